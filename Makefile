@@ -1,25 +1,25 @@
-# Tidegate: everything a person types. `make` alone lists it.
+# Tidegate: the commands for daily work. `make` alone lists them.
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help build demo test check plugin lint docs book bench fuzz tools
 
-help: ## This list
+help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## The binary, target/release/tidegate, and the plugin of nbdkit beside it
+build: ## Build target/release/tidegate and the nbdkit plugin beside it
 	$(CARGO) build --release --locked -p tidegate -p tidegate-nbdkit
 
-demo: build ## The whole story in under a minute: prove, simulate, measure this disk, keep deadlines on it
+demo: build ## Prove, simulate, measure this disk and keep deadlines on it, in under a minute
 	@scripts/demo.sh "$(TARGET)"
 
-test: tools lint docs plugin ## Everything that must pass; installs what it needs where it can
+test: tools lint docs plugin ## Run all checks and tests; install missing tools if possible
 	$(CARGO) test --workspace --locked
 
-check: lint docs plugin ## As `test`, without installing anything
+check: lint docs plugin ## Run the same without installing anything
 	$(CARGO) test --workspace --locked
 
-# The plugin as the tests of `serve` find it: built like them, beside their binary.
+# The plugin for the tests of `serve`: built with their profile, beside their binary.
 plugin:
 	$(CARGO) build --profile test --locked -p tidegate-nbdkit
 
@@ -30,10 +30,10 @@ lint:
 docs:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
-book: ## The pages of docs as a book with typeset formulas, in target/book; installs mdBook there
+book: ## Build docs as a book with formulas in target/book; install mdBook there
 	@scripts/book.sh "$(TARGET)"
 
-bench: ## Benchmarks; with fio installed also `run` against fio on the same file
+bench: ## Run the benchmarks; with fio installed, also compare `run` with fio on the same file
 	$(CARGO) bench --workspace --locked
 	@scripts/bench-fio.sh "$(TARGET)"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `tidegate run` against fio on the same file: 4 KiB random reads, 32 outstanding, io_uring,
-# direct I/O. The two take turns; the ratio of each pair is what counts on a shared machine.
+# Compares `tidegate run` with fio on the same file: 4 KiB random reads, 32 outstanding, io_uring,
+# direct I/O. The two run in turns; on a shared machine only the ratio of each pair is meaningful.
 #
 # usage: scripts/bench-fio.sh TARGET_DIR [ROUNDS]
 set -eu
@@ -32,7 +32,7 @@ outstanding = 32
 size = "4KiB"
 TOML
 
-# The one number behind `"KEY":` that follows `"PART"` in a JSON file.
+# Prints the first number after `"KEY":` that follows `"PART"` in a JSON file.
 number() { sed -n "/\"$2\"/,\$p" "$1" | sed -n "s/.*\"$3\" *: *\([0-9]*\).*/\1/p" | head -n 1; }
 
 echo "round  tidegate IOPS  fio IOPS  ratio"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# `tidegate serve` against `nbdkit file` on the same file: 4 KiB random reads by fio over a unix
-# socket, in turns; the ratio of each pair is what counts on a shared machine.
+# Compares `tidegate serve` with `nbdkit file` on the same file: 4 KiB random reads by fio over a
+# unix socket, in turns; on a shared machine only the ratio of each pair is meaningful.
 #
 # usage: scripts/bench-serve.sh TARGET_DIR [ROUNDS [SECONDS [FOLDER]]]
 #
-# `nbdkit file` reads through the page cache, Tidegate past it. So that both read from the disk,
-# the cache is emptied before each run (root), and the file is larger than what a run reads.
-# BUSY_POLL, say 100us, is the key `busy_poll` of the serve file.
+# `nbdkit file` reads through the page cache, Tidegate past it. To make both read from the disk, the
+# script empties the cache before each run (as root), and the file is larger than one run's reads.
+# BUSY_POLL, for example 100us, is the key `busy_poll` of the serve file.
 set -eu
 
 target=$1
@@ -31,7 +31,7 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 
 if [ "$(id -u)" != 0 ]; then
-    echo "bench-serve: skipped: only root empties the page cache"
+    echo "bench-serve: skipped: only root can empty the page cache"
     exit 0
 fi
 head -c 4G /dev/urandom >"$work/disk.img"
@@ -59,7 +59,7 @@ while [ ! -S "$work/tidegate.sock" ] || [ ! -S "$work/nbdkit.sock" ]; do
     sleep 0.1
 done
 
-# IOPS of one run: socket, export, depth.
+# Prints the IOPS of one run. Arguments: socket, export, depth.
 iops() {
     echo 1 >/proc/sys/vm/drop_caches
     fio --name=reads --ioengine=nbd --uri="nbd+unix:///$2?socket=$work/$1.sock" --rw=randread \
@@ -71,7 +71,7 @@ echo "depth  round  tidegate IOPS  nbdkit file IOPS  ratio"
 for depth in 1 16; do
     round=1
     while [ "$round" -le "$rounds" ]; do
-        # Whoever goes first changes with each round.
+        # The first of the two changes with each round.
         if [ $((round % 2)) = 0 ]; then
             ours=$(iops tidegate reads $depth); theirs=$(iops nbdkit "" $depth)
         else

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds docs as a book in target/book, formulas typeset. Usage: scripts/book.sh TARGET
-# Installs its tools into TARGET/book-tools if they are absent: mdbook and mdbook-katex with cargo, and with npm the
-# style sheet and the fonts of the KaTeX version that mdbook-katex contains.
+# Builds docs as a book with typeset formulas in target/book. Usage: scripts/book.sh TARGET
+# Installs its tools into TARGET/book-tools if they are missing: mdbook and mdbook-katex with cargo,
+# and with npm the style sheet and the fonts of the KaTeX version in mdbook-katex.
 set -eu
 
 mdbook_version=0.5.4
@@ -13,7 +13,7 @@ mkdir -p "$1/book-tools"
 tools=$(cd "$1/book-tools" && pwd)
 PATH="$tools/bin:$PATH"
 
-# Installs PROGRAM VERSION unless that version is there.
+# Installs PROGRAM VERSION unless this version is installed.
 need() {
     case $("$1" --version 2>/dev/null) in
         *"$2") ;;
@@ -43,7 +43,7 @@ cp "$katex/dist/katex.min.css" "$book/katex/"
 cp "$katex"/dist/fonts/*.woff2 "$book/katex/fonts/"
 
 if grep -rlE --include='*.html' 'katex-error|<(link|script|img)[^>]*(href|src)="(https?:)?//' "$book"; then
-    echo "book: these pages have a formula that is wrong, or load a file from the network" >&2
+    echo "book: these pages have a wrong formula, or load a file from the network" >&2
     exit 1
 fi
 echo "book: $book/index.html"

@@ -1,13 +1,15 @@
 #!/bin/sh
-# `tidegate cpu profile` beside cyclictest and oslat on one processor, in turns: the latest wake-up
-# and the longest gap that each sees. And its calibration: a known thief, measured (figure 5.8).
+# Compares `tidegate cpu profile` with cyclictest and oslat on one processor, in turns: the latest
+# wake-up and the longest gap that each measures. Then checks its calibration: it measures a known
+# amount of stolen time (figure 5.8).
 #
 # usage: scripts/cpu_compare.sh TARGET_DIR [ROUNDS [SECONDS [IDLE]]]
 #
-# For the calibration the machine as it is is measured first, for IDLE seconds (60): on a late host
-# much longer than the runs with the thief. Intervals of up to LONGEST (200ms) are far longer than what
-# such a host takes at once, or its line would be the whole of each.
-# Nobody sees the same seconds; on a shared machine the medians of several rounds are what compares.
+# The calibration first measures the machine without the thief, for IDLE seconds (60). On a host
+# that is often late this must be much longer than the runs with the thief. Intervals of up to
+# LONGEST (200ms) must be far longer than the longest gap of such a host, or its line would cover
+# whole intervals. The programs do not measure the same seconds; on a shared machine compare the
+# medians of several rounds.
 set -eu
 
 target=$1
@@ -43,10 +45,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 shown='^(Line|Hyperbola|Calibration|  +with |Host +(stolen|the hypervisor))'
-echo "the machine as it is, ${idle} s: its line and hyperbola"
+echo "the machine without the thief, ${idle} s: its line and hyperbola"
 "$tidegate" cpu profile --cpu "$cpu" --priority 40 --longest "$longest" --duration "${idle}s" -o "$work/idle.cpu.toml" \
     2>/dev/null | grep -E "$shown" | sed 's/^/  /'
-echo "a thief of 2 ms in 10 ms: e and p by the line, by the hyperbola, and what is covered"
+echo "a thief of 2 ms in 10 ms: e and p by the line, by the hyperbola, and the coverage"
 round=0
 while [ $round -lt "$rounds" ]; do
     "$tidegate" cpu profile --cpu "$cpu" --priority 40 --longest "$longest" --trials 30 --thief 2ms/10ms --seed $((round + 1)) \

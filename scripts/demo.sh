@@ -1,6 +1,6 @@
 #!/bin/sh
-# The story of Tidegate in under a minute. Part (a) needs nothing; part (b) makes a file of
-# 1 GiB beside the build output, measures it, and removes it again.
+# Demonstrates Tidegate in under a minute. Part (a) needs nothing; part (b) creates a file of 1 GiB
+# beside the build output, measures it, and removes it.
 set -eu
 
 target=$1
@@ -10,8 +10,8 @@ work=$target/demo
 say() { printf '\n\033[1m%s\033[0m\n\n' "$*"; }
 [ -t 1 ] && [ -z "${NO_COLOR-}" ] || say() { printf '\n== %s\n\n' "$*"; }
 
-# Runs a command as the reader would type it. A "no" (1) is part of the story; wrong input
-# (2) or a broken promise (3) ends the demo.
+# Runs a command as the reader would type it. Exit code 1, a "no", is part of the demo; wrong input
+# (2) or a broken bound (3) ends it.
 show() {
     printf '$ tidegate %s\n\n' "$*"
     code=0
@@ -23,28 +23,28 @@ show() {
 }
 
 say "(a) A disk of 2005 and sixteen cameras: every camera reads 128 KiB each 300 ms."
-echo "Batches of at most 8, as the literature chose. Its bounds (linear, busy interval, minimum"
+echo "Batches of at most 8, as in the literature. Its bounds (linear, busy interval, minimum"
 echo "period) say no; the tighter one (tight) proves the deadline, though one request at a time"
 echo "(fifo, edf) would respond sooner:"
 echo
 show check workloads/cameras.workload.toml --batch 8
 echo
-echo "Batches of 16 take everything that is pending, and there the tight bound is exact:"
+echo "A batch of 16 takes all pending requests, so the tight bound is exact:"
 echo
 show check workloads/cameras.workload.toml --batch 16
 
-say "Twenty-four cameras: one at a time admits 17, the best published bound 16."
+say "Twenty-four cameras: one request at a time admits 17, the best published bound 16."
 show check workloads/cameras-24.workload.toml
 
-say "The same 24 on a simulated disk that always takes the longest it may."
+say "The same 24 on a simulated disk that always takes its longest time."
 show sim workloads/cameras-24.workload.toml --policy noop,fifo,dqf --jobs 2000
 echo
 echo "noop keeps its deadlines here because all cameras release together and nothing else uses"
-echo "the disk. Nothing bounds it:"
+echo "the disk. It has no bound:"
 
 say "Sixteen cameras, and a backup that keeps 450 requests outstanding."
-echo "noop is what most systems do: the drive's queue is kept full. fifo gives up the drive's"
-echo "own scheduling. dqf keeps it, and lets the backup ride where the proof leaves room."
+echo "noop keeps the drive's queue full, as most systems do. fifo gives up the drive's"
+echo "own scheduling. dqf keeps it, and serves the backup where the proof leaves time."
 echo
 show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000
 
@@ -62,7 +62,7 @@ printf '$ tidegate profile disk.img --create 1GiB --only batch --depth 16 --samp
 "$tidegate" profile disk.img --create 1GiB --only batch --depth 16 --samples 200 --time-limit 15s \
     -o disk.drive.toml 2>&1 || code=$?
 if [ "$code" -ne 0 ]; then
-    printf '\nSkipped: this disk cannot be measured here; the reason stands above.\n'
+    printf '\nSkipped: this disk cannot be measured here; see the reason above.\n'
     exit 0
 fi
 
@@ -71,4 +71,4 @@ show check this-disk.workload.toml
 echo
 show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s
 
-say "That is all. Next: README.md, \"A first session on your own disk\"."
+say "End of the demo. Next: README.md, \"A first session on your own disk\"."

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""One tenant floods its export from many connections; what does another's client wait?
+"""Measures how long one tenant's client waits while another tenant floods its export.
 
-A drive that exists in memory alone is served twice: to `keeper`, who has a contract and reads 4 KiB
-each 45 ms, and to `flooder`, who has none, connects many times and zeroes 256 KiB with each of very
-many requests at once. Each round has a server of its own, since what a server needs first is what
-takes time. The keeper's wait is its client's, from sending to answer, so it holds the host and both
-programs too; the bound is of the service.
+The server exports a drive in memory to two tenants. `keeper` has a contract and reads 4 KiB each
+45 ms. `flooder` has no contract, connects many times and sends very many requests at once, each of
+which zeroes 256 KiB. Each round starts a new server, because a server's first allocations take
+time. The keeper's wait is measured at its client, from sending to answer, so it includes the host
+and both programs; the bound is the service's.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def connected(work, export):
 
 
 def keep(work, floods_at, until, waits):
-    """Reads on time until the end; sends the longest wait before the flood and from then on."""
+    """Reads on time until the end; sends the longest waits before and after the flood begins."""
     handle = connected(work, "keeper")
     longest = [0.0, 0.0]
     due = time.monotonic()
@@ -68,7 +68,7 @@ def keep(work, floods_at, until, waits):
 
 
 def flood(work, floods_at, connections, requests):
-    """All of it at once, then whatever is answered."""
+    """Sends all requests at once, then receives the answers."""
     handles = [connected(work, "flooder") for _ in range(connections)]
     time.sleep(max(0.0, floods_at - time.monotonic()))
     for handle in handles:
@@ -84,7 +84,7 @@ def flood(work, floods_at, connections, requests):
 
 @contextlib.contextmanager
 def served(tidegate, work):
-    """A server of its own, which lets clients in."""
+    """Runs a new server that is ready for clients."""
     (work / "flood.drive.toml").write_text(DRIVE)
     (work / "flood.serve.toml").write_text(SERVE)
     with (work / "log").open("w") as log:
@@ -113,7 +113,7 @@ def asked(tidegate, work, what):
 
 
 def resident_mib(server):
-    """Of nbdkit and all that it started, largest so far."""
+    """Returns the largest resident size of nbdkit and its children so far, in MiB."""
     children = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     status = [pathlib.Path(f"/proc/{pid}/status").read_text() for pid in children]
     lines = [line for text in status for line in text.splitlines() if line.startswith("VmHWM")]
@@ -121,7 +121,7 @@ def resident_mib(server):
 
 
 def measured(tidegate, connections, requests):
-    """One round: the longest waits before and beside the flood, ms; and what the service says."""
+    """Measures one round: the longest waits before and beside the flood, ms; and the service's figures."""
     with tempfile.TemporaryDirectory() as folder, served(tidegate, pathlib.Path(folder)) as server:
         work = pathlib.Path(folder)
         floods_at = time.monotonic() + QUIET_S
@@ -143,7 +143,7 @@ def measured(tidegate, connections, requests):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("target", type=pathlib.Path, help="where cargo builds: target")
+    parser.add_argument("target", type=pathlib.Path, help="the folder of cargo's output: target")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=20)
     parser.add_argument("--requests", type=int, default=64, help="on each connection")

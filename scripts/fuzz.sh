@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs each fuzz target for so many seconds: fuzz.sh [SECONDS] [TARGET ..]. Needs cargo-fuzz and a
-# nightly toolchain. New inputs stay in fuzz/corpus, what broke lies in fuzz/artifacts: copy that to
-# fuzz/seeds, where the tests of the workspace see it too.
+# Runs each fuzz target for SECONDS (60): fuzz.sh [SECONDS] [TARGET ..]. Needs cargo-fuzz and a
+# nightly toolchain. New inputs stay in fuzz/corpus; failing inputs are in fuzz/artifacts. Copy
+# those to fuzz/seeds, where the tests of the workspace also use them.
 set -eu
 
 seconds="${1:-60}"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a network service takes from real-time tasks on this machine, and what it gets: two network
-# namespaces joined by veth, threaded NAPI on one processor, a UDP flood from the other.
+# Measures the time that a network service takes from real-time tasks on this machine, and the
+# service's own share: two network namespaces joined by veth, threaded NAPI on one processor, a UDP
+# flood from the other.
 #
 # usage: scripts/network_interference.sh TARGET_DIR [bounds|quality|all [FOLDER]]
 #
@@ -9,9 +10,9 @@
 #   quality   missed deadlines and lost heartbeats by execution time of a task, with the service
 #             in the background, in the foreground, and served (figures 5.16, 5.17)
 #
-# Needs root, two processors, ip, ethtool, python3. It makes its own namespaces and removes them;
-# nothing outside them is touched. BUDGET and PERIOD are those of the server, RATE limits the flood
-# (datagrams a second), SECONDS is the length of each run of quality.
+# Needs root, two processors, ip, ethtool, python3. It creates its own namespaces and removes them;
+# it changes nothing outside them. BUDGET and PERIOD belong to the server, RATE limits the flood
+# (datagrams a second), SECONDS_EACH is the length of each run of quality.
 set -eu
 
 target=$1
@@ -42,7 +43,7 @@ work=$(mktemp -d)
 pids=
 quiet_end() {
     for pid in $pids; do kill "$pid" 2>/dev/null || true; done
-    # Not `wait`: a child that ignores the signal must not keep the namespaces.
+    # No `wait` here: a child that ignores the signal must not keep the namespaces.
     ip netns del "$id-a" 2>/dev/null || true
     ip netns del "$id-b" 2>/dev/null || true
     rm -rf "$work"
@@ -50,7 +51,8 @@ quiet_end() {
 trap quiet_end EXIT
 trap 'exit 130' INT TERM
 
-# Two hosts, a cable; the receiver's NAPI in a thread of its own. A sender with TSO would pass packets by it.
+# Two hosts with a cable; the receiver's NAPI has its own thread. With TSO, packets would bypass
+# that thread.
 { ip netns add "$id-a" && ip netns add "$id-b" &&
     ip link add "$id" netns "$id-a" type veth peer name "$id" netns "$id-b"; } 2>"$work/error" ||
     skip "no namespaces or no veth here: $(cat "$work/error")"
@@ -63,10 +65,10 @@ ip netns exec "$id-b" ethtool -K "$id" gro on
 ip netns exec "$id-b" sh -c "echo 1 >/sys/class/net/$id/threaded" 2>"$work/error" ||
     skip "no threaded NAPI: $(cat "$work/error")"
 napi=$(ps -eLo tid,comm | awk -v name="napi/$id" 'index($2, name) == 1 { print $1 }')
-[ -n "$napi" ] || skip "there is no thread of NAPI"
+[ -n "$napi" ] || skip "NAPI has no thread"
 taskset -pc "$cpu" "$napi" >/dev/null
 
-# The flood, for so many seconds, from the first processor.
+# Runs the flood for $1 seconds, from the first processor.
 flood() {
     ip netns exec "$id-b" python3 "$here/udp_traffic.py" sink 9 "$1" &
     pids="$pids $!"
@@ -80,7 +82,7 @@ flood() {
 executed() { cut -d' ' -f1 "/proc/$napi/schedstat"; }
 received() { ip netns exec "$id-b" cat "/sys/class/net/$id/statistics/rx_packets"; }
 dropped() { ip netns exec "$id-a" cat "/sys/class/net/$id/statistics/tx_dropped"; }
-# Starts the server; its report is in $work/served.
+# Starts the server; its report goes to $work/served.
 serve() {
     "$tidegate" cpu serve --thread "$napi" --budget "$budget" --period "$period" --cpu "$cpu" \
         --priority 60 --json >"$work/served" 2>"$work/serving" &
@@ -94,7 +96,7 @@ unserve() {
 }
 value() { sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$2" | head -n 1; }
 
-# A profile at priority 40 under a name.
+# Measures a profile at priority 40 and prints it under the name $1.
 bound() {
     before_ns=$(executed); before_packets=$(received); before_dropped=$(dropped)
     begin=$(date +%s%N)
@@ -146,7 +148,7 @@ bounds() {
         "took $(value manager_ns "$work/served") ns of $(value wall_ns "$work/served") ns"
 }
 
-# One line: configuration, execution time of task 2, priorities of tasks 1 and 2.
+# Measures one line: configuration, execution time of task 2, priorities of tasks 1 and 2.
 one() {
     flood $((seconds + 2))
     ip netns exec "$id-a" taskset -c 0 python3 "$here/udp_traffic.py" heartbeat 198.18.0.2 7 "$seconds" \
@@ -169,7 +171,7 @@ PY
 
 quality() {
     [ -x "$heartbeats" ] || {
-        echo "network_interference: build it first: cargo build --release -p tidegate-measure --example heartbeats" >&2
+        echo "network_interference: the example is not built: cargo build --release -p tidegate-measure --example heartbeats" >&2
         exit 2
     }
     echo "NAPI in the background (20), foreground (60), served (60, $budget in $period); tasks at 50 and 40"

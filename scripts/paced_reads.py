@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Reads at fixed instants from a block device or an NBD export; how long each took, from release.
+"""Reads at fixed instants from a block device or an NBD export and measures each response time.
 
   paced_reads.py DEVICE | SOCKET[#EXPORT]  --seconds S [--period-ms 160] [--size-kib 256]
 
-Releases are absolute: one that is answered late does not move those after it. Prints a line for
-each read: its release in ms, how much later it was sent, and its response time, both in ms.
-Real-time scheduling and I/O priority are the caller's to ask for (`chrt -f 20`, `ionice -c1`).
+Releases are absolute: a late answer does not delay later releases. Prints a line for each read: its
+release, its delay from release to sending, and its response time from the release, all in ms. The
+caller sets real-time scheduling and I/O priority (`chrt -f 20`, `ionice -c1`).
 
-fio is no such client: with `rate` it sleeps anew after each answer (3.33), and its NBD engine does
-not survive `io_submit_mode=offload`, which mends that.
+fio cannot do this: with `rate` it sleeps again after each answer (3.33), and its NBD engine fails
+with `io_submit_mode=offload`, which would avoid that.
 """
 
 import argparse
@@ -27,7 +27,7 @@ IN_FLIGHT_MAX = 64
 
 
 class Device:
-    """A block device, with direct I/O: one thread for each read under way."""
+    """A block device, with direct I/O: one thread for each read in flight."""
 
     def __init__(self, path, size):
         self.file = os.open(path, os.O_RDONLY | os.O_DIRECT)
@@ -35,7 +35,7 @@ class Device:
         self.size = size
         self.pool = concurrent.futures.ThreadPoolExecutor(IN_FLIGHT_MAX)
         self.local = threading.local()
-        # Threads that are there need not be made when time counts.
+        # These threads exist before the first release, so that none is created when time counts.
         barrier = threading.Barrier(IN_FLIGHT_MAX)
         list(self.pool.map(lambda _: (self.memory(), barrier.wait()), range(IN_FLIGHT_MAX)))
 
@@ -57,7 +57,7 @@ class Device:
 
 
 class Nbd:
-    """An NBD export on a unix socket: as many reads under way as there are, by number."""
+    """An NBD export on a unix socket, with any number of reads in flight, told apart by handle."""
 
     def __init__(self, place, size):
         path, _, export = place.partition("#")
@@ -80,7 +80,7 @@ class Nbd:
     def shake_hands(self, export):
         assert self.take(16) == b"NBDMAGICIHAVEOPT"
         self.take(2)
-        # Fixed newstyle, no zeroes; then GO with no questions.
+        # Fixed newstyle, no zeroes; then GO without information requests.
         self.socket.sendall(struct.pack(">I", 3))
         body = struct.pack(">I", len(export)) + export + struct.pack(">H", 0)
         self.socket.sendall(b"IHAVEOPT" + struct.pack(">II", 7, len(body)) + body)

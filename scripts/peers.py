@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
-"""Tidegate beside what Linux has: one disk, one stream with deadlines, 64 reads that have none.
+"""Compares Tidegate with Linux schedulers and NBD servers: one disk, one stream with deadlines, 64 best-effort reads.
 
 A simulated drive is attached as a block device (`tidegate drive attach`, root). One client reads
 256 KiB each 160 ms, with I/O priority of class rt; others keep 64 random reads of 256 KiB
-outstanding, as one process or as 64. In each row something else stands between them and the disk:
+outstanding, as one process or as 64. Each row puts a different layer between them and the disk:
 
   none mq-deadline mq-deadline-4 kyber bfq bfq-strict    the kernel's scheduler of the device
   nbdkit-file      nbdkit's file plugin on the device (scheduler none), both clients by NBD
   qemu-throttle    two qemu-nbd on it, best effort limited to a fixed rate (--throttle)
-  tidegate         tidegate serve on the same simulated drive, contract and best effort: its own
-                   choice of policy, and a deadline as long as the period
+  tidegate         tidegate serve on the same simulated drive, with a contract and best effort: the
+                   policy that it chooses, and a deadline as long as the period
   tidegate-adaptive-drain, tidegate-das    the same with these policies, and short deadlines
 
-The stream is `paced_reads.py`, best effort is fio. Responses count from the release of a read, not
-from when the client came to send it. 99.9 % is given
-from more than 1,000 jobs only. Raw results are kept.
+The stream is `paced_reads.py`, best effort is fio. Response times count from the release of a read,
+not from the instant at which the client sends it. The 99.9 % quantile is given only for more than
+1,000 jobs. Raw results are kept.
 """
 
 import argparse
@@ -35,15 +35,16 @@ import tempfile
 import time
 
 PERIOD_MS = 160
-# What the stream is promised leaves room for a client that sends a little late and then in time.
+# The stream's contract is a little shorter than its period, because the client may send one request
+# late and the next on time.
 CONTRACT_MS = 150
-# By how much a host that is late may upset what is known of the disk's positions.
+# The time by which a late host may disturb the knowledge of the disk's positions.
 MARGIN_MS = 3
 SIZE_KIB = 256
 OUTSTANDING = 64
 SCHEDULERS = ["none", "mq-deadline", "mq-deadline-4", "kyber", "bfq", "bfq-strict"]
-# Policy, none: serve's own; and deadline. That of adaptive-drain is enough for two requests on the
-# disk, so that best effort goes on while the stream pauses.
+# Policy (None: chosen by serve) and deadline. The deadline of adaptive-drain is enough for two
+# requests on the disk, so that best effort continues while the stream pauses.
 TIDEGATE = {
     "tidegate": (None, CONTRACT_MS),
     "tidegate-adaptive-drain": ("adaptive-drain", 35),
@@ -64,19 +65,19 @@ def arguments():
     )
     parser.add_argument("--tidegate", default="target/release/tidegate", help="the binary")
     parser.add_argument("--drive", default="fujitsu-max3036rc")
-    parser.add_argument("--seconds", type=int, default=165, help="each row; 165: over 1,000 jobs")
+    parser.add_argument("--seconds", type=int, default=165, help="length of each row; 165 gives over 1,000 jobs")
     parser.add_argument("--rows", default=",".join(ROWS), help="comma-separated; default: all")
-    parser.add_argument("--processes", default="1,64", help="best effort as so many processes")
+    parser.add_argument("--processes", default="1,64", help="number of best-effort processes")
     parser.add_argument("--throttle", type=int, default=20_000_000, help="bytes/s, qemu-throttle")
-    parser.add_argument("--output", type=pathlib.Path, help="folder for raw results, a new one")
+    parser.add_argument("--output", type=pathlib.Path, help="new folder for raw results")
     found = parser.parse_args()
     found.rows = found.rows.split(",")
     unknown = [row for row in found.rows if row not in ROWS]
     if unknown:
-        parser.error(f"no row is called {unknown[0]}; rows: {', '.join(ROWS)}")
+        parser.error(f"unknown row {unknown[0]}; rows: {', '.join(ROWS)}")
     found.processes = [int(count) for count in found.processes.split(",")]
     if any(OUTSTANDING % count for count in found.processes):
-        parser.error(f"{OUTSTANDING} outstanding do not divide into that many processes")
+        parser.error(f"{OUTSTANDING} outstanding requests are not a multiple of that many processes")
     found.tidegate = os.path.abspath(found.tidegate)
     stamp = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     found.output = (found.output or pathlib.Path(f"peers-{stamp}")).absolute()
@@ -92,7 +93,7 @@ def run(*command):
 
 @contextlib.contextmanager
 def attached(options):
-    """The drive as a block device."""
+    """Attaches the drive as a block device."""
     said = run(options.tidegate, "drive", "attach", options.drive, "--name", NAME, "--background")
     try:
         yield pathlib.Path(re.search(r"^Device\s+(\S+)", said, re.M).group(1))
@@ -104,7 +105,7 @@ def attached(options):
 
 @contextlib.contextmanager
 def server(command, sockets, log):
-    """A server, as soon as its sockets are there."""
+    """Runs a server and returns when its sockets exist."""
     with open(log, "w") as output:
         child = subprocess.Popen([str(part) for part in command], stdout=output, stderr=output)
     try:
@@ -120,7 +121,7 @@ def server(command, sockets, log):
 
 
 def set_scheduler(device, row):
-    # What an earlier row left in the page cache is no answer of the disk.
+    # Flushes the page cache: an earlier row's data there would bypass the disk.
     run("blockdev", "--flushbufs", device)
     queue = pathlib.Path("/sys/block") / device.name / "queue"
     (queue / "scheduler").write_text({"mq-deadline-4": "mq-deadline", "bfq-strict": "bfq"}.get(row, row))
@@ -134,10 +135,10 @@ def set_scheduler(device, row):
 
 
 def measure(options, label, processes, stream_place, effort_place, moved):
-    """Both clients at once: the stream's responses, and what best effort moved meanwhile (MB/s).
+    """Runs both clients; returns the stream's response times and the best-effort throughput (MB/s).
 
-    `moved` counts the bytes that the disk has read so far. fio's own rate would not do: with 64
-    connections its processes begin one after the other, and it adds up what each had of its time."""
+    `moved` counts the bytes that the disk has read so far. fio's own rate is not usable: with 64
+    connections its processes begin one after the other, and fio adds the rates of different times."""
     folder = options.output / label
     folder.mkdir(parents=True)
     effort = [
@@ -145,7 +146,7 @@ def measure(options, label, processes, stream_place, effort_place, moved):
         f"--runtime={options.seconds + 300}", "--randrepeat=0", "--group_reporting",
         f"--numjobs={processes}", f"--iodepth={OUTSTANDING // processes}", "--output-format=json",
     ]  # fmt: skip
-    # The client's own delays are not the disk's; its threads inherit both.
+    # The client's own delays are not the disk's; its threads inherit both settings.
     stream = [
         "ionice", "-c1", "-n0", "chrt", "-f", "20", sys.executable, PACED, str(stream_place),
         f"--seconds={options.seconds}", f"--period-ms={PERIOD_MS}", f"--size-kib={SIZE_KIB}",
@@ -172,7 +173,7 @@ def measure(options, label, processes, stream_place, effort_place, moved):
 
 
 def wait_until_begun(effort_place):
-    """Until the best-effort client has all its connections, if it has any, and a second."""
+    """Waits until the best-effort client has all its connections, if any, and one second more."""
     (socket,) = [part.split("socket=")[1] for part in effort_place if "socket=" in part] or [None]
     seen, since = 0, time.monotonic()
     limit = since + 120
@@ -186,7 +187,7 @@ def wait_until_begun(effort_place):
 
 
 def read_by(device):
-    """What the kernel's counters say that was read from the device."""
+    """Returns the bytes read from the device, from the kernel's counters."""
     fields = (pathlib.Path("/sys/block") / device.name / "stat").read_text().split()
     return int(fields[2]) * 512
 
@@ -200,7 +201,7 @@ def by_nbd(socket, export=""):
 
 
 def on_device(options, row, processes, device, sockets):
-    """A row on the attached device."""
+    """Measures a row on the attached device."""
     set_scheduler(device, row if row in SCHEDULERS else "none")
     label = f"{row}-{processes}"
     moved = functools.partial(read_by, device)
@@ -243,7 +244,7 @@ best_effort = true
 
 
 def tidegate(row, options, processes, sockets):
-    """A row served by Tidegate, and the bound of its contract in ms."""
+    """Measures a row served by Tidegate; returns the bound of its contract in ms too."""
     label = f"{row}-{processes}"
     name, deadline = TIDEGATE[row]
     socket = f"{sockets}/{label}"
@@ -279,15 +280,15 @@ def tidegate(row, options, processes, sockets):
 
 
 def for_many_connections(command):
-    """64 processes are 64 connections, more than are let in for two exports. Each has threads of its
-    own: fewer, for one request at a time."""
+    """Adapts the command to 64 processes: their 64 connections exceed the limit for two exports, and
+    each connection needs fewer threads, for one request at a time."""
     command = [re.sub(r"^(limit|connections)=\d+", r"\1=100", part) for part in command]
     command[command.index("--threads") + 1] = "4"
     return command
 
 
 def quantile(times, share):
-    """The least time that this share of the jobs does not exceed."""
+    """Returns the least time that this share of the jobs does not exceed."""
     ordered = sorted(times)
     return ordered[max(0, -int(-len(ordered) * share // 1) - 1)]
 
@@ -311,7 +312,7 @@ HEADER = (
 def main():
     options = arguments()
     if os.geteuid():
-        sys.exit("peers: a block device is attached: run it as root")
+        sys.exit("peers: only root can attach a block device; run it as root")
     needed = {"fio": "fio", "chrt": "util-linux", "ionice": "util-linux", "blockdev": "util-linux"}
     if {"nbdkit-file", *TIDEGATE} & set(options.rows):
         needed["nbdkit"] = "nbdkit"
@@ -319,7 +320,7 @@ def main():
         needed["qemu-nbd"] = "qemu-utils"
     missing = [package for program, package in needed.items() if not shutil.which(program)]
     if missing:
-        sys.exit(f"peers: install them first: {' '.join(sorted(set(missing)))}")
+        sys.exit(f"peers: programs are missing; install {' '.join(sorted(set(missing)))}")
     options.output.mkdir(parents=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("peers: stopped"))
     lines = []

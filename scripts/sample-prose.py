@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints 40 random doc comments and 20 random paragraphs of the docs, for somebody who reads them against the rules
+"""Prints 40 random doc comments and 20 random paragraphs of the docs, for a reader who checks them against the rules
 of docs/reference/prose.md. Usage: scripts/sample-prose.py [SEED] (default 1); the same seed and files give the same.
 """
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Three tenants on one disk that is simulated in real time: two with contracts, and a backup
-# with 64 requests outstanding. First everybody keeps to what was agreed, then one asks ten times
-# as much as its contract allows. What the others were promised must hold in both.
+# Runs three tenants on one disk that is simulated in real time: two with contracts, and a backup
+# with 64 requests outstanding. In the first run all keep their contracts; in the second one tenant
+# demands ten times its contract. The other tenants' bounds must hold in both runs.
 #
-# usage: scripts/tenants.sh TARGET_DIR [SECONDS]        (each of the two runs; default 600)
+# usage: scripts/tenants.sh TARGET_DIR [SECONDS] (length of each run; default 600)
 #
-# Responses are those of the server, from when the contract allows a request to its answer;
-# best effort is held against what the simulator makes of the same workload.
+# Response times are the server's, from the instant at which the contract allows a request until its
+# completion. The best-effort throughput is compared with a simulation of the same workload.
 set -eu
 
 target=$(cd "$1" && pwd)
@@ -53,8 +53,8 @@ read_only = true
 best_effort = true
 TOML
 
-# The same for the simulator: places as shares of the drive's 36 GB, periods as the clients have
-# them, who think after each answer and so never ask too early.
+# The same workload for the simulator: places as shares of the drive's 36 GB, and the clients'
+# periods. The clients pause after each completion, so they never demand too early.
 cat >"$work/tenants.workload.toml" <<'TOML'
 drive = "fujitsu-max3036rc"
 [policy]
@@ -80,10 +80,10 @@ outstanding = 64
 size = "128KiB"
 place = { from = "23%", to = "58%" }
 TOML
-echo "# what the simulator makes of it"
+echo "# the simulation"
 "$tidegate" sim "$work/tenants.workload.toml" --duration 600s
 
-client() { # name, fio's own words
+client() { # name, options of fio
     name=$1
     shift
     fio --name="$name" --ioengine=nbd --uri="nbd+unix:///$name?socket=$work/tenants.sock" \
@@ -91,7 +91,7 @@ client() { # name, fio's own words
         --output="$work/$name.json" "$@" &
 }
 
-run() { # title, how the camera reads
+run() { # title, options of the camera's reads
     title=$1
     shift
     "$tidegate" serve "$work/tenants.serve.toml" >"$work/log" 2>&1 &
@@ -122,6 +122,6 @@ run() { # title, how the camera reads
     rm -f "$work/tenants.sock" "$work/tenants.control"
 }
 
-run "everybody keeps the contract" --iodepth=1 --thinktime=155000
-# The contract is 2 in 300 ms, 6.7 a second.
-run "the camera asks ten times as much" --iodepth=16 --rate_iops=67
+run "all tenants keep their contracts" --iodepth=1 --thinktime=155000
+# The contract allows 2 requests in 300 ms, 6.7 a second.
+run "the camera demands ten times its contract" --iodepth=16 --rate_iops=67

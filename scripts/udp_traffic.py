@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """UDP traffic between two hosts, bounded in time.
 
-  udp_traffic.py flood ADDRESS PORT SECONDS [PER_SECOND]   as fast as it goes, or so many a second
+  udp_traffic.py flood ADDRESS PORT SECONDS [PER_SECOND]   as fast as possible, or PER_SECOND a second
   udp_traffic.py heartbeat ADDRESS PORT SECONDS            one datagram in every 10 ms, at a random phase
   udp_traffic.py sink PORT SECONDS                         holds the port, reads nothing
 
@@ -19,7 +19,7 @@ PERIOD = 0.01
 
 
 def send(address, port, seconds, per_second):
-    """Sends 64 bytes at a time; a full queue on this side is no error."""
+    """Sends 64 bytes at a time; a full queue of the sender is not an error."""
     end = time.monotonic() + seconds
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.connect((address, port))
@@ -36,7 +36,7 @@ def send(address, port, seconds, per_second):
 
 
 def heartbeat(address, port, seconds):
-    """A phase of its own for each: of one phase all would meet the receiver busy, or none."""
+    """Gives each datagram a random phase: with one phase, all or none would meet a busy receiver."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
         out.connect((address, port))
         begin, phases = time.monotonic(), random.Random(1)

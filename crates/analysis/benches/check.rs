@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a proof costs: one system for a given z, and a whole assessment with its head-room.
+//! Measures the time of a proof: one system for a given z, and a whole assessment with headroom.
 //!
-//! Periods of "different" tasks are all different, so that no two tasks are of one kind.
+//! Periods of "different" tasks all differ, so that no two tasks are of one kind.
 
 use tidegate_analysis::{SporadicTask, System, assess, compare, dqf, headroom};
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// An affine table: 1 ms and 0.1 ms for each request.
+/// Returns an affine table: 1 ms plus 0.1 ms per request.
 fn table(len: u64) -> BatchTable {
     let times: Vec<Duration> = (1..=len).map(|n| Duration::from_us(1_000 + 100 * n)).collect();
     BatchTable::new(&times).unwrap()
@@ -86,14 +86,15 @@ fn check_100_tasks_by_fixed_point(bencher: divan::Bencher, are_different: bool) 
     bencher.bench(|| everything(&workload));
 }
 
-/// The same with the choice of z left to the analysis.
+/// As above, with z chosen by the analysis.
 #[divan::bench(args = [false, true], sample_count = 3)]
 fn check_100_tasks_auto(bencher: divan::Bencher, are_different: bool) {
     let workload = workload(100, "\"auto\"", 64, are_different);
     bencher.bench(|| everything(&workload));
 }
 
-/// 1,000 different tasks on a drive of 64 slots, z left to the analysis: what its budget is for.
+/// 1,000 different tasks on a drive of 64 slots, z chosen by the analysis: the case that the budget
+/// exists for.
 #[divan::bench(args = [PolicyName::Dqf, PolicyName::DqEdf, PolicyName::GatedDrain], sample_count = 2)]
 fn check_1000_tasks_auto(bencher: divan::Bencher, policy: PolicyName) {
     let workload = workload(1_000, "\"auto\"", 64, true);

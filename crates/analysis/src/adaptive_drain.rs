@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `adaptive-drain`: one task of one request, best effort until the latest safe instant.
+//! Bounds for `adaptive-drain`: one task of one request, best effort until the latest safe instant.
 
 use tidegate_model::{Duration, Workload};
 
@@ -8,38 +8,38 @@ use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 use crate::drain::{self, Drain};
 
-const ONE_TASK: &str = "adaptive-drain is proven for one task whose jobs have one request: gated-drain \
-     serves several tasks and larger jobs";
+const ONE_TASK: &str = "adaptive-drain is proven for one task whose jobs have one request; use \
+     gated-drain for several tasks or larger jobs";
 
-const DEADLINE_BEYOND_PERIOD: &str = "adaptive-drain is proven only where the deadline is within the period: \
-     beyond it two jobs of the task can be under way at once";
+const DEADLINE_BEYOND_PERIOD: &str = "adaptive-drain is proven only if the deadline is within the period: \
+     beyond it two jobs of the task can be pending at once";
 
 const BOUND: &str = "beside best effort the bound is the deadline itself: best effort gets all the time \
-     that the deadline leaves";
+     before the deadline that the task does not need";
 
-/// What is promised to the one task.
+/// Returns the choice for the one task.
 ///
 /// # Bound
-/// `R = drain(1)` without best effort, `R = max(D, drain(1))` with it, where R <= p.
+/// `R = drain(1)` without best effort and `R = max(D, drain(1))` with it, if R <= p.
 ///
-/// With best effort and `drain(2) <= D` no smaller bound exists: the drive may hold
-/// everything until `Dabs - drain(k)`, return one request of best effort, be given another
-/// (the first condition holds with equality) and return all at Dabs.
+/// With best effort and `drain(2) <= D` no smaller bound exists: the drive may hold all requests
+/// until `Dabs - drain(k)`, complete one best-effort request, receive another (the first condition
+/// holds with equality) and complete all at Dabs.
 ///
 /// # Source
-/// Own derivation, `docs/theory/draining.md` section 8. After the last dispatch at t all that is outstanding
-/// completes by t + drain(k). The conditions of the policy keep that within the due of a job
-/// on the drive, and either leave room to send the next job at once and complete it within D,
-/// or empty the drive early enough to send it alone. If D < drain(1) the gate lets best
-/// effort pass only so long before the next release that the drive is empty when it comes.
+/// Own derivation, `docs/theory/draining.md` section 8. After the last dispatch at t, every
+/// outstanding request completes by t + drain(k). The policy's conditions keep t + drain(k) within
+/// the deadline of a job on the drive. They also either leave room to send the next job immediately
+/// and complete it within D, or empty the drive early enough to send it alone. If D < drain(1), the
+/// gate admits best effort only while the drive is certain to be empty at the next release.
 ///
 /// # Assumptions
-/// One task of one request and D <= p, checked. D = p needs completions to be observed
-/// before releases of the same instant, which `tidegate_host::Host` does (its protocol with policies);
-/// else D < p.
+/// One task of one request and D <= p, checked. D = p requires that completions are observed before
+/// releases of the same instant, as `tidegate_host::Host` does (see its protocol with policies);
+/// otherwise D < p is required.
 ///
 /// # Errors
-/// Why the analysis says nothing, a sentence without its full stop.
+/// A sentence, without its full stop, that says why the analysis does not apply.
 pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
     let drain = Drain::of(workload).ok_or(drain::UNKNOWN)?;
     let is_shared = !workload.best_effort.is_empty();
@@ -72,8 +72,8 @@ fn response(
     Ok(Some(response).filter(|&response| response <= task.period))
 }
 
-/// The most best effort that can ever be on the drive: room is largest just after a release
-/// whose request completed at once, when the next release is nearly a period away.
+/// Returns the most best effort that can ever be on the drive. The limit is highest just after a
+/// release whose request completed immediately: the next release is then nearly a period away.
 fn best_effort_depth(task: Option<&SporadicTask>, drain: Drain<'_>, depth: u32) -> u32 {
     let Some(task) = task else { return depth };
     let fits = |&count: &u32| {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which batch size, and how much best effort: z and beta.
+//! Chooses the batch size z and the best-effort fill beta.
 //!
-//! `auto` is the smallest z that proves most tasks and then carries the largest best-effort
-//! fill. Bounds are not monotone in z, and beyond E they stay as they are only as long as
-//! they are below the periods (Theorem 2): so every z of the table is looked at. Where not
-//! one task can be proven there is nothing to be smallest of; then it is the z that comes
-//! closest to the deadlines.
+//! `auto` takes the smallest z that proves the most tasks and then allows the largest best-effort
+//! fill. Bounds are not monotone in z. Beyond E they stay constant only while they are below the
+//! periods (Theorem 2), so the search tries every z of the table. If no z proves a task, `auto`
+//! takes the z whose bounds come closest to the deadlines.
 
 use std::cmp::Reverse;
 
@@ -16,52 +15,53 @@ use crate::budget::Budget;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
 
-/// In which order requests wait for their batch.
+/// The order in which requests wait for their batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Of their release: `dqf`.
+    /// By release time: `dqf`.
     Release,
-    /// Of their deadlines: `dq-edf`.
+    /// By deadline: `dq-edf`.
     Due,
 }
 
-/// Tasks on a device, before z and beta are chosen.
+/// A choice to make: tasks on a device before z and beta are chosen.
 #[derive(Debug, Clone)]
 pub(crate) struct Question<'a> {
     pub(crate) tasks: &'a [SporadicTask],
     pub(crate) table: &'a BatchTable,
-    /// Of the policy that forms the batches.
+    /// The order in which the policy queues requests.
     pub(crate) order: Order,
-    /// What the workload asks for.
+    /// The batch size that the workload asks for.
     pub(crate) batch: BatchChoice,
     /// Whether there is best effort.
     pub(crate) is_shared: bool,
-    /// The same tasks with their own costs, where requests differ; its z and beta mean nothing.
+    /// The same tasks with a cost per request, if their requests differ; its z and beta are unused.
     pub(crate) mixed: Option<&'a MixedSystem>,
-    /// What the answer may cost.
+    /// The work that the search may spend.
     pub(crate) budget: Budget,
 }
 
-/// z and beta, with the bounds by which they were chosen.
+/// Holds z and beta with the bounds by which they were chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// z.
     pub(crate) batch_max: u32,
     /// beta.
     pub(crate) best_effort_fill: u32,
-    /// Z and F, where batches are limited by cost as well.
+    /// Z and F, if batches are also limited by cost.
     pub(crate) batch_cost: Option<BatchCost>,
-    /// How much best effort may be on the drive at once; none where the policy does not limit
-    /// it apart.
+    /// The most best-effort requests on the drive at once; `None` if the policy has no separate
+    /// limit.
     pub(crate) best_effort_depth: Option<u32>,
-    /// One for each task.
+    /// The bounds, one entry per task.
     pub(crate) bounds: Vec<Bounds>,
-    /// What the proof rests on beside the table, a sentence each.
+    /// The proof's assumptions beside the table, one sentence each.
     pub(crate) assumptions: Vec<String>,
 }
 
 impl Choice {
-    /// z and beta, for a policy that does not limit best effort apart and rests on b(i) alone.
+    /// Returns a choice for a policy that has no separate best-effort limit and whose only
+    /// assumption is the table b(i).
     pub(crate) fn of_batches(batch_max: u32, best_effort_fill: u32, bounds: Vec<Bounds>) -> Self {
         Self {
             batch_max,
@@ -74,32 +74,32 @@ impl Choice {
     }
 }
 
-/// How good a choice is that does not prove everything, the most important first.
+/// Ranks the choices that do not prove every task, the most important criterion first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Merit {
-    /// More proofs.
+    /// The number of proven tasks; more is better.
     proven_count: usize,
-    /// More best effort.
+    /// The best-effort fill; more is better.
     best_effort_fill: u32,
-    /// Where nothing is proven: less beyond the deadline.
+    /// If nothing is proven, the excess over the deadlines; less is better.
     overshoot: Reverse<u128>,
-    /// Where a task has no bound at all: the larger batch, which serves more.
+    /// If a task has no bound, the batch size: a larger batch serves more.
     batch_max_if_unbounded: u32,
 }
 
 impl Question<'_> {
-    /// z and beta for these tasks, and the bounds that follow.
+    /// Returns z and beta for these tasks, and the bounds that follow.
     pub(crate) fn choose(&self) -> Choice {
         self.choose_proving_all().unwrap_or_else(|| self.choose_closest())
     }
 
-    /// Whether some admissible z proves every task, with no best effort riding along.
+    /// Whether some admissible z proves every task without best effort in the batches.
     pub(crate) fn is_provable(&self) -> bool {
-        // The largest z first: where it takes everything pending it is the best there is.
+        // The largest z comes first: if it takes every pending request, no other z is better.
         self.candidates().rev().any(|batch_max| self.proves_all(batch_max, 0))
     }
 
-    /// The smallest z that proves everything and carries the largest beta.
+    /// Returns the smallest z that proves everything and allows the largest beta.
     fn choose_proving_all(&self) -> Option<Choice> {
         let mut best: Option<(u32, u32)> = None;
         for batch_max in self.candidates().filter(|&batch_max| self.proves_all(batch_max, 0)) {
@@ -114,7 +114,7 @@ impl Question<'_> {
         best.map(|(batch_max, fill)| self.choice(batch_max, fill))
     }
 
-    /// The choice of most merit where no z proves everything.
+    /// Returns the choice of highest merit when no z proves everything.
     fn choose_closest(&self) -> Choice {
         let mut best: Option<(Merit, Choice)> = None;
         for batch_max in self.candidates() {
@@ -127,11 +127,11 @@ impl Question<'_> {
         best.expect("a table has an entry").1
     }
 
-    /// This z with the largest beta that costs no proof.
+    /// Returns this z with the largest beta that costs no proof.
     fn with_most_best_effort(&self, batch_max: u32) -> Choice {
         let without = self.choice(batch_max, 0);
         let proven_count = self.proven_count(&without);
-        // A workload of which nothing is proven has no room to give away.
+        // Without a proven task there is no slack to give to best effort.
         if !self.is_shared || proven_count == 0 {
             return without;
         }
@@ -141,7 +141,7 @@ impl Question<'_> {
         self.choice(batch_max, fill)
     }
 
-    /// The largest beta up to z that `fits`, given that 0 does; bounds grow with beta.
+    /// Returns the largest beta up to z that `fits`, given that 0 fits; bounds grow with beta.
     fn largest_fill(&self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
         if !self.is_shared {
             return 0;
@@ -158,7 +158,7 @@ impl Question<'_> {
         enough
     }
 
-    /// The z worth looking at, ascending.
+    /// Returns the batch sizes to try, ascending.
     fn candidates(&self) -> std::ops::RangeInclusive<u32> {
         match self.batch {
             BatchChoice::Fixed(batch_max) => batch_max..=batch_max,
@@ -194,8 +194,7 @@ impl Question<'_> {
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
-    /// Whether every task has a bound within its deadline, without computing more than a no
-    /// needs.
+    /// Whether every task has a bound within its deadline. Stops as soon as the answer is known.
     fn proves_all(&self, batch_max: u32, best_effort_fill: u32) -> bool {
         let system = self.system(batch_max, best_effort_fill);
         if self.order == Order::Due {
@@ -233,8 +232,8 @@ impl Question<'_> {
         }
     }
 
-    /// The largest bound in billionths of its deadline; the largest number where a task
-    /// has no bound.
+    /// Returns the largest bound in billionths of its deadline, or `u128::MAX` if a task has no
+    /// bound.
     fn overshoot(&self, choice: &Choice) -> u128 {
         let of_task = |(task, bounds): (&SporadicTask, &Bounds)| {
             bounds.least().map_or(u128::MAX, |(response, _)| {

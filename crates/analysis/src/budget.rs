@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much work one question may cost, in terms: a task looked at for an instant.
+//! Limits the work for one question, counted in terms: one task evaluated at one instant.
 //!
-//! Bounds of many different tasks are dear, and `auto` asks for one at each z. What is too dear
-//! is left out, and what holds without it is used: a search that is given up never makes a
-//! bound smaller. Counted, not timed, so that the same question always has the same answer.
+//! Bounds of many different tasks are expensive, and `auto` computes one for each z. A search that
+//! exceeds the budget is abandoned, and the result of the other searches is used; abandoning a
+//! search never makes a bound smaller. Work is counted, not timed, so the same question always has
+//! the same answer.
 
 use std::cell::Cell;
 
-/// Terms for all z and beta of one question about many tasks: less than a second.
+/// Terms for all z and beta of one question about many tasks: takes less than a second.
 const TERMS_MAX: u64 = 1 << 26;
 
-/// The same about a few tasks, where all terms lead to a proof now and then: some seconds.
+/// Terms for a question about few tasks, where the extra work sometimes finds a proof: takes some
+/// seconds.
 const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 
-/// So many tasks are few.
+/// The most tasks that count as few.
 const FEW: usize = 128;
 
-/// One step may cost this share of what is left, so that the first z cannot spend it all.
+/// One step may cost this fraction of the remaining budget, so that the first z cannot spend it
+/// all.
 const SHARE: u64 = 8;
 
-/// The work that is left to a question.
+/// The remaining work of a question.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
     left: Cell<u64>,
 }
 
 impl Budget {
-    /// What a question about so many tasks may cost.
+    /// Returns the budget of a question about `count` tasks.
     pub(crate) const fn of_tasks(count: usize) -> Self {
         Self { left: Cell::new(if count <= FEW { TERMS_OF_FEW_MAX } else { TERMS_MAX }) }
     }
 
-    /// The most that one step may cost.
+    /// Returns the most that one step may cost.
     pub(crate) const fn share(&self) -> u64 {
         self.left.get() / SHARE
     }
 
-    /// Takes so many terms.
+    /// Takes `terms` from the budget.
     pub(crate) fn spend(&self, terms: u64) {
-        // Saturation is meant: what is spent is spent.
+        // Saturation is intended: overspending leaves 0.
         self.left.set(self.left.get().saturating_sub(terms));
     }
 
-    /// Takes so many terms if one step may cost them; whether it may.
+    /// Takes `terms` if one step may cost them, and returns whether it may.
     pub(crate) fn afford(&self, terms: u64) -> bool {
         let is_affordable = terms <= self.share();
         if is_affordable {
@@ -59,7 +62,7 @@ mod tests {
     use super::*;
     use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
 
-    /// Tasks with periods of their own, more of them than a batch holds.
+    /// Returns a system of tasks with different periods, more tasks than a batch holds.
     fn system(tasks: u64, batch_max: u32, gap_ms: u64) -> System {
         let task = |number: u64| {
             let period = Duration::from_ms(70 + gap_ms * number);
@@ -82,9 +85,9 @@ mod tests {
         Budget { left: Cell::new(terms) }
     }
 
-    /// Goal: what is given up never makes a bound smaller. Method: systems in which Theorem 1
-    /// decides and converges without a jump (which makes it miss the least fixed point), with
-    /// less and less to spend, against what all that is allowed finds.
+    /// Goal: abandoning a search never makes a bound smaller. Method: systems in which Theorem 1
+    /// decides and converges without a jump (a jump misses the least fixed point), with decreasing
+    /// budgets, against the bounds of an unlimited budget.
     #[test]
     fn less_work_never_gives_a_smaller_bound() {
         let mut is_any_larger = false;
@@ -110,7 +113,7 @@ mod tests {
                 }
             }
         }
-        assert!(is_any_larger, "no budget was ever felt: the test shows nothing");
+        assert!(is_any_larger, "no budget changed a bound: the test shows nothing");
     }
 
     #[test]

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The fixed point of all responses together, shared by the bounds of batches.
+//! Solves the joint fixed point of all responses for the bounds of batches.
 //!
 //! If `F_k(R) <= R_k` for every task k, then R bounds all responses. F is nondecreasing, so
-//! iterating from R = 0 reaches the least such R; any R with F(R) <= R will do, which is what
-//! makes it safe to jump upwards when the iteration creeps.
+//! iterating from R = 0 reaches the least such R. Any R with F(R) <= R is a bound, so the iteration
+//! may jump upwards when it converges slowly.
 
-/// Rounds of exact iteration before the responses that still grow jump to their cap.
+/// Rounds of exact iteration before the responses that still grow are set to their cap.
 const EXACT_ROUNDS: u32 = 48;
 /// Rounds that may lower a bound after a jump.
 const LOWERING_ROUNDS: u32 = 16;
 
-/// A response per kind in ns; `None` = no bound yet.
+/// One response per kind in ns; `None` = no bound yet.
 pub(crate) type Responses = Vec<Option<u64>>;
 
-/// Climbs from R = 0 to a fixed point of `step` for so many kinds, never above `cap`, which
-/// bounds every response by itself; `None` as soon as it must lie beyond `limits_ns`.
+/// Climbs from R = 0 to a fixed point of `step` for `count` kinds. `cap` bounds every response by
+/// itself and is never exceeded. Returns `None` as soon as the fixed point must lie beyond
+/// `limits_ns`.
 pub(crate) fn climb(
     count: usize,
     cap: Option<u64>,
@@ -25,7 +26,7 @@ pub(crate) fn climb(
     let mut round = 0;
     loop {
         let next = capped(step(&current), cap);
-        // Up to the first jump `next` never passes the least fixed point.
+        // Until the first jump, `next` never exceeds the least fixed point.
         if round <= EXACT_ROUNDS && limits_ns.is_some_and(|limits| exceeds(&next, limits)) {
             return None;
         }
@@ -43,13 +44,13 @@ pub(crate) fn climb(
     }
 }
 
-/// Whether some response is beyond its limit; no bound is beyond every limit.
+/// Whether some response exceeds its limit; a response without bound exceeds every limit.
 pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
     responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
 
-/// Applies F to a bound that holds already, as long as that makes it lower: with F(R) <= R,
-/// and a step that may give more than F, min(R, step(R)) is a bound again.
+/// Applies F to a valid bound while that makes it lower. With F(R) <= R and a step that may return
+/// more than F, min(R, step(R)) is again a bound.
 fn lower(
     cap: Option<u64>,
     mut bound: Responses,

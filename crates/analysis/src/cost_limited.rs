@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO whose batches are limited by cost as well as by count.
+//! Bounds for dual-queue FIFO with batches limited by cost as well as by count.
 //!
-//! A batch takes at most `A + sum c` and is the longest prefix of the queue that costs at most Z
-//! and has at most z requests. So one that leaves a request behind either holds z, or would cost
-//! more than Z with the next one: that bounds how many a job waits for. Proof and attack stand
-//! in `docs/theory/requests-of-different-kinds.md` section 11.
+//! A batch takes at most `A + sum c`. It is the longest prefix of the queue that costs at most Z
+//! and has at most z requests. A batch that leaves a request behind therefore holds z requests, or
+//! would cost more than Z with the next one; this bounds the number of batches that a job waits
+//! for. The proof and a worst case are in `docs/theory/requests-of-different-kinds.md` section 11.
 //!
 //! ```text
-//!   release of J                     J's last request rides in B_L
+//!   release of J                     J's last request is in B_L
 //!        |                                       |
-//!   [ X .......][ B_1 cut ][ .. ][ B_(L-1) cut ][ B_L: the rest up to J | freeloaders ]
+//!   [ X .......][ B_1 cut ][ .. ][ B_(L-1) cut ][ B_L: the rest up to J | later releases ]
 //! ```
 
 mod batches;
@@ -29,41 +29,42 @@ pub(crate) use choice::{choose, is_provable, unproved};
 ///
 /// # Invariants
 /// - No request costs more than `cost_max`; `best_effort_fill <= cost_max`.
-/// - `batch_max >= 1`, and the costs hold for batches of that many.
+/// - `batch_max >= 1`, and the costs hold for batches of `batch_max` requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostLimitedSystem {
     /// The tasks.
     pub tasks: Vec<MixedTask>,
-    /// A: once for each batch.
+    /// A: charged once per batch.
     pub positioning_max: Duration,
     /// z.
     pub batch_max: u32,
-    /// Z: what the requests of one batch may cost together.
+    /// Z: the most that the requests of one batch may cost together.
     pub cost_max: Duration,
-    /// F: a batch that leaves no task's request behind is filled with best effort up to this cost
-    /// in all; 0 = none aboard.
+    /// F: best effort fills a batch that leaves no task's request behind up to this total cost; 0 =
+    /// no best effort.
     pub best_effort_fill: Duration,
 }
 
-/// A bound by costs for batches limited by cost, the same for every task.
+/// Returns a bound by costs for batches limited by cost, the same for every task.
 ///
 /// # Bound
-/// With `C = sum e_i c_i`, c the least cost of a request, L the most batches that the requests
-/// up to a job's last one may come to, and one more where a batch may be in flight at its release,
-/// W of them in all:
+/// Let `C = sum e_i c_i` and c the least cost of a request. Let L be the most batches needed for
+/// the requests up to a job's last one, and W the same with one more if a batch may be in flight at
+/// its release.
 ///
-/// `R = W A + F + max(C, F)` for L = 1, as Theorem 3 has it, and else
-/// `R = W A + F + max(C + X, C - c + F)`, X being what may ride behind the job in its last batch
-/// beyond one job of each task: the least of
-/// - `Z - c`, and the z - 1 dearest requests;
-/// - `C - (Z + 1)`, or `C` less the z + 1 cheapest if that is more and z < E;
-/// - the sum of C_i over tasks with `p_i <= R + (W - 1) A + F + C - c`, one of them left out
-///   where these are all.
+/// If L = 1, `R = W A + F + max(C, F)`, as in Theorem 3. Otherwise
+/// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost of the requests behind the job in
+/// its last batch beyond one job of each task. X is the least of
+/// - `Z - c`, and the cost of the z - 1 costliest requests;
+/// - `C - (Z + 1)`, or C less the z + 1 cheapest requests if that is more and z < E;
+/// - the sum of C_i over the tasks with `p_i <= R + (W - 1) A + F + C - c`; if these are all tasks,
+///   one of them is left out.
 ///
-/// It holds while R is below every period; the least fixed point is given.
+/// It holds while R is below every period. The least fixed point is returned.
 ///
 /// # Source
-/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. The dissertation counts requests.
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. The dissertation counts
+/// requests instead.
 ///
 /// # Assumptions
 /// No batch takes longer than A and its costs.
@@ -74,12 +75,12 @@ pub fn responses(system: &CostLimitedSystem) -> Vec<Verdict> {
     vec![verdict(response_ns(system)); system.tasks.len()]
 }
 
-/// That bound in ns.
+/// Returns the bound of [`responses`] in ns.
 pub(crate) fn response_ns(system: &CostLimitedSystem) -> Option<u64> {
     solve(system).map(|solution| solution.response_ns)
 }
 
-/// What the bound comes to.
+/// The bound and its number of batches.
 struct Solution {
     /// W.
     batches: u64,
@@ -99,7 +100,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
         // Nothing can be in flight at the release of the only task.
         queued_max
     } else {
-        // What is in flight is not queued.
+        // Requests in flight are not queued.
         queued_max.max(1 + requests.batches_max(requests.sum_ns() - least_ns, all - 1)?)
     };
     let wait = Wait { system, requests: &requests, batches };
@@ -108,7 +109,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
     (response_ns < period_min).then_some(Solution { batches, response_ns })
 }
 
-/// A job's wait for so many batches, times in ns.
+/// The wait of a job for a number of batches; times in ns.
 struct Wait<'a> {
     system: &'a CostLimitedSystem,
     requests: &'a Requests,
@@ -127,27 +128,27 @@ impl Wait<'_> {
         u128::from(self.batches) * positioning_ns + self.fill_ns()
     }
 
-    /// R where all that is queued goes in one batch.
+    /// Returns R if all queued requests fit in one batch.
     fn in_one(&self) -> u128 {
         self.fixed_ns() + self.requests.sum_ns().max(self.fill_ns())
     }
 
-    /// R where it may be cut.
+    /// Returns R if the queue may be cut.
     fn in_several(&self) -> u128 {
-        let with = |riding_ns: u128| {
+        let with = |joining_ns: u128| {
             let without_job = self.requests.sum_ns() - u128::from(self.requests.least_ns());
-            let last = (self.requests.sum_ns() + riding_ns).max(without_job + self.fill_ns());
+            let last = (self.requests.sum_ns() + joining_ns).max(without_job + self.fill_ns());
             (self.fixed_ns() + last).max(self.in_one())
         };
-        let riding_max_ns = self.riding_max_ns();
+        let joining_max_ns = self.joining_max_ns();
         let mut by_period: Vec<(u64, u128)> = self.system.tasks.iter().map(job).collect();
         by_period.sort_unstable();
         let own_min_ns = by_period.iter().map(|&(_, ns)| ns).min().unwrap_or(0);
         let (mut again, mut again_ns) = (0, 0);
         loop {
-            // Where these are all, one of them is the job's own task, which has no second job.
+            // If these are all tasks, one of them is the job's own task, which has no second job.
             let own_ns = if again == by_period.len() { own_min_ns } else { 0 };
-            let response_ns = with(riding_max_ns.min(again_ns - own_ns));
+            let response_ns = with(joining_max_ns.min(again_ns - own_ns));
             let latest_ns = response_ns + self.last_dispatch_ns();
             let Some(&(period_ns, job_ns)) = by_period.get(again) else { return response_ns };
             if u128::from(period_ns) > latest_ns {
@@ -157,19 +158,20 @@ impl Wait<'_> {
         }
     }
 
-    /// How long after the job's release its last batch is sent at most.
+    /// Returns the latest dispatch of the job's last batch, relative to its release.
     fn last_dispatch_ns(&self) -> u128 {
         let positioning_ns = u128::from(self.system.positioning_max.ns());
         let before_job = self.requests.sum_ns() - u128::from(self.requests.least_ns());
         u128::from(self.batches - 1) * positioning_ns + self.fill_ns() + before_job
     }
 
-    /// What may ride behind the job in its last batch, whatever the periods are.
-    fn riding_max_ns(&self) -> u128 {
+    /// Returns the most that the requests behind the job in its last batch may cost, for any
+    /// periods.
+    fn joining_max_ns(&self) -> u128 {
         let (cost_max_ns, count_max) =
             (u128::from(self.system.cost_max.ns()), u64::from(self.system.batch_max));
         let (sum_ns, least_ns) = (self.requests.sum_ns(), u128::from(self.requests.least_ns()));
-        // The batch before was cut by cost or by count, and those of its jobs are not again here.
+        // The batch before was cut by cost or by count, and the jobs in it are not in this one.
         let behind_cost_ns = sum_ns.saturating_sub(cost_max_ns + 1);
         let behind_count_ns = if self.requests.count() > count_max {
             sum_ns - self.requests.cheapest_ns(count_max + 1)
@@ -177,12 +179,12 @@ impl Wait<'_> {
             0
         };
         let besides_job_ns = cost_max_ns - least_ns;
-        let dearest_ns = self.requests.dearest_ns(count_max - 1);
-        behind_cost_ns.max(behind_count_ns).min(besides_job_ns).min(dearest_ns)
+        let costliest_ns = self.requests.costliest_ns(count_max - 1);
+        behind_cost_ns.max(behind_count_ns).min(besides_job_ns).min(costliest_ns)
     }
 }
 
-/// Period and cost of a job.
+/// Returns the period and the cost of a job.
 fn job(mixed: &MixedTask) -> (u64, u128) {
     let requests = u128::from(mixed.task.requests);
     (mixed.task.period.ns(), requests * u128::from(mixed.request_max.ns()))

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! drain(q) as the analyses of draining policies ask for it: as far as it was measured and
-//! the drive accepts; what lies beyond is longer than any deadline.
+//! Provides drain(q) to the analyses of draining policies, up to the measured size and the drive's
+//! depth. Beyond that, drain(q) counts as longer than any deadline.
 
 use tidegate_model::{BatchTable, Duration, Workload};
 
-/// What a verdict says where nobody measured drain(q).
-pub(crate) const UNKNOWN: &str = "it decides by drain times, and the drive has no [[drain]] table for \
+/// The verdict's reason when drain(q) was not measured.
+pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the drive has no [[drain]] table for \
      these requests: measure one with `tidegate profile`, or write `drain_ns_max` into an inline drive";
 
-/// What every proof of a draining policy rests on.
-pub(crate) const CONTRACT: &str = "the drive keeps its drain table: when q requests are outstanding \
-     after a dispatch and nothing more is sent it is empty within drain(q), whatever it was sent before";
+/// The assumption of every proof of a draining policy.
+pub(crate) const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
+     after a dispatch and nothing more is sent, the drive is empty within drain(q), whatever it was sent before";
 
-/// The other thing: our host keeps it, `Host::settle`.
+/// The second assumption; this project's host keeps it in `Host::settle`.
 pub(crate) const TIE: &str =
-    "what completes at the instant of a release is taken note of before it";
+    "a completion at the instant of a release is processed before the release";
 
-/// The longest time to empty the drive, by requests outstanding after a dispatch.
+/// Holds the longest time to empty the drive, by the number of requests outstanding after a
+/// dispatch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drain<'a> {
     table: &'a BatchTable,
@@ -24,22 +25,22 @@ pub(crate) struct Drain<'a> {
 }
 
 impl<'a> Drain<'a> {
-    /// None where nobody measured it.
+    /// Returns `None` if drain(q) was not measured.
     pub(crate) fn of(workload: &'a Workload) -> Option<Self> {
         Some(Self { table: workload.contracts.drain.as_ref()?, depth: workload.depth })
     }
 
-    /// The most requests of which it speaks.
+    /// Returns the largest q for which drain(q) is known.
     pub(crate) fn count_max(self) -> u32 {
         self.depth.min(self.table.batch_max())
     }
 
-    /// drain(q), if it speaks of as many.
+    /// Returns drain(q), or `None` if it is not known.
     pub(crate) fn time(self, count: u32) -> Option<Duration> {
         (count <= self.count_max()).then(|| self.table.time_max(count))
     }
 
-    /// drain(a) + drain(b), none on overflow.
+    /// Returns drain(a) + drain(b), or `None` on overflow.
     pub(crate) fn times(self, a: u32, b: u32) -> Option<Duration> {
         self.time(a)?.checked_add(self.time(b)?)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! EDF, one request on the device at a time: what a scheduler in the host can promise without
-//! the drive's own queue. Equal deadlines may go in any order, so this is the bound of `edf`
-//! and of `scan-edf` alike.
+//! Bounds for EDF with one request on the device at a time: the guarantee of a host scheduler that
+//! does not use the drive's own queue. Equal deadlines may be served in any order, so this bound
+//! holds for both `edf` and `scan-edf`.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use crate::dqf::Demand;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
-/// Steps after which a search is given up: a set of a thousand different tasks shall not
-/// wait for it.
+/// Steps after which a search is abandoned, so that a thousand different tasks do not take too
+/// long.
 const STEPS_MAX: usize = 1 << 22;
 
-/// The response-time bound of each task under EDF at request boundaries, without best effort.
+/// Returns the response-time bound of each task under EDF at request boundaries, without best
+/// effort.
 ///
 /// # Bound
 /// For a job of task k released at a in a deadline busy interval, with
@@ -23,33 +24,35 @@ const STEPS_MAX: usize = 1 << 22;
 /// `R_k = max over a of L + b(1) - a`, where `B = b(1)` if some deadline is later.
 ///
 /// # Source
-/// L. George, N. Rivierre and M. Spuri, "Preemptive and Non-Preemptive Real-Time
-/// Uni-Processor Scheduling", INRIA RR-2966, 1996, section on non-preemptive EDF, which
-/// builds on M. Spuri, "Analysis of Deadline Scheduled Real-Time Systems", INRIA RR-2772,
-/// 1996; deadlines may exceed periods. Two deviations. A job is e requests of b(1), and only
-/// its last cannot be preempted any more. A blocking request is charged in full instead of
-/// less one tick, since the device may take it up at the very instant of the release, before
-/// it. Exact: the release pattern of every term can happen, jobs of several requests
-/// included.
+/// L. George, N. Rivierre and M. Spuri, "Preemptive and Non-Preemptive Real-Time Uni-Processor
+/// Scheduling", INRIA RR-2966, 1996, section on non-preemptive EDF, which builds on M. Spuri,
+/// "Analysis of Deadline Scheduled Real-Time Systems", INRIA RR-2772, 1996; deadlines may exceed
+/// periods.
+///
+/// Two deviations: a job is e requests of b(1), and only its last one is beyond preemption. A
+/// blocking request is charged in full instead of less one tick, because the device may start it at
+/// the instant of the release, before the release is seen. The bound is exact: the release pattern
+/// of every term can happen, also for jobs of several requests.
 ///
 /// # Errors
-/// Never: where the busy interval does not end, the verdict says so.
+/// None: if the busy interval does not end, the verdict says so.
 ///
 /// # Complexity
-/// O(offsets * k) per kind and round of the fixed point, for k different tasks. Where that
-/// exceeds 2^22 steps, the verdict is "no bound".
+/// O(offsets * k) per kind and round of the fixed point, for k different tasks. Beyond 2^22 steps
+/// the verdict is "no bound".
 pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(verdicts(system, false))
 }
 
-/// The bound of [`responses`] when best effort is sent while no real-time request is queued.
+/// Returns the bound of [`responses`] when best effort is sent while no real-time request is
+/// queued.
 ///
 /// # Bound
-/// As there, with `B = b(1)` in any case: a request of best effort may be in service when a
-/// busy interval begins, and within one no other is sent.
+/// As [`responses`], with `B = b(1)` in any case: a best-effort request may be in service when a
+/// busy interval begins, and no other is sent within the interval.
 ///
 /// # Source
-/// As there; exact where best effort never runs out.
+/// As [`responses`]; exact if best effort never runs out.
 ///
 /// # Errors
 /// As [`responses`].
@@ -64,7 +67,7 @@ fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     let request_ns = system.table.time_max(1).ns();
     let demand = Demand::new(&system.tasks);
     let kinds = kinds(&system.tasks);
-    // What may be in service first, of a later deadline: without two deadlines there is none.
+    // A request with a later deadline may be in service first; with one deadline there is none.
     let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
     let blocking = u128::from(is_shared || has_later);
     let busy_ns = least_fixed_point(1, |length| {
@@ -78,7 +81,7 @@ fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     system.tasks.iter().map(|task| verdicts[task]).collect()
 }
 
-/// Different tasks with how many there are of each.
+/// Returns the different tasks with the number of each.
 pub(crate) fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
     let mut counts: BTreeMap<SporadicTask, u64> = BTreeMap::new();
     for task in tasks {
@@ -87,7 +90,7 @@ pub(crate) fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
     counts.into_iter().collect()
 }
 
-/// What the search for one task's response needs of the system.
+/// The facts about the system that the search for one task's response needs.
 struct Search<'a> {
     kinds: &'a [(SporadicTask, u64)],
     request_ns: u64,
@@ -100,7 +103,7 @@ impl Search<'_> {
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
         let mut worst = self.request_ns;
         for release_ns in self.releases(task)? {
-            // All that is released in the interval is complete at its end.
+            // Every request released in the interval is complete at its end.
             if self.busy_ns - release_ns <= worst {
                 break;
             }
@@ -113,7 +116,7 @@ impl Search<'_> {
         Some(worst)
     }
 
-    /// Releases of the job at which its deadline falls on another task's deadline.
+    /// Returns the releases for which the job's deadline equals a deadline of another task.
     fn releases(&self, task: &SporadicTask) -> Option<Vec<u64>> {
         let offsets_max = STEPS_MAX / self.kinds.len().pow(2);
         let mut releases = vec![0];
@@ -136,7 +139,8 @@ impl Search<'_> {
         Some(releases)
     }
 
-    /// When the last request of the job can start if it has not started by `start_ns`.
+    /// Returns the instant at which the job's last request can start if it has not started by
+    /// `start_ns`.
     fn last_request_start(
         &self,
         task: &SporadicTask,

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! FIFO, one request on the device at a time: every request costs at most b(1).
+//! Bounds for FIFO with one request on the device at a time: every request costs at most b(1).
 
 use crate::dqf::Demand;
 use crate::search::{OFFSETS_MAX, least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
-/// Best effort that shares the one FIFO with the tasks.
+/// Best effort that shares one FIFO queue with the tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BestEffortAhead {
-    /// Requests that closed loops together keep released and not complete.
+    /// The most incomplete requests of all closed loops together.
     pub outstanding: u64,
-    /// Open loops, as tasks: one request each period.
+    /// Open loops as tasks with one request per period.
     pub open_loops: Vec<SporadicTask>,
 }
 
-/// The response-time bound of one-at-a-time FIFO, the same for every task.
+/// Returns the response-time bound of one-at-a-time FIFO, the same for every task.
 ///
 /// # Bound
-/// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the
-/// longest busy interval: the backlog that a job released at a finds, itself included.
+/// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the longest
+/// busy interval. This is the backlog at the release of a job at a, the job included.
 ///
 /// # Source
 /// FIFO as non-preemptive EDF with equal relative deadlines: L. George, N. Rivierre and
@@ -28,30 +28,30 @@ pub struct BestEffortAhead {
 /// `best_effort_fill` of the system are not used.
 ///
 /// # Errors
-/// Never: where the busy interval does not end, the verdict says so.
+/// None: if the busy interval does not end, the verdict says so.
 ///
 /// # Complexity
-/// O(n) per release in the busy interval, at most 2^20 of them.
+/// O(n) per release in the busy interval, with at most 2^20 releases.
 pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     responses_with_best_effort(system, &BestEffortAhead::default())
 }
 
-/// The bound of one-at-a-time FIFO when best effort shares the queue.
+/// Returns the bound of one-at-a-time FIFO when best effort shares the queue.
 ///
 /// # Bound
-/// Open loops count as tasks. With N requests of closed loops the busy interval never
-/// ends; then `R` is the least fixed point of `R = b(1) (N + sum e_i (floor(R / p_i) + 1))`.
+/// Open loops count as tasks. With N requests of closed loops the busy interval never ends; then
+/// `R` is the least fixed point of `R = b(1) (N + sum e_i (floor(R / p_i) + 1))`.
 ///
 /// # Source
-/// Own derivation, `docs/theory/dual-queue-fifo.md` section 6. Take the first job, in FIFO order, with a
-/// response above R: what is ahead of it are at most N best-effort requests and jobs that
-/// respond within R, hence were released in the closed window of length R before it.
+/// Own derivation, `docs/theory/dual-queue-fifo.md` section 6. Take the first job, in FIFO order,
+/// with a response above R. Ahead of it are at most N best-effort requests and jobs that respond
+/// within R, hence were released in the closed window of length R before it.
 ///
 /// # Errors
 /// As [`responses`].
 ///
 /// # Complexity
-/// As [`responses`]; the fixed point takes O(n) a round.
+/// As [`responses`]; the fixed point takes O(n) per round.
 pub fn responses_with_best_effort(
     system: &System,
     ahead: &BestEffortAhead,
@@ -88,7 +88,8 @@ fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64>
     })
 }
 
-/// Instants from 0 to `busy_ns` at which a task that releases as early as it may does so.
+/// Returns the instants from 0 to `busy_ns` at which a task that releases as early as it may does
+/// so.
 fn releases_within(demand: &Demand, busy_ns: u64) -> Option<Vec<u64>> {
     let mut releases = vec![0];
     for kind in &demand.kinds {

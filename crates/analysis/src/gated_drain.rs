@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `gated-drain`: several tasks, best effort as long as stopping it keeps every deadline.
+//! Bounds for `gated-drain`: several tasks, best effort while stopping it still keeps every
+//! deadline.
 
 use tidegate_model::{Duration, Workload};
 
@@ -8,59 +9,60 @@ use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
 use crate::drain::{self, Drain};
 
-const DEADLINE_BEYOND_PERIOD: &str = "gated-drain is proven only where every deadline is within its \
-     period: beyond it two jobs of a task can be under way at once";
+const DEADLINE_BEYOND_PERIOD: &str = "gated-drain is proven only if every deadline is within its \
+     period: beyond it two jobs of a task can be pending at once";
 
 const TOO_MANY: &str = "the tasks can release more requests together than the drive accepts or its drain \
-     table speaks of";
+     table covers";
 
-const BOUND: &str = "the bound is the deadline itself where that is provable: the gate gives away all \
-     the time that deadlines leave";
+const BOUND: &str = "a task's bound is its deadline if that is provable: the gate gives best effort all \
+     the time before the deadlines that the tasks do not need";
 
-const PAUSES: &str = "best effort gets nothing from when every task may release until one does: beside a \
-     single request the drive could not be emptied and serve them all within the shortest deadline \
-     (drain(1) + drain(n)); with one task of one request, adaptive-drain has no such wait";
+const PAUSES: &str = "best effort gets nothing from the instant at which every task may release until one \
+     does: after a single best-effort request the drive could not be emptied and serve every task within the \
+     shortest deadline (drain(1) + drain(n)); for one task of one request, adaptive-drain has no such wait";
 
-/// What is promised to each task.
+/// Returns the choice for several tasks.
 ///
 /// # Bound
 /// n = sum of e_i, `W = max over 0 <= s < n of drain(s) + drain(n - s)`.
 /// - If W <= d_i <= p_i for every task: `R_i = d_i`.
-/// - Else, if max(d_i, W) < p_i for every task: `R_i = max(d_i, W)`.
-/// - n = 1 without best effort: `R = drain(1)`, where that is at most p.
+/// - Otherwise, if max(d_i, W) < p_i for every task: `R_i = max(d_i, W)`.
+/// - If n = 1 and there is no best effort: `R = drain(1)`, if that is at most p.
 ///
 /// # Source
-/// Own derivation, `docs/theory/draining.md` section 8. Say that the last dispatch, at t, made k requests
-/// outstanding and left m units off the drive, and let E = t + drain(k). Invariant: E is
-/// within the due of every unit on the drive, and E + drain(m) within the due of every other,
-/// of one not released counted from max(t, its next release).
-/// - A dispatch that the policy's conditions allow establishes it by definition.
-/// - A unit on the drive completes by E <= due <= release + p: it is not released again
-///   before E. So at the instant T <= E at which the drive empties there wait some of the m,
-///   and units released at T itself, due at T + d_i >= T + W.
-/// - Of the former let U be those due before T + W. |U| <= m, so `T + drain(|U|)` is within
-///   their dues; what else waits or is not released is due at T + W or later, and
-///   `drain(|U|) + drain(n - |U|) <= W`. U comes first in order of due: so there is a number
-///   of units that are due first which the conditions allow (all of them, if U is empty), and
-///   the policy, which takes such a number, keeps the invariant.
-/// - A unit that is released while the drive is empty is due W later: the same with U empty.
+/// Own derivation, `docs/theory/draining.md` section 8. Let the last dispatch, at t, make k
+/// requests outstanding and leave m units off the drive, and let E = t + drain(k). Invariant: E is
+/// within the deadline of every unit on the drive, and E + drain(m) is within the deadline of every
+/// other unit; the deadline of an unreleased unit counts from max(t, its next release).
+/// - A dispatch that the policy's conditions allow establishes the invariant by definition.
+/// - A unit on the drive completes by E <= deadline <= release + p, so it is not released again
+///   before E. At the instant T <= E at which the drive empties, the waiting units are therefore
+///   some of the m and the units released at T itself, due at T + d_i >= T + W.
+/// - Among the former let U be those due before T + W. |U| <= m, so `T + drain(|U|)` is within
+///   their deadlines. Every other waiting or unreleased unit is due at T + W or later, and
+///   `drain(|U|) + drain(n - |U|) <= W`. U comes first in deadline order. So the conditions allow
+///   some number of the units that are due first (all of them, if U is empty), and the policy,
+///   which takes such a number, keeps the invariant.
+/// - A unit that is released while the drive is empty is due W later: the same argument with U
+///   empty.
 ///
-/// The second case of the bound: the conditions use d_i, hence hold for max(d_i, W) too; as
-/// no unit on the drive is released again at E, all that waits at T is among the m, and may
-/// go together whether or not the conditions with d_i say so.
+/// Second case of the bound: the conditions use d_i, hence hold for max(d_i, W) too. No unit on the
+/// drive is released again at E, so every unit waiting at T is among the m, and they may be sent
+/// together whether or not the conditions with d_i allow it.
 ///
-/// `E + drain(n) <= next release + d_i` for units on the drive, the condition for best
-/// effort only, follows from E <= due <= next release and drain(n) <= W <= d_i.
+/// `E + drain(n) <= next release + d_i` for units on the drive, the condition for best effort only,
+/// follows from E <= deadline <= next release and drain(n) <= W <= d_i.
 ///
 /// # Assumptions
-/// Checked: d_i <= p_i, n within the depth of the drive and the drain table. For d_i = p_i:
+/// Checked: d_i <= p_i, and n within the drive's depth and drain table. d_i = p_i requires that
 /// completions are observed before releases of the same instant, as `tidegate_host::Host` does.
 ///
 /// # Errors
-/// Why the analysis says nothing, a sentence without its full stop.
+/// A sentence, without its full stop, that says why the analysis does not apply.
 ///
 /// # Complexity
-/// O(n + tasks), and O(K n) for the most best effort.
+/// O(n + tasks), and O(K n) to find the best-effort depth.
 pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
     let drain = Drain::of(workload).ok_or(drain::UNKNOWN)?;
     let is_shared = !workload.best_effort.is_empty();
@@ -81,7 +83,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
     Ok(Choice { best_effort_depth, assumptions, ..choice })
 }
 
-/// Whether these tasks would be proven on the workload's drive beside its best effort.
+/// Whether these tasks are provable on the workload's drive beside its best effort.
 pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     let Some(drain) = Drain::of(workload) else { return false };
     let Ok(units) = units(tasks, drain) else { return false };
@@ -92,7 +94,7 @@ pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     tasks.iter().zip(bounds).all(is_within)
 }
 
-/// n, if the analysis applies.
+/// Returns n if the analysis applies.
 fn units(tasks: &[SporadicTask], drain: Drain<'_>) -> Result<u32, &'static str> {
     if tasks.iter().any(|task| task.deadline > task.period) {
         return Err(DEADLINE_BEYOND_PERIOD);
@@ -105,7 +107,7 @@ const fn is_alone(units: u32, is_shared: bool) -> bool {
     units <= 1 && !is_shared
 }
 
-/// Whether one request of best effort may go while every task may release at any time.
+/// Whether one best-effort request may be sent while every task may release at any time.
 fn flows_in_pauses(tasks: &[SporadicTask], units: u32, drain: Drain<'_>) -> bool {
     let shortest = tasks.iter().map(|task| task.deadline).min();
     let takes = drain.times(1, units);
@@ -131,7 +133,7 @@ fn responses(
     none
 }
 
-/// W, none on overflow.
+/// Returns W, or `None` on overflow.
 fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
     let pairs = (0..units).map(|first| drain.times(first, units - first));
     pairs
@@ -139,9 +141,9 @@ fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
         .map(|pairs| pairs.into_iter().max().unwrap_or_default())
 }
 
-/// The most best effort that can ever be on the drive, f units beside it: the gate needs
-/// `drain(q + f) + drain(n - f)` before the next due of every task, which is less than
-/// p_i + d_i away for one that completed the instant it was released.
+/// Returns the most best-effort requests that can ever be on the drive, with f units beside them.
+/// The gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which is less
+/// than p_i + d_i away for a unit that completed at the instant of its release.
 fn best_effort_depth(tasks: &[SporadicTask], units: u32, drain: Drain<'_>, depth: u32) -> u32 {
     let next_due = |task: &SporadicTask| task.period.checked_add(task.deadline);
     let Some(next_due) = tasks.iter().map(|task| next_due(task).unwrap_or(Duration::MAX)).min()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO where requests differ: each is charged its own cost, not the largest.
+//! Bounds for dual-queue FIFO with requests of different costs: each is charged its own cost
+//! instead of the largest.
 //!
-//! A batch takes at most `A + sum c`. Batches are counted in requests as ever (z, beta), so the
-//! proof of Theorem 2 stands: it uses the cost of a batch only where it adds it up. What it adds
-//! up is every task's one pending job, once. Theorem 3 needs care: see [`responses`].
+//! A batch takes at most `A + sum c`. Batches are still counted in requests (z, beta), so the proof
+//! of Theorem 2 holds: it uses a batch's cost only in a sum, and the sum contains each task's one
+//! pending job once. Theorem 3 needs care: see [`responses`].
 //!
 //! ```text
-//!   release of J            J rides in the next batch (E <= z)
+//!   release of J            J is in the next batch (E <= z)
 //!        |
 //!   [ A + C(S) ............][ A + C(all - S) ....]   C(S) + C(all - S) = sum C_i, whatever S
 //! ```
@@ -17,14 +18,14 @@ use crate::cost_limited::{self, CostLimitedSystem};
 use crate::search::{HORIZON_NS, verdict};
 use crate::{SporadicTask, Verdict};
 
-/// A task whose requests are of one kind.
+/// A task whose requests have one operation and one cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MixedTask {
     /// (e, p, d).
     pub task: SporadicTask,
-    /// c: what each of its requests adds to a batch.
+    /// c: the cost that each of its requests adds to a batch.
     pub request_max: Duration,
-    /// Read or write.
+    /// The operation of its requests: read or write.
     pub op: Op,
 }
 
@@ -33,51 +34,57 @@ pub struct MixedTask {
 pub struct MixedSystem {
     /// The tasks.
     pub tasks: Vec<MixedTask>,
-    /// A: once for each batch.
+    /// A: charged once per batch.
     pub positioning_max: Duration,
-    /// For each change of direction inside a batch.
+    /// Charged for each change of direction inside a batch.
     pub switch_max: Duration,
     /// The largest c of a best-effort request.
     pub best_effort_max: Duration,
-    /// What best effort does.
+    /// The operations of best-effort requests.
     pub best_effort_ops: Vec<Op>,
-    /// The largest batch that A and c speak of; none where they hold for every one.
+    /// The largest batch for which A and c are known; `None` if they hold for every batch.
     pub known_max: Option<u32>,
     /// z.
     pub batch_max: u32,
-    /// beta: batches are filled up to so many requests with best effort.
+    /// beta: best effort fills batches up to this many requests.
     pub best_effort_fill: u32,
 }
 
-/// A bound by costs, the same for every task.
+/// Returns a bound by costs, the same for every task.
 ///
 /// # Bound
 /// With `C = sum e_i c_i`, if R is below every period:
-/// - E <= z: `R = 2 A + beta c_be + max(C, M)`, M the sum of the beta dearest requests of one job of
-///   each task, each at least c_be and where there are fewer c_be; a single task without best
-///   effort has one A, for nothing can be in flight at its release.
-/// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`; with best effort
-///   aboard one batch may hold nothing else, `1 + ceil(E / z)` batches, `beta c_be` for it and
-///   `max(min(z, E - z), beta) - 1` requests in the last batch that the job does not wait for.
-///   Without best effort and changes of direction the bound of [`cost_limited`] for a Z that
-///   never cuts is that of the same batches, and never larger.
+/// - E <= z: `R = 2 A + beta c_be + max(C, M)`. M is the sum of the beta costliest requests of one
+///   job of each task, each counted as at least c_be; if there are fewer than beta requests, each
+///   missing one counts c_be. A single task without best effort has one A, because nothing can be
+///   in flight at its release.
+/// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`. With best effort, one
+///   batch may hold only best effort: then there are `1 + ceil(E / z)` batches, `beta c_be` is
+///   added for that batch, and the last batch holds `max(min(z, E - z), beta) - 1` requests that
+///   the job does not wait for. Without best effort and changes of direction, the bound of
+///   [`cost_limited`] with a Z that never cuts covers the same batches and is never larger, so it
+///   is used.
 ///
-/// Where the device charges changes of direction, twice the smaller count of reads and writes
-/// in all these batches, the requests beyond C counted as what is worse.
+/// If the device charges changes of direction, their count is twice the smaller of the numbers of
+/// reads and writes in all these batches. The requests beyond C count as the operation that makes
+/// this number larger.
 ///
 /// # Source
-/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11. E <= z: in Theorem 2 the tasks S in flight at
-/// release and the tasks T of the next batch cost `A + C(S) + (beta - e(S))^+ c_be`, and the same
-/// for T. S and T are disjoint, but T need not be all others: **where best effort is dearer than
-/// a task's requests, a batch without that task takes longer**, so Theorem 3's form, a maximum
-/// over S with T = all - S, is no bound here. Moving S into T never lessens the sum (the terms in
-/// beta are convex), so S = {} is the worst, and then T is all, or such that best effort is
-/// dearer than what is left out: M.
-/// E > z: at release no task has two jobs pending (R < p), so the batch in
-/// flight and all that stands before the job are requests of at most one job of each task: C.
-/// At most `ceil((E - y) / z)` batches follow one with y requests. When the last is formed
-/// and it is not the first, z requests have just been served, so at most E - z are queued;
-/// those behind the job may be of new jobs.
+/// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
+///
+/// E <= z: in Theorem 2 the tasks S in flight at release cost `A + C(S) + (beta - e(S))^+ c_be`,
+/// and the tasks T of the next batch cost the same with T for S. S and T are disjoint, but T need
+/// not contain all other tasks: **if a best-effort request costs more than a task's requests, a
+/// batch without that task takes longer**. Theorem 3's form, a maximum over S with T = all - S, is
+/// therefore no bound here. Moving S into T never decreases the sum (the terms in beta are convex),
+/// so S = {} is the worst case. Then T is either all tasks, or leaves out tasks whose requests cost
+/// less than best effort: M.
+///
+/// E > z: at release no task has two jobs pending (R < p), so the batch in flight and everything
+/// queued before the job are requests of at most one job of each task: C. At most
+/// `ceil((E - y) / z)` batches follow a batch with y requests. When the last batch is formed and is
+/// not the first, z requests have just been served, so at most E - z are queued; the requests
+/// behind the job may belong to new jobs.
 ///
 /// # Assumptions
 /// No batch takes longer than A and its costs; all requests of a job are released together.
@@ -95,7 +102,7 @@ pub(crate) fn are_deadlines_met(system: &MixedSystem) -> bool {
     response_ns(system).is_some_and(is_within)
 }
 
-/// What the batches hold that a job may have to wait for.
+/// The content of the batches that a job may have to wait for.
 struct Charge {
     batches: u64,
     /// Requests beyond one job of each task.
@@ -127,8 +134,8 @@ fn response_ns(system: &MixedSystem) -> Option<u64> {
     system.tasks.iter().all(is_below).then_some(response)
 }
 
-/// The same batches as such that a cost of C limits, which it never does: where they are cut at
-/// all, without best effort and changes of direction.
+/// Returns the same batches as a cost-limited system whose limit C never cuts. `None` unless count
+/// cuts the batches and there is neither best effort nor a change of direction.
 fn cut_by_count_alone(system: &MixedSystem, requests: u64) -> Option<CostLimitedSystem> {
     let is_alone = system.best_effort_fill == 0 && system.switch_max.is_zero();
     if !is_alone || requests <= u64::from(system.batch_max) {
@@ -167,7 +174,7 @@ fn charge(system: &MixedSystem, requests: u64) -> Charge {
     }
 }
 
-/// By how much M exceeds C, if it does.
+/// Returns the excess of M over C, or 0.
 fn displaced_ns(system: &MixedSystem) -> u128 {
     let best_effort_ns = u128::from(system.best_effort_max.ns());
     let mut kinds: Vec<(u64, u64)> = system
@@ -176,21 +183,21 @@ fn displaced_ns(system: &MixedSystem) -> u128 {
         .map(|mixed| (mixed.request_max.ns(), u64::from(mixed.task.requests)))
         .collect();
     kinds.sort_unstable_by(|a, b| b.cmp(a));
-    let (mut left, mut dearest_ns, mut own_ns) = (u64::from(system.best_effort_fill), 0, 0);
+    let (mut left, mut costliest_ns, mut own_ns) = (u64::from(system.best_effort_fill), 0, 0);
     for (cost_ns, requests) in kinds {
         let cost_ns = u128::from(cost_ns);
         let taken = requests.min(left);
-        dearest_ns += u128::from(taken) * cost_ns.max(best_effort_ns);
+        costliest_ns += u128::from(taken) * cost_ns.max(best_effort_ns);
         own_ns += u128::from(requests) * cost_ns;
         left -= taken;
     }
-    dearest_ns += u128::from(left) * best_effort_ns;
-    // Saturation is meant: where C is more, nothing is displaced.
-    dearest_ns.saturating_sub(own_ns)
+    costliest_ns += u128::from(left) * best_effort_ns;
+    // Saturation is intended: if C is larger, nothing is displaced.
+    costliest_ns.saturating_sub(own_ns)
 }
 
-/// How often the batches change direction at most: between r reads and w writes twice the
-/// smaller count, and that sum over several batches is largest for all of them together.
+/// Returns the most changes of direction in the batches: twice the smaller count for r reads and w
+/// writes. The sum over several batches is largest when they are counted as one.
 fn switches(system: &MixedSystem, extra: u64) -> u64 {
     let count = |op: Op| {
         let of_op = system.tasks.iter().filter(|mixed| mixed.op == op);
@@ -205,8 +212,8 @@ fn switches(system: &MixedSystem, extra: u64) -> u64 {
     2 * (reads.min(writes) + extra).min((reads + writes + extra) / 2)
 }
 
-/// Some tasks of a workload with their costs, `sources` naming them; `None` where the workload
-/// has no costs of its own.
+/// Returns the tasks that `sources` names with their costs; `None` if the workload has no cost
+/// model.
 pub(crate) fn system_of(
     workload: &Workload,
     sources: &[usize],

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why an analysis says nothing of a system.
+//! Reasons for which an analysis does not apply to a system.
 
 use tidegate_model::Duration;
 
-/// An assumption of the analysis fails for this system, so it says nothing about it.
+/// A hypothesis of the analysis that fails for this system, so the analysis gives no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Inapplicable {
-    /// More requests come in the long run than full batches can serve (9.2.2.3).
+    /// The tasks' long-run request rate exceeds the rate of full batches (9.2.2.3).
     #[error("the tasks release more requests than full batches of {batch_max} can serve")]
     Overload {
         /// z.
@@ -18,10 +18,10 @@ pub enum Inapplicable {
     PeriodTooShort {
         /// The shortest period of all tasks.
         period_min: Duration,
-        /// What it would have to exceed.
+        /// The value that it must exceed.
         needed: Duration,
     },
-    /// The theorem knows nothing of best effort in its batches.
-    #[error("best effort fills batches, of which this theorem knows nothing")]
+    /// The theorem does not cover best effort in its batches.
+    #[error("best effort fills batches, which this theorem does not cover")]
     BestEffortAboard,
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the searches of all analyses share: where they stop, and the least fixed point.
+//! The search limits and the least fixed point that all analyses share.
 
 use tidegate_model::Duration;
 
 use crate::Verdict;
 
-/// Windows and responses beyond this are "no bound": 146 years, far from overflow.
+/// Windows and responses beyond this count as "no bound": 146 years, far from overflow.
 pub(crate) const HORIZON_NS: u64 = 1 << 62;
-/// Instants that a search looks at before it gives up: periods far shorter than a window.
+/// The most instants that a search tries; more occur only if periods are far shorter than a window.
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
-/// Rounds of an iteration after which it counts as "no bound": reached only within one
-/// part in 10,000 of the capacity.
+/// Rounds of an iteration after which the result is "no bound"; reached only within one part in
+/// 10,000 of the capacity.
 const ROUNDS_MAX: u32 = 10_000;
 
-/// A bound in ns, or none within the horizon.
+/// Returns the verdict for a bound in ns; `None` means no bound within the horizon.
 pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
     match response_ns {
         Some(ns) => Verdict::Bounded(Duration::from_ns(ns)),
@@ -21,14 +21,14 @@ pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
     }
 }
 
-/// The time that so many requests need one after the other, within the horizon.
+/// Returns the time in ns that the requests need one after the other; `None` beyond the horizon.
 pub(crate) fn serial_time_ns(request_ns: u64, requests: u128) -> Option<u64> {
     let ns = u128::from(request_ns).checked_mul(requests)?;
     u64::try_from(ns).ok().filter(|&ns| ns <= HORIZON_NS)
 }
 
-/// The least `x >= start` with `f(x) <= x`, for nondecreasing f; `None` where f gives none
-/// or the iteration takes more than 10,000 rounds.
+/// Returns the least `x >= start` with `f(x) <= x`, for nondecreasing f. Returns `None` if f does,
+/// or after 10,000 rounds.
 pub(crate) fn least_fixed_point(start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<u64> {
     let mut x = start;
     for _ in 0..ROUNDS_MAX {

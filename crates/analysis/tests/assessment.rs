@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whole workloads assessed: batch size, best-effort fill, head-room, and what is said when
-//! there is no bound. The drive is the dissertation's, in a table of its own.
+//! Goal: assessments of whole workloads: batch size, best-effort fill, headroom, and the result
+//! when there is no bound. Method: the dissertation's drive, with its times in an inline table.
 
 use tidegate_analysis::{
     Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare,
@@ -8,7 +8,7 @@ use tidegate_analysis::{
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{DeferredWrites, Duration, PolicyName, Workload};
 
-/// The Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7) beside the given sources.
+/// Binds the sources to the Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7).
 fn workload(sources: &str) -> Workload {
     let transfer_ns = (5_340_000_u64 * 128).div_ceil(255);
     let times: Vec<String> = (1..=64_u64)
@@ -30,7 +30,7 @@ fn cameras(count: u32) -> String {
 
 const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 450\nsize = \"128KiB\"\n";
 
-/// The head-room of every entry under dual-queue FIFO.
+/// Returns the headroom of every entry under dual-queue FIFO.
 fn headroom(sources: &str) -> Vec<Headroom> {
     tidegate_analysis::headroom(&workload(sources), PolicyName::Dqf).unwrap()
 }
@@ -50,7 +50,7 @@ fn auto_takes_the_smallest_batch_that_proves_everything() {
     assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
 }
 
-/// b(8) + b(16) = 299.1 ms: a batch of 16 is enough to carry the largest fill.
+/// b(8) + b(16) = 299.1 ms: a batch of 16 is enough for the largest fill.
 #[test]
 fn auto_then_carries_the_largest_best_effort_fill() {
     let assessment = dqf(&format!("{}{BACKUP}", cameras(16)));
@@ -68,8 +68,8 @@ fn headroom_is_what_a_larger_workload_would_be_granted() {
     assert_eq!(too_many.answer, Answer::NotProven);
     let room = &headroom(&cameras(25))[0];
     assert_eq!((room.more, room.count_max), (0, 24));
-    // Some z still has a bound; 2A + 25B = 310.6 ms would reach beyond the period, where
-    // two batches are no longer all there is.
+    // Some z still has a bound. 2A + 25B = 310.6 ms would exceed the period, where two batches no
+    // longer suffice.
     assert_eq!(too_many.limit, Some(Limit::Deadline { task: 0 }));
     let fixed = format!("[policy]\nname = \"dqf\"\nbatch = 8\n{}", cameras(10));
     assert_eq!((dqf(&fixed).batch_max, headroom(&fixed)[0].count_max), (8, 16));
@@ -116,7 +116,7 @@ fn fifo_is_dual_queue_fifo_with_batches_of_one() {
     assert_eq!((comparison.fifo, comparison.edf), (None, Some(response)));
 }
 
-/// In one queue with 450 outstanding, all 450 may be ahead: (450 + 1) b(1) = 7.7 s.
+/// With 450 outstanding in the same queue, all 450 may be ahead: (450 + 1) b(1) = 7.7 s.
 #[test]
 fn fifo_waits_for_the_best_effort_in_its_queue() {
     let lone =
@@ -200,8 +200,8 @@ fn on_drive(batch_ns_max: &str, sources: &str) -> Workload {
     file.bind(drive).unwrap()
 }
 
-/// Beyond E the batch size matters as soon as responses exceed periods: one task of one
-/// request needs batches of two to keep up with its own backlog.
+/// Beyond E the batch size matters as soon as responses exceed periods: a task of one request needs
+/// batches of two to keep up with its own backlog.
 #[test]
 fn auto_looks_beyond_everything_that_is_released_together() {
     let task = "[[task]]\nname = \"a\"\nperiod = \"5ms\"\ndeadline = \"100ms\"\nsize = \"4KiB\"\n";
@@ -227,8 +227,7 @@ fn the_longest_periods_overflow_nothing() {
     assert_eq!(assess(&workload, PolicyName::Dqf).answer, Answer::Proven);
 }
 
-/// Without a proof there is nothing that best effort could cost: batches are filled with it,
-/// and no larger than the table goes.
+/// Without a proof, best effort cannot cost one: it fills the batches, up to the size of the table.
 #[test]
 fn where_nothing_is_said_best_effort_is_not_starved() {
     let shaped = |task: &str| {
@@ -246,7 +245,7 @@ fn where_nothing_is_said_best_effort_is_not_starved() {
     assert_eq!((dqf(&fixed).batch_max, dqf(&fixed).best_effort_fill), (9, 9));
 }
 
-/// A workload of reads and writes on a drive that carries writes out later.
+/// Returns a workload of reads and writes on a drive that defers writes.
 fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     let task =
         |name: &str, op: &str| cameras(1).replace("camera", name) + &format!("op = \"{op}\"\n");
@@ -257,8 +256,8 @@ fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     workload
 }
 
-/// Nothing is said where reads may stand behind writes that no table knows; writes alone have
-/// their tables, and a reader is told what these rest on.
+/// Goal: reads that may wait behind unmeasured deferred writes get no bound; writes alone have
+/// their tables, and the assumption about deferred writes is stated.
 #[test]
 fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     let is_silent = |workload: &Workload, policy| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `edf`, `scan-edf`, `g-edf` and `dq-edf` may promise to whole workloads.
+//! Goal: the bounds of `edf`, `scan-edf`, `g-edf` and `dq-edf` for whole workloads. Method: small
+//! drives by hand.
 
 use tidegate_analysis::{Answer, Assessment, BoundName, assess, compare, headroom};
 use tidegate_model::workload_file::DriveReference;
@@ -8,7 +9,7 @@ use tidegate_model::{Duration, PolicyName, Workload};
 
 const BACKUP: &str = "[[best_effort]]\nname = \"backup\"\noutstanding = 9\nsize = \"4KiB\"\n";
 
-/// Sources on a drive with b(n) = 6 ms + 4 n ms, n to 8.
+/// Binds the sources to a drive with b(n) = 6 ms + 4 n ms, n up to 8.
 fn workload(sources: &str) -> Workload {
     let times: Vec<String> = (1..=8).map(|n| format!("{}", (6 + 4 * n) * 1_000_000)).collect();
     let drive = format!("[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n", times.join(", "));
@@ -29,8 +30,8 @@ fn responses(assessment: &Assessment) -> Vec<Option<u64>> {
     assessment.tasks.iter().map(|task| task.response_max.map(bound)).collect()
 }
 
-/// b(1) = 10 ms. The urgent task waits for one request in service: 20 ms; the other for that
-/// and for the urgent one: 20 ms alone, 30 ms with best effort in service first.
+/// b(1) = 10 ms. The urgent task waits for one request in service: 20 ms. The other waits for one
+/// in service and for the urgent one: 20 ms alone, 30 ms with best effort in service first.
 #[test]
 fn edf_waits_for_one_request_in_service() {
     let sources = tasks("urgent", 1, 100, 25) + &tasks("calm", 1, 100, 100);
@@ -62,7 +63,7 @@ fn g_edf_has_no_bound_and_says_why() {
     assert!(reason.contains("nobody has proved"));
 }
 
-/// Where all requests fit into a batch the two are one scheduler, z and beta are chosen alike
+/// If all requests fit into a batch, both policies are one scheduler: z and beta are chosen alike
 /// and the bounds are equal.
 #[test]
 fn dual_queue_edf_is_dual_queue_fifo_where_everything_fits_into_a_batch() {
@@ -73,14 +74,14 @@ fn dual_queue_edf_is_dual_queue_fifo_where_everything_fits_into_a_batch() {
     assert_eq!(by_due.batch_max, by_release.batch_max);
     assert_eq!(by_due.best_effort_fill, by_release.best_effort_fill);
     assert_eq!(responses(&by_due), responses(&by_release));
-    // Beyond the queue the bound by deadline is the looser one.
+    // Beyond the queue, the bound by deadline is looser.
     let room = |policy| headroom(&shared, policy).unwrap()[0].count_max;
     assert_eq!((room(PolicyName::DqEdf), room(PolicyName::Dqf)), (15, 16));
 }
 
-/// E = 46 requests on a drive that takes 8: one urgent task behind 45 calm ones. In release
-/// order it waits for all of them; by deadline for the batch in flight, and then rides in the
-/// next. Batches of two are enough to keep up, one at a time is not: 2 b(2) = 28 ms.
+/// E = 46 requests on a drive that takes 8: one urgent task behind 45 calm ones. In release order
+/// it waits for all of them. By deadline it waits for the batch in flight and is served in the next
+/// one. Batches of two are enough to keep up, batches of one are not: 2 b(2) = 28 ms.
 #[test]
 fn dual_queue_edf_pays_where_the_requests_exceed_the_queue() {
     let mixed = workload(&(tasks("urgent", 1, 400, 80) + &tasks("calm", 45, 400, 400)));
@@ -103,9 +104,9 @@ fn beyond_capacity_there_is_no_bound_by_deadline_either() {
     }
 }
 
-/// A task with one buffer and a deadline of two periods: a policy that decides by deadlines lets
-/// it fall behind, and then its jobs come closer to each other than its contract says. Seen in
-/// the simulator: a bound of 58 ms and a response of 89 ms, a conforming task late.
+/// A task has one buffer and a deadline of two periods. A policy that decides by deadlines lets it
+/// fall behind, and its jobs are then closer together than its contract says. Seen in the
+/// simulator: a bound of 58 ms, a response of 89 ms, and a conforming task late.
 #[test]
 fn buffers_that_do_not_cover_the_deadline_take_bounds_by_deadline_away() {
     let buffered = |deadline_ms| tasks("a", 1, 100, deadline_ms) + "outstanding = 1\n";
@@ -115,7 +116,7 @@ fn buffers_that_do_not_cover_the_deadline_take_bounds_by_deadline_away() {
         let answer = assess(&both(200), policy).answer;
         assert!(matches!(answer, Answer::NotApplicable { .. }), "{policy}");
     }
-    // In the order of release a deadline gives nobody time; and no column promises more.
+    // In release order a deadline gives no task extra time; no column promises more either.
     assert_eq!(assess(&both(200), PolicyName::Dqf).answer, Answer::Proven);
     assert!(compare(&both(200), PolicyName::Dqf).iter().all(|others| others.edf.is_none()));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches limited by cost, by hand: how many batches there are, what rides along, what is left
-//! for best effort, and what becomes of the limit where nothing is proved.
+//! Goal: batches limited by cost: their number, the requests that join the last one, the rest for
+//! best effort, and the limit where nothing is proved. Method: sums by hand.
 
 use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
 use tidegate_analysis::heterogeneous::MixedTask;
@@ -11,7 +11,7 @@ use tidegate_model::{
     PolicyName, Task, Workload,
 };
 
-/// e requests of c, all with this period.
+/// Returns tasks of e requests of cost c, all with this period.
 fn tasks(kinds: &[(u32, u64)], period_ns: u64) -> Vec<MixedTask> {
     let of = |&(requests, cost_ns): &(u32, u64)| {
         let period = Duration::from_ns(period_ns);
@@ -21,7 +21,7 @@ fn tasks(kinds: &[(u32, u64)], period_ns: u64) -> Vec<MixedTask> {
     kinds.iter().map(of).collect()
 }
 
-/// The bound in a system with A = 100.
+/// Returns the bound in a system with A = 100.
 fn bound(kinds: &[(u32, u64)], period_ns: u64, z: u32, cost_ns: u64, fill_ns: u64) -> Option<u64> {
     let verdicts = cost_limited::responses(&CostLimitedSystem {
         tasks: tasks(kinds, period_ns),
@@ -45,23 +45,23 @@ fn where_nothing_is_cut_it_is_theorem_2_or_3_by_cost() {
     assert_eq!(bound(&[(2, 10)], NEVER, 3, 50, 40), Some(200 + 40 + 40), "best effort before it");
 }
 
-/// Behind one of 10 in flight come 10, 30 and 30 under Z = 30: each alone.
+/// After a request of 10 in flight come 10, 30 and 30 under Z = 30: each in its own batch.
 #[test]
 fn batches_are_counted_by_what_does_not_fit() {
     assert_eq!(bound(&[(2, 10), (2, 30)], NEVER, 9, 30, 0), Some(4 * 100 + 80));
-    // Behind 10 in flight 70 fit; with nothing in flight 80 are two batches.
+    // After 10 in flight, 70 fit; with nothing in flight, 80 need two batches.
     assert_eq!(bound(&[(2, 10), (2, 30)], NEVER, 9, 70, 0), Some(2 * 100 + 80));
     assert_eq!(bound(&[(1, 30), (3, 30)], NEVER, 2, NEVER, 0), Some(3 * 100 + 120), "by count");
     assert_eq!(bound(&[(4, 10)], NEVER, 9, 10, 0), Some(4 * 100 + 40), "each alone");
 }
 
-/// A job that comes twice in the wait may ride behind, and no other.
+/// Only a job that is released twice during the wait may follow in the last batch.
 #[test]
 fn what_comes_again_may_ride_in_the_last_batch() {
-    // R = 280 and the last batch goes out by 170: periods up to 450 count.
+    // R = 280 and the last batch is sent by 170, so periods up to 450 count.
     let kinds = &[(2, 10), (2, 30)];
     assert_eq!(bound(kinds, 451, 9, 70, 0), Some(280));
-    // All but one task of 20 or 60: 60; Z - c = 60; C - Z - 1 = 9; so 9.
+    // All but one task of 20 or 60 give 60; Z - c = 60; C - Z - 1 = 9; so the least is 9.
     assert_eq!(bound(kinds, 450, 9, 70, 0), Some(280 + 9));
     assert_eq!(bound(kinds, 289, 9, 70, 0), None, "not below the period");
     assert_eq!(bound(kinds, 290, 9, 70, 0), Some(289));
@@ -118,7 +118,7 @@ fn task(kib: u64) -> Task {
     }
 }
 
-/// 2 A + F + max(C, F) = 100 ms leaves F = 40 ms.
+/// 2 A + F + max(C, F) = 100 ms gives F = 40 ms.
 #[test]
 fn best_effort_gets_what_the_deadlines_leave() {
     let assessment = assess(&workload(60, true), PolicyName::Dqf);
@@ -126,10 +126,10 @@ fn best_effort_gets_what_the_deadlines_leave() {
     let plan = assessment.plan(&workload(60, true));
     let cost = plan.batch_cost.expect("limited by cost");
     assert_eq!(cost.best_effort_fill, Duration::from_ms(40));
-    assert_eq!((plan.batch_max, plan.best_effort_fill), (6, 6), "the costs speak of six");
+    assert_eq!((plan.batch_max, plan.best_effort_fill), (6, 6), "the costs cover six");
 }
 
-/// What is left would not hold one request of it, which would wait at the head for ever.
+/// The remaining time does not hold one best-effort request, which would wait at the head for ever.
 #[test]
 fn best_effort_gets_nothing_that_holds_no_request() {
     let mut workload = workload(60, true);
@@ -142,7 +142,8 @@ fn best_effort_gets_nothing_that_holds_no_request() {
     assert_eq!(assessment.batch_cost.expect("limited").best_effort_fill, Duration::ZERO);
 }
 
-/// With k small ones C = 20 + k and R = 20 + C while all fits into six; then batches are cut.
+/// With k small tasks C = 20 + k and R = 20 + C while all fit into six; beyond that batches are
+/// cut.
 #[test]
 fn headroom_is_that_of_the_limited_batches() {
     let rooms = headroom(&workload(60, false), PolicyName::Dqf).expect("two entries");
@@ -155,7 +156,7 @@ fn headroom_is_that_of_the_limited_batches() {
     assert_eq!(assess(&fuller, PolicyName::Dqf).answer, Answer::NotProven);
 }
 
-/// What a file asks for is carried out even where nothing can be promised, by `dqf` alone.
+/// `dqf` applies the limit of the file even without a proof; other policies ignore it.
 #[test]
 fn the_limit_stands_where_nothing_is_proved() {
     let mut unknown = workload(60, true);

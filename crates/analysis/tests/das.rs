@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The dynamic active subset: when deadlines are promised, and when nothing is; and policies
-//! by position, of which nothing is promised at all.
+//! Goal: `das` promises deadlines only if its test holds, and policies by position promise nothing.
+//! Method: small systems by hand.
 
 use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
 use tidegate_model::{
@@ -25,7 +25,7 @@ fn bounds(tasks: &[(u32, u64, u64)]) -> Vec<Option<Duration>> {
     das::responses(&system(tasks)).into_iter().map(Verdict::bound).collect()
 }
 
-/// e = 1, 2, C = 10 ms: all of them one after the other take 30.
+/// e = 1, 2, C = 10 ms: all of them in a row take 30 ms.
 #[test]
 fn deadlines_that_all_requests_fit_into_are_promised() {
     assert_eq!(bounds(&[(1, 30, 30), (2, 50, 40)]), [Some(ms(30)), Some(ms(40))]);
@@ -70,7 +70,7 @@ fn nothing_is_promised_where_positions_are_not_known() {
     assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
-/// Tokens hand over the requests of a job one by one: the test is that of as many tasks.
+/// Tokens hand over the requests of a job one by one: the test treats them as as many tasks.
 #[test]
 fn jobs_that_tokens_split_are_promised_request_by_request() {
     let mut workload = workload(ms(30));

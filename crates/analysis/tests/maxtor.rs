@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The dissertation's drive and workload: Maxtor Atlas 10K V, 128 KiB reads, every task one
-//! request each 300 ms. How many tasks each bound admits for each z; `docs/theory/dual-queue-fifo.md` section 7.
+//! Goal: the number of tasks that each bound admits for each z. Method: the dissertation's drive
+//! and workload: Maxtor Atlas 10K V, 128 KiB reads, one request every 300 ms per task;
+//! `docs/theory/dual-queue-fifo.md` section 7.
 
 use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict, dqf, edf, fifo};
 use tidegate_model::{BatchTable, Duration};
@@ -24,7 +25,7 @@ fn cameras(count: usize, batch_max: u32, best_effort_fill: u32) -> System {
     System { tasks: vec![task; count], table: maxtor(), batch_max, best_effort_fill }
 }
 
-/// The bound in milliseconds to one decimal, as the literature prints it.
+/// Returns the bound in milliseconds to one decimal, as the literature prints it.
 fn response_ms(bound: Bound, system: &System) -> String {
     let ns = bound(system).unwrap()[0].bound().unwrap().ns();
     format!("{}.{}", (ns + 50_000) / 1_000_000, (ns + 50_000) / 100_000 % 10)
@@ -42,8 +43,8 @@ fn admitted(bound: Bound, batch_max: u32) -> usize {
     (1..=32).take_while(is_proven).count()
 }
 
-/// z, then how many tasks the linear, the busy-interval, the minimum-period bound and ours
-/// admit.
+/// z, then the number of tasks that the linear, the busy-interval, the minimum-period and this
+/// project's bound admit.
 const ADMITTED: [[usize; 5]; 16] = [
     [1, 16, 16, 16, 17],
     [2, 14, 14, 15, 16],
@@ -100,7 +101,7 @@ fn twenty_four_tasks_fit_and_z_no_longer_matters() {
     assert_eq!(admitted(dqf::tight, 64), 24);
 }
 
-/// Theory B.1: beside 16 tasks a batch may be filled up to 8, b(8) + b(16) = 299.1 ms.
+/// Beside 16 tasks a batch may be filled up to 8: b(8) + b(16) = 299.1 ms (theory B.1).
 #[test]
 fn best_effort_fills_eight_beside_sixteen_tasks() {
     assert_eq!(response_ms(dqf::tight, &cameras(16, 64, 8)), "299.1");

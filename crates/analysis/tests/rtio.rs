@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The RTIO family assessed: the depths of the literature, sums by hand, and what is said
-//! where nothing can be promised.
+//! Goal: assessments of the RTIO policies: the depths of the literature, bounds, and the reasons
+//! where nothing can be promised. Method: sums by hand.
 
 use tidegate_analysis::rtio::response_in_rounds;
 use tidegate_analysis::{Answer, Assessment, BoundName, Limit, assess, headroom};
@@ -13,8 +13,8 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
 }
 
-/// A drive of 20 slots whose batches take 10 ms for one request and 2 ms for each further one,
-/// with these contracts.
+/// Binds the sources to a drive of 20 slots with these contracts; a batch takes 10 ms for one
+/// request and 2 ms for each further one.
 fn workload(contracts: &str, sources: &str) -> Workload {
     let times = (1..=20).map(|n: u64| ((8 + 2 * n) * 1_000_000).to_string());
     let times = times.collect::<Vec<_>>().join(",");
@@ -28,7 +28,7 @@ fn tasks(count: u32, period: &str) -> String {
     format!("[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{period}\"\nsize = \"256KiB\"\n")
 }
 
-/// Drain times: 15 ms and 5 ms more for each further request, up to `entries`.
+/// Returns drain times: 15 ms and 5 ms more for each further request, up to `entries`.
 fn drain(entries: u64) -> String {
     let times = (1..=entries).map(|q| (10_000_000 + 5_000_000 * q).to_string());
     format!("drain_ns_max = [{}]\n", times.collect::<Vec<_>>().join(","))
@@ -43,10 +43,10 @@ fn bound(assessment: &Assessment) -> Option<Duration> {
     })
 }
 
-/// Goal: the depths of RTAS 2008 from what it publishes of its Fujitsu (sections 3.2 and 3.4):
-/// 20 requests are drained within 160 ms, 8 within 75 ms, 9 are not. So 19 of best effort
-/// beside a deadline of 160 ms, 7 beside one of 75 ms. (The dissertation prints one less in
-/// 8.3.4: "a queue depth of less than 8".)
+/// Goal: the depths of RTAS 2008 follow from its published times for a Fujitsu (sections 3.2 and
+/// 3.4): 20 requests drain within 160 ms, 8 within 75 ms, 9 do not. So best effort may be 19 deep
+/// beside a deadline of 160 ms and 7 deep beside 75 ms. (The dissertation prints one less in 8.3.4:
+/// "a queue depth of less than 8".)
 #[test]
 fn published_drain_times_give_the_published_depths() {
     let published_ms = |q: u64| if q <= 8 { 75 * q / 8 } else { 160 * q / 20 + 8 * (20 - q) / 11 };
@@ -67,8 +67,8 @@ fn published_drain_times_give_the_published_depths() {
     }
 }
 
-/// Goal: the sum of two rounds, the worst of all divisions. Method: D(1) = 1, D(2) = 4,
-/// D(3) = 5, D(4) = 6: 2 and 2 are the worst four.
+/// Goal: the bound for two rounds takes the worst division. Method: D(1) = 1, D(2) = 4, D(3) = 5,
+/// D(4) = 6: 2 and 2 is the worst division of four.
 #[test]
 fn two_rounds_are_divided_in_the_worst_way() {
     let times = [1, 4, 5, 6].map(ms);
@@ -77,8 +77,8 @@ fn two_rounds_are_divided_in_the_worst_way() {
     assert_eq!(response_in_rounds(2, |_| Duration::MAX), None);
 }
 
-/// Three tasks: `drain(q + 1) + drain(q + 2) = 20 + 5 (2q + 3)` is the worst, 85 ms with 5 of
-/// best effort, and 17 of it is what the drive has room for.
+/// Three tasks: `drain(q + 1) + drain(q + 2) = 20 + 5 (2q + 3)` is the worst sum: 85 ms with 5
+/// best-effort requests. The drive has room for 17.
 #[test]
 fn limit_is_the_deepest_that_keeps_all_deadlines() {
     let with = |period: &str, backup: &str| {
@@ -97,7 +97,7 @@ fn limit_is_the_deepest_that_keeps_all_deadlines() {
     let [drain, limit] = with("1s", BACKUP);
     assert_eq!((limit.best_effort_depth, bound(&limit)), (17, Some(ms(205))));
     assert_eq!((drain.best_effort_depth, bound(&drain)), (17, Some(ms(205))));
-    // With nothing of best effort there is nothing to charge for.
+    // Without best effort nothing is charged for it.
     let [drain, limit] = with("1s", "");
     assert_eq!(
         [&drain, &limit].map(|it| (it.best_effort_depth, bound(it))),
@@ -105,7 +105,7 @@ fn limit_is_the_deepest_that_keeps_all_deadlines() {
     );
 }
 
-/// A response equal to the period: enough for one request, not for two.
+/// A bound equal to the period is valid for one request, but not for two.
 #[test]
 fn response_equal_to_the_period_is_enough_for_one_only() {
     for (count, period, is_proven) in [(1, "15ms", true), (2, "30ms", false), (2, "31ms", true)] {
@@ -124,8 +124,8 @@ fn drain_table_limits_best_effort_to_what_it_speaks_of() {
     }
 }
 
-/// One task whose deadline cannot be met takes no proof from the other, and best effort goes
-/// as deep as the other allows: `drain(q + 1) + drain(q + 1) = 30 + 10 q` within 90 ms.
+/// A task that cannot meet its deadline costs the other no proof, and best effort goes as deep as
+/// the other allows: `drain(q + 1) + drain(q + 1) = 30 + 10 q` within 90 ms.
 #[test]
 fn limit_gives_away_no_proof() {
     let hopeless = "[[task]]\nname = \"h\"\nperiod = \"1s\"\ndeadline = \"1ms\"\nsize = \"4KiB\"\n";
@@ -154,8 +154,8 @@ fn rtio_promises_the_starvation_bound_where_every_request_has_a_slot() {
     assert!(matches!(rtio(&sources(21, "3s")).answer, Answer::NotApplicable { .. }));
 }
 
-/// Goal: the priority that the drive honours bounds a round whatever best effort does. Method:
-/// 12 ms for one, 20 ms for two, 30 ms for three: 12 + 20 is worse than 30.
+/// Goal: the priority that the drive honours bounds a round whatever best effort does. Method: 12
+/// ms for one request, 20 ms for two, 30 ms for three: 12 + 20 is worse than 30.
 #[test]
 fn priority_is_promised_by_the_times_of_the_drive() {
     let contracts = "priority_ns_max = [12_000_000, 20_000_000, 30_000_000]\n";
@@ -167,8 +167,8 @@ fn priority_is_promised_by_the_times_of_the_drive() {
     assert!(matches!(four.answer, Answer::NotApplicable { .. }));
 }
 
-/// Goal: a contract of the drive is not stretched beyond the number of requests with which it was
-/// measured. Method: 5 of 20, with up to 6 requests of real time.
+/// Goal: a drive contract is not used beyond the depth at which it was measured. Method: 5 of 20,
+/// with up to 6 real-time requests.
 #[test]
 fn contracts_hold_at_the_depth_at_which_they_were_measured() {
     let contracts = "starvation_ns_max = 90_000_000\npriority_ns_max = [12_000_000, 20_000_000]\n";
@@ -196,7 +196,8 @@ fn contracts_hold_at_the_depth_at_which_they_were_measured() {
     assert!(matches!(at(6, Some(5))[0].answer, Answer::NotApplicable { .. }));
 }
 
-/// Two services of 10 ms: 20 ms is honour, a nanosecond more is not.
+/// Two services of 10 ms: up to 20 ms the drive honours the priority, one nanosecond more and it
+/// does not.
 #[test]
 fn drive_that_does_not_honour_priority_is_named() {
     let noted = |ns: u64| {
@@ -235,8 +236,8 @@ fn best_effort_alone_has_the_drive_to_itself() {
     }
 }
 
-/// `drain(s) + drain(n - s) = 20 + 5 n` below 100 ms: 15 tasks, best effort yielding; `rtio`
-/// takes as many as the drive accepts.
+/// `drain(s) + drain(n - s) = 20 + 5 n` below 100 ms gives 15 tasks if best effort yields; `rtio`
+/// allows as many as the drive accepts.
 #[test]
 fn headroom_counts_what_the_contract_carries() {
     let contracts = format!("{}starvation_ns_max = 90_000_000\n", drain(20));
@@ -247,14 +248,15 @@ fn headroom_counts_what_the_contract_carries() {
     assert_eq!(count_max(PolicyName::RtioPriority), 0);
 }
 
-/// A gate that stays closed while tasks pause is said: drain(1) + drain(1) = 30 ms.
+/// A gate that stays closed while tasks pause is reported: drain(1) + drain(1) = 30 ms.
 #[test]
 fn best_effort_that_waits_for_a_pause_is_told_so() {
     for (deadline, is_said) in [("29ms", true), ("30ms", false)] {
         let task = tasks(1, "200ms").replace("size", &format!("deadline = \"{deadline}\"\nsize"));
         let gated =
             assess(&workload(&drain(8), &format!("{task}{BACKUP}")), PolicyName::GatedDrain);
-        let said = gated.assumptions.iter().any(|note| note.contains("gets nothing from when"));
+        let said =
+            gated.assumptions.iter().any(|note| note.contains("gets nothing from the instant"));
         assert_eq!((gated.answer, said), (Answer::Proven, is_said), "{deadline}");
     }
 }

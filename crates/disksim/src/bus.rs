@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The way from the host to a disk: what its slowest part takes for a sector.
+//! The path from the host to a disk: the transfer time of a sector on its slowest part.
 //!
-//! Files that describe a whole system have a topology: component in component, each an
-//! instance of a block. The bus that a disk hangs on and the controller above it transfer
-//! at their own rates; the slowest of them and of the disk's own electronics counts.
+//! Files that describe a whole system have a topology: nested components, each an instance of a
+//! block. The disk's bus and the controller above it transfer at their own rates; the slowest of
+//! them and of the disk's own electronics counts.
 
 use std::rc::Rc;
 
@@ -28,15 +28,15 @@ const KNOWN: Known<'_> = Known {
     ],
 };
 
-/// Picoseconds for a sector of a read and of a write.
+/// The picoseconds for a sector of a read and of a write.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SectorTimes {
     pub(crate) read_ps: u64,
     pub(crate) write_ps: u64,
 }
 
-/// The bus of the disk that `disk` describes, by the system among the given files, or by the
-/// one beside it that sources its file; none where there is no such system.
+/// Returns the bus times of the disk `disk`, from the system among the given files, or from a
+/// file beside it that sources the disk's file; `None` if there is no such system.
 pub(crate) fn of_disk(
     disk: &Section,
     library: &Library<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn of_disk(
         systems = systems_beside(disk, library);
     }
     let stem = |document: &Document| document.path.file_stem().map(ToOwned::to_owned);
-    // Several systems may use one disk: the one that is named after it is meant.
+    // If several systems use the disk, the one named after it is meant.
     systems.sort_by_key(|(system, _)| stem(system) != stem(&disk.document));
     let mut found = Vec::new();
     for (system, how) in systems {
@@ -60,7 +60,7 @@ pub(crate) fn of_disk(
     let Some((system, how, times)) = found.first() else { return Ok(None) };
     if found.iter().any(|(_, _, other)| other != times) {
         report.note(format!(
-            "of {} systems with this disk {} was used",
+            "{} systems contain this disk; {} is used",
             found.len(),
             system.name()
         ));
@@ -69,7 +69,7 @@ pub(crate) fn of_disk(
     Ok(Some(*times))
 }
 
-/// Whether a file has a topology and the disk, in itself or in a file that it sources.
+/// Returns whether a file has a topology and the disk, in itself or in a file that it sources.
 fn is_system_of(document: &Document, disk: &Section) -> bool {
     let sources_it =
         |name: &str| std::path::Path::new(name).file_name() == disk.document.path.file_name();
@@ -87,7 +87,7 @@ fn systems_beside(disk: &Section, library: &Library<'_>) -> Systems {
         if path.extension().is_none_or(|extension| extension != "parv") {
             continue;
         }
-        // A system beside it that is faulty was not asked for.
+        // A faulty system file beside it was not requested, so it is ignored.
         let Ok(document) = library.load(&path) else { continue };
         if is_system_of(&document, disk) {
             let how = format!("beside {}, and sources it", disk.document.name());
@@ -97,7 +97,7 @@ fn systems_beside(disk: &Section, library: &Library<'_>) -> Systems {
     systems
 }
 
-/// What the way to the disk takes for a sector; none if the disk is not in the topology.
+/// Returns the sector times of the path to the disk; `None` if the topology lacks the disk.
 fn times_in(
     system: &Rc<Document>,
     disk: &Section,
@@ -110,7 +110,7 @@ fn times_in(
         _ => None,
     });
     let Some(mut way) = topology else { return Ok(None) };
-    // From the disk up: its bus, the controller above. What lies beyond has its own pace.
+    // From the disk upwards: its bus, then the controller. Components beyond have their own pace.
     way.reverse();
     let mut times = SectorTimes::default();
     for component in way.into_iter().take(2) {
@@ -142,7 +142,7 @@ fn section_times(section: &Section) -> Result<SectorTimes, ImportError> {
     Ok(SectorTimes { read_ps: both_ps, write_ps: both_ps })
 }
 
-/// The names of the components above the first one that `is_it`, the outermost first.
+/// Returns the names of the components above the first one that `is_it`, outermost first.
 fn way_to<'a>(
     document: &'a Document,
     list: &List,
@@ -162,18 +162,18 @@ fn way_to<'a>(
     None
 }
 
-/// Which component is an instance of which block.
+/// Maps components to the blocks that they instantiate.
 struct Instances<'a> {
     system: &'a Rc<Document>,
 }
 
 impl Instances<'_> {
-    /// Whether `component` is an instance of the block `block`, or the block itself.
+    /// Returns whether `component` is an instance of the block `block`, or the block itself.
     fn is_of(&self, component: &str, block: &str) -> bool {
         self.block_of(component).unwrap_or(component) == block
     }
 
-    /// The section that a component is an instance of.
+    /// Returns the section that a component instantiates.
     fn section(&self, component: &str) -> Option<Section> {
         let wanted = self.block_of(component).unwrap_or(component);
         let text = &self.system.text;
@@ -191,7 +191,7 @@ impl Instances<'_> {
     }
 }
 
-/// Whether a list of names has `wanted`; `disk0 .. disk7` are eight names.
+/// Returns whether a list of names contains `wanted`; `disk0 .. disk7` are eight names.
 fn has_name(text: &str, names: &List, wanted: &str) -> bool {
     let words: Vec<&str> = names
         .values
@@ -215,7 +215,7 @@ fn is_between(first: &str, wanted: &str, last: &str) -> bool {
     }
 }
 
-/// `disk12` as `disk` and 12.
+/// Splits `disk12` into `disk` and 12.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let stem = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
     Some((stem, name[stem.len()..].parse().ok()?))

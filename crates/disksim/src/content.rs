@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a file is, told by what stands in it and never by its name.
+//! Recognises a file's kind by its content, never by its name.
 
 use std::fmt;
 
 use super::seek_file;
 use super::words::{TokenKind, Words};
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A disk with its command overheads, cache and queue: `disksim_disk`.
     Disk,
     /// A disk's surfaces and mechanics: `dm_disk`.
     Model,
-    /// Where sectors lie: `dm_layout_g1`, `dm_layout_g4`.
+    /// The layout of sectors: `dm_layout_g1`, `dm_layout_g4`.
     Layout,
     /// The motion of arm and platter: `dm_mech_g1`.
     Mechanism,
     /// A measured seek curve.
     SeekCurve,
-    /// Buses, controllers and what else surrounds a disk.
+    /// Buses, controllers and other components around a disk.
     System,
-    /// Nothing that describes a disk.
+    /// A file that does not describe a disk.
     Other,
 }
 
 impl FileKind {
-    /// What it is, with its article.
+    /// Returns the kind's name, with its article.
     pub fn name(self) -> &'static str {
         match self {
             Self::Disk => "a disk's overheads, cache and queue (disksim_disk)",
@@ -34,12 +34,12 @@ impl FileKind {
             Self::Layout => "a layout (dm_layout_g1 or dm_layout_g4)",
             Self::Mechanism => "a mechanism (dm_mech_g1)",
             Self::SeekCurve => "a seek curve",
-            Self::System => "the surroundings of a disk (disksim_bus and others)",
-            Self::Other => "no parameter file",
+            Self::System => "the system around a disk (disksim_bus and others)",
+            Self::Other => "not a parameter file",
         }
     }
 
-    /// What a drive gets from it.
+    /// Returns the parts that a drive gets from it.
     pub fn gives(self) -> &'static str {
         match self {
             Self::Disk => "overheads, cache, queue",
@@ -52,7 +52,7 @@ impl FileKind {
         }
     }
 
-    /// What a block of that kind describes.
+    /// Returns the kind of file for a block of this kind.
     pub(crate) fn of_block(kind: &str) -> Self {
         match kind {
             "disksim_disk" => Self::Disk,
@@ -64,7 +64,7 @@ impl FileKind {
         }
     }
 
-    /// What a text is, by its first words.
+    /// Returns the kind of a text, by its first words.
     pub(crate) fn of_text(text: &str) -> Self {
         if is_seek_curve(text) { Self::SeekCurve } else { Self::of_first_item(text) }
     }
@@ -107,7 +107,7 @@ mod tests {
     use super::FileKind;
 
     #[test]
-    fn the_first_words_tell_what_a_file_is() {
+    fn the_first_words_determine_the_kind_of_a_file() {
         for (text, kind) in [
             ("# x\n\ndisksim_disk A {\n}", FileKind::Disk),
             ("dm_disk x.model {", FileKind::Model),

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Decimal numbers of parameter files as exact integers.
+//! Reads the decimal numbers of parameter files as exact integers.
 //!
-//! Milliseconds with any number of digits become nanoseconds, turns become millionths of a
-//! turn: the power of ten is the caller's, and only what lies beyond it is rounded.
+//! Milliseconds with any number of digits become nanoseconds, and turns become millionths of a
+//! turn: the caller chooses the power of ten, and only digits beyond it are rounded.
 
-/// More digits than this are no measurement.
+/// The largest number of digits: no measurement has more.
 const DIGITS_MAX: usize = 30;
 
-/// An exponent beyond this is no measurement either.
+/// The largest exponent: no measurement has a larger one.
 const EXPONENT_MAX: i32 = 30;
 
-/// `text` times 10^`power`, rounded to the nearest, halves away from zero; none if it is no
-/// number or too large.
+/// Returns `text` times 10^`power`, rounded to the nearest, halves away from zero; `None` if it
+/// is not a number or too large.
 ///
-/// A number is decimal with a sign, a fraction and an exponent as it likes, or hexadecimal.
+/// A number is decimal, with an optional sign, fraction and exponent, or hexadecimal.
 pub(crate) fn scaled(text: &str, power: i32) -> Option<i128> {
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -54,7 +54,7 @@ fn exponent_value(text: &str) -> Option<i32> {
     (value.abs() <= EXPONENT_MAX).then_some(value)
 }
 
-/// `value` times 10^`power`, rounded to the nearest.
+/// Returns `value` times 10^`power`, rounded to the nearest.
 fn shifted(value: i128, power: i32) -> Option<i128> {
     let Some(factor) = 10_i128.checked_pow(power.unsigned_abs()) else {
         return (power < 0 || value == 0).then_some(0);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_or_too_large_is_none() {
+    fn non_numbers_and_large_numbers_are_none() {
         let long = "1".repeat(31);
         for text in ["", "-", ".", "1.2.3", "1e", "1e99", "e5", "0x", "0x+1", "--1", "1 ", &long] {
             assert_eq!(scaled(text, 6), None, "{text}");

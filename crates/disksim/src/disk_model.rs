@@ -23,7 +23,7 @@ const RPM: &str = "Rotation speed (in rpms)";
 const KNOWN: Known<'_> =
     Known { represented: &[SURFACES, CYLINDERS, SECTORS, LAYOUT, MECHANISM], neutral: &[] };
 
-/// What a `dm_disk` block says.
+/// The contents of a `dm_disk` block.
 pub(crate) struct DiskModel {
     pub(crate) rpm: u32,
     pub(crate) surfaces: u32,
@@ -67,7 +67,7 @@ fn layout(section: &Section, report: &mut Report) -> Result<Layout, ImportError>
         "dm_layout_g4" => Ok(Layout::Index(layout_g4::index(section, report)?)),
         kind => Err(section.fault(
             section.block.kind,
-            format!("layouts of the kind `{kind}` cannot be imported"),
+            format!("layouts of kind `{kind}` cannot be imported"),
             "give a dm_layout_g1 or a dm_layout_g4",
         )),
     }
@@ -75,12 +75,12 @@ fn layout(section: &Section, report: &mut Report) -> Result<Layout, ImportError>
 
 fn rpm(mechanism: &Section) -> Result<u32, ImportError> {
     match mechanism.whole_required(RPM)? {
-        0 => Err(mechanism.refuse(mechanism.get(RPM)?, RPM, "how often the disk turns a minute")),
+        0 => Err(mechanism.refuse(mechanism.get(RPM)?, RPM, "the disk's revolutions per minute")),
         rpm => Ok(rpm),
     }
 }
 
-/// Milliseconds as nanoseconds.
+/// Converts milliseconds to nanoseconds.
 fn time<T: TryFrom<i128>>(mechanism: &Section, name: &str) -> Result<T, ImportError> {
     let value = mechanism.get(name)?;
     let time_ns = mechanism.scaled_of(value, name, 6)?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A `disksim_disk` block: command overheads, transfer, cache and queue of a disk.
+//! A `disksim_disk` block: a disk's command overheads, transfer, cache and queue.
 //!
-//! Everything that could matter is read into [`DiskSpecs`], so that representing one more
-//! switch in the drive is a line in `drive_parts` and a row moved in `known`.
+//! [`DiskSpecs`] holds every parameter that could matter. To represent one more switch in the
+//! drive, add a line to `drive_parts` and move a row in `known`.
 
 mod drive_parts;
 mod known;
@@ -20,16 +20,16 @@ use known::{
     COMPLETIONS, KNOWN, OVERHEADS, PREPARATION, RECONNECT, SCHEDULER_KNOWN, SNEAKY_HITS, WRITE_SEEK,
 };
 
-/// What a `disksim_disk` block says.
+/// The contents of a `disksim_disk` block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the block's switches, one field each")]
 pub(crate) struct DiskSpecs {
-    /// Requests that the disk holds at once.
+    /// The number of requests that the disk holds at once.
     pub(crate) depth: u32,
     pub(crate) scheduler: SchedulerSpecs,
-    /// With the scale and the time for each request in it.
+    /// The overheads, with the scale and the time for each request applied.
     pub(crate) overhead: Overhead,
-    /// Picoseconds that the disk's electronics take for a sector.
+    /// The picoseconds that the disk's electronics take for a sector.
     pub(crate) sector_ps: u64,
     pub(crate) segments: u32,
     pub(crate) write_segments: u32,
@@ -42,35 +42,36 @@ pub(crate) struct DiskSpecs {
     /// 0 off, 1 appends, 2 on.
     pub(crate) fast_write: u32,
     pub(crate) read_hits_on_writes: bool,
-    /// Full, partial or intermediate hits beside a request that uses the heads.
+    /// Whether full, partial or intermediate hits are served beside a request that uses the
+    /// heads.
     pub(crate) sneaky_read_hits: bool,
     pub(crate) write_prebuffering: bool,
     pub(crate) immediate_read: bool,
     pub(crate) immediate_write: bool,
     /// The share of a read after which its transfer begins.
     pub(crate) read_watermark_ppm: u32,
-    /// Nonzero: what was read makes room for what is read ahead.
+    /// Nonzero: read sectors make room for read-ahead.
     pub(crate) gives_up_read: bool,
     pub(crate) reads_on_arrival: bool,
     pub(crate) write_segment_apart: bool,
     pub(crate) write_seek_ns_min: u64,
 }
 
-/// What its `disksim_ioqueue` block says.
+/// The contents of its `disksim_ioqueue` block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SchedulerSpecs {
     /// The number of the policy.
     pub(crate) policy: u32,
-    /// 0: no request is preferred because it waits.
+    /// 0: waiting gives a request no preference.
     pub(crate) timeout_scheme: u32,
-    /// Seconds after which it is, or what waiting is worth.
+    /// The seconds after which a request is preferred, or the weight of waiting.
     pub(crate) timeout: u32,
-    /// Requests of high priority have a queue of their own.
+    /// Whether requests of high priority have their own queue.
     pub(crate) has_priorities: bool,
 }
 
 impl DiskSpecs {
-    /// What a disk is taken to be of which only the mechanics are known: nothing but them.
+    /// Returns the specs of a disk for which only the mechanics are given.
     pub(crate) fn neutral() -> Self {
         let scheduler = SchedulerSpecs { policy: schedulers::FCFS, ..SchedulerSpecs::default() };
         Self { depth: 1, scheduler, ..Self::default() }
@@ -96,12 +97,12 @@ impl DiskSpecs {
 struct Reader<'a> {
     section: &'a Section,
     report: &'a mut Report,
-    /// Parameters that are missing, by the value that was taken.
+    /// Missing parameters, by the value used instead.
     missing: BTreeMap<i128, Vec<&'static str>>,
 }
 
 impl Reader<'_> {
-    /// A parameter or, where it is missing, its neutral value, which is reported.
+    /// Returns a parameter; for a missing one, its neutral value, which is reported.
     fn number(
         &mut self,
         name: &'static str,
@@ -116,12 +117,14 @@ impl Reader<'_> {
         Ok(number.unwrap_or(neutral))
     }
 
-    /// Says what was missing, one sentence for each value that was taken instead.
+    /// Reports missing parameters, one sentence for each value used instead.
     fn report_missing(&mut self) {
         let place = self.section.document.name();
         for (neutral, names) in &self.missing {
             let names = names.join("`, `");
-            self.report.missing.push(format!("{place}, taken as {neutral}: `{names}`"));
+            self.report
+                .missing
+                .push(format!("{place}: {neutral} is used for the missing `{names}`"));
         }
     }
 
@@ -137,7 +140,7 @@ impl Reader<'_> {
         Ok(self.count(name, 0)? != 0)
     }
 
-    /// One of the levels 0 to `level_max`.
+    /// Returns a level from 0 to `level_max`.
     fn level(&mut self, name: &'static str, level_max: u32) -> Result<u32, ImportError> {
         let level = self.count(name, 0)?;
         match self.section.find(name) {
@@ -151,7 +154,8 @@ impl Reader<'_> {
     fn depth(&mut self) -> Result<u32, ImportError> {
         let depth = self.count("Max queue length", 1)?;
         if depth == 0 {
-            self.report.note("a queue length of 0 is taken as 1: the disk serves one request");
+            self.report
+                .note("the queue length is 0, so 1 is used: the disk serves one request at a time");
         }
         Ok(depth.max(1))
     }
@@ -164,9 +168,9 @@ impl Reader<'_> {
             }
             None => {
                 let place = self.section.document.name();
-                self.report
-                    .missing
-                    .push(format!("{place}, taken as first come, first served: `Scheduler`"));
+                self.report.missing.push(format!(
+                    "{place}: first come, first served is used for the missing `Scheduler`"
+                ));
                 return Ok(DiskSpecs::neutral().scheduler);
             }
         };
@@ -205,7 +209,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The time of a parameter and `more_ns`, scaled; a negative one is none.
+    /// Returns the time of a parameter plus `more_ns`, scaled; a negative time becomes 0.
     fn time(
         &mut self,
         name: &'static str,
@@ -223,20 +227,20 @@ impl Reader<'_> {
         self.not_negative(name, time_ps, 1_000 * TIME_NS_MAX)
     }
 
-    /// A time that is none if it is negative.
+    /// Returns a time; a negative one becomes 0.
     fn not_negative(&mut self, name: &str, time: i128, time_max: i128) -> Result<u64, ImportError> {
         if time < 0 {
-            self.report.note(format!("`{name}` is negative and was taken as 0"));
+            self.report.note(format!("`{name}` is negative, so 0 is used"));
             return Ok(0);
         }
         let time = u64::try_from(time).ok().filter(|_| time <= time_max);
         time.ok_or_else(|| {
             match self.section.find(name) {
                 Some(value) => self.section.refuse(value, name, "a time in milliseconds"),
-                // A scale or a time for every request makes it so.
+                // A scale or a time for each request makes it too long.
                 None => self.section.fault(
                     self.section.block.kind,
-                    format!("`{name}` comes out longer than a minute"),
+                    format!("`{name}` amounts to more than a minute"),
                     "correct the scale and the time for each request",
                 ),
             }

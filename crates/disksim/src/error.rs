@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a disk cannot be imported: what is wrong, in which file, and what to give.
+//! Why a disk cannot be imported: the fault, its file, and what to give.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,68 +12,68 @@ use super::content::FileKind;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// A file or folder that was given or named cannot be read.
+    /// A given or named file or folder cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// Which one.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// A file has a fault.
     #[error("{}: {}", .0.path.display(), .0.error)]
     Faulty(Box<Fault>),
-    /// A file is named that is nowhere.
+    /// A named file does not exist.
     #[error(
-        "{} names `{reference}`, {kind}: there is no such file among those given nor beside it{}",
+        "{} names `{reference}`, {kind}: neither a given file nor a file in its folder has this name{}",
         named_by.display(), listed(candidates)
     )]
     NotFound {
         /// The name.
         reference: String,
-        /// What should stand in it.
+        /// The kind of file expected.
         kind: FileKind,
         /// The file that names it.
         named_by: PathBuf,
-        /// Files of that kind that could be meant, if there are several.
+        /// The files of that kind that could be meant, if there are several.
         candidates: Vec<PathBuf>,
     },
-    /// Nothing that was given describes a disk.
-    #[error("none of the files given describes a disk{}", listed(given))]
+    /// No given file describes a disk.
+    #[error("no given file describes a disk{}", listed(given))]
     NoDisk {
-        /// What was given.
+        /// The given files.
         given: Vec<PathBuf>,
     },
     /// More than one disk was given.
-    #[error("the files given describe {} disks: {}", disks.len(), disks.join(", "))]
+    #[error("the given files describe {} disks: {}", disks.len(), disks.join(", "))]
     SeveralDisks {
         /// Each with its file.
         disks: Vec<String>,
     },
-    /// More files than any disk has.
+    /// More files were given than any disk has.
     #[error("more than {max} files were given")]
     TooManyFiles {
-        /// How many may be.
+        /// The largest number of files.
         max: usize,
     },
-    /// What was read makes no drive.
-    #[error("{}: this makes no drive: {error}", path.display())]
+    /// The imported figures do not make a drive.
+    #[error("{}: no drive can be made from this: {error}", path.display())]
     Impossible {
         /// The file of the disk.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         error: tidegate_model::mechanics::MechanicsError,
     },
 }
 
-/// A fault in a file, with the text to show it in.
+/// A fault in a file, with the file's text for display.
 #[derive(Debug)]
 pub struct Fault {
     /// The file.
     pub path: PathBuf,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
-    /// What is wrong, and where.
+    /// The fault and its place.
     pub error: FileError,
 }
 
@@ -82,10 +82,10 @@ impl ImportError {
         Self::Faulty(Box::new(Fault { path: path.to_owned(), text: text.to_owned(), error }))
     }
 
-    /// What to do about it.
+    /// Returns what to do about the error.
     pub fn help(&self) -> String {
         match self {
-            Self::Unreadable { .. } => "name files that exist and may be read".to_owned(),
+            Self::Unreadable { .. } => "name files that exist and are readable".to_owned(),
             Self::Faulty(fault) => fault.error.help.clone().unwrap_or_default(),
             Self::NotFound { reference, candidates, .. } if candidates.is_empty() => {
                 format!(
@@ -108,7 +108,7 @@ impl ImportError {
     }
 }
 
-/// `: a, b` or nothing.
+/// Formats paths as `: a, b`, or as nothing.
 fn listed(paths: &[PathBuf]) -> String {
     const SHOWN_MAX: usize = 6;
     let names = paths.iter().take(SHOWN_MAX).map(|path| path.display().to_string());

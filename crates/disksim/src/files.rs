@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where files come from: whoever imports says how they are read.
+//! The interface through which the caller reads files.
 //!
-//! The command line refuses what never ends and what is too large; tests have their files
-//! in memory.
+//! The command line refuses endless and oversized files; tests keep their files in memory.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A place with files.
+/// A source of files.
 pub trait Files {
-    /// The text of a file.
+    /// Returns the text of a file.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where there is none, [`io::ErrorKind::InvalidData`] or
-    /// [`io::ErrorKind::FileTooLarge`] for what cannot be a parameter file, and whatever
-    /// else keeps it from being read.
+    /// [`io::ErrorKind::NotFound`] if there is no such file, [`io::ErrorKind::InvalidData`] or
+    /// [`io::ErrorKind::FileTooLarge`] if it cannot be a parameter file, and any other reason why
+    /// it cannot be read.
     fn text(&self, path: &Path) -> io::Result<String>;
 
-    /// The beginning of a file, enough to tell what it is; `text` where that costs the same.
+    /// Returns the beginning of a file, enough to recognise its kind; by default `text`.
     ///
     /// # Errors
     /// As [`Files::text`].
@@ -25,14 +24,14 @@ pub trait Files {
         self.text(path)
     }
 
-    /// The files of a folder in order of their names; none if `path` is not a folder.
+    /// Returns the files of a folder, sorted by name; `None` if `path` is not a folder.
     ///
     /// # Errors
-    /// What keeps the folder from being read.
+    /// The reason why the folder cannot be read.
     fn folder(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>>;
 }
 
-/// Whether a file that cannot be read is simply no text that we could read.
+/// Returns whether a file is unreadable because it is not a text of reasonable size.
 pub(crate) fn is_no_text(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge)
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The last step: what was read must make a drive.
+//! The last step: adjusts the imported figures until they make a drive.
 //!
-//! What files get slightly wrong is mended, and said: a disk that announces fewer cylinders
-//! or more sectors than its layout has, and a curve that would fall to nothing beyond its
-//! last point.
+//! It corrects and reports small faults of files: a disk that announces fewer cylinders or more
+//! sectors than its layout has, and a curve that would fall to 0 beyond its last point.
 
 use std::path::Path;
 
@@ -13,7 +12,7 @@ use super::error::ImportError;
 use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 
-/// The mechanics as a drive can be made of them; `path` is the file of the disk.
+/// Returns the mechanics so that a drive can be made of them; `path` is the disk's file.
 pub(crate) fn fitted(
     mut mechanics: Mechanics,
     path: &Path,
@@ -26,7 +25,7 @@ pub(crate) fn fitted(
     Ok(mechanics)
 }
 
-/// Beyond its last point a curve goes on as before it, but never down to nothing.
+/// Adds a last point if the curve, continued beyond its last point, would fall to 0.
 fn fit_seek(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), MechanicsError> {
     let cylinders = mechanics.cylinders;
     let Err(error) = SeekCurve::new(&mechanics.seek, cylinders) else { return Ok(()) };
@@ -35,24 +34,25 @@ fn fit_seek(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), Mechan
     let Some(&(_, time_ns)) = last else { return Err(error) };
     points.push((cylinders - 1, time_ns));
     SeekCurve::new(&mechanics.seek, cylinders)?;
-    report.note("the seek curve falls at its end: beyond its last point it was taken as level");
+    report
+        .note("the seek curve falls at its end, so it is taken as constant beyond its last point");
     Ok(())
 }
 
-/// A disk has the cylinders of its layout at least, and its sectors at most.
+/// Adjusts a disk to at least its layout's cylinders and at most its layout's sectors.
 fn fit_layout(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), MechanicsError> {
     let held = Layout::held(mechanics)?;
     let (cylinders, sectors) = (mechanics.cylinders, mechanics.sectors);
     if held.cylinders > cylinders {
         report.note(format!(
-            "the disk announces {cylinders} cylinders, its layout has {}: these were taken",
+            "the disk announces {cylinders} cylinders, but its layout has {}, which are used",
             held.cylinders
         ));
         mechanics.cylinders = held.cylinders;
     }
     if held.sectors < sectors {
         report.note(format!(
-            "the disk announces {sectors} sectors, its layout holds {}: these were taken",
+            "the disk announces {sectors} sectors, but its layout holds {}, which are used",
             held.sectors
         ));
         mechanics.sectors = held.sectors;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A `dm_layout_g1` block: zones by rule.
+//! A `dm_layout_g1` block: a layout by zones.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ const ZONE_KNOWN: Known<'_> = Known {
     neutral: &[],
 };
 
-/// What angles are given in.
+/// The unit of angles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Units {
     Sectors,
@@ -49,7 +49,7 @@ enum Units {
 /// An angle in thousandths of a sector and in millionths of a turn, one of which is 0.
 type Angle = (u64, u64);
 
-/// The zones that a `dm_layout_g1` block describes.
+/// Returns the zones that a `dm_layout_g1` block describes.
 pub(crate) fn zones(section: &Section, report: &mut Report) -> Result<Zones, ImportError> {
     section.report_ignored(&KNOWN, report);
     let (sparing, slips_keep_spares) = sparing(section)?;
@@ -80,7 +80,7 @@ fn order(section: &Section) -> Result<TrackOrder, ImportError> {
     }
 }
 
-/// Where spares are, and whether slips leave them alone.
+/// Returns where spares are, and whether slips leave them unused.
 fn sparing(section: &Section) -> Result<(Sparing, bool), ImportError> {
     match section.whole_required::<u32>(SPARING)? {
         0 | 7 => Ok((Sparing::None, false)),
@@ -131,7 +131,7 @@ fn zone(section: &Section, disk_units: Units, report: &mut Report) -> Result<Zon
     })
 }
 
-/// An angle, turned on by whole turns until it is not negative.
+/// Returns an angle, with whole turns added to a negative one.
 fn angle(
     section: &Section,
     name: &str,
@@ -151,7 +151,7 @@ fn angle(
     Ok(if units == Units::Sectors { (angle?, 0) } else { (0, angle?) })
 }
 
-/// Each slip once.
+/// Returns each slip once.
 fn slips(section: &Section) -> Result<Vec<u64>, ImportError> {
     let mut seen = BTreeSet::new();
     let mut slips: Vec<u64> = section.whole_list("slips")?;
@@ -159,14 +159,14 @@ fn slips(section: &Section) -> Result<Vec<u64>, ImportError> {
     Ok(slips)
 }
 
-/// The list has pairs: what is stored elsewhere, and where.
+/// Returns pairs: a remapped sector, and the sector that replaces it.
 fn defects(section: &Section) -> Result<Vec<(u64, u64)>, ImportError> {
     let flat: Vec<u64> = section.whole_list("defects")?;
     let (pairs, rest) = flat.as_chunks::<2>();
     if !rest.is_empty() {
         let value = section.get("defects")?;
-        return Err(section.refuse(value, "defects", "pairs: a sector and what stands in for it"));
+        return Err(section.refuse(value, "defects", "pairs: a sector and its replacement"));
     }
-    // One that stands for itself is none.
+    // A sector that replaces itself is not a defect.
     Ok(pairs.iter().map(|&[from, to]| (from, to)).filter(|pair| pair.0 != pair.1).collect())
 }

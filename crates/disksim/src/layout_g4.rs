@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A `dm_layout_g4` block: an index over tracks as they were measured.
 //!
-//! The rows stay what they are; angles become millionths of a turn, whole turns left out.
+//! The rows are kept; angles become millionths of a turn, without whole turns.
 
 use std::fmt::{Display, Write as _};
 
@@ -17,7 +17,7 @@ const KNOWN: Known<'_> = Known { represented: &["TP", "IDX", "Slips", "Remaps"],
 /// A turn in millionths.
 const TURN_PPM: i128 = 1_000_000;
 
-/// The index that a `dm_layout_g4` block describes.
+/// Returns the index that a `dm_layout_g4` block describes.
 pub(crate) fn index(section: &Section, report: &mut Report) -> Result<TrackIndex, ImportError> {
     section.report_ignored(&KNOWN, report);
     section.get("TP")?;
@@ -29,7 +29,7 @@ pub(crate) fn index(section: &Section, report: &mut Report) -> Result<TrackIndex
     })
 }
 
-/// A list of whole numbers as rows of so many columns.
+/// Writes a list of whole numbers as rows of `columns` columns.
 fn rows(section: &Section, name: &str, columns: usize) -> Result<String, ImportError> {
     let Some(list) = section.list(name)? else { return Ok(String::new()) };
     let mut text = String::with_capacity(12 * list.values.len());
@@ -62,8 +62,8 @@ fn nodes(section: &Section) -> Result<String, ImportError> {
     Ok(text)
 }
 
-/// The entries of a node: eight numbers, what is repeated, its number, and of a track its
-/// head.
+/// Writes the entries of a node: eight numbers, the kind of the repeated piece, its number, and a
+/// track's head.
 fn entries(section: &Section, node: &List, text: &mut String) -> Result<(), ImportError> {
     let mut values = node.values.iter();
     while values.len() > 0 {
@@ -98,8 +98,8 @@ fn entries(section: &Section, node: &List, text: &mut String) -> Result<(), Impo
 fn entry_fault(section: &Section, node: &List) -> ImportError {
     section.fault(
         node.span,
-        "the last entry of this node of the index is cut off",
-        "an entry has ten values, and an eleventh, the head, if it is of tracks",
+        "the last entry of this index node is cut off",
+        "an entry has ten values; an entry of tracks has an eleventh, the head",
     )
 }
 
@@ -118,7 +118,7 @@ fn column(text: &mut String, value: impl Display) {
     write!(text, "{value} ").expect("a string takes everything");
 }
 
-/// The blank after the last column goes.
+/// Removes the blank after the last column.
 fn end_row(text: &mut String) {
     text.pop();
     text.push('\n');

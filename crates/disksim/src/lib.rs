@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives from the parameter files of DiskSim and DIXtrac.
+//! Imports drives from the parameter files of DiskSim and DIXtrac.
 //!
 //! ```text
 //!   system (.parv) --> disk (.diskspecs) --> model (.model) --> layout
 //!                                                           --> mechanism --> seek curve
 //! ```
-//! Each file may hold what it would name. Files are told by what stands in them, so they may
-//! be given in any order; what they name and nobody gave is looked for beside them. Nothing
-//! here knows any particular drive: what a file says is represented, or reported.
+//! Each file can contain what it would otherwise name. Files are recognised by content, so they
+//! can be given in any order; files that are named but not given are searched for beside the file
+//! that names them. No code here is specific to a drive: each parameter is represented or
+//! reported.
 
 mod bus;
 mod content;
@@ -45,24 +46,24 @@ pub use report::{IgnoredParameter, Report, UsedFile};
 use section::Section;
 use sources::{Chain, section_of};
 
-/// A drive and how it came about.
+/// A drive and the report of its import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Import {
-    /// The drive, with its mechanics and no measurements.
+    /// The drive, with its mechanics and without measurements.
     pub drive: DriveFile,
-    /// What was used, left out and not found.
+    /// What was used, ignored and not found.
     pub report: Report,
 }
 
-/// Makes a drive of parameter files: of those given, of all in the folders given, and of
-/// those that they name.
+/// Makes a drive from parameter files: from the given files, from all files of the given folders,
+/// and from the files that they name.
 ///
 /// # Errors
-/// What is wrong, in which file, and what to give.
+/// The fault, its file, and what to give.
 ///
 /// # Complexity
-/// Linear in the text of the files; of files beside the given ones only the beginnings are
-/// read to tell what they are.
+/// Linear in the text of the files; of files beside the given ones only the beginnings are read
+/// to recognise their kinds.
 pub fn import(paths: &[PathBuf], files: &dyn Files) -> Result<Import, ImportError> {
     let mut report = Report::default();
     let library = Library::new(paths, files, &mut report)?;
@@ -76,7 +77,7 @@ pub fn import(paths: &[PathBuf], files: &dyn Files) -> Result<Import, ImportErro
     Ok(Import { drive: drive_file(depth, mechanics, &disk, &report), report })
 }
 
-/// The only disk that the given files describe: with all about it, or only its mechanics.
+/// Returns the only disk that the given files describe, completely or only its mechanics.
 fn the_disk(library: &Library<'_>, report: &mut Report) -> Result<Section, ImportError> {
     for kind in [FileKind::Disk, FileKind::Model] {
         let mut chain = Chain::new(library, kind);
@@ -110,7 +111,7 @@ fn mechanics_alone(
     report: &mut Report,
 ) -> Result<(u32, Mechanics), ImportError> {
     report.missing.push(
-        "no disksim_disk was given: neither overheads, cache nor queue, one request at a time"
+        "no disksim_disk was given: no overheads, no cache, no queue, one request at a time"
             .to_owned(),
     );
     let parts = DiskModel::read(model, library, report)?;
@@ -156,7 +157,7 @@ fn mechanics(
         write_seek_ns_min: specs.write_seek_ns_min,
         seek: model.seek,
         overhead: specs.overhead.clone(),
-        // The slowest part of the way counts.
+        // The slowest part of the path counts.
         bus: Bus {
             read_sector_ps: bus.read_ps.max(specs.sector_ps),
             write_sector_ps: bus.write_ps.max(specs.sector_ps),
@@ -200,7 +201,7 @@ fn drive_file(depth: u32, mechanics: Mechanics, disk: &Section, report: &Report)
     }
 }
 
-/// A disk's name as drives are called: small letters, digits and dashes.
+/// Returns a disk's name in the form of drive names: lower-case letters, digits and dashes.
 fn file_name(name: &str) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
     let name: String = name.chars().map(plain).flat_map(char::to_lowercase).take(100).collect();
@@ -215,7 +216,7 @@ fn printable(text: &str) -> String {
 fn note_unused(library: &Library<'_>, report: &mut Report) {
     for document in library.given() {
         if !report.used.iter().any(|used| used.path == document.path) {
-            report.note(format!("{} was not needed", document.path.display()));
+            report.note(format!("{} was not used", document.path.display()));
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The files of an import: those that were given, and those that they name.
+//! The files of an import: the given files, and the files that they name.
 //!
-//! A name is looked for among the given files, then beside the file that has it; where it
-//! is nowhere, the only file of the right kind among the given ones stands in, or the only
+//! A name is searched for among the given files, then beside the file that contains it. If it is
+//! not found, the only file of the right kind among the given files is used instead, or the only
 //! one beside. Every file is read once.
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use super::report::Report;
 use super::tree::{Block, Tree};
 use super::words::Span;
 
-/// More files than any disk has.
+/// The largest number of files: no disk has more.
 const FILES_MAX: usize = 512;
 
 /// A file that was read.
@@ -28,11 +28,11 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) kind: FileKind,
-    /// What it says; nothing for a seek curve.
+    /// Its content; empty for a seek curve.
     pub(crate) tree: Tree,
 }
 
-/// A file that a name led to, and how if not simply by its name.
+/// The file that a name led to, and how it was found if not directly by its name.
 pub(crate) struct Found {
     pub(crate) document: Rc<Document>,
     pub(crate) how: Option<String>,
@@ -46,23 +46,23 @@ pub(crate) struct Library<'a> {
 }
 
 impl Document {
-    /// The file's name without its folder.
+    /// Returns the file's name without its folder.
     pub(crate) fn name(&self) -> String {
         file_name(&self.path)
     }
 
-    /// Its blocks of that kind.
+    /// Returns its blocks of this kind.
     pub(crate) fn blocks_of(&self, kind: FileKind) -> impl Iterator<Item = &Rc<Block>> {
         let is_it = move |block: &&Rc<Block>| FileKind::of_block(block.kind.of(&self.text)) == kind;
         self.tree.blocks().filter(is_it)
     }
 
-    /// Whether it is something of that kind.
+    /// Returns whether it contains anything of this kind.
     fn has(&self, kind: FileKind) -> bool {
         self.kind == kind || self.blocks_of(kind).next().is_some()
     }
 
-    /// The fault of this file at a place.
+    /// Returns an error about a place in this file.
     pub(crate) fn fault(
         &self,
         place: Span,
@@ -75,7 +75,7 @@ impl Document {
 }
 
 impl<'a> Library<'a> {
-    /// The library of the given files, and of the files in the given folders.
+    /// Reads the given files, and the files in the given folders.
     pub(crate) fn new(
         paths: &[PathBuf],
         files: &'a dyn Files,
@@ -93,7 +93,7 @@ impl<'a> Library<'a> {
 
     fn give_folder(&mut self, inside: &[PathBuf], report: &mut Report) -> Result<(), ImportError> {
         for path in inside {
-            // What cannot be read there was not asked for by its name.
+            // A file in a folder was not requested by name, so an unreadable one is ignored.
             let head = self.files.head(path);
             if head.is_ok_and(|head| FileKind::of_text(&head) != FileKind::Other) {
                 self.give(path, report)?;
@@ -108,9 +108,9 @@ impl<'a> Library<'a> {
         }
         match self.load(path) {
             Ok(document) if document.kind == FileKind::Other => {
-                report.note(format!("{} is no parameter file and was not used", path.display()));
+                report.note(format!("{} is not a parameter file and was not used", path.display()));
             }
-            // The same file twice, or a copy of it, is one.
+            // The same file twice, or a copy of it, counts once.
             Ok(document) if self.given.iter().any(|other| other.text == document.text) => (),
             Ok(document) => self.given.push(document),
             Err(ImportError::Unreadable { source, .. }) if is_no_text(&source) => {
@@ -121,12 +121,12 @@ impl<'a> Library<'a> {
         Ok(())
     }
 
-    /// The given files that may describe something.
+    /// Returns the given files that can describe something.
     pub(crate) fn given(&self) -> &[Rc<Document>] {
         &self.given
     }
 
-    /// The file that `reference` in `from` means, something of `kind`.
+    /// Returns the file that `reference` in `from` means, which contains something of `kind`.
     pub(crate) fn resolve(
         &self,
         reference: &str,
@@ -160,7 +160,8 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// The given file of that name; of several the one beside `from`, or else the first.
+    /// Returns the given file with this name; of several the one beside `from`, or else the
+    /// first.
     fn given_by_name(&self, reference: &str, from: &Document) -> Option<Rc<Document>> {
         let wanted = file_name(Path::new(reference));
         let named = || self.given.iter().filter(|document| document.name() == wanted);
@@ -168,7 +169,7 @@ impl<'a> Library<'a> {
         beside.or_else(|| named().next()).cloned()
     }
 
-    /// The file of that name in the folder of `from`.
+    /// Returns the file with this name in the folder of `from`.
     pub(crate) fn beside(
         &self,
         reference: &str,
@@ -185,7 +186,7 @@ impl<'a> Library<'a> {
         }
     }
 
-    /// Files of that kind in the folder of `from`, told by their beginnings.
+    /// Returns the files of this kind in the folder of `from`, recognised by their beginnings.
     fn kind_beside(&self, from: &Document, kind: FileKind) -> Vec<PathBuf> {
         let is_it = |path: &PathBuf| {
             path != &from.path
@@ -194,13 +195,14 @@ impl<'a> Library<'a> {
         self.siblings(from).into_iter().filter(is_it).collect()
     }
 
-    /// The files in the folder of `from`, with itself; none if it cannot be looked into.
+    /// Returns the files in the folder of `from`, itself included; none if the folder is
+    /// unreadable.
     pub(crate) fn siblings(&self, from: &Document) -> Vec<PathBuf> {
         let inside = self.files.folder(folder_of(&from.path)).ok().flatten();
         inside.unwrap_or_default().into_iter().map(|path| plain(&path)).collect()
     }
 
-    /// Reads a file, or has it already.
+    /// Reads a file, or returns it if it was read before.
     pub(crate) fn load(&self, path: &Path) -> Result<Rc<Document>, ImportError> {
         let path = plain(path);
         if let Some(document) = self.read.borrow().get(&path) {
@@ -237,7 +239,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// The path without `.` in it, so that one file has one name.
+/// Returns the path without `.`, so that each file has one name.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the language of parameter files.
+//! Parses the language of parameter files.
 //!
-//! Files in the wild leave commas out and put values on lines of their own, so a comma
-//! separates where it stands and is missed nowhere: what follows a value is told by the
-//! next sign. The work is one pass, nesting is limited, and nothing is looked up.
+//! Files in the wild omit commas and put values on separate lines, so commas are optional
+//! everywhere: the next sign tells what follows a value. Parsing takes one pass, limits nesting,
+//! and looks nothing up.
 
 use std::rc::Rc;
 
@@ -12,13 +12,13 @@ use tidegate_model::FileError;
 use super::tree::{Block, Item, List, Parameter, Tree, Value};
 use super::words::{Span, Token, TokenKind, Words};
 
-/// Deeper nesting than this nobody writes: real files have five levels.
+/// The deepest nesting: real files have five levels.
 const DEPTH_MAX: u32 = 32;
 
-/// The items of a parameter file.
+/// Parses the items of a parameter file.
 ///
 /// # Errors
-/// The first place that does not fit the language, and what would.
+/// The first place that does not fit the language, and what to write there.
 pub(crate) fn parse(text: &str) -> Result<Tree, FileError> {
     let mut words = Words::new(text);
     let next = words.next();
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, FileError> {
 struct Parser<'a> {
     text: &'a str,
     words: Words<'a>,
-    /// The token that is looked at.
+    /// The current token.
     next: Token,
     depth: u32,
 }
@@ -54,7 +54,7 @@ impl Parser<'_> {
         Ok(Some(item))
     }
 
-    /// After `instantiate`.
+    /// Parses the rest after `instantiate`.
     fn instance(&mut self) -> Result<Item, FileError> {
         let names = self.list()?;
         let joint = self.word("`as`")?;
@@ -64,14 +64,14 @@ impl Parser<'_> {
         Ok(Item::Instance { names, of: self.word("the name of a block")? })
     }
 
-    /// After `topology`.
+    /// Parses the rest after `topology`.
     fn topology(&mut self) -> Result<Item, FileError> {
         self.word("the kind of the outermost component")?;
         self.word("the name of the outermost component")?;
         Ok(Item::Topology { below: self.list()? })
     }
 
-    /// A block whose kind was read.
+    /// Parses a block whose kind was read.
     fn block(&mut self, kind: Span) -> Result<Rc<Block>, FileError> {
         let name = if self.next.kind == TokenKind::Word { Some(self.take().span) } else { None };
         self.expect(TokenKind::BlockBegin, "`{`, the beginning of a block")?;
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Ok(Value::Word(word))
     }
 
-    /// Whether the word that was read is the kind of a block: `{` follows, or a name and `{`.
+    /// Returns whether the word just read is the kind of a block: `{` follows, or a name and `{`.
     fn begins_block(&self) -> bool {
         match self.next.kind {
             TokenKind::BlockBegin => true,
@@ -139,7 +139,8 @@ impl Parser<'_> {
         Ok(List { span: begin, values })
     }
 
-    /// Whether something comes before `end`, which is taken; `begin` is what it would close.
+    /// Returns whether more comes before `end`, which is consumed; `begin` is the opening
+    /// bracket.
     fn goes_on(&mut self, end: TokenKind, begin: Span) -> Result<bool, FileError> {
         self.skip_commas();
         if self.next.kind == TokenKind::End {
@@ -165,7 +166,7 @@ impl Parser<'_> {
         Err(FileError::new(
             place.range(),
             format!("blocks and lists are nested deeper than {DEPTH_MAX} levels"),
-            "no such file has a meaning: look for a bracket too many",
+            "no valid file is nested this deep: look for a superfluous bracket",
         ))
     }
 
@@ -199,7 +200,7 @@ impl Parser<'_> {
     }
 }
 
-/// A text that may be of any length and hold anything, as a message can bear it.
+/// Shortens a text of any length and content for a message.
 pub(crate) fn shortened(text: &str) -> String {
     const LENGTH_MAX: usize = 60;
     let clean = |letter: char| if letter.is_control() { '?' } else { letter };

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an import used, what it left out and what it did not find.
+//! The report of an import: what was used, ignored and not found.
 
 use std::path::PathBuf;
 
 use super::content::FileKind;
 
-/// What an import used, what it left out and what it did not find.
+/// What an import used, ignored and did not find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Files that were used, in the order of their use.
+    /// The files used, in the order of their use.
     pub used: Vec<UsedFile>,
-    /// Parameters that say something which the drive does not represent.
+    /// Parameters with a meaning that the drive does not represent.
     pub ignored: Vec<IgnoredParameter>,
-    /// What stands nowhere and was taken to be neutral, a sentence each.
+    /// Missing parameters for which neutral values are used, one sentence each.
     pub missing: Vec<String>,
-    /// Whatever else a person should know, a sentence each.
+    /// Other notes for people, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -23,16 +23,16 @@ pub struct Report {
 pub struct UsedFile {
     /// The file.
     pub path: PathBuf,
-    /// For what.
+    /// What it was used for.
     pub kind: FileKind,
     /// How it was found, if it was not given.
     pub how: Option<String>,
 }
 
-/// A parameter that says something which the drive does not represent.
+/// A parameter with a meaning that the drive does not represent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredParameter {
-    /// The block that it stands in, as `disksim_disk`.
+    /// The block that contains it, as `disksim_disk`.
     pub block: String,
     /// The parameter.
     pub name: String,
@@ -48,7 +48,7 @@ impl Report {
         }
     }
 
-    /// Notes a used file; of several uses of one kind the first counts.
+    /// Records a used file; of several uses the first counts.
     pub(crate) fn uses(&mut self, path: PathBuf, kind: FileKind, how: Option<String>) {
         if !self.used.iter().any(|used| used.path == path) {
             self.used.push(UsedFile { path, kind, how });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A block of a parameter file with its file: typed access to its parameters.
+//! A block of a parameter file, with its file: typed access to its parameters.
 //!
-//! What is missing or makes no sense is an error that shows the place in the file. Files
-//! that have a parameter twice mean the last.
+//! A missing or invalid value is an error that shows the place in the file. If a file has a
+//! parameter twice, the last one counts.
 
 use std::fmt::Display;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use super::report::{IgnoredParameter, Report};
 use super::tree::{Block, List, Parameter, Value};
 use super::words::Span;
 
-/// No step of a disk takes longer than a minute: what does is in another unit.
+/// The longest time of any step of a disk, one minute: a longer one is in another unit.
 pub(crate) const TIME_NS_MAX: i128 = 60_000_000_000;
 
 /// A block with its file.
@@ -25,69 +25,70 @@ pub(crate) struct Section {
     pub(crate) block: Rc<Block>,
 }
 
-/// Parameters that a model knows: those that it represents, and those that it does not,
-/// each with the values that say nothing (as `0`, `0|1`, or `*` for all).
+/// The parameters that a model knows: those that it represents, and those that it does not, each
+/// with its neutral values (as `0`, `0|1`, or `*` for all).
 pub(crate) struct Known<'a> {
     pub(crate) represented: &'a [&'a str],
     pub(crate) neutral: &'a [(&'a str, &'a str)],
 }
 
-/// Whether two words are the same: files differ in case.
+/// Compares two words, ignoring case: files differ in case.
 fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
 impl Section {
-    /// The kind of the block, as `dm_disk`.
+    /// Returns the kind of the block, as `dm_disk`.
     pub(crate) fn kind(&self) -> &str {
         self.block.kind.of(&self.document.text)
     }
 
-    /// The name of the block.
+    /// Returns the name of the block.
     pub(crate) fn name(&self) -> Option<&str> {
         self.block.name.map(|name| name.of(&self.document.text))
     }
 
-    /// The section of a block in the same file.
+    /// Returns the section of a block in the same file.
     pub(crate) fn inner(&self, block: &Rc<Block>) -> Self {
         Self { document: Rc::clone(&self.document), block: Rc::clone(block) }
     }
 
-    /// What stands at a place.
+    /// Returns the text at a span.
     pub(crate) fn text(&self, span: Span) -> &str {
         span.of(&self.document.text)
     }
 
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(crate) fn find(&self, name: &str) -> Option<&Value> {
         let named = |parameter: &&Parameter| is_same(&parameter.name, name);
         self.block.parameters.iter().rev().find(named).map(|parameter| &parameter.value)
     }
 
-    /// The value of a parameter that must be there.
+    /// Returns the value of a required parameter.
     pub(crate) fn get(&self, name: &str) -> Result<&Value, ImportError> {
         self.find(name).ok_or_else(|| {
             let message = format!("{} has no `{name}`", self.called());
-            self.fault(self.block.kind, message, format!("add `{name} = ..` to it"))
+            self.fault(self.block.kind, message, format!("add `{name} = ..` to the block"))
         })
     }
 
-    /// A whole number from 0 to the largest of its type; none if it does not stand there.
+    /// Returns a whole number from 0 to the largest of its type; `None` if the parameter is
+    /// absent.
     pub(crate) fn whole<T: TryFrom<i128>>(&self, name: &str) -> Result<Option<T>, ImportError> {
         self.find(name).map(|value| self.whole_of(value, name, 0)).transpose()
     }
 
-    /// A whole number that must be there.
+    /// Returns a whole number of a required parameter.
     pub(crate) fn whole_required<T: TryFrom<i128>>(&self, name: &str) -> Result<T, ImportError> {
         self.whole_of(self.get(name)?, name, 0)
     }
 
-    /// A number times 10^`power`; none if it does not stand there.
+    /// Returns a number times 10^`power`; `None` if the parameter is absent.
     pub(crate) fn scaled(&self, name: &str, power: i32) -> Result<Option<i128>, ImportError> {
         self.find(name).map(|value| self.scaled_of(value, name, power)).transpose()
     }
 
-    /// A value as a number times 10^`power` that fits the type.
+    /// Converts a value to a number times 10^`power` that fits the type.
     pub(crate) fn whole_of<T: TryFrom<i128>>(
         &self,
         value: &Value,
@@ -95,10 +96,11 @@ impl Section {
         power: i32,
     ) -> Result<T, ImportError> {
         let number = self.scaled_of(value, name, power)?;
-        T::try_from(number).map_err(|_| self.refuse(value, name, "a number of a sensible size"))
+        T::try_from(number)
+            .map_err(|_| self.refuse(value, name, "a number within the supported range"))
     }
 
-    /// A value as a number times 10^`power`.
+    /// Converts a value to a number times 10^`power`.
     pub(crate) fn scaled_of(
         &self,
         value: &Value,
@@ -111,13 +113,13 @@ impl Section {
         number.ok_or_else(|| self.refuse(value, name, "a number"))
     }
 
-    /// A word; none if the parameter does not stand there.
+    /// Returns a word; `None` if the parameter is absent.
     pub(crate) fn word(&self, name: &str) -> Result<Option<&str>, ImportError> {
         let word = |value| self.word_of(value).ok_or_else(|| self.refuse(value, name, "one word"));
         self.find(name).map(word).transpose()
     }
 
-    /// The word that a value is.
+    /// Returns the word of a value that is one.
     pub(crate) fn word_of(&self, value: &Value) -> Option<&str> {
         match value {
             Value::Word(span) => Some(self.text(*span)),
@@ -125,7 +127,7 @@ impl Section {
         }
     }
 
-    /// A list; none if the parameter does not stand there.
+    /// Returns a list; `None` if the parameter is absent.
     pub(crate) fn list(&self, name: &str) -> Result<Option<&List>, ImportError> {
         match self.find(name) {
             None => Ok(None),
@@ -134,20 +136,20 @@ impl Section {
         }
     }
 
-    /// The entries of a list as whole numbers.
+    /// Returns the entries of a list as whole numbers.
     pub(crate) fn whole_list<T: TryFrom<i128>>(&self, name: &str) -> Result<Vec<T>, ImportError> {
         let values = self.list(name)?.map_or(&[][..], |list| &list.values);
         values.iter().map(|value| self.whole_of(value, name, 0)).collect()
     }
 
-    /// What is wrong with the value of a parameter.
+    /// Returns an error about a parameter's value.
     pub(crate) fn refuse(&self, value: &Value, name: &str, wanted: impl Display) -> ImportError {
         let found = shortened(self.text(value.span()));
         let message = format!("`{name}` of {} cannot be `{found}`", self.called());
         self.fault(value.span(), message, format!("write {wanted}"))
     }
 
-    /// The fault of this file at a place.
+    /// Returns an error about a place in this file.
     pub(crate) fn fault(
         &self,
         place: Span,
@@ -157,7 +159,7 @@ impl Section {
         self.document.fault(place, message, help)
     }
 
-    /// The block in a message.
+    /// Returns the block's name for messages.
     pub(crate) fn called(&self) -> String {
         match self.name() {
             Some(name) => format!("{} {}", self.kind(), shortened(name)),
@@ -165,7 +167,7 @@ impl Section {
         }
     }
 
-    /// Reports every parameter that says something and is not represented.
+    /// Reports every parameter that is not represented and has no neutral value.
     pub(crate) fn report_ignored(&self, known: &Known<'_>, report: &mut Report) {
         for parameter in &self.block.parameters {
             let is_it = |name: &str| is_same(name, &parameter.name);

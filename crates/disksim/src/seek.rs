@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Seek curves as DiskSim writes them: measured, by three times, or by a formula.
+//! Seek curves as DiskSim writes them: measured, given by three times, or by a formula.
 //!
 //! # Source
 //! The DiskSim manual, parameters of `dm_mech_g1`. Three times: E. Lee and R. Katz, An
@@ -21,14 +21,14 @@ use super::tree::Value;
 use sampled::{curve_points, root_ns, sampled};
 use tidegate_drive::mechanical::SeekCurve;
 
-/// Three times are given for these distances: one cylinder, a third of them, all of them.
+/// The times for these distances: one cylinder, a third of all cylinders, all cylinders.
 struct ThreeTimes {
     one: Duration,
     average: Duration,
     full: Duration,
 }
 
-/// The six values of the formula: root below `long_from`, linear from there on.
+/// The six values of the formula: a root below `long_from`, linear from there on.
 struct SixValues {
     long_from: u32,
     short_ns: u64,
@@ -38,7 +38,8 @@ struct SixValues {
     one_ns: Option<u64>,
 }
 
-/// The seek curve that a `dm_mech_g1` block describes for a disk of so many cylinders.
+/// Returns the seek curve that a `dm_mech_g1` block describes for a disk with `cylinders`
+/// cylinders.
 pub(crate) fn seek(
     mechanism: &Section,
     cylinders: u32,
@@ -46,7 +47,7 @@ pub(crate) fn seek(
     report: &mut Report,
 ) -> Result<Seek, ImportError> {
     let kind = match mechanism.word("Seek type")? {
-        // The file says what it has.
+        // The file implies the type.
         None if mechanism.find("Full seek curve").is_some() => "extracted",
         None => mechanism.get("Seek type").map(|_| "")?,
         Some(kind) => kind,
@@ -69,7 +70,7 @@ pub(crate) fn seek(
     }
 }
 
-/// The parameters that the curve of this mechanism comes from.
+/// Returns the parameters that define the curve of this mechanism.
 pub(crate) fn used_parameters(mechanism: &Section) -> &'static [&'static str] {
     match mechanism.word("Seek type").ok().flatten() {
         Some("constant") => &["Constant seek time"],
@@ -90,7 +91,7 @@ fn extracted(
     let name = "Full seek curve";
     let value = mechanism.get(name)?;
     let (Value::Word(file) | Value::Source(file)) = value else {
-        return Err(mechanism.refuse(value, name, "the name of a file"));
+        return Err(mechanism.refuse(value, name, "a file name"));
     };
     let found = library.resolve(mechanism.text(*file), &mechanism.document, FileKind::SeekCurve)?;
     let document = &found.document;
@@ -101,7 +102,11 @@ fn extracted(
     }
     report.uses(document.path.clone(), FileKind::SeekCurve, found.how);
     if curve.points.is_empty() {
-        return Err(mechanism.refuse(value, name, "a file with a seek of some distance"));
+        return Err(mechanism.refuse(
+            value,
+            name,
+            "a file with at least one seek distance above 0",
+        ));
     }
     Ok(Seek::Points(curve.points))
 }
@@ -126,9 +131,9 @@ fn linear(times: &ThreeTimes, cylinders: u32) -> Seek {
     Seek::Points(curve_points(points.map(|(distance, time)| (distance, time.ns()))))
 }
 
-/// With N cylinders and d of them to go: one + b (d - 1) + a sqrt(d - 1), where
-/// a = (-10 one + 15 average - 5 full) / (3 sqrt(N)) and
-/// b = (7 one - 15 average + 8 full) / (3 N); linear where one of them is negative.
+/// With N cylinders and a distance of d: one + b (d - 1) + a sqrt(d - 1), where a = (-10 one + 15
+/// average - 5 full) / (3 sqrt(N)) and b = (7 one - 15 average + 8 full) / (3 N); linear if one
+/// of them is negative.
 fn curve(times: &ThreeTimes, cylinders: u32) -> Seek {
     let [one, average, full] =
         [times.one, times.average, times.full].map(|time| i128::from(time.ns()));
@@ -161,7 +166,7 @@ fn six_values(mechanism: &Section) -> Result<SixValues, ImportError> {
         per_root_ns: mechanism.whole_of(per_root, name, 6)?,
         long_ns: mechanism.whole_of(long, name, 6)?,
         per_cylinder_ps: mechanism.whole_of(per_cylinder, name, 9)?,
-        // -1: one cylinder is as the formula says.
+        // -1: the formula also gives one cylinder.
         one_ns: u64::try_from(one_ns).ok(),
     })
 }
@@ -176,7 +181,7 @@ fn first_times(mechanism: &Section) -> Result<Vec<u64>, ImportError> {
     values[..10].iter().map(|value| mechanism.whole_of(value, name, 6)).collect()
 }
 
-/// The formula with the first times as they are given.
+/// Returns the formula, with the first times as given.
 fn by_formula(values: &SixValues, first_ns: &[u64], last: u32) -> Seek {
     let one_ns = values.one_ns.filter(|_| first_ns.is_empty());
     let first_ns = one_ns.as_ref().map_or(first_ns, std::slice::from_ref);
@@ -187,7 +192,7 @@ fn by_formula(values: &SixValues, first_ns: &[u64], last: u32) -> Seek {
         per_cylinder_ps: values.per_cylinder_ps,
         long_from: values.long_from,
     };
-    // A drive refuses a formula whose pieces do not meet; points may have a dent.
+    // A drive refuses a formula whose pieces do not meet; points can have a dent.
     let is_formula = first_ns.is_empty() && SeekCurve::new(&formula, last + 1).is_ok();
     if is_formula { formula } else { Seek::Points(formula_points(values, first_ns, last)) }
 }

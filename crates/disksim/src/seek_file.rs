@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files with a measured seek curve: a distance in cylinders and milliseconds on each line.
+//! Reads files with a measured seek curve: a distance in cylinders and milliseconds on each line.
 //!
-//! Commas or blanks separate. A third column, the deviation of the measurement, and a
-//! fourth, the time of seeks before writes, may follow. A header may say how many lines.
+//! Commas or blanks separate the columns. Optional columns are a third, the deviation of the
+//! measurement, and a fourth, the time of seeks before writes. A header can announce the number
+//! of lines.
 
 use tidegate_model::FileError;
 
 use super::decimal;
 use super::parse::shortened;
 
-/// What the optional header begins with.
+/// The beginning of the optional header.
 pub(crate) const HEADER: &str = "Seek distances measured";
 
 /// A measured seek curve.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SeekFile {
-    /// Distance and nanoseconds, in order of distance, each distance once, none of 0.
+    /// Distance and nanoseconds, sorted by distance, each distance above 0 once.
     pub(crate) points: Vec<(u32, u64)>,
-    /// What was corrected or left out, for people.
+    /// Corrections and omissions, for people.
     pub(crate) notes: Vec<String>,
 }
 
-/// A line's distance and nanoseconds; whether it has a time of its own for writes.
+/// A line's distance and nanoseconds, and whether it has a separate time for writes.
 type Row = (u32, u64, bool);
 
 /// Reads a seek curve.
 ///
 /// # Errors
-/// The first line that is none, or that there is no line at all.
+/// The first line that is not a point, or that there is no point.
 pub(crate) fn parse(text: &str) -> Result<SeekFile, FileError> {
     let mut rows = Vec::new();
     let mut announced = None;
@@ -44,12 +45,12 @@ pub(crate) fn parse(text: &str) -> Result<SeekFile, FileError> {
     }
     if rows.is_empty() {
         let help = "give lines of a distance in cylinders and milliseconds, as `1, 0.831`";
-        return Err(FileError::new(0..0, "there is no point of a seek curve in it", help));
+        return Err(FileError::new(0..0, "the file contains no point of a seek curve", help));
     }
     Ok(curve(rows, announced))
 }
 
-/// Whether a line is one of a seek curve: two to four numbers.
+/// Returns whether a line belongs to a seek curve: two to four numbers.
 pub(crate) fn is_row(line: &str) -> bool {
     row(content(line)).is_some()
 }
@@ -74,7 +75,7 @@ fn row(content: &str) -> Option<Row> {
 fn no_row(place: std::ops::Range<usize>, content: &str) -> FileError {
     FileError::new(
         place,
-        format!("`{}` is no point of a seek curve", shortened(content)),
+        format!("`{}` is not a point of a seek curve", shortened(content)),
         "write a distance in cylinders and milliseconds, as `1, 0.831`",
     )
 }
@@ -82,7 +83,7 @@ fn no_row(place: std::ops::Range<usize>, content: &str) -> FileError {
 fn curve(mut rows: Vec<Row>, announced: Option<usize>) -> SeekFile {
     let mut notes = Vec::new();
     if let Some(announced) = announced.filter(|&count| count != rows.len()) {
-        notes.push(format!("its header announces {announced} points, it has {}", rows.len()));
+        notes.push(format!("its header announces {announced} points, but it has {}", rows.len()));
     }
     if rows.iter().any(|row| row.2) {
         notes.push("its fourth column, the time of seeks before writes, is not used".to_owned());
@@ -90,14 +91,14 @@ fn curve(mut rows: Vec<Row>, announced: Option<usize>) -> SeekFile {
     let count = rows.len();
     rows.retain(|row| row.0 > 0);
     if rows.len() < count {
-        notes.push("its time for no distance is left out: such a seek takes none".to_owned());
+        notes.push("its time for distance 0 is ignored: such a seek takes no time".to_owned());
     }
-    // Stable: of points with the same distance the first stays.
+    // The sort is stable: of points with the same distance the first stays.
     rows.sort_by_key(|row| row.0);
     let sorted = rows.len();
     rows.dedup_by_key(|row| row.0);
     if rows.len() < sorted {
-        notes.push("it has distances more than once: the first of each is used".to_owned());
+        notes.push("some distances occur more than once: the first of each is used".to_owned());
     }
     SeekFile { points: rows.into_iter().map(|row| (row.0, row.1)).collect(), notes }
 }

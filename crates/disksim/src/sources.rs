@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the name of a file to the block that is meant, through files that source others.
+//! Resolves a file name to the intended block, through files that source others.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use super::report::Report;
 use super::section::Section;
 use super::tree::Value;
 
-/// A longer chain of files that source each other nobody has.
+/// The longest supported chain of files that source each other.
 const CHAIN_MAX: usize = 16;
 
-/// The block that is the value of a parameter, here or in the file that it names.
+/// Returns the block that is a parameter's value, here or in the file that it names.
 pub(crate) fn section_of(
     holder: &Section,
     name: &str,
@@ -32,25 +32,25 @@ pub(crate) fn section_of(
             chain.follow(&found.document)?;
             let first = chain.sections.into_iter().next();
             first.ok_or_else(|| {
-                let message = format!("{} has no {kind}", found.document.path.display());
-                holder.fault(value.span(), message, "name a file that has one")
+                let message = format!("{} does not contain {kind}", found.document.path.display());
+                holder.fault(value.span(), message, "name a file that contains one")
             })
         }
-        _ => Err(holder.refuse(value, name, "a block, or `source` and the name of a file")),
+        _ => Err(holder.refuse(value, name, "a block, or `source` and a file name")),
     }
 }
 
-/// All blocks of one kind in some files and in those that they source.
+/// Collects all blocks of one kind from files and from the files that they source.
 pub(crate) struct Chain<'a> {
     library: &'a Library<'a>,
     kind: FileKind,
-    /// From the file that was given to the one that is looked at.
+    /// The path from the given file to the current one.
     open: Vec<PathBuf>,
-    /// What was found, each once.
+    /// The blocks found, each once.
     pub(crate) sections: Vec<Section>,
-    /// How files were found that were not simply given.
+    /// For files that were not given directly: how they were found.
     pub(crate) ways: Vec<(PathBuf, String)>,
-    /// Files that are nowhere.
+    /// Files that were not found.
     pub(crate) not_found: Vec<ImportError>,
 }
 
@@ -66,12 +66,12 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Collects from a file and from all that it sources.
+    /// Collects from a file and from all files that it sources.
     pub(crate) fn follow(&mut self, document: &Rc<Document>) -> Result<(), ImportError> {
         self.open.push(document.path.clone());
         for block in document.blocks_of(self.kind) {
             let section = Section { document: Rc::clone(document), block: Rc::clone(block) };
-            // A copy of a file elsewhere has the same disk.
+            // A copy of a file elsewhere describes the same disk.
             let is_known = |known: &Section| {
                 known.name() == section.name() && known.document.text == document.text
             };
@@ -103,8 +103,8 @@ impl<'a> Chain<'a> {
         if self.open.contains(&found.document.path) || self.open.len() >= CHAIN_MAX {
             return Err(document.fault(
                 source,
-                format!("`{name}` leads back to this file, or on and on"),
-                "a file that sources itself says nothing: remove the line",
+                format!("`{name}` leads back to this file or to a chain that is too long"),
+                "a file must not source itself: remove the line",
             ));
         }
         if let Some(how) = found.how {

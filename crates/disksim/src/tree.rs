@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a parameter file says, before anything of it is understood.
+//! The syntax tree of a parameter file, before interpretation.
 //!
 //! ```text
 //!   file   =  { block | `source` file | `instantiate` [ names ] `as` name
@@ -7,13 +7,13 @@
 //!   block  =  kind [name] `{` { words `=` value } `}`
 //!   value  =  word | `source` file | block | `[` { value } `]`
 //! ```
-//! Words are places in the text: a layout has hundreds of thousands of them.
+//! Words are spans of the text: a layout has hundreds of thousands of them.
 
 use std::rc::Rc;
 
 use super::words::Span;
 
-/// The items of a file in their order.
+/// The items of a file in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     pub(crate) items: Vec<Item>,
@@ -24,18 +24,18 @@ pub(crate) struct Tree {
 pub(crate) enum Item {
     /// A block with its parameters.
     Block(Rc<Block>),
-    /// Another file whose items stand here.
+    /// Another file whose items belong here.
     Source(Span),
-    /// Names of components that are made as a block says.
+    /// Names of components that instantiate a block.
     Instance {
         /// The components.
         names: List,
         /// The block.
         of: Span,
     },
-    /// Which component hangs on which.
+    /// The nesting of components.
     Topology {
-        /// What hangs on the outermost component: kind, name, list, and so on.
+        /// The contents of the outermost component: kind, name, list, and so on.
         below: List,
     },
 }
@@ -48,7 +48,7 @@ pub(crate) struct Block {
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// A parameter: its words, one blank between them, and its value.
+/// A parameter: its words, separated by one blank each, and its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ pub(crate) struct Parameter {
 pub(crate) enum Value {
     /// A name, a number, a file name.
     Word(Span),
-    /// A file that has the value.
+    /// A file that contains the value.
     Source(Span),
     /// Several values.
     List(List),
@@ -71,13 +71,13 @@ pub(crate) enum Value {
 /// Values between brackets.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
-    /// The bracket that begins it.
+    /// The opening bracket.
     pub(crate) span: Span,
     pub(crate) values: Vec<Value>,
 }
 
 impl Value {
-    /// Where it stands; of a block its kind.
+    /// Returns its place; for a block, its kind's.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Word(span) | Self::Source(span) => *span,
@@ -88,7 +88,7 @@ impl Value {
 }
 
 impl Tree {
-    /// The blocks of this file, without those of the files it sources.
+    /// Returns the blocks of this file, without those of the files it sources.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = &Rc<Block>> {
         self.items.iter().filter_map(|item| match item {
             Item::Block(block) => Some(block),
@@ -96,7 +96,7 @@ impl Tree {
         })
     }
 
-    /// The names of the files that this one sources.
+    /// Returns the names of the files that this one sources.
     pub(crate) fn sources(&self) -> impl Iterator<Item = Span> {
         self.items.iter().filter_map(|item| match item {
             Item::Source(span) => Some(*span),

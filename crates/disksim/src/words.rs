@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A parameter file as words and signs, each with its place.
+//! Splits a parameter file into words and signs, each with its place.
 //!
-//! A word is whatever stands between blanks and signs: names, numbers, file names. A `#`
-//! that begins a word begins a comment, which goes on to the end of the line.
+//! A word is the text between blanks and signs: a name, number or file name. A `#` at the
+//! beginning of a word begins a comment, which continues to the end of the line.
 
 use std::ops::Range;
 
@@ -14,23 +14,23 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The place from the start of one word to the end of another.
+    /// Returns the place from the start of one word to the end of another.
     pub(crate) fn to(self, last: Self) -> Self {
         Self { start: self.start, end: last.end }
     }
 
-    /// The place as a range of bytes.
+    /// Returns the place as a range of bytes.
     pub(crate) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// What stands there.
+    /// Returns the text at this place.
     pub(crate) fn of(self, text: &str) -> &str {
         &text[self.range()]
     }
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// A name, a number, a file name.
@@ -51,14 +51,14 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A word or a sign and where it stands.
+/// A word or a sign, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) span: Span,
 }
 
-/// The tokens of a text, one after the other; at the end [`TokenKind::End`] for ever.
+/// The tokens of a text in order; after the end, [`TokenKind::End`] repeatedly.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'a> {
     text: &'a str,
@@ -66,14 +66,14 @@ pub(crate) struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The tokens of `text`, or none at all if it has more than 4 GiB.
+    /// Splits `text` into tokens; a text of more than 4 GiB has none.
     pub(crate) fn new(text: &'a str) -> Self {
         let text = if u32::try_from(text.len()).is_ok() { text } else { "" };
-        // A byte-order mark is no part of the first word.
+        // A byte-order mark does not belong to the first word.
         Self { text, at: text.len() - text.trim_start_matches('\u{feff}').len() }
     }
 
-    /// The next token.
+    /// Returns the next token.
     pub(crate) fn next(&mut self) -> Token {
         self.skip_blanks();
         let start = self.at;

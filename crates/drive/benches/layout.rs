@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The cost of a look-up in a layout and in a seek curve, and of reading an index.
 //!
-//! One iteration is 4096 look-ups at places at random: divan's items per second count single
-//! look-ups. The disks are made up in the likeness of real ones: zones with slips and skews;
-//! an index of as many rows, slips and levels as a full extraction of a 300 GB disk has.
+//! One iteration makes 4096 look-ups at random positions: divan's items per second count single
+//! look-ups. The disks are invented after real ones: zones with slips and skews, and an index
+//! with as many rows, slips and levels as a full extraction of a 300 GB disk.
 
 use std::fmt::Write as _;
 
@@ -19,14 +19,14 @@ fn main() {
     divan::main();
 }
 
-/// Numbers that look like random ones: a multiplier of the golden ratio.
+/// Numbers that look random: a multiplier by the golden ratio.
 fn scattered(count: u64, below: u64) -> Vec<u64> {
     let part = |index: u64| u128::from(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let number = |index| u64::try_from((part(index) * u128::from(below)) >> 64);
     (0..count).map(|index| number(index).expect("below a 64-bit number")).collect()
 }
 
-/// A disk of ten surfaces and eleven zones, with so many slips in each.
+/// A disk of ten surfaces and eleven zones, with `slips` slips in each.
 fn zoned(slips: u64, sparing: &str) -> Mechanics {
     let mut zones = String::new();
     for zone in 0..11_u64 {
@@ -59,7 +59,7 @@ fn full(mut mechanics: Mechanics) -> Mechanics {
     mechanics
 }
 
-/// Eighty zones, each a run of like groups and a group of tracks row by row.
+/// Eighty zones, each a run of equal groups and a group of tracks row by row.
 fn index() -> TrackIndex {
     let (mut nodes, mut root) = (String::new(), String::new());
     let (mut before, mut cylinder) = (0, 0);
@@ -152,7 +152,7 @@ fn start_with_index(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| Layout::new(&mechanics));
 }
 
-/// All that it takes from the text of a drive file to an idle drive.
+/// The whole path from the text of a drive file to an idle drive.
 #[divan::bench]
 fn start_from_the_file_of_an_index(bencher: Bencher<'_, '_>) {
     let section = toml::Table::try_from(indexed()).expect("plain figures");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many requests a second the mechanical drive serves in virtual time: random reads of
-//! 4 KiB, closed loop, over a whole disk. The item rate is simulated requests.
+//! The number of requests per second that the mechanical drive serves in virtual time: random
+//! reads of 4 KiB, closed loop, over a whole disk. The item rate counts simulated requests.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use divan::counter::ItemsCount;
 use tidegate_drive::Drive;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Mechanics, Scheduler};
-use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Random, Request, RequestId, Time};
 
 const REQUESTS: u64 = 100_000;
 
@@ -17,8 +17,8 @@ fn main() {
     divan::main();
 }
 
-/// A disk of 36 GB at 15,000 turns a minute: 20 zones, a seek curve of 100 points, a cache
-/// that reads ahead.
+/// A disk of 36 GB with 15,000 rpm: 20 zones, a seek curve of 100 points, a cache with
+/// read-ahead.
 fn description() -> String {
     let mut zones = String::new();
     let mut sectors = 0_u64;
@@ -54,18 +54,10 @@ fn disk(depth: u32, scheduler: Scheduler) -> (MechanicalDrive, u64) {
 
 fn request(id: u64, now: Time, sectors: u64, random: &mut Random) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::BestEffort,
         released: now,
         eligible: now,
-        due: None,
-        op: Op::Read,
         start: Lba::new(random.below(sectors / 8) * 8),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::BestEffort, Bytes::from_kib(4))
     }
 }
 

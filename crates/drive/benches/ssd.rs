@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulated requests per second on the built-in solid-state drives, and what it takes to
-//! make one. Requests of 4 KiB at random places; writes on a drive that has come to its
-//! steady state, so each of them carries its share of collecting.
+//! Simulated requests per second on the built-in solid-state drives, and the cost of building
+//! one. Requests of 4 KiB at random positions; writes on a drive in its steady state, so each
+//! write includes its share of garbage collection.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
-use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Random, Request, RequestId, Time};
 
 const SIZE: Bytes = Bytes::from_kib(4);
 const SEED: u64 = 1;
@@ -43,23 +43,16 @@ impl Host {
 
     fn submit(&mut self, id: u64) {
         let request = Request {
-            id: RequestId(id),
-            task: TaskIndex(0),
-            class: Class::BestEffort,
             released: self.now,
             eligible: self.now,
-            due: None,
             op: self.op,
             start: Lba::new(self.random.below(self.places) * SIZE.sectors_ceil()),
-            size: SIZE,
-            fua: false,
-            optional: false,
-            tag: Tag::Simple,
+            ..Request::plain(RequestId(id), Class::BestEffort, SIZE)
         };
         self.drive.submit(self.now, &[request]);
     }
 
-    /// Runs until so many requests are complete, and none is outstanding.
+    /// Runs until `requests` requests are complete and none is outstanding.
     fn run(&mut self, requests: u64) {
         let mut sent = self.outstanding.min(requests);
         (0..sent).for_each(|id| self.submit(id));
@@ -85,14 +78,14 @@ fn reads_alone(bencher: Bencher, name: &str) {
     bench(bencher, Host::new(make(name).0, Op::Read, 1));
 }
 
-/// Reads, as many outstanding as the drive takes.
+/// Reads at the drive's full depth.
 #[divan::bench(args = DRIVES)]
 fn reads_at_full_depth(bencher: Bencher, name: &str) {
     let (drive, depth) = make(name);
     bench(bencher, Host::new(drive, Op::Read, depth.into()));
 }
 
-/// Writes, as many outstanding as the drive takes, after 300,000 others.
+/// Writes at the drive's full depth, after 300,000 others.
 #[divan::bench(args = DRIVES)]
 fn writes_in_steady_state(bencher: Bencher, name: &str) {
     let (drive, depth) = make(name);
@@ -101,7 +94,7 @@ fn writes_in_steady_state(bencher: Bencher, name: &str) {
     bench(bencher, host);
 }
 
-/// A drive that was overwritten for long.
+/// A drive that was overwritten for a long time.
 #[divan::bench(args = DRIVES)]
 fn start_up(name: &str) -> SsdDrive {
     make(name).0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive files that come with Tidegate, by name: those of the folder `drives/`.
+//! The drive files built into Tidegate, by name: the files of the folder `drives/`.
 //!
 //! Names are fixed because workload files use them. A name without a file is refused, never
 //! replaced by another drive.
 
 use tidegate_model::{DriveFile, FileError};
 
-/// Names with their files.
+/// The names with their files.
 const FILES: [(&str, &str); 9] = [
     ("maxtor-atlas-10k-v", include_str!("../../../drives/maxtor-atlas-10k-v.drive.toml")),
     ("fujitsu-max3036rc", include_str!("../../../drives/fujitsu-max3036rc.drive.toml")),
@@ -19,44 +19,44 @@ const FILES: [(&str, &str); 9] = [
     ("nvme-ssd", include_str!("../../../drives/nvme-ssd.drive.toml")),
 ];
 
-/// Why there is no built-in drive of a name.
+/// Why a name has no built-in drive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuiltinError {
-    /// Nobody promised such a drive.
+    /// No built-in drive has this name.
     #[error("there is no built-in drive `{name}`; available: {}", available())]
     Unknown {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }
 
-/// The names of the built-in drives.
+/// Returns the names of the built-in drives.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Whether this is the name of a built-in drive, and not a path.
+/// Returns whether `name` names a built-in drive and is not a path.
 pub fn is_name(name: &str) -> bool {
     names().any(|known| known == name)
 }
 
-/// The text of the drive file of that name.
+/// Returns the text of the drive file with this name.
 ///
 /// # Errors
-/// [`BuiltinError`] with the names that there are.
+/// [`BuiltinError`] with the available names.
 pub fn text(name: &str) -> Result<&'static str, BuiltinError> {
     let found = FILES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
     found.ok_or_else(|| BuiltinError::Unknown { name: name.to_owned() })
 }
 
-/// The drive file of that name.
+/// Returns the drive file with this name.
 ///
 /// # Errors
-/// [`BuiltinError`] with the names that there are.
+/// [`BuiltinError`] with the available names.
 ///
 /// # Panics
-/// When a file in `drives/` is faulty, which a test excludes.
+/// If a file in `drives/` is faulty, which a test excludes.
 pub fn load(name: &str) -> Result<DriveFile, BuiltinError> {
     let text = text(name)?;
     let faulty = |error: FileError| -> DriveFile { panic!("built-in drive `{name}`: {error}") };

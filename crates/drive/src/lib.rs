@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulated drives, and the drive files that come with Tidegate.
+//! Simulated drives, and the drive files built into Tidegate.
 //!
-//! A drive accepts up to K requests and completes them in an order of its own. It has no
-//! clock: its host tells it the time, in the simulator virtual, in the engine real. See
-//! [`Drive`] for the protocol. One file per drive; what they share is in `spaced.rs`.
+//! A drive accepts up to K requests and completes them in its own order. It has no clock: its
+//! host tells it the time, which is virtual in the simulator and real in the engine. [`Drive`]
+//! documents the protocol. Each drive has its own file; `spaced.rs` holds what the drives share.
 
 #![warn(clippy::float_arithmetic)]
 
@@ -32,37 +32,33 @@ pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};
 pub use ssd::{SsdCounters, SsdDrive};
 
-/// A request that a drive returned.
+/// A request that a drive completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// Which one.
+    /// The request.
     pub id: RequestId,
-    /// When the drive was done with it: not later than the `now` it was delivered at.
+    /// When the drive completed it: not later than the `now` of the call that delivered it.
     pub at: Time,
-    /// How it ended.
+    /// How the request ended.
     pub outcome: Outcome,
 }
 
-/// A simulated drive: a state machine that its host tells the time.
+/// A simulated drive: a state machine whose host tells it the time.
 ///
 /// # The protocol
 /// - At one instant the host first calls `advance`, then `submit`.
-/// - One `submit` is one atomic batch. Several at one instant are one batch too as long
-///   as the drive was idle before them and returned nothing in between.
-/// - `advance(now)` delivers everything that is due at or before `now`, in order of time.
+/// - One `submit` is one atomic batch. Several at one instant are also one batch, provided the
+///   drive was idle before them and returned nothing in between.
+/// - `advance(now)` delivers every completion due at or before `now`, in order of time.
 /// - A drive holds at most K requests, and no request twice.
 /// - `now` never decreases.
 ///
 /// # Example
 /// ```
 /// use tidegate_drive::{Drive, PseudoDisk};
-/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
+/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Request, RequestId, Time};
 ///
-/// let request = Request {
-///     id: RequestId(1), task: TaskIndex(0), class: Class::Hard, released: Time::ZERO,
-///     eligible: Time::ZERO, due: None, op: Op::Read, start: Lba::new(0),
-///     size: Bytes::from_kib(4), fua: false, optional: false, tag: tidegate_model::Tag::Simple,
-/// };
+/// let request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
 /// let mut drive = PseudoDisk::new(1, table, 42);
 /// drive.submit(Time::ZERO, &[request]);
@@ -74,26 +70,25 @@ pub struct Completion {
 /// assert_eq!(completions[0].id, RequestId(1));
 /// ```
 pub trait Drive {
-    /// Gives the drive a batch of requests. An empty batch is nothing.
+    /// Gives the drive a batch of requests. An empty batch has no effect.
     ///
     /// # Panics
-    /// When the host breaks the protocol: more than K requests, or a completion that was
-    /// due is not yet delivered.
+    /// If the host breaks the protocol: more than K requests, or a due completion is not yet
+    /// delivered.
     fn submit(&mut self, now: Time, batch: &[Request]);
 
-    /// The next instant at which to advance: that of the next completion, or an earlier one
-    /// at which the drive decides what it does next. None while nothing is outstanding.
+    /// Returns the next instant at which to advance: the next completion, or an earlier internal
+    /// decision of the drive. `None` while nothing is outstanding.
     fn next_event(&self) -> Option<Time>;
 
-    /// Asks that every write which was answered before be made durable. The flush counts as
-    /// a request until it comes back under `id`; requests that come after it do not wait for
-    /// it.
+    /// Asks the drive to make every write completed so far durable. The flush counts as a request
+    /// until it completes under `id`; later requests do not wait for it.
     ///
     /// # Panics
-    /// As `submit` does.
+    /// As `submit`.
     fn flush(&mut self, now: Time, id: RequestId);
 
-    /// Appends to `out` all completions that are due at or before `now`.
+    /// Appends all completions due at or before `now` to `out`.
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>);
 }
 

@@ -21,13 +21,13 @@ use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};
 use crate::{Drive, PseudoDisk, RecordedDrive, SsdDrive};
 
-/// Why a drive of the kind asked for cannot be simulated.
+/// Why the requested kind of drive cannot be simulated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A recorded drive needs a drive file; the workload carries its drive inline.
+    /// A recorded drive needs a drive file, but the workload defines its drive inline.
     #[error(
-        "an inline drive has only batch_ns_max, nothing was recorded; simulate it as `pseudo`, \
+        "an inline drive has only batch_ns_max and no recorded times; simulate it as `pseudo`, \
          or name a drive file"
     )]
     NothingRecorded,
@@ -39,7 +39,7 @@ pub enum BuildError {
         /// The drive file's name.
         drive: String,
     },
-    /// The drive file does not say what the drive is made of.
+    /// The drive file lacks the section that describes the drive's parts.
     #[error(
         "drive `{drive}` has no [{section}] section; simulate it as `pseudo` or `recorded`, or \
          give a drive file that has one"
@@ -47,13 +47,13 @@ pub enum BuildError {
     SectionMissing {
         /// The drive file's name.
         drive: String,
-        /// The section that a drive of this kind is made from.
+        /// The section from which a drive of this kind is made.
         section: &'static str,
     },
-    /// What the drive is made of does not fit together.
+    /// The drive's mechanics contradict each other.
     #[error("[mechanics] {0}; {help}", help = .0.help)]
     Mechanics(#[from] MechanicsError),
-    /// What the drive is made of does not fit together.
+    /// The drive's parts contradict each other.
     #[error("[ssd] {0}; {help}", help = .0.help)]
     Ssd(#[from] SsdError),
     /// The drive file has no table that covers the workload's requests.
@@ -84,13 +84,13 @@ pub enum BuildError {
     },
 }
 
-/// A simulated drive of that kind for this workload; everything random follows from `seed`.
+/// Builds a simulated drive of this kind for a workload; `seed` determines everything random.
 ///
-/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`;
-/// the others are made from its sections.
+/// `pseudo` needs only the workload's own table; `recorded` draws from the tables of `file`; the
+/// other kinds are made from the file's sections.
 ///
 /// # Errors
-/// [`BuildError`] if there is no data for the kind.
+/// [`BuildError`] if there are no data for the kind.
 pub fn build(
     kind: DriveKind,
     workload: &Workload,
@@ -115,8 +115,8 @@ pub fn build(
     }
 }
 
-/// The table of `file` that covers requests of that kind: of the same size, or of the next
-/// larger one that was measured.
+/// Returns the table of `file` that covers requests of this operation and size: of the same size,
+/// or of the next larger measured size.
 pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&MeasuredTable> {
     let covers = |table: &&MeasuredTable| {
         table.op.is_none_or(|of| of == op) && table.size.is_none_or(|of| of >= size)
@@ -131,10 +131,11 @@ pub fn parts_of(file: &DriveFile) -> Option<DriveKind> {
     mechanical.or(file.ssd.as_ref().map(|_| DriveKind::Ssd))
 }
 
-/// Makes a simulated drive from what the file says it is made of, for no workload in particular.
+/// Builds a simulated drive from the sections of the file that describe its parts, for any
+/// workload.
 ///
 /// # Errors
-/// [`BuildError`] if the file does not say it, and for the kinds that need a workload.
+/// [`BuildError`] if the section is missing or wrong, and for kinds that need a workload.
 pub fn from_parts(
     kind: DriveKind,
     file: &DriveFile,
@@ -191,8 +192,8 @@ fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
     one.truncated(both).at_least(&other.truncated(both))
 }
 
-/// What a host may know of the positions on this drive; none where the file does not say what
-/// it is made of, or says it wrongly.
+/// Returns the positioning model of this drive for its host; `None` if the file has no valid
+/// mechanics.
 pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
     let model = AccessModel::new(file.mechanics.as_ref()?).ok()?;
     Some(Box::new(model))
@@ -212,7 +213,7 @@ fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildEr
         (false, _) => single(Op::Write),
         (true, true) => {
             let writes = table(file, Op::Write, size)?;
-            // A table of writes that lacks quantiles is named as such.
+            // A table of writes without quantiles is reported as such.
             single(Op::Write)?;
             draw_from(file, Op::Read, size, |reads| Recording::of_both(reads, writes))
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The pseudo-disk: as slow as its batch table allows, in random order. It is the
-//! adversary for guarantees, and it honours its table: a batch given to the idle drive and
-//! joined by nothing takes b(n) exactly. Where different requests have costs of their own it
-//! honours these too: the table is that of the largest request.
+//! The pseudo-disk: as slow as its batch table allows, in random order. It is the adversary for
+//! guarantees, and it honours its table: a batch given to the idle drive, joined by no other
+//! request, takes exactly b(n). If requests have individual costs, it honours these too; the
+//! table is then the largest request's.
 //!
 //! Source: dissertation 9.3.3. Deviation: there b is equation 7.4.1.7, here any table.
 
@@ -10,13 +10,13 @@ use tidegate_model::{BatchTable, CostModel, Duration, Request};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 
-/// What is dearer than any batch: a day, the longest time that a drive file may name.
+/// Longer than any batch: a day, the longest time that a drive file can state.
 const UNKNOWN_NS: u64 = 86_400_000_000_000;
 
 /// The dissertation's pseudo-disk; see the module's text and [`SpacedDrive`].
 pub type PseudoDisk = SpacedDrive<LongestTimes>;
 
-/// The longest time that a table and, where there are some, costs allow.
+/// The longest time that a table allows and, if given, the costs.
 #[derive(Debug, Clone)]
 pub struct LongestTimes {
     table: BatchTable,
@@ -24,26 +24,26 @@ pub struct LongestTimes {
 }
 
 impl PseudoDisk {
-    /// An idle pseudo-disk that accepts `depth` requests and serves n of them in b(n).
+    /// Creates an idle pseudo-disk that accepts `depth` requests and serves n of them in b(n).
     ///
     /// # Panics
-    /// When `depth` is 0.
+    /// If `depth` is 0.
     pub fn new(depth: u32, table: BatchTable, seed: u64) -> Self {
         Self::with_costs(depth, table, None, seed)
     }
 
-    /// The same, serving a batch in no more than its costs come to.
+    /// Creates the same pseudo-disk, which serves a batch in no more than the sum of its costs.
     ///
     /// # Panics
-    /// When `depth` is 0.
+    /// If `depth` is 0.
     pub fn with_costs(depth: u32, table: BatchTable, costs: Option<CostModel>, seed: u64) -> Self {
         Self::with_times(depth, LongestTimes { table, costs }, seed)
     }
 }
 
 impl LongestTimes {
-    /// A and the costs, every change of direction made that can be; none where the costs say
-    /// nothing of batches of so many.
+    /// Returns A plus the costs, with the largest possible number of changes of direction; `None`
+    /// if the costs do not cover batches of this size.
     fn by_costs(&self, mix: Mix, costs_ns: u64) -> Option<Duration> {
         let costs = self.costs.as_ref()?;
         if costs.batch_max.is_some_and(|known_max| known_max < mix.total()) {
@@ -55,7 +55,7 @@ impl LongestTimes {
     }
 }
 
-/// The longest time, always.
+/// Always takes the longest time.
 impl BatchTimes for LongestTimes {
     fn batch_max(&self) -> u32 {
         self.table.batch_max()
@@ -63,7 +63,7 @@ impl BatchTimes for LongestTimes {
 
     fn cost_ns(&self, request: &Request) -> u64 {
         let Some(costs) = &self.costs else { return 0 };
-        // Of what nobody knows the cost the table decides.
+        // The table decides for requests of unknown cost.
         costs.cost(request.op, request.size).map_or(UNKNOWN_NS, Duration::ns)
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive whose batches take as long as measured ones did: the time of each batch is
-//! drawn from the quantiles of a measured profile, by inverse transform with straight
-//! lines between the measured levels and the maximum as the last of them.
+//! A drive whose batches take as long as measured batches. It draws each batch's time from the
+//! quantiles of a measured profile, by inverse transform, linear between the measured levels,
+//! with the maximum as the last level.
 //!
-//! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of
-//! reads and writes mixed: their times add up, as in `BatchTable::mixed_with`.
+//! Within a batch it behaves like the pseudo-disk (`spaced.rs`). A profile has no times of mixed
+//! reads and writes: their times are added, as in `BatchTable::mixed_with`.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::random::scale;
@@ -16,24 +16,24 @@ use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 pub type RecordedDrive = SpacedDrive<Recording>;
 
 impl RecordedDrive {
-    /// An idle drive that accepts `depth` requests and takes its times from `recording`.
+    /// Creates an idle drive that accepts `depth` requests and takes its times from `recording`.
     ///
     /// # Panics
-    /// When `depth` is 0.
+    /// If `depth` is 0.
     pub fn new(depth: u32, recording: Recording, seed: u64) -> Self {
         Self::with_times(depth, recording, seed)
     }
 }
 
-/// A table that cannot be drawn from.
+/// The table has no quantiles to draw from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the table has no quantiles, only ns_max: there is nothing to draw from; measure the \
-     drive with `tidegate profile`, or simulate it as `pseudo`"
+    "the table has no quantiles, only ns_max, so no times can be drawn; measure the drive with \
+     `tidegate profile`, or simulate it as `pseudo`"
 )]
 pub struct QuantilesMissing;
 
-/// Measured times of reads, of writes, or of both.
+/// The measured times of reads, of writes, or of both.
 #[derive(Debug, Clone)]
 pub struct Recording {
     reads: Profile,
@@ -41,18 +41,18 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording that serves requests of either kind by one table.
+    /// Creates a recording that serves reads and writes by the same table.
     ///
     /// # Errors
-    /// [`QuantilesMissing`] if the table has nothing but maxima.
+    /// [`QuantilesMissing`] if the table has only maxima.
     pub fn new(table: &MeasuredTable) -> Result<Self, QuantilesMissing> {
         Self::of_both(table, table)
     }
 
-    /// A recording that serves reads and writes by a table each.
+    /// Creates a recording that serves reads and writes by one table each.
     ///
     /// # Errors
-    /// [`QuantilesMissing`] if one of the tables has nothing but maxima.
+    /// [`QuantilesMissing`] if one of the tables has only maxima.
     pub fn of_both(
         reads: &MeasuredTable,
         writes: &MeasuredTable,
@@ -83,15 +83,16 @@ impl BatchTimes for Recording {
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
         let share = scale(draw, SHARE_ALL + 1);
         let time = self.time(Op::Read, mix.reads, share) + self.time(Op::Write, mix.writes, share);
-        // A drive that takes no time would let a closed loop run for ever at one instant.
+        // At least 1 ns: with a drive that takes no time a closed loop would run for ever at one
+        // instant.
         time.max(Duration::from_ns(1))
     }
 }
 
-/// All batches, in the unit in which shares of them are counted: parts per billion.
+/// All batches, in the unit of shares: parts per billion.
 const SHARE_ALL: u64 = 1_000_000_000;
 
-/// So many of the batches took at most this long.
+/// The share of batches that took at most this long.
 #[derive(Debug, Clone, Copy)]
 struct Level {
     share: u64,
@@ -101,9 +102,9 @@ struct Level {
 /// The levels of one table.
 ///
 /// # Invariants
-/// - There is an entry for at least one request; entry `i - 1` is about i requests.
-/// - Levels rise in share and do not fall in time; the last is `SHARE_ALL` with the
-///   longest time measured.
+/// - There is at least one entry; entry `i - 1` is for batches of i requests.
+/// - Levels rise in share and do not fall in time; the last is `SHARE_ALL` with the longest
+///   measured time.
 #[derive(Debug, Clone)]
 struct Profile {
     levels: Vec<Vec<Level>>,
@@ -121,8 +122,8 @@ impl Profile {
         u32::try_from(self.levels.len()).expect("as long as a batch table")
     }
 
-    /// The time that `share` of the batches of `requests` requests did not exceed, rounded
-    /// up. Below the lowest level that was measured: the time of that level.
+    /// Returns the time that `share` of the batches of `requests` requests did not exceed,
+    /// rounded up. Below the lowest measured level it returns that level's time.
     fn time(&self, requests: u32, share: u64) -> Duration {
         let levels = &self.levels[requests as usize - 1];
         let upper = levels.iter().position(|level| level.share >= share);
@@ -139,7 +140,7 @@ fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
     let mut highest = 0;
     for (ppm, list) in MeasuredTable::LEVELS_PPM.into_iter().zip(&table.quantiles_ns) {
         let Some(&ns) = list.get(entry) else { continue };
-        // A file by other hands may have quantiles that fall or that exceed the maximum.
+        // A file written by others can have quantiles that fall or exceed the maximum.
         highest = ns.max(highest).min(ns_max);
         levels.push(Level { share: u64::from(ppm) * (SHARE_ALL / 1_000_000), ns: highest });
     }
@@ -147,7 +148,7 @@ fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
     levels
 }
 
-/// The point at `share` of the line from `below` to `above`, rounded up.
+/// Returns the point at `share` on the line from `below` to `above`, rounded up.
 fn interpolate_ceil(below: Level, above: Level, share: u64) -> u64 {
     if share <= below.share {
         return below.ns;

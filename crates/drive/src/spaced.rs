@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive that spreads the completions of a batch evenly over the time of the batch and
-//! returns its requests in random order: the mechanics of the pseudo-disk and of the
-//! recorded drive, which differ only in where the time of a batch comes from.
+//! A drive that spreads the completions of a batch evenly over the batch's time and returns its
+//! requests in random order. The pseudo-disk and the recorded drive share these mechanics and
+//! differ only in the source of the batch's time.
 //!
 //! ```text
 //!   submit n                    timer expires: one request returned
@@ -16,7 +16,7 @@ use tidegate_model::{Duration, Op, Outcome, Random, Request, RequestId, Time};
 
 use crate::{Completion, Drive};
 
-/// How many requests of each kind a drive holds.
+/// The numbers of reads and writes that a drive holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mix {
     /// Requests that read.
@@ -26,15 +26,15 @@ pub struct Mix {
 }
 
 impl Mix {
-    /// Requests of both kinds.
+    /// Returns the number of requests of both kinds.
     ///
     /// # Panics
-    /// When there are more than 2^32 of them: no drive holds as many.
+    /// If there are more than 2^32 requests; no drive holds as many.
     pub fn total(self) -> u32 {
         self.reads.checked_add(self.writes).expect("a drive holds at most K requests")
     }
 
-    /// At most `count` of these, reads before writes.
+    /// Returns at most `count` of these, reads before writes.
     fn limited_to(self, count: u32) -> Self {
         let reads = self.reads.min(count);
         Self { reads, writes: self.writes.min(count - reads) }
@@ -48,43 +48,43 @@ impl Mix {
     }
 }
 
-/// Where the time of a batch comes from.
+/// Determines the time of a batch.
 pub trait BatchTimes {
-    /// The largest batch it has a time for, at least 1.
+    /// Returns the largest batch for which it has a time, at least 1.
     fn batch_max(&self) -> u32;
 
-    /// What a request adds to a batch, in ns, where the times rest on that.
+    /// Returns what a request adds to a batch's time, in ns, if the times depend on requests.
     fn cost_ns(&self, _request: &Request) -> u64 {
         0
     }
 
-    /// The time of a batch of `mix`, which holds 1 to `batch_max` requests.
+    /// Returns the time of a batch of `mix`, which holds 1 to `batch_max` requests.
     ///
-    /// `draw` is uniform over all values of its type, one for each batch. The function is
+    /// `draw` is uniform over all values of its type, one draw for each batch. The function is
     /// pure: the same arguments give the same time.
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration;
 
-    /// That time, or what the costs of the requests allow if that is less: `costs_ns` is what
-    /// they add together, and those beyond one batch where more are on the drive.
+    /// Returns `time`, or what the costs of the requests allow if that is less. `costs_ns` is the
+    /// sum of the costs of all requests on the drive, also of those beyond one batch.
     fn within_costs(&self, time: Duration, _mix: Mix, _costs_ns: u64) -> Duration {
         time
     }
 }
 
-/// A stretch of service whose completions are planned: request k of `count` is returned at
+/// A service interval whose completions are planned: request k of `count` is returned at
 /// `base + floor(k * total / count)`.
 #[derive(Debug, Clone, Copy)]
 struct Burst {
     base: Time,
     count: u32,
     returned_count: u32,
-    /// Something joined since `base`: plan again when the running timer expires.
+    /// A request joined since `base`: plan again when the running timer expires.
     is_joined: bool,
     draw: u64,
     /// `total = gap_floor * count + remainder`.
     gap_floor: Duration,
     remainder: u64,
-    /// When the running timer expires: asked for more often than it changes.
+    /// When the running timer expires. Stored because it is read more often than it changes.
     timer: Time,
 }
 
@@ -113,7 +113,7 @@ impl Burst {
         self.timer = self.base + self.gap_floor * index + rest;
     }
 
-    /// Whether what is submitted at `now` is of one batch with this burst.
+    /// Returns whether a request submitted at `now` belongs to this burst's batch.
     fn begins_at(&self, now: Time) -> bool {
         self.base == now && self.returned_count == 0
     }
@@ -123,7 +123,7 @@ impl Burst {
     }
 }
 
-/// What is known of a request on the drive.
+/// The drive's record of a request.
 #[derive(Debug, Clone, Copy)]
 struct Outstanding {
     id: RequestId,
@@ -133,11 +133,11 @@ struct Outstanding {
 
 /// A drive with evenly spaced completions in random order; see the module's text.
 ///
-/// What it holds beyond the largest batch that `T` has a time for is served in a further
-/// batch: nothing is extrapolated.
+/// Requests beyond the largest batch for which `T` has a time are served in a further batch:
+/// nothing is extrapolated.
 ///
 /// # Invariants
-/// - A burst is planned exactly while something is outstanding.
+/// - A burst is planned if and only if a request is outstanding.
 /// - `outstanding.len() <= depth`, and `mix` and `costs_ns` count it.
 #[derive(Debug, Clone)]
 pub struct SpacedDrive<T> {
@@ -148,23 +148,23 @@ pub struct SpacedDrive<T> {
     mix: Mix,
     costs_ns: u64,
     burst: Option<Burst>,
-    /// Flushes, done when they come: this drive has no memory that forgets.
+    /// Flushes, complete at once: this drive has no volatile cache.
     flushes: Vec<Completion>,
 }
 
 impl<T: BatchTimes> SpacedDrive<T> {
-    /// An idle drive that accepts `depth` requests.
+    /// Creates an idle drive that accepts `depth` requests.
     ///
     /// # Panics
-    /// When `depth` is 0, or there is no time for a batch of one.
+    /// If `depth` is 0, or `batch_times` has no time for a batch of one.
     pub fn with_times(depth: u32, batch_times: T, seed: u64) -> Self {
-        assert!(depth >= 1, "a drive accepts at least one request");
-        assert!(batch_times.batch_max() >= 1, "a drive has a time for one request");
+        assert!(depth >= 1, "a drive must accept at least one request");
+        assert!(batch_times.batch_max() >= 1, "a drive must have a time for one request");
         Self {
             batch_times,
             depth,
             random: Random::new(seed, Random::DRIVE_STREAM),
-            // Grows on demand: a file may claim any depth.
+            // Grows on demand: a file can claim any depth.
             outstanding: Vec::new(),
             mix: Mix::default(),
             costs_ns: 0,
@@ -173,7 +173,7 @@ impl<T: BatchTimes> SpacedDrive<T> {
         }
     }
 
-    /// Plans the completions of all that is outstanding, or of as much as makes a batch.
+    /// Plans the completions of all outstanding requests, or of the largest batch among them.
     fn plan(&self, base: Time, draw: u64) -> Burst {
         let mix = self.mix.limited_to(self.batch_times.batch_max());
         let time = self.batch_times.batch_time(mix, draw);
@@ -190,7 +190,7 @@ impl<T: BatchTimes> SpacedDrive<T> {
         let room = self.depth as usize - self.outstanding.len() - self.flushes.len();
         assert!(
             batch.len() <= room,
-            "{} requests submitted to a drive that has room for {room}",
+            "{} requests submitted to a drive with room for {room}",
             batch.len()
         );
         for request in batch {
@@ -228,13 +228,13 @@ impl<T: BatchTimes> Drive for SpacedDrive<T> {
         self.hold(batch);
         match &mut self.burst {
             None => self.begin_burst(now),
-            // The same draw: handed over in two calls, a batch is the same batch.
+            // Use the same draw: a batch submitted in two calls is the same batch.
             Some(burst) if burst.begins_at(now) => {
                 let draw = burst.draw;
                 self.burst = Some(self.plan(now, draw));
             }
             Some(burst) => {
-                assert!(burst.timer > now, "submitted before the completions of its instant");
+                assert!(burst.timer > now, "submitted before due completions were delivered");
                 burst.is_joined = true;
             }
         }
@@ -242,7 +242,7 @@ impl<T: BatchTimes> Drive for SpacedDrive<T> {
 
     fn flush(&mut self, now: Time, id: RequestId) {
         let held = self.outstanding.len() + self.flushes.len();
-        assert!(held < self.depth as usize, "a flush on a drive that is full");
+        assert!(held < self.depth as usize, "a flush on a full drive");
         self.flushes.push(Completion { id, at: now, outcome: Outcome::Done });
     }
 

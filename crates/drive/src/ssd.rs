@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A solid-state drive from what it is made of: channels, dies and planes, a mapping table
-//! with spare flash, a write cache, and garbage collection that gets into the way of reads.
+//! A solid-state drive modelled from its parts: channels, dies and planes, a mapping table with
+//! spare flash, a write cache, and garbage collection that interferes with reads.
 //!
 //! ```text
 //!            link                              channels
@@ -8,10 +8,10 @@
 //!        <===========================  <--- pages --------
 //! ```
 //!
-//! `tidegate_model::ssd::Ssd` says what stands in a drive file. What is left out: wear, read errors
-//! and retries, the pages of the mapping table itself, and a fast cache of one-bit cells.
-//! Nothing is ever programmed because time passes: what does not fill a row waits in the
-//! cache for more, for a flush, or for a write that must be in flash.
+//! `tidegate_model::ssd::Ssd` documents the drive file's section. The model omits wear, read
+//! errors and retries, the pages of the mapping table itself, and a fast cache of one-bit cells.
+//! The passage of time alone never causes a program operation: data that do not fill a row wait
+//! in the cache for more data, a flush, or a write that must be in flash.
 
 mod agenda;
 mod blocks;
@@ -40,33 +40,33 @@ use self::cache::{Slot, WriteCache};
 use self::collector::Collector;
 use self::die::{DieQueue, Job, PageRead, Timing};
 use self::geometry::{Geometry, Unit};
-use self::line::{HostLink, Line};
-use self::mapping::{Mapping, Place};
-use self::requests::{Active, Requests, Ticket, Want};
+use self::line::{HostLink, SerialLine};
+use self::mapping::{Mapping, UnitLocation};
+use self::requests::{Active, RequestKind, Requests, Ticket};
 use self::row::Row;
 use crate::{Completion, Drive};
 
-/// What a drive has done since it was made.
+/// Counts a drive's operations since it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SsdCounters {
-    /// Units that hosts wrote.
+    /// Units written by hosts.
     pub units_written: u64,
-    /// Rows of them that were programmed, full or not.
+    /// Rows of host data that were programmed, full or not.
     pub rows_written: u64,
-    /// Units that collecting copied.
+    /// Units copied by garbage collection.
     pub units_copied: u64,
-    /// Blocks that were erased, in all planes of a die at once.
+    /// Block erases; one erases a block in all planes of a die.
     pub blocks_erased: u64,
 }
 
-/// Whether a die takes data of the host's.
+/// Whether a die accepts host data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lane {
-    /// It has no room until collecting made some.
+enum WriteState {
+    /// The die has no room until garbage collection frees some.
     Closed,
-    /// It waits in line for them.
+    /// The die waits for host data.
     Offered,
-    /// It has a row.
+    /// The die writes a row.
     Writing,
 }
 
@@ -75,8 +75,8 @@ struct Die {
     queue: DieQueue,
     blocks: Blocks,
     collector: Collector,
-    lane: Lane,
-    /// The host's row that is being written.
+    write_state: WriteState,
+    /// The host row that is being written.
     row: Row<Slot>,
 }
 
@@ -86,13 +86,13 @@ impl Die {
             queue: DieQueue::default(),
             blocks,
             collector: Collector::default(),
-            lane: Lane::Closed,
+            write_state: WriteState::Closed,
             row: Row::default(),
         }
     }
 }
 
-/// What stays the same.
+/// The constants of a drive.
 #[derive(Debug, Clone)]
 struct Params {
     geometry: Geometry,
@@ -122,22 +122,22 @@ impl Params {
 
 /// A solid-state drive; see the module's text.
 ///
-/// A request beyond the capacity is answered [`Outcome::Failed`] after the command overhead.
-/// What was never written is read without flash, as it is by real drives. Tags mean nothing
-/// to this drive.
+/// A request beyond the capacity completes as [`Outcome::Failed`] after the command overhead.
+/// Reads of units that were never written need no flash, as on real drives. The drive ignores
+/// tags.
 ///
-/// The drive goes on collecting when it holds no request; that takes effect when the host
-/// comes back, and [`Drive::next_event`] does not wake the host for it. While it holds some,
-/// `next_event` is the next thing that happens inside, at the latest the next completion.
+/// Garbage collection continues while the drive holds no request; it takes effect at the host's
+/// next call, and [`Drive::next_event`] does not wake the host for it. While the drive holds
+/// requests, `next_event` returns its next internal event, at the latest the next completion.
 ///
 /// # Invariants
-/// - A die is in `ready` exactly if its lane is offered.
-/// - A die in `stuck` needs collecting and had nothing to gain from it.
+/// - A die is in `ready` if and only if its write state is `Offered`.
+/// - A die in `stuck` needs garbage collection, but no block would have gained a row.
 ///
 /// # Complexity
-/// Memory is that of the tables, 8 to 9 bytes for each unit of flash, and of at most K
-/// requests; it does not grow with the length of a run. An event takes O(log n) of the
-/// number of parts in flight, beginning to collect O(blocks of a die).
+/// Memory: the tables, 8 to 9 bytes for each unit of flash, and at most K requests; it does not
+/// grow with the length of a run. An event takes O(log n) of the number of parts in flight;
+/// choosing a block to collect takes O(blocks of a die).
 #[derive(Debug, Clone)]
 pub struct SsdDrive {
     params: Params,
@@ -147,13 +147,13 @@ pub struct SsdDrive {
     mapping: Mapping,
     cache: WriteCache,
     dies: Vec<Die>,
-    channels: Vec<Line>,
+    channels: Vec<SerialLine>,
     link: HostLink,
-    /// Dies that wait for data of the host's, longest first.
+    /// Dies that wait for host data, longest first.
     ready: VecDeque<u32>,
     stuck: Vec<u32>,
     counters: SsdCounters,
-    /// What was completed and not delivered.
+    /// Completions that were not yet delivered.
     completions: Vec<Completion>,
     /// Scratch, empty between events.
     reads: Vec<PageRead>,
@@ -162,15 +162,15 @@ pub struct SsdDrive {
 }
 
 impl SsdDrive {
-    /// An idle drive that accepts `depth` requests; `seed` decides what it was filled with.
+    /// Creates an idle drive that accepts `depth` requests; `seed` determines its prefilled data.
     ///
     /// # Errors
-    /// What is wrong with the section.
+    /// [`SsdError`] if the section is wrong.
     ///
     /// # Panics
-    /// When `depth` is 0.
+    /// If `depth` is 0.
     pub fn new(ssd: &Ssd, depth: u32, seed: u64) -> Result<Self, SsdError> {
-        assert!(depth >= 1, "a drive accepts at least one request");
+        assert!(depth >= 1, "a drive must accept at least one request");
         ssd.check()?;
         let params = Params::new(ssd);
         let geometry = &params.geometry;
@@ -186,7 +186,7 @@ impl SsdDrive {
             mapping,
             cache: WriteCache::new(u32::try_from(slots).expect("a cache of at most 1 GiB")),
             dies: blocks.into_iter().map(Die::new).collect(),
-            channels: vec![Line::new(ssd.channel_bytes_per_s); ssd.channels as usize],
+            channels: vec![SerialLine::new(ssd.channel_bytes_per_s); ssd.channels as usize],
             link: HostLink::new(&ssd.link),
             ready: VecDeque::new(),
             stuck: Vec::new(),
@@ -200,43 +200,47 @@ impl SsdDrive {
         Ok(drive)
     }
 
-    /// What hosts can address.
+    /// Returns the capacity that hosts can address.
     pub fn capacity(&self) -> Bytes {
         let Geometry { units, unit_bytes, .. } = self.params.geometry;
         Bytes::new(u64::from(units) * u64::from(unit_bytes))
     }
 
-    /// What the drive has done since it was made.
+    /// Returns the drive's operation counts since it was created.
     pub fn counters(&self) -> SsdCounters {
         self.counters
     }
 
-    /// The host needs these sectors no more: whole units among them hold nothing from now on.
-    /// Nothing happens to a range beyond the capacity.
+    /// Discards these sectors: whole units among them hold nothing from now on. Sectors beyond
+    /// the capacity are ignored.
     ///
     /// # Panics
-    /// Never: within the capacity units have numbers.
+    /// Never: a unit within the capacity has a number.
     pub fn trim(&mut self, start: Lba, size: Bytes) {
         let unit_bytes = u64::from(self.params.geometry.unit_bytes);
         let begin = start.get().saturating_mul(Lba::SECTOR_BYTES);
         let end = begin.saturating_add(size.get()).min(self.capacity().get());
         for unit in begin.div_ceil(unit_bytes)..end / unit_bytes {
             let unit = Unit(u32::try_from(unit).expect("a unit of the drive"));
-            self.mapping.set(unit, Place::Nowhere);
+            self.mapping.set(unit, UnitLocation::Nowhere);
         }
     }
 
-    /// Checks that the drive does not contradict itself. For tests: walks all of its tables.
+    /// Checks that the drive is consistent. For tests: walks all its tables.
     ///
     /// # Panics
-    /// When it does: a unit in two places, a block that is lost, counts that are wrong.
+    /// If it is not: a unit in two locations, a lost block, wrong counts.
     pub fn audit(&self) {
         self.mapping.audit();
         self.cache.audit();
         for (index, die) in (0..).zip(&self.dies) {
             die.blocks.audit(die.collector.victim(), &self.mapping, &self.params.geometry);
             let is_ready = self.ready.contains(&index);
-            assert_eq!(is_ready, die.lane == Lane::Offered, "the lane of die {index}");
+            assert_eq!(
+                is_ready,
+                die.write_state == WriteState::Offered,
+                "the write state of die {index}"
+            );
         }
     }
 
@@ -245,13 +249,13 @@ impl SsdDrive {
         self.agenda.plan(self.now + self.params.overhead, Event::Begin(ticket));
     }
 
-    /// Comes to `now`, at which a request is submitted.
+    /// Advances to `now`, at which a request is submitted.
     fn catch_up(&mut self, now: Time) {
         if self.requests.count() == 0 {
             self.run(now);
         }
         let is_delivered = self.agenda.next_at().is_none_or(|at| at > now);
-        assert!(is_delivered && now >= self.now, "submitted before what was due");
+        assert!(is_delivered && now >= self.now, "submitted before due events were delivered");
         self.now = now;
     }
 
@@ -276,14 +280,14 @@ impl SsdDrive {
     }
 
     fn begin(&mut self, ticket: Ticket) {
-        let Active { want, bytes, .. } = self.requests.get(ticket);
+        let Active { kind, bytes, .. } = self.requests.get(ticket);
         if bytes.end > self.capacity().get() {
             return self.complete(ticket, Outcome::Failed);
         }
-        match want {
-            Want::Read => self.begin_read(ticket),
-            Want::Write { .. } => self.begin_write(ticket),
-            Want::Flush => self.begin_flush(ticket),
+        match kind {
+            RequestKind::Read => self.begin_read(ticket),
+            RequestKind::Write { .. } => self.begin_write(ticket),
+            RequestKind::Flush => self.begin_flush(ticket),
         }
     }
 
@@ -292,7 +296,7 @@ impl SsdDrive {
         self.completions.push(Completion { id, at: self.now, outcome });
     }
 
-    /// Lets a die begin what is next, if it is idle.
+    /// Starts the die's next job if the die is idle.
     fn start(&mut self, die: u32) {
         let Params { timing, geometry, .. } = &self.params;
         let queue = &mut self.dies[die as usize].queue;
@@ -315,7 +319,7 @@ impl SsdDrive {
         self.start(die);
     }
 
-    /// Appends a transfer between the controller and a die; when it will be over.
+    /// Appends a transfer between the controller and a die; returns when it ends.
     fn cross_channel(&mut self, die: u32, bytes: u32) -> Time {
         let channel = self.params.geometry.channel(die);
         self.channels[channel].transfer(self.now, bytes.into(), Duration::ZERO)
@@ -335,8 +339,8 @@ impl Drive for SsdDrive {
         }
     }
 
-    /// With power-loss protection complete at once, otherwise when what is in the cache now is
-    /// in flash.
+    /// Completes at once with power-loss protection, otherwise when the present content of the
+    /// cache is in flash.
     fn flush(&mut self, now: Time, id: RequestId) {
         self.catch_up(now);
         self.accept(Active::flush(id));

@@ -13,7 +13,7 @@ use tidegate_model::DriveFile;
 use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 
 use crate::origin::Origin;
-use crate::profile::StartTimes;
+use crate::start::StartTimes;
 
 /// Refuses to add what is measured on `measured` to a file about `existing`.
 ///

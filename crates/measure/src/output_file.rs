@@ -32,7 +32,7 @@ use tidegate_platform::text_file;
 use crate::merge;
 use crate::new_file::{self, folder_of, real_path_of_new, unwritable};
 use crate::origin::Origin;
-use crate::profile::StartTimes;
+use crate::start::StartTimes;
 
 pub use fault::OutputFault;
 

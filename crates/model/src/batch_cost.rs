@@ -1,58 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches limited by what they cost and not only by how many requests they hold.
+//! Batches limited by the cost of their requests, not only by their number.
 //!
-//! A count is blunt where requests differ: it lets as many large writes into a batch as small
-//! reads. Here a batch is the longest prefix of the queue whose requests cost at most Z
-//! together, one of them in any case. What a request costs stands in the cost model of the
-//! drive (`docs/theory/requests-of-different-kinds.md` section 11); policy and analysis read the same charges here.
+//! A limit on the count treats all requests alike: it admits as many large writes to a batch as
+//! small reads. Here a batch is the longest prefix of the queue whose requests cost at most Z
+//! together, and at least one request. The cost of a request comes from the drive's cost model
+//! (`docs/theory/requests-of-different-kinds.md` section 11); policy and analysis read the same
+//! charges here.
 
 use crate::cost::{CostModel, RequestCost};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
 
-/// How batches are limited by cost.
+/// The limits on the cost of a batch.
 ///
 /// # Invariants
 /// - No request of the workload costs more than `cost_max`.
 /// - `best_effort_fill <= cost_max`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchCost {
-    /// Z: what the requests of one batch may cost together, A not counted.
+    /// Z: the largest total cost of a batch's requests, A not counted.
     pub cost_max: Duration,
-    /// F: a batch that takes every real-time request there is may be filled with best effort up
-    /// to this cost in all; 0 keeps best effort off the drive.
+    /// F: a batch that takes every queued real-time request may be filled with best effort up to
+    /// this total cost; 0 keeps best effort off the drive.
     pub best_effort_fill: Duration,
-    /// What requests cost.
+    /// The cost of each request.
     pub charges: RequestCharges,
 }
 
 impl BatchCost {
-    /// What a request counts for, in ns: what nobody knows the cost of fills a batch.
+    /// Returns the charge of a request in ns. A request of unknown cost is charged `cost_max`,
+    /// which fills a batch.
     pub fn charge_ns(&self, op: Op, size: Bytes) -> u64 {
         self.charges.of_request(op, size).unwrap_or(self.cost_max).ns()
     }
 }
 
-/// What each request of a workload adds to a batch, changes of direction included.
+/// The charge that each request of a workload adds to a batch, changes of direction included.
 ///
 /// # Bound
-/// A batch takes at most `positioning_max` and the charges of its requests. Where the drive
-/// charges changes of direction and the workload reads and writes, the operation of which its
-/// tasks have fewer requests carries them: m requests of it make at most 2 m changes.
+/// A batch takes at most `positioning_max` plus the charges of its requests. If the drive charges
+/// changes of direction and the workload both reads and writes, the operation with fewer requests
+/// carries these charges: m requests of it cause at most 2 m changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestCharges {
-    /// A: once for each batch.
+    /// A: charged once for each batch.
     pub positioning_max: Duration,
     reads: Charges,
     writes: Charges,
 }
 
-/// The charges of one operation, by size, ascending; no smaller size is dearer.
+/// The charges of one operation, in ascending order of size; no smaller size has a larger charge.
 type Charges = Vec<(Bytes, Duration)>;
 
 impl RequestCharges {
-    /// The charges of a workload's requests; none where it has no costs of its own.
+    /// Returns the charges of a workload's requests; `None` if the workload has no cost model.
     pub fn of_workload(workload: &Workload) -> Option<Self> {
         let costs = workload.contracts.costs.as_ref()?;
         let tasks = || workload.tasks.iter();
@@ -67,8 +69,8 @@ impl RequestCharges {
         Some(Self::of(costs, is_mixed.then_some(fewer)))
     }
 
-    /// The charges by a cost model, `switching` being the operation that is charged twice what a
-    /// change of direction takes.
+    /// Returns the charges of a cost model. Each request of the operation `switching` is also
+    /// charged twice the time of a change of direction.
     pub fn of(costs: &CostModel, switching: Option<Op>) -> Self {
         let charges = |op: Op| {
             let switch_max = costs.switch_max.filter(|_| switching == Some(op));
@@ -79,8 +81,8 @@ impl RequestCharges {
         Self { positioning_max, reads: charges(Op::Read), writes: charges(Op::Write) }
     }
 
-    /// What a request adds to a batch at most: the charge of the smallest known size that covers
-    /// it; none if no known size does.
+    /// Returns the most that a request adds to a batch: the charge of the smallest known size that
+    /// covers it. `None` if no known size covers it.
     ///
     /// # Complexity
     /// O(log sizes).
@@ -94,11 +96,11 @@ impl RequestCharges {
     }
 }
 
-/// By size, each at least as dear as all smaller ones: a fit may charge a smaller size more, and
-/// what lies between is not known to cost less.
+/// Sorts the charges by size and raises each to the largest charge of all smaller sizes. A fit may
+/// charge a smaller size more, and a size in between is not known to cost less.
 fn ascending<'a>(costs: impl Iterator<Item = &'a RequestCost>, more: Duration) -> Charges {
     let with_more = |cost: &RequestCost| {
-        // More than a clock counts is more than any batch may cost.
+        // A charge that a clock cannot hold is more than any batch may cost.
         (cost.size, cost.time_max.checked_add(more).unwrap_or(Duration::MAX))
     };
     let mut charges: Charges = costs.map(with_more).collect();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batch table b(i): how long the device may take for i requests given at once.
+//! The batch table b(i): the longest time the device takes for i requests sent at once.
 //!
-//! Every bound rests on this table and needs only that it is monotone, so the table makes
-//! itself monotone on entry (running maximum, `docs/theory/model.md` section 1) and says where it had to.
+//! Every bound rests on this table and needs only that it is monotone. The table therefore makes
+//! itself monotone on entry (running maximum, `docs/theory/model.md` section 1) and records which
+//! entries it raised.
 
 use crate::units::Duration;
 
@@ -10,16 +11,16 @@ use crate::units::Duration;
 ///
 /// # Invariants
 /// - `b(0) = 0`, and b is nondecreasing.
-/// - There is an entry for at least one request, and none of them is zero.
+/// - There is an entry for at least one request, and no entry is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchTable {
-    /// Index = number of requests, entry 0 is zero.
+    /// Entry i is the time of i requests; entry 0 is zero.
     time_max: Vec<Duration>,
-    /// Numbers of requests whose measured value was below that of a smaller batch.
+    /// Numbers of requests whose measured value was below the value of a smaller batch.
     raised: Vec<u32>,
 }
 
-/// Why a list of durations is no batch table.
+/// The reason why a list of durations is not a batch table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchTableError {
@@ -27,7 +28,7 @@ pub enum BatchTableError {
     #[error("a batch table needs at least b(1), the time of one request")]
     Empty,
     /// An entry is zero: no device serves a request in no time.
-    #[error("b({requests}) is 0: a batch takes some time")]
+    #[error("b({requests}) is 0: every batch takes some time")]
     EntryZero {
         /// The number of requests of the offending batch.
         requests: usize,
@@ -35,16 +36,16 @@ pub enum BatchTableError {
 }
 
 impl BatchTable {
-    /// The table with `b(i) = measured[i - 1]`, raised to its running maximum.
+    /// Creates the table with `b(i) = measured[i - 1]`, raised to its running maximum.
     ///
     /// # Shape
     /// `measured[i - 1]` is the time of a batch of i requests, i = 1 to n.
     ///
     /// # Errors
-    /// [`BatchTableError`] if the list is empty or an entry is zero.
+    /// [`BatchTableError`] if the list is empty or has an entry that is zero.
     ///
     /// # Panics
-    /// When the list is longer than `u32::MAX`.
+    /// If the list is longer than `u32::MAX`.
     pub fn new(measured: &[Duration]) -> Result<Self, BatchTableError> {
         if measured.is_empty() {
             return Err(BatchTableError::Empty);
@@ -65,30 +66,31 @@ impl BatchTable {
         Ok(Self { time_max, raised })
     }
 
-    /// The largest batch the table speaks of.
+    /// Returns the largest batch size in the table.
     #[expect(clippy::missing_panics_doc, reason = "the length is checked on entry")]
     pub fn batch_max(&self) -> u32 {
         u32::try_from(self.time_max.len() - 1).expect("checked on entry")
     }
 
-    /// b(i), the longest time of a batch of `requests` requests; b(0) = 0.
+    /// Returns b(i), the longest time of a batch of `requests` requests; b(0) = 0.
     ///
     /// # Panics
-    /// When the table has no entry for that many requests.
+    /// If the table has no entry for this number of requests.
     pub fn time_max(&self, requests: u32) -> Duration {
         self.time_max[requests as usize]
     }
 
-    /// The batch sizes whose measured time lay below that of a smaller batch, in order.
-    /// For them the table holds the running maximum instead of what was measured.
+    /// Returns the batch sizes whose measured time was below the time of a smaller batch, in
+    /// ascending order. For these sizes the table holds the running maximum instead of the measured
+    /// time.
     pub fn raised(&self) -> &[u32] {
         &self.raised
     }
 
-    /// The table for batches of at most `batch_max` requests.
+    /// Returns the table for batches of at most `batch_max` requests.
     ///
     /// # Panics
-    /// When `batch_max` is 0.
+    /// If `batch_max` is 0.
     #[must_use]
     pub fn truncated(&self, batch_max: u32) -> Self {
         assert!(batch_max >= 1, "a batch table has an entry");
@@ -97,8 +99,8 @@ impl BatchTable {
         Self { time_max, raised }
     }
 
-    /// This table where it is at least `floor`, else `floor`, for as many requests as this one
-    /// speaks of; where `floor` ends sooner its last entry stands for all larger ones.
+    /// Returns the larger of this table and `floor`, entry by entry, for all batch sizes of this
+    /// table. Beyond the end of `floor`, its last entry counts for all larger sizes.
     #[must_use]
     pub fn at_least(&self, floor: &Self) -> Self {
         let least = |requests: u32| floor.time_max(requests.min(floor.batch_max()));
@@ -106,19 +108,19 @@ impl BatchTable {
         Self { time_max, raised: self.raised.clone() }
     }
 
-    /// The table for batches that mix two kinds of request:
+    /// Returns the table for batches that mix two kinds of request:
     /// `b(n) = max over i + j = n of self(i) + other(j)`, for n up to the shorter table.
     ///
     /// # Assumptions
-    /// The device serves a mixed batch no slower than its two kinds one after the other.
-    /// Nothing measured that: whoever uses the table has to say so (`docs/theory/model.md`
+    /// The device serves a mixed batch no slower than its two kinds one after the other. No
+    /// measurement supports this, so users of the table must state it (`docs/theory/model.md`
     /// section 14).
     ///
     /// # Complexity
     /// O(n^2).
     ///
     /// # Panics
-    /// When a sum exceeds [`Duration::MAX`].
+    /// If a sum exceeds [`Duration::MAX`].
     #[must_use]
     pub fn mixed_with(&self, other: &Self) -> Self {
         let batch_max = self.batch_max().min(other.batch_max());

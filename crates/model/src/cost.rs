@@ -1,45 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a batch of different requests costs: one positioning A, and c for each request.
+//! The cost of a batch of different requests: one positioning A, and c for each request.
 //!
-//! The table b(i) knows one kind of request and charges every workload as if all were of the
-//! largest kind. A cost model tells kinds apart: a batch takes at most `A + sum c(op, size)`. A
-//! drive file states it in `[cost]`; where it does not, an envelope of the measured tables is
-//! derived, which holds for batches of one kind because it covers every entry, and for mixed
-//! ones by assumption.
+//! The table b(i) has one kind of request and charges every workload as if all requests were of the
+//! largest kind. A cost model distinguishes kinds: a batch takes at most `A + sum c(op, size)`. A
+//! drive file states the model in `[cost]`. Without that section, an envelope of the measured
+//! tables is derived: it holds for batches of one kind because it covers every entry, and for mixed
+//! batches by assumption.
 
 use crate::drive_file::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
-/// The longest time of a batch, request by request.
+/// The longest time of a batch, as a sum over its requests.
 ///
 /// # Bound
-/// `A + sum c(op_j, size_j)` for a batch of requests j, one `switch_max` more for each change
+/// `A + sum c(op_j, size_j)` for a batch of requests j, plus one `switch_max` for each change
 /// between reads and writes inside it.
 ///
 /// # Invariants
-/// - No two entries of `requests` have the same operation and size; none costs nothing.
+/// - No two entries of `requests` have the same operation and size; no cost is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostModel {
     /// A: once for each batch, a change of direction before its first request included.
     pub positioning_max: Duration,
     /// c, for each operation and size.
     pub requests: Vec<RequestCost>,
-    /// For each change of direction inside a batch; none where the device groups reads and
-    /// writes, or where A and c cover it.
+    /// The time of each change of direction inside a batch; `None` if the device groups reads and
+    /// writes, or if A and c cover the changes.
     pub switch_max: Option<Duration>,
-    /// What forcing a write to the medium adds to its c. No task of a workload file asks for
-    /// it.
+    /// The time that forcing a write to the medium adds to its c. No task of a workload file forces
+    /// its writes.
     pub fua_max: Option<Duration>,
-    /// The largest batch it speaks of; none where it holds for every one.
+    /// The largest batch for which the model holds; `None` if it holds for every batch.
     pub batch_max: Option<u32>,
-    /// How it was found.
+    /// The method by which the model was found.
     pub how: Option<String>,
-    /// From how many samples of each.
+    /// Number of samples of each batch.
     pub samples: Option<u64>,
 }
 
-/// c: what one request adds to a batch.
+/// c: the most that one request adds to a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestCost {
     /// Read or write.
@@ -57,31 +57,31 @@ pub struct Uncovered {
     pub op: Op,
     /// Size of every request.
     pub size: Bytes,
-    /// How many requests the batch had.
+    /// Number of requests in the batch.
     pub requests: u32,
-    /// How long it took.
+    /// The measured time of the batch.
     pub measured: Duration,
-    /// How long the model says it takes at most.
+    /// The longest time of the batch according to the model.
     pub covered: Duration,
 }
 
 impl CostModel {
-    /// c of a request: that of the smallest known size that covers it, or of a smaller known
-    /// one if that is dearer; none if no known size covers it.
+    /// Returns c of a request: the cost of the smallest known size that covers it, or of a smaller
+    /// known size that costs more. `None` if no known size covers the request.
     pub fn cost(&self, op: Op, size: Bytes) -> Option<Duration> {
         let known = || self.requests.iter().filter(|cost| cost.op == op);
         let covering = known().map(|cost| cost.size).filter(|&known| known >= size).min()?;
-        // A fit may charge a smaller size more; what lies between is not known to cost less.
+        // A fit may charge a smaller size more; a size in between is not known to cost less.
         known().filter(|cost| cost.size <= covering).map(|cost| cost.time_max).max()
     }
 
-    /// `A + n c`: the longest time of a batch of `count` requests of one kind.
+    /// Returns `A + n c`: the longest time of a batch of `count` requests of one kind.
     pub fn batch_of_one_kind(&self, op: Op, size: Bytes, count: u32) -> Option<Duration> {
         self.batch_of([(op, size, count)])
     }
 
-    /// `A + sum n c`: the longest time of a batch of n requests of each of these kinds, changes of
-    /// direction not counted; none if no known size covers one of them.
+    /// Returns `A + sum n c`: the longest time of a batch of n requests of each of these kinds,
+    /// changes of direction not counted. `None` if no known size covers one of the kinds.
     pub fn batch_of(
         &self,
         requests: impl IntoIterator<Item = (Op, Bytes, u32)>,
@@ -92,8 +92,8 @@ impl CostModel {
         })
     }
 
-    /// The first measured batch that took longer than this model says: the model is refuted.
-    /// Tables of kinds of which the model says nothing are passed over.
+    /// Returns the first measured batch that took longer than this model says; such a batch refutes
+    /// the model. Skips tables of kinds that the model does not cover.
     pub fn first_uncovered(&self, tables: &[MeasuredTable]) -> Option<Uncovered> {
         tables.iter().find_map(|table| {
             let (op, size) = (table.op?, table.size?);
@@ -105,24 +105,24 @@ impl CostModel {
         })
     }
 
-    /// An envelope of measured tables: the one that charges least for two batches with
-    /// `weights[k]` requests of the k-th table together. `None` without tables, or where one
-    /// holds for every operation or size.
+    /// Returns an envelope of measured tables: the model that charges least for two batches which
+    /// together have `weights[k]` requests of the k-th table. `None` if there is no table, or if a
+    /// table holds for every operation or size.
     ///
     /// # Bound
-    /// For any A, `c = max over n of ceil((b(n) - A) / n)` is the least c with
-    /// `A + n c >= b(n)` for every n. Chosen is the A for which `2 A + sum weight c` is least: that
-    /// is what Theorem 2 charges. The sum is convex in A but for the rounding of c, so the A
-    /// found may be a little beside the best; every entry is covered in any case.
+    /// For any A, `c = max over n of ceil((b(n) - A) / n)` is the least c with `A + n c >= b(n)`
+    /// for every n. The chosen A makes `2 A + sum weight c` least, because Theorem 2 charges this
+    /// sum. The sum is convex in A except for the rounding of c, so the chosen A can be slightly
+    /// off the best; the envelope covers every entry in any case.
     ///
     /// # Source
     /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
     ///
     /// # Assumptions
-    /// None for batches of one kind as measured. For mixed ones, that a batch of n requests
-    /// takes no longer than batches of n requests of one of its kinds do on average, each kind
-    /// weighted by its share of the batch: `A + sum c` is then enough whatever A is. Nothing
-    /// measured that: whoever uses the model for mixed batches has to say so.
+    /// None for batches of one kind as measured. For mixed batches: a batch of n requests takes no
+    /// longer than the average of the batches of n requests of one of its kinds, each kind weighted
+    /// by its share of the batch. `A + sum c` is then enough for any A. No measurement supports
+    /// this, so users of the model must state it for mixed batches.
     ///
     /// # Shape
     /// `weights` is as long as `tables`.
@@ -150,7 +150,7 @@ impl CostModel {
     }
 }
 
-/// The A that charges least: ternary search between 0 and the longest batch.
+/// Returns the A that charges least, by ternary search between 0 and the longest batch.
 fn best_positioning_ns(tables: &[&MeasuredTable], weights: &[u64]) -> u64 {
     let longest = tables.iter().map(|table| table.table.time_max(table.table.batch_max()).ns());
     let (mut low, mut high) = (0, longest.max().unwrap_or(0));
@@ -167,7 +167,7 @@ fn best_positioning_ns(tables: &[&MeasuredTable], weights: &[u64]) -> u64 {
     (low..=high).min_by_key(|&ns| charge(ns)).unwrap_or(low)
 }
 
-/// Two batches with so many requests of each table together.
+/// Returns the charge of two batches that together have `weights[k]` requests of the k-th table.
 fn charge_ns(tables: &[&MeasuredTable], weights: &[u64], positioning_ns: u64) -> u128 {
     let of_table = |(table, &weight): (&&MeasuredTable, &u64)| {
         u128::from(weight) * u128::from(least_request_ns(table, positioning_ns))
@@ -175,10 +175,10 @@ fn charge_ns(tables: &[&MeasuredTable], weights: &[u64], positioning_ns: u64) ->
     2 * u128::from(positioning_ns) + tables.iter().zip(weights).map(of_table).sum::<u128>()
 }
 
-/// The least c that covers a table with this A, in ns; at least 1.
+/// Returns the least c that covers a table with this A, in ns; at least 1.
 fn least_request_ns(table: &MeasuredTable, positioning_ns: u64) -> u64 {
     let least = |requests: u32| {
-        // Saturation is meant: a batch shorter than A asks nothing of c.
+        // Saturation is intended: a batch shorter than A needs nothing from c.
         let rest = table.table.time_max(requests).ns().saturating_sub(positioning_ns);
         rest.div_ceil(u64::from(requests))
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text of a workload file, parsed and not yet understood: one part speaks of the disk, the
-//! other of the processor, and each is read by the crate that knows it.
+//! The text of a workload file, parsed but not interpreted. One part describes the disk, the other
+//! the processor; a separate crate interprets each part.
 
 use serde::de::DeserializeOwned;
 use toml::Spanned;
@@ -8,7 +8,7 @@ use toml::de::{DeTable, Deserializer};
 
 use crate::file_error::FileError;
 
-/// Tables of one TOML document, with their places in the text.
+/// The tables of one TOML document, with their positions in the text.
 #[derive(Debug, Clone)]
 pub struct Document<'t> {
     tables: Spanned<DeTable<'t>>,
@@ -18,14 +18,14 @@ impl<'t> Document<'t> {
     /// Parses a text.
     ///
     /// # Errors
-    /// The first fault of syntax, with its place.
+    /// The first syntax error, with its position.
     pub fn parse(text: &'t str) -> Result<Self, FileError> {
         let tables = DeTable::parse(text).map_err(|error| FileError::from_toml(&error))?;
         Ok(Self { tables })
     }
 
-    /// Takes out what speaks of a processor: `cpu`, and every name that begins with `cpu_`.
-    #[must_use = "what is taken out is no longer in the document"]
+    /// Takes out the processor's part: `cpu`, and every name that begins with `cpu_`.
+    #[must_use = "the part taken out is no longer in the document"]
     pub fn take_processor(&mut self) -> Self {
         let span = self.tables.span();
         let tables = std::mem::take(self.tables.get_mut());
@@ -37,15 +37,15 @@ impl<'t> Document<'t> {
         Self { tables: Spanned::new(span, processor) }
     }
 
-    /// Whether nothing is left in it.
+    /// Returns whether the document has no table left.
     pub fn is_empty(&self) -> bool {
         self.tables.get_ref().is_empty()
     }
 
-    /// Reads what is in it.
+    /// Reads the tables as a `T`.
     ///
     /// # Errors
-    /// The first thing that is not as `T` wants it, with its place.
+    /// The first entry that `T` does not accept, with its position.
     pub fn read<T: DeserializeOwned>(self) -> Result<T, FileError> {
         T::deserialize(Deserializer::from(self.tables))
             .map_err(|error| FileError::from_toml(&error))

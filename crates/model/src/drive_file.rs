@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive file (`*.drive.toml`): what is known about how a device behaves in time.
+//! The drive file (`*.drive.toml`): how a device behaves in time, as far as it is known.
 //!
-//! `tidegate profile` writes it; `check`, `sim` and `run` read it. Times stand in it as
-//! integer nanoseconds under names that say so (`ns_max`), because programs write them.
+//! `tidegate profile` writes it; `check`, `sim` and `run` read it. Its times are integer
+//! nanoseconds with the unit in the name (`ns_max`), because programs write them.
 
 use std::ops::Range;
 
@@ -26,22 +26,23 @@ pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 
-/// Which simulated drive stands for a device.
+/// The simulated drive that stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriveKind {
-    /// The worst the table allows, in random order: the dissertation's pseudo-disk (9.3.3).
+    /// Takes the longest time that the table allows, in random order: the dissertation's
+    /// pseudo-disk (9.3.3).
     Pseudo,
-    /// A hard disk from what it is made of: positions, seeks, rotation, cache, queue.
+    /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
     Mechanical,
-    /// A solid-state drive from what it is made of.
+    /// A solid-state drive simulated from its parts.
     Ssd,
     /// Service times drawn from a measured profile.
     Recorded,
 }
 
 impl DriveKind {
-    /// The name in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pseudo => "pseudo",
@@ -55,48 +56,48 @@ impl DriveKind {
 /// A drive file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DriveFile {
-    /// What people call the drive.
+    /// The drive's name, for people.
     pub name: String,
-    /// The simulated drive that stands for it unless another is asked for.
+    /// The simulated drive that stands for this device by default.
     pub kind: DriveKind,
-    /// K: how many requests it accepts at once.
+    /// K: how many requests the drive accepts at once.
     pub depth: u32,
-    /// Which device this was, and how it was measured.
+    /// The measured device and the method of measurement.
     pub identity: Identity,
     /// Batch service times, at most one table for each operation and size.
     pub batch: Vec<MeasuredTable>,
-    /// Times to empty the device after q outstanding, nothing more sent.
+    /// Times to complete q requests in flight when nothing more is sent.
     pub drain: Vec<MeasuredTable>,
-    /// Times of q requests with the drive's own priority, while others keep it full.
+    /// Times of q requests that have the drive's own priority, while others keep the drive full.
     pub priority: Vec<MeasuredTable>,
-    /// Times of one request alone.
+    /// Times of one request alone on the drive.
     pub single: Vec<SingleTimes>,
-    /// What flows of requests move.
+    /// Measured throughput of sequential and random requests.
     pub throughput: Vec<Throughput>,
     /// The longest times of batches of different requests.
     pub mixed: Vec<MixedBatches>,
-    /// What batches of different requests take.
+    /// The cost model of batches of different requests.
     pub cost: Option<CostModel>,
-    /// The longest a request was starved by others.
+    /// The longest time that other requests starved a request.
     pub starvation_max: Option<Duration>,
-    /// The requests with which that was measured; empty where it holds for all.
+    /// The requests with which `starvation_max` was measured; empty if it holds for all requests.
     pub starvation_of: Vec<StarvedKind>,
-    /// How many requests were on the drive then, where `starvation_of` does not say it; none: as
-    /// many as it accepts.
+    /// Number of requests on the drive during that measurement, for entries of `starvation_of`
+    /// without a depth; `None` means `depth`.
     pub starvation_depth: Option<u32>,
-    /// Whether a request was seen to wait without end: then no starvation bounds the drive.
+    /// Whether a request was seen to wait without end; no starvation time then bounds the drive.
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
-    /// What a hard disk is made of.
+    /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,
-    /// What a solid-state drive is made of; as [`Ssd::check`] wants it.
+    /// The parts of a solid-state drive; [`Ssd::check`] accepts them.
     pub ssd: Option<Box<Ssd>>,
-    /// What was fitted to measurements: kept as it is.
+    /// Parameters fitted to measurements, kept unchanged.
     pub fit: Option<toml::Table>,
 }
 
-/// Which device a file is about. Free text, one line each, for people.
+/// The device that a file describes. Free text for people, one line each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -106,60 +107,60 @@ pub struct Identity {
     /// Firmware revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// Tells the device from others of its model: the beginning of a hash of its serial number.
+    /// The first digits of a hash of the serial number, to distinguish devices of one model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serial_hash: Option<String>,
-    /// When it was measured.
+    /// Date of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// On which machine and path, or where the figures were published.
+    /// Machine and path of the measurement, or the publication of the figures.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// By what method.
+    /// Method of the measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
-    /// What on the host may have disturbed or shaped the measurement.
+    /// Conditions on the host that may have disturbed or changed the measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<String>,
 }
 
 impl Identity {
-    /// The line of `host` that says that the device has a volatile write cache which is on.
+    /// The line of `host` which says that the device's volatile write cache is on.
     pub const DEFERS_WRITES: &'static str = "write cache: write back";
 }
 
 /// Measured times of 1, 2, .. n requests at once, for one operation and size.
 ///
 /// # Shape
-/// Entry `i - 1` of every list is about i requests. A list of quantiles is empty where
-/// nobody measured it, or as long as `ns_max`.
+/// Entry `i - 1` of every list holds for i requests. A list of quantiles is as long as `ns_max`, or
+/// empty if it was not measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredTable {
-    /// Read or write; `None` in an inline drive: for both.
+    /// Read or write; `None` in an inline drive means both.
     pub op: Option<Op>,
-    /// Size of every request; `None` in an inline drive: for every size.
+    /// Size of every request; `None` in an inline drive means every size.
     pub size: Option<Bytes>,
-    /// The longest time seen, as measured; `table` is what may be relied on.
+    /// The longest measured times; bounds use `table` instead.
     pub ns_max: Vec<u64>,
     /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
     pub quantiles_ns: [Vec<u64>; 6],
-    /// How often each batch was measured.
+    /// Number of samples of each batch.
     pub samples: Option<u64>,
-    /// What that number of samples allows to say.
+    /// The statement of confidence that this number of samples supports.
     pub confidence: Option<String>,
-    /// How many requests were on the drive, in a table of priority; none: as many as it accepts.
+    /// Number of requests on the drive, in a table of priority; `None` means as many as it accepts.
     pub depth: Option<u32>,
-    /// `ns_max` through its running maximum.
+    /// The running maximum of `ns_max`.
     pub table: BatchTable,
 }
 
 impl MeasuredTable {
-    /// The quantiles beside the maximum, in parts per million: the minimum, 10 %, 50 %,
-    /// 90 %, 99 % and 99.9 %.
+    /// The levels of the quantiles, in parts per million: the minimum, 10 %, 50 %, 90 %, 99 % and
+    /// 99.9 %.
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
 }
 
-/// The longest time of a batch: a day. Longer is another unit, or no disk.
+/// The longest time of a batch: one day. A larger figure has another unit, or is not of a disk.
 const TIME_NS_MAX: u64 = 86_400_000_000_000;
 
 #[derive(Serialize, Deserialize)]
@@ -228,7 +229,7 @@ struct RawTable {
     ns_min: Option<Spanned<Vec<u64>>>,
 }
 
-/// A size that is written back as people write it.
+/// A size that is written with a unit, as people write it.
 struct SizeText(Bytes);
 
 impl Serialize for SizeText {
@@ -253,7 +254,7 @@ impl DriveFile {
     /// Reads the text of a drive file.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead.
+    /// The first fault, with its position and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawDrive = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         let depth = *raw.depth.get_ref();
@@ -267,8 +268,8 @@ impl DriveFile {
         if raw.name.is_empty() || raw.name.chars().any(char::is_control) {
             return Err(FileError::new(
                 0..0,
-                "the drive's name is empty or has control characters in it",
-                "write a name that can be printed",
+                "the drive's name is empty or contains control characters",
+                "write a name of printable characters",
             ));
         }
         if raw.batch.is_empty() && raw.mechanics.is_none() && raw.ssd.is_none() {
@@ -281,9 +282,9 @@ impl DriveFile {
         if raw.starvation_endless && raw.starvation_ns_max.is_some() {
             return Err(FileError::new(
                 0..0,
-                "starvation_endless says that a request was never served, starvation_ns_max that \
-                 each is",
-                "leave one of them out",
+                "starvation_endless says that a request was never served, but starvation_ns_max gives \
+                 a longest wait",
+                "delete one of the two",
             ));
         }
         let batch = read_tables(raw.batch, "batch", depth)?;
@@ -291,7 +292,7 @@ impl DriveFile {
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
         let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
         if let Some(fault) = faults {
-            return Err(FileError::new(0..0, fault, "measure it again, or leave it out"));
+            return Err(FileError::new(0..0, fault, "measure it again, or delete it"));
         }
         let cost = raw.cost.map(|cost| cost_section::read(cost, &batch, &raw.mixed)).transpose()?;
         Ok(Self {
@@ -317,8 +318,8 @@ impl DriveFile {
         })
     }
 
-    /// Whether the drive is known to take writes into its memory and to carry them out later:
-    /// from what it is made of, or from what the host said of it when it was measured.
+    /// Returns whether the drive is known to hold writes in its cache and to write them later:
+    /// according to its mechanics or parts, or to the host's report at measurement.
     pub fn defers_writes(&self) -> bool {
         let is_mechanical_so = |mechanics: &Mechanics| {
             let cache = mechanics.cache.as_ref();
@@ -329,8 +330,8 @@ impl DriveFile {
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
-    /// With how many requests on the drive the starvation bound was measured for such requests, or
-    /// for larger ones; none where it was not.
+    /// Returns the number of requests on the drive when the starvation bound was measured for such
+    /// requests or larger ones; `None` if it was not measured for them.
     pub fn starvation_depth_of(&self, op: Op, size: Bytes) -> Option<u32> {
         let unsaid = self.starvation_depth.unwrap_or(self.depth);
         if self.starvation_of.is_empty() {
@@ -340,7 +341,7 @@ impl DriveFile {
         covering.map(|kind| kind.depth.unwrap_or(unsaid)).max()
     }
 
-    /// How much the drive holds, where the file says it.
+    /// Returns the drive's capacity if the file states it.
     pub fn capacity(&self) -> Option<Bytes> {
         match (&self.mechanics, &self.ssd) {
             (Some(mechanics), _) => {
@@ -351,10 +352,10 @@ impl DriveFile {
         }
     }
 
-    /// The text of this drive file; `parse` reads it back to an equal value.
+    /// Returns the text of this drive file; `parse` reads it back to an equal value.
     ///
     /// # Panics
-    /// On an inline drive, whose tables have no size and no operation.
+    /// On an inline drive, because its tables have no size and no operation.
     pub fn to_toml(&self) -> String {
         let raw = RawDrive {
             name: self.name.clone(),
@@ -412,7 +413,7 @@ fn read_tables(
             let (op, size) = (table.op.map_or("", Op::name), table.size.unwrap_or_default());
             return Err(FileError::new(
                 size_span,
-                format!("a second [[{section}]] table for {op} of {size}"),
+                format!("this is a second [[{section}]] table for {op} of {size}"),
                 "keep one table for each operation and size",
             ));
         }
@@ -426,7 +427,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
     if size.get() == 0 {
         return Err(FileError::new(
             raw.size.span(),
-            "a request of 0 bytes was never measured",
+            "size is 0: every request moves at least one byte",
             format!("write the size of each request, for example {}", Bytes::EXAMPLE),
         ));
     }
@@ -434,7 +435,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
     if entries > depth as usize {
         return Err(FileError::new(
             raw.ns_max.span(),
-            format!("the table has {entries} entries, the drive accepts {depth} requests"),
+            format!("the table has {entries} entries, but the drive accepts {depth} requests"),
             format!("give at most {depth} entries, or a larger depth"),
         ));
     }
@@ -444,8 +445,10 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
         if list.get_ref().len() != entries {
             return Err(FileError::new(
                 list.span(),
-                format!("{} entries beside {entries} in ns_max", list.get_ref().len()),
-                format!("give one entry for each [[{section}]] size, or leave the list out"),
+                format!("this list has {} entries, but ns_max has {entries}", list.get_ref().len()),
+                format!(
+                    "give one entry for each entry of ns_max in [[{section}]], or delete the list"
+                ),
             ));
         }
     }
@@ -461,12 +464,12 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
     })
 }
 
-/// The batch table of a list of maxima that stands at `span`.
+/// Returns the batch table of a list of maxima whose text is at `span`.
 pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTable, FileError> {
     if let Some(time_ns) = ns_max.iter().find(|&&time_ns| time_ns > TIME_NS_MAX) {
         return Err(FileError::new(
             span,
-            format!("a batch of {time_ns} ns takes more than a day"),
+            format!("a batch of {time_ns} ns takes longer than a day"),
             "list the times in nanoseconds",
         ));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks that entries of workload files share, of disks and of processors: names, counts, times.
+//! Checks for entries of workload files, of disks and of processors: names, counts, times.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,32 +9,32 @@ use toml::Spanned;
 use crate::file_error::FileError;
 use crate::units::Duration;
 
-/// Tasks of one file after expansion of `count`; more is a slip of the pen.
+/// The most tasks of one file after expansion of `count`; a larger number is a typing error.
 const TASKS_MAX: u64 = 100_000;
 
-/// The longest time that can be asked for: 36 years, so that sums stay within a clock.
+/// The longest time that a file may state: 36 years, so that sums fit in a clock.
 const TIME_MAX: Duration = Duration::from_ns(1 << 60);
 
-/// A duration above zero and not absurdly long.
+/// Checks that a duration is above zero and at most 36 years.
 ///
 /// # Errors
-/// With its place, when it is zero or exceeds 36 years.
+/// If it is zero or exceeds 36 years, with its position.
 pub fn positive(duration: &Spanned<Duration>, what: &str) -> Result<Duration, FileError> {
     if duration.get_ref().is_zero() {
         let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         return Err(FileError::new(
             duration.span(),
-            format!("{article} {what} of zero"),
+            format!("the {what} is zero"),
             format!("write {article} {what} above zero, for example {what} = \"300ms\""),
         ));
     }
     within_time_max(*duration.get_ref(), duration.span(), what)
 }
 
-/// A duration that sums stay within a clock with.
+/// Checks that a duration is at most 36 years, so that sums with it fit in a clock.
 ///
 /// # Errors
-/// With its place, when it exceeds 36 years.
+/// If it exceeds 36 years, with its position.
 pub fn within_time_max(
     duration: Duration,
     span: Range<usize>,
@@ -46,33 +46,33 @@ pub fn within_time_max(
     Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
-/// How many tasks an entry with this `count` stands for, behind so many others.
+/// Returns how many tasks an entry with this `count` stands for, after `tasks_before` tasks.
 ///
 /// # Errors
-/// With its place, when that is none, or more than a workload holds.
+/// If the count is 0, or the workload would have more tasks than it may, with its position.
 pub fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u32, FileError> {
     let Some(count) = count else { return Ok(1) };
     if *count.get_ref() == 0 {
         return Err(FileError::new(
             count.span(),
-            "count is 0: the entry stands for no task",
-            "write how many tasks of this kind there are, or leave the entry out",
+            "count is 0: the entry describes no task",
+            "write how many tasks of this kind there are, or delete the entry",
         ));
     }
     if tasks_before as u64 + u64::from(*count.get_ref()) > TASKS_MAX {
         return Err(FileError::new(
             count.span(),
-            format!("more than {TASKS_MAX} tasks in one workload"),
+            format!("the workload has more than {TASKS_MAX} tasks"),
             "write a smaller count",
         ));
     }
     Ok(*count.get_ref())
 }
 
-/// Takes a name that nothing else in the file has.
+/// Claims a name that no other source in the file has.
 ///
 /// # Errors
-/// With its place, when it is taken, empty, or cannot be printed.
+/// If the name is taken, empty, or not printable, with its position.
 pub fn claim(
     name: &str,
     written: &Spanned<String>,
@@ -81,8 +81,8 @@ pub fn claim(
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err(FileError::new(
             written.span(),
-            "a name that is empty or has control characters in it",
-            "write a name that can be printed",
+            "the name is empty or contains control characters",
+            "write a name of printable characters",
         ));
     }
     if names.insert(name.to_owned()) {
@@ -91,7 +91,7 @@ pub fn claim(
     let clash = if written.get_ref() == name { String::new() } else { " after expansion".into() };
     Err(FileError::new(
         written.span(),
-        format!("a second source named `{name}`{clash}"),
-        "give every task and every best-effort load a name of its own",
+        format!("this is a second source named `{name}`{clash}"),
+        "give every task and every best-effort load a different name",
     ))
 }

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is wrong with a file, where, and what to write instead.
+//! The fault of a file: what is wrong, where, and what to write instead.
 
 use std::ops::Range;
 
 /// A fault in a drive or workload file.
 ///
-/// Whoever knows the file's name and shows the line (the command line does) needs the
-/// place; whoever only needs a sentence has it in `Display`.
+/// The command line knows the file's name and shows the faulty line with the help of `span`; other
+/// callers get one sentence from `Display`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
-    /// What is wrong, with the value.
+    /// The fault, with the faulty value.
     pub message: String,
-    /// Bytes of the text that are meant.
+    /// Byte range of the faulty text.
     pub span: Range<usize>,
     /// What to write instead.
     pub help: Option<String>,
 }
 
 impl FileError {
-    /// A fault at `span`, with what to do about it.
+    /// Creates a fault at `span`, with its remedy.
     pub fn new(span: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), span, help: Some(help.into()) }
     }
 
-    /// The fault that the TOML reader found.
+    /// Converts an error of the TOML reader.
     pub fn from_toml(error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
         let message = error.message();
-        // Our own readers put the advice on a second line of their message; of serde's own
-        // messages the expectation is the advice.
+        // This crate's own readers put the advice on a second line of their message; serde's own
+        // messages contain the expectation, which serves as the advice.
         if let Some((message, help)) = message.split_once('\n') {
             return Self::new(span, message, help);
         }
@@ -45,7 +45,7 @@ impl FileError {
         Self { message: message.to_owned(), span, help: None }
     }
 
-    /// The line and column, both from 1, at which the fault starts in `text`.
+    /// Returns the line and column, both from 1, at which the fault starts in `text`.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..self.span.start.min(text.len())];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -53,7 +53,7 @@ impl FileError {
     }
 }
 
-/// What serde expects, for people who do not know its words.
+/// Translates serde's expectation into plain words.
 fn in_words<'a>(message: &str, expected: &'a str) -> &'a str {
     match expected {
         "u32" | "u64" | "i64" | "i128" | "u128" => "a whole number, not negative",

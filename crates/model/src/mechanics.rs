@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The `[mechanics]` section of a drive file: what a hard disk is made of.
+//! The `[mechanics]` section of a drive file: the parts of a hard disk.
 //!
-//! Integers only: times in nanoseconds, rotation in whole turns per minute, skews in
-//! thousandths of a sector, angles in millionths of a turn, as the published extractions
-//! have them. What these figures mean in time is the business of the mechanical drive.
+//! All figures are integers, as in the published extractions: times in nanoseconds, rotation in
+//! whole revolutions per minute, skews in thousandths of a sector, angles in millionths of a
+//! revolution. The mechanical drive computes times from these figures.
 
 mod check;
 mod queue;
@@ -14,61 +14,61 @@ use serde::{Deserialize, Serialize};
 
 pub use queue::{Queue, Scheduler};
 
-/// What a hard disk is made of.
+/// The parts of a hard disk.
 ///
-/// [`Mechanics::check`] says what is wrong with it.
+/// [`Mechanics::check`] checks the figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mechanics {
-    /// What no source gives and was chosen, one line each, for people.
+    /// Figures that no source gives and that were chosen; free text for people, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
-    /// Turns per minute.
+    /// Revolutions per minute.
     pub rpm: u32,
     /// Recorded surfaces, one head each.
     pub surfaces: u32,
-    /// Cylinders, 0 the outermost.
+    /// Number of cylinders; cylinder 0 is the outermost.
     pub cylinders: u32,
-    /// Sectors of 512 bytes that hosts can address, at most as many as the layout holds.
+    /// Number of 512-byte sectors that hosts can address, at most as many as the layout holds.
     pub sectors: u64,
     /// Time to change to another head of the same cylinder.
     pub head_switch_ns: u64,
-    /// Added to positioning before a write; negative where reads take longer to settle.
+    /// Added to positioning before a write; negative if reads take longer to settle.
     #[serde(default)]
     pub write_settle_ns: i64,
-    /// A write that does not go on from the last one takes at least so long to get there.
+    /// The shortest positioning time of a write that does not continue the previous write.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_seek_ns_min: u64,
-    /// A read may be transferred from its middle on, if the head arrives there.
+    /// Whether a read may start its transfer in its middle, if the head arrives there.
     #[serde(default)]
     pub zero_latency: bool,
-    /// Time of a seek by its distance.
+    /// Time of a seek as a function of its distance.
     pub seek: Seek,
-    /// Processing of a command before anything moves.
+    /// Time to process a command before anything moves.
     #[serde(default)]
     pub overhead: Overhead,
     /// Transfer to and from the host.
     #[serde(default)]
     pub bus: Bus,
-    /// The drive's own memory; none: neither read-ahead nor write-back.
+    /// The drive's cache; without it the drive neither reads ahead nor writes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Cache>,
-    /// The order in which the drive serves what it holds.
+    /// The order in which the drive serves its queued requests.
     #[serde(default)]
     pub queue: Queue,
-    /// What goes wrong now and then.
+    /// Rates of the drive's errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub faults: Option<Faults>,
-    /// Where sectors lie.
+    /// The positions of sectors.
     pub layout: Layout,
 }
 
-/// Time of a seek by its distance in cylinders; a seek of no distance takes no time.
+/// Time of a seek as a function of its distance in cylinders; a seek of distance 0 takes no time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Seek {
-    /// Linear between measured points (distance, ns), in order of distance. Beyond the last
-    /// point the last slope goes on; below the first point the time is that of the first.
+    /// Linear between measured points (distance, ns), in order of distance. Beyond the last point
+    /// the last slope continues; below the first point the time is the first point's.
     Points(Vec<(u32, u64)>),
     /// Two pieces: a + b sqrt(d) for short seeks, c + e d for long ones.
     ///
@@ -88,37 +88,37 @@ pub enum Seek {
     },
 }
 
-/// Processing of a command before anything moves, by what the drive did before.
+/// Time to process a command before anything moves, by the kind of the drive's previous command.
 ///
-/// The figure of a hit after the same kind of command holds where it goes on from that
-/// command; a hit elsewhere costs what a hit after the other kind costs. A drive that writes
-/// back processes every write as a hit.
+/// The time of a hit after the same kind of command holds if the hit continues that command; any
+/// other hit costs the time of a hit after the other kind. A drive that writes back processes every
+/// write as a hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overhead {
-    /// A read that finds its data in the cache, after a read.
+    /// A read hit in the cache, after a read.
     pub read_hit_after_read_ns: u64,
-    /// The same after a write.
+    /// A read hit in the cache, after a write.
     pub read_hit_after_write_ns: u64,
-    /// A read that does not, after a read.
+    /// A read miss, after a read.
     pub read_miss_after_read_ns: u64,
-    /// The same after a write.
+    /// A read miss, after a write.
     pub read_miss_after_write_ns: u64,
     /// A write that the cache takes, after a read.
     pub write_hit_after_read_ns: u64,
-    /// The same after a write.
+    /// A write that the cache takes, after a write.
     pub write_hit_after_write_ns: u64,
-    /// A write that goes to the medium before it counts as complete, after a read.
+    /// A write that completes only on the medium, after a read.
     pub write_miss_after_read_ns: u64,
-    /// The same after a write.
+    /// A write that completes only on the medium, after a write.
     pub write_miss_after_write_ns: u64,
-    /// Between the last byte of a read and its completion.
+    /// Time between the last byte of a read and its completion.
     pub read_completion_ns: u64,
-    /// Between the end of a write and its completion.
+    /// Time between the end of a write and its completion.
     pub write_completion_ns: u64,
-    /// Taking up the bus again after the heads were needed.
+    /// Time to acquire the bus again after the heads were needed.
     pub reconnect_ns: u64,
-    /// Before each transfer.
+    /// Time before each transfer.
     pub data_preparation_ns: u64,
 }
 
@@ -130,61 +130,61 @@ pub struct Bus {
     pub read_sector_ps: u64,
     /// Picoseconds for each sector of a write.
     pub write_sector_ps: u64,
-    /// How much of a read must have passed the head before its transfer begins, in millionths;
-    /// at least one sector.
+    /// Share of a read that must have passed the head before its transfer begins, in millionths; at
+    /// least one sector.
     pub read_watermark_ppm: u32,
 }
 
-/// The drive's own memory.
+/// The drive's cache.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "the switches of a drive, one key each")]
 pub struct Cache {
-    /// Segments, each for one run of sectors.
+    /// Number of segments; each holds one run of consecutive sectors.
     pub segments: u32,
-    /// Sectors that a segment holds.
+    /// Number of sectors that a segment holds.
     pub segment_sectors: u32,
-    /// How many segments may hold what is not on the medium yet.
+    /// Number of segments that may hold data not yet on the medium.
     #[serde(default)]
     pub write_segments: u32,
-    /// Reads are answered from segments where they can be.
+    /// Whether segments answer reads.
     #[serde(default)]
     pub read: bool,
-    /// How far the drive reads on after a read.
+    /// How far the drive reads ahead after a read.
     #[serde(default)]
     pub read_ahead: ReadAhead,
-    /// At most so many sectors are read on; none: as many as the segment holds.
+    /// The most sectors that are read ahead; `None` means as many as the segment holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_sectors_max: Option<u32>,
-    /// A write counts as complete when it is in a segment.
+    /// When a write counts as complete.
     #[serde(default)]
     pub write_back: WriteBack,
-    /// Reads are answered from written segments too.
+    /// Whether written segments answer reads too.
     #[serde(default)]
     pub read_hits_on_writes: bool,
-    /// What a host has read is not kept: the drive needs the room to read on.
+    /// Whether data that a host has read is dropped, to make room for read-ahead.
     #[serde(default)]
     pub gives_up_read: bool,
-    /// The drive reads from where the head arrives on a track, and keeps what passes before
-    /// the first sector asked for.
+    /// Whether the drive reads from the sector where the head arrives on a track, and keeps the
+    /// sectors that pass before the first requested one.
     #[serde(default)]
     pub reads_on_arrival: bool,
-    /// One segment is for writes alone.
+    /// Whether one segment is for writes alone.
     #[serde(default)]
     pub write_segment_apart: bool,
-    /// After a read that was answered from memory alone, an idle drive reads on.
+    /// Whether an idle drive reads ahead after a read that the cache answered completely.
     #[serde(default)]
     pub read_ahead_after_hits: bool,
-    /// Reads are answered from memory while the heads serve something else.
+    /// Whether the cache answers reads while the heads serve another request.
     #[serde(default)]
     pub hits_while_busy: bool,
-    /// Writes are taken into memory while the heads serve something else; what goes on from
-    /// an unwritten segment always is.
+    /// Whether the cache takes writes while the heads serve another request; a write that continues
+    /// an unwritten segment is always taken.
     #[serde(default)]
     pub writes_while_busy: bool,
 }
 
-/// How far the drive reads on after a read.
+/// How far the drive reads ahead after a read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAhead {
@@ -195,12 +195,12 @@ pub enum ReadAhead {
     Track,
     /// To the end of the cylinder.
     Cylinder,
-    /// `read_ahead_sectors_max` sectors, or as many as a segment holds; what was longest in
-    /// the segment goes.
+    /// `read_ahead_sectors_max` sectors, or as many as a segment holds; the oldest sectors in the
+    /// segment are dropped.
     Segment,
-    /// To the end of the track; and one track further when the segment shows that the host
-    /// came from an earlier one. Longer than the segment it may be, as in DiskSim: then what
-    /// was read first is lost.
+    /// To the end of the track, and one track further if the segment shows that the host came from
+    /// an earlier track. The read-ahead may exceed the segment, as in DiskSim: the sectors read
+    /// first are then lost.
     Adaptive,
 }
 
@@ -215,80 +215,80 @@ pub enum WriteBack {
     On,
 }
 
-/// What goes wrong now and then; seeded, so that a run can be repeated.
+/// Rates of the drive's errors; seeded, so that a run can be repeated.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
-    /// Of a million accesses to the medium so many must be repeated a turn later.
+    /// Of a million accesses to the medium, the number that must be repeated a revolution later.
     pub retry_ppm: u32,
-    /// At most so many turns for one access; then it fails.
+    /// The most retries of one access, a revolution each; after them it fails.
     pub retries_max: u32,
-    /// Of a million accesses so many come upon a recalibration.
+    /// Of a million accesses, the number that meet a recalibration.
     pub recalibration_ppm: u32,
-    /// How long a recalibration takes.
+    /// Duration of a recalibration.
     pub recalibration_ns: u64,
 }
 
-/// Where sectors lie.
+/// The positions of sectors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Layout {
     /// By rule, zone by zone: DiskSim's `dm_layout_g1`.
     Zones(Zones),
-    /// By an index over tracks as they were measured: DiskSim's `dm_layout_g4`.
+    /// By an index of measured tracks: DiskSim's `dm_layout_g4`.
     Index(TrackIndex),
 }
 
 /// A layout by rule.
 ///
-/// Tracks are counted through each zone in their order, from 0, and sectors through those
-/// tracks: `slips`, `defects` and `skipped_sectors` speak of these numbers. Cylinders
-/// between two zones hold nothing.
+/// Tracks of a zone are numbered in their order from 0, and sectors along these tracks; `slips`,
+/// `defects` and `skipped_sectors` use these numbers. Cylinders between two zones hold no data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zones {
-    /// How tracks follow each other.
+    /// The order of tracks.
     #[serde(default)]
     pub order: TrackOrder,
-    /// What stands in for sectors that cannot be used.
+    /// The position of spare sectors.
     #[serde(default)]
     pub sparing: Sparing,
-    /// Cylinders of a range, for `range` sparing and the `surface-serpentine` order; the last
-    /// range of a zone may be shorter and then has no spares. None: the whole zone.
+    /// Number of cylinders in a range, for `range` sparing and the `surface-serpentine` order. The
+    /// last range of a zone may be shorter and then has no spares. `None` means the whole zone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range_cylinders: Option<u32>,
-    /// Spares are kept free: what follows a slip moves up through the whole zone. Otherwise it
-    /// moves up into the spares of its region.
+    /// Whether spares stay free: sectors after a slip move up through the whole zone. Otherwise
+    /// they move up into the spares of their region.
     #[serde(default)]
     pub slips_keep_spares: bool,
     /// Zones in order of their cylinders.
     pub zone: Vec<Zone>,
 }
 
-/// How tracks follow each other.
+/// The order of tracks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrackOrder {
     /// All heads of a cylinder, from the first; then the next cylinder (DiskSim's mapping 0).
     #[default]
     Cylinder,
-    /// The same, but every other cylinder from the last head to the first; the first cylinder
-    /// of each zone is in order (mapping 1).
+    /// As `Cylinder`, but every second cylinder goes from the last head to the first; the first
+    /// cylinder of each zone goes from the first head (mapping 1).
     CylinderSerpentine,
-    /// The same, but cylinders of even number are in order, wherever zones begin (mapping 2).
+    /// As `Cylinder`, but cylinders of odd number go from the last head to the first, wherever zones
+    /// begin (mapping 2).
     CylinderSerpentineParity,
-    /// All cylinders of a range inwards under one head and back outwards under the next.
+    /// All cylinders of a range inwards under one head, then outwards under the next head.
     SurfaceSerpentine,
 }
 
-/// What stands in for sectors that cannot be used: where the spares of a zone are.
+/// The position of a zone's spare sectors, which replace sectors that cannot be used.
 ///
 /// DiskSim's schemes 4, 6 and 10 are `cylinder`, `cylinder-front` and `zone` with
 /// `slips_keep_spares`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sparing {
-    /// Nowhere: `spares` is not used, each slip makes the zone a sector shorter (schemes 0
+    /// No spares: `spares` is not used, and each slip makes the zone one sector shorter (schemes 0
     /// and 7).
     #[default]
     None,
@@ -302,17 +302,18 @@ pub enum Sparing {
     Range,
     /// The last `spares` sectors of the zone (scheme 9).
     Zone,
-    /// The last `spares` tracks of the zone: here `spares`, `slips` and `defects` count whole
+    /// The last `spares` tracks of the zone; `spares`, `slips` and `defects` then count whole
     /// tracks (scheme 1).
     ZoneTracks,
 }
 
 /// Cylinders with the same number of sectors on each track.
 ///
-/// The angle at which a track begins is the zone's offset, a track skew for each change of
-/// heads since the zone's first track and a cylinder skew for each change of cylinders. With
-/// spares by track or by cylinder, each slip on an earlier track or cylinder of the zone adds
-/// one sector. Figures in sectors and in ppm of a turn add up; a source gives one of them.
+/// A track begins at the angle of the zone's offset, plus a track skew for each change of heads
+/// since the zone's first track, plus a cylinder skew for each change of cylinders. With spares by
+/// track or by cylinder, each slip on an earlier track or cylinder of the zone adds one sector. A
+/// figure in sectors and the same figure in ppm of a revolution add up; a source gives one of the
+/// two.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zone {
@@ -320,93 +321,96 @@ pub struct Zone {
     pub cylinder_first: u32,
     /// Its last cylinder, below [`Mechanics::cylinders`].
     pub cylinder_last: u32,
-    /// Sectors on each track, spare ones included.
+    /// Number of sectors on each track, spare sectors included.
     pub sectors_per_track: u32,
     /// Angle of the first sector of the first track, in thousandths of a sector.
     #[serde(default)]
     pub offset_millisectors: u64,
-    /// The same in millionths of a turn.
+    /// The same in millionths of a revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub offset_ppm: u64,
-    /// Usable sectors at the front of the zone, spares not counted, that hold no data.
+    /// Number of usable sectors at the front of the zone, spares not counted, that hold no data.
     #[serde(default)]
     pub skipped_sectors: u64,
-    /// Between the first sectors of two tracks of a cylinder, in thousandths of a sector.
+    /// Angle between the first sectors of two tracks of a cylinder, in thousandths of a sector.
     #[serde(default)]
     pub track_skew_millisectors: u64,
-    /// The same in millionths of a turn.
+    /// The same in millionths of a revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub track_skew_ppm: u64,
-    /// Between the last track of a cylinder and the first of the next.
+    /// Angle between the last track of a cylinder and the first of the next, in thousandths of a
+    /// sector.
     #[serde(default)]
     pub cylinder_skew_millisectors: u64,
-    /// The same in millionths of a turn.
+    /// The same in millionths of a revolution.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cylinder_skew_ppm: u64,
-    /// Spare sectors (or tracks), where `sparing` says.
+    /// Number of spare sectors (or tracks), at the position that `sparing` gives.
     #[serde(default)]
     pub spares: u32,
-    /// Sectors (or tracks) of the zone that are left out, each once, in any order: those after
-    /// them move up.
+    /// Sectors (or tracks) of the zone that are left out, each once, in any order; later ones move
+    /// up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<u64>,
-    /// Sectors (or tracks) of the zone that are stored elsewhere in it: (sector, where). One
-    /// that stands for itself is no defect.
+    /// Sectors (or tracks) of the zone that are stored elsewhere in it: (sector, position). An
+    /// entry with both numbers equal is no defect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<(u64, u64)>,
 }
 
-/// Whether a figure can be left out of the file.
+/// Returns whether a figure is 0 and can be left out of the file.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 const fn is_zero(figure: &u64) -> bool {
     *figure == 0
 }
 
-/// A layout by an index over tracks as they were measured.
+/// A layout by an index of measured tracks.
 ///
-/// Rows of decimal numbers between blanks, in text: such an index has tens of thousands of
-/// them, and a drive has to start at once. Blank rows do not count. A minus stands only where
-/// it is named; angles are in millionths of a turn, at most 999,999.
+/// Each list is text: rows of decimal numbers separated by blanks. Such an index has tens of
+/// thousands of rows, and text lets a drive start at once. Blank rows do not count. A minus sign is
+/// allowed only where the documentation names it; angles are in millionths of a revolution, at most
+/// 999,999.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrackIndex {
-    /// Kinds of track, numbered from 0: `first last sectors_per_track`. The sectors of the
-    /// track that hold data, the first and the last of them, and how many there are in all.
+    /// Kinds of track, numbered from 0, in rows `first last sectors_per_track`: the first and the
+    /// last sector of the track that hold data, and the number of sectors on the track.
     pub tracks: String,
-    /// Nodes, numbered from 0, separated by a row `-`; the last one is the root. One row for
-    /// each entry: `sectors_before cylinder offset_ppm sectors cylinders skew_ppm run_sectors
+    /// Nodes, numbered from 0, separated by a row `-`; the last node is the root. One row for each
+    /// entry: `sectors_before cylinder offset_ppm sectors cylinders skew_ppm run_sectors
     /// run_cylinders T kind head`, or the same with `N node` instead of `T kind head`.
     ///
-    /// - The entry stands for a run of equal pieces: tracks of a kind under a head (`T`), or
-    ///   nodes (`N`) with all that is in them.
+    /// - The entry stands for a run of equal pieces: tracks of one kind under one head (`T`), or
+    ///   nodes with all their entries (`N`).
     /// - The run begins `sectors_before` sectors, `cylinder` cylinders and the angle `offset_ppm`
-    ///   after where its own node begins; the root begins at 0.
-    /// - It covers `run_sectors` sectors and `run_cylinders` cylinders; each piece covers
-    ///   `sectors` and `cylinders`, and begins `skew_ppm` after the one before.
-    /// - `run_cylinders` is negative where each piece lies further out than the one before:
-    ///   `cylinder` is then that of the first piece, the innermost.
+    ///   after the beginning of its own node; the root begins at 0.
+    /// - The run covers `run_sectors` sectors and `run_cylinders` cylinders. Each piece covers
+    ///   `sectors` and `cylinders`, and begins `skew_ppm` after the previous piece.
+    /// - `run_cylinders` is negative if each piece lies further out than the previous one;
+    ///   `cylinder` is then the cylinder of the first piece, the innermost.
     ///
-    /// Entries are in order of `sectors_before`, without gaps; slipped sectors count. A node
-    /// stands before the rows that refer to it. The last row of all may say more `sectors` than
-    /// its piece has, as extractions do that ran beyond the end of the disk.
+    /// Entries are in order of `sectors_before`, without gaps; slipped sectors count. A node stands
+    /// before the rows that refer to it. The very last row may state more `sectors` than its piece
+    /// has, as in extractions that ran beyond the end of the disk.
     pub index: String,
-    /// Slips in order: `sector count`. So many sectors are left out from this one on, in the
-    /// numbers of `index`, in which slipped ones count.
+    /// Slips in order, in rows `sector count`: `count` sectors from this sector on are left out.
+    /// Sectors have the numbers of `index`, which include slipped sectors.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub slips: String,
-    /// Sectors that are stored elsewhere: `sector count cylinder head first
-    /// sectors_per_track`. So many sectors from this one on, in the numbers of the host, lie
-    /// on the track of that cylinder and head, from its physical sector `first` on.
+    /// Sectors that are stored elsewhere, in rows
+    /// `sector count cylinder head first sectors_per_track`: `count` sectors from this sector on,
+    /// in the host's numbers, lie on the track of that cylinder and head, from its physical sector
+    /// `first` on.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remaps: String,
 }
 
-/// What is wrong with a `[mechanics]` section.
+/// A fault in a `[mechanics]` section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MechanicsError {
-    /// Which value, as `zone 3: sectors_per_track`; zones count from 0.
+    /// The faulty value, as `zone 3: sectors_per_track`; zones count from 0.
     pub place: String,
-    /// What is wrong with it.
+    /// The fault.
     pub message: String,
     /// What to write instead.
     pub help: String,

@@ -17,7 +17,7 @@ pub use token_bucket::{
     BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
 
-/// The parameters of every policy and regulator that has any, with their defaults.
+/// The parameters of all policies and regulators that have parameters, with their defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parameters {
     /// `[policy.das]`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What analysis decides and a policy carries out.
+//! The parameters that the analysis decides and a policy carries out.
 //!
-//! Policies and analyses never meet; they agree on the meaning of these parameters
+//! Policies and analyses do not depend on each other; they agree on the meaning of these parameters
 //! because both read them here.
 
 use crate::batch_cost::{BatchCost, RequestCharges};
@@ -22,40 +22,41 @@ use crate::workload::Workload;
 /// - `queued_max >= 1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// K: how many requests the device accepts at once.
+    /// K: the number of requests that the device accepts at once.
     pub depth: u32,
-    /// z: the most requests of one batch.
+    /// z: the most requests in one batch.
     pub batch_max: u32,
-    /// beta: a batch may be filled up to this many requests with best effort (`docs/theory/dual-queue-fifo.md` section 5).
+    /// beta: best effort may fill a batch up to this many requests
+    /// (`docs/theory/dual-queue-fifo.md` section 5).
     pub best_effort_fill: u32,
-    /// Z and what goes with it, where batches are limited by cost as well; none where only z
-    /// limits them.
+    /// Z and its charges, if batches are limited by cost as well; `None` if only z limits them.
     pub batch_cost: Option<BatchCost>,
-    /// How many requests of best effort may be on the device at once, for policies that limit
-    /// it apart.
+    /// The most best-effort requests on the device at once, for policies that limit them
+    /// separately.
     pub best_effort_depth: u32,
-    /// How many requests of one class a policy holds before it answers `Full`.
+    /// The number of requests of one class that a policy holds before it returns `Full`.
     pub queued_max: u32,
     /// The tasks that were proved together.
     pub tasks: Vec<Task>,
-    /// What the device was measured to need.
+    /// The measured batch service times of the device.
     pub table: BatchTable,
-    /// What else it was measured to keep.
+    /// The other measured figures of the device.
     pub contracts: Contracts,
-    /// What batches are held against instead of `table`, where the proof charges requests apart.
+    /// The limits of batch times instead of `table`, if the proof charges requests individually.
     pub charges: Option<RequestCharges>,
-    /// What is wrapped round the policy, the outermost first.
+    /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
-    /// What the workload says of policies and regulators.
+    /// The parameters of policies and regulators from the workload.
     pub parameters: Parameters,
 }
 
 impl Plan {
-    /// A queue bound that no well-behaved workload reaches, at 8 MiB of request names.
+    /// The default of `queued_max`: no well-behaved workload reaches it, and it takes 8 MiB of
+    /// request ids.
     pub const QUEUED_MAX_DEFAULT: u32 = 1 << 20;
 
-    /// The plan of a workload of which nothing was decided yet: batches as large as the table
-    /// goes, no best effort in them, and apart from them as much of it as the drive accepts.
+    /// Returns a workload's plan before any decision: batches as large as the table allows and
+    /// without best effort, and as much separate best effort as the drive accepts.
     pub fn of(workload: &Workload) -> Self {
         Self {
             depth: workload.depth,
@@ -73,24 +74,24 @@ impl Plan {
         }
     }
 
-    /// E: all real-time requests that the tasks can release together.
+    /// Returns E: the number of real-time requests that the tasks can release together.
     pub fn real_time_requests(&self) -> u64 {
         self.tasks.iter().map(|task| u64::from(task.requests)).sum()
     }
 
-    /// The most real-time requests that are released and not complete at once while every job
-    /// of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`, which is E where
-    /// no deadline exceeds its period.
+    /// Returns the most real-time requests that are released and not complete at once, while every
+    /// job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`. This is E if no
+    /// deadline exceeds its period.
     pub fn real_time_pending_max(&self) -> u64 {
         let pending_max = |task: &Task| {
             let jobs = task.deadline.ns().div_ceil(task.period.ns());
-            // A bound that exceeds all that can be counted is never reached.
+            // Saturation is safe: no queue reaches a bound that a u64 cannot hold.
             jobs.saturating_mul(u64::from(task.requests))
         };
         self.tasks.iter().map(pending_max).fold(0, u64::saturating_add)
     }
 
-    /// The shortest relative deadline of all tasks.
+    /// Returns the shortest relative deadline of all tasks.
     pub fn deadline_min(&self) -> Option<Duration> {
         self.tasks.iter().map(|task| task.deadline).min()
     }

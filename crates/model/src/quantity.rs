@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Quantities as people write them: `"300ms"`, `"128KiB"`, `"8MB/s"`, `"20%"`.
 //!
-//! Every quantity carries its unit; a bare number is refused with what to write instead.
-//! The same readers serve files (through serde) and the command line (through [`Quantity`]).
+//! Every quantity carries its unit; a bare number is refused with advice. The same readers serve
+//! files (through serde) and the command line (through [`Quantity`]).
 
 use std::str::FromStr;
 
@@ -10,11 +10,11 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::units::{Bandwidth, Bytes, Duration};
 
-/// Why a text is no quantity: what is wrong, and what to write.
+/// The reason why a text is not a quantity, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}\n{help}")]
 pub struct QuantityError {
-    /// What is wrong, with the text.
+    /// The fault, with the text.
     pub message: String,
     /// What to write instead.
     pub help: String,
@@ -26,27 +26,26 @@ impl QuantityError {
     }
 }
 
-/// A quantity that people write with its unit.
+/// A quantity that is written with its unit.
 pub trait Quantity: Sized {
-    /// What it is, with an article: "a duration".
+    /// The quantity with an article: "a duration".
     const WHAT: &'static str;
-    /// How to write one.
+    /// An example with its units.
     const EXAMPLE: &'static str;
 
-    /// The units it may be written in; others that the readers know, such as months, are
-    /// refused.
+    /// The accepted units; other units that the readers know, such as months, are refused.
     const UNITS: &'static [&'static str];
 
     /// Reads a text that has a number and a unit.
     ///
     /// # Errors
-    /// What is wrong with the text, without advice.
+    /// The fault of the text, without advice.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Reads a text as people write it.
+    /// Reads a text from a user.
     ///
     /// # Errors
-    /// What is wrong with it and what to write instead.
+    /// The fault of the text, with advice.
     fn parse(text: &str) -> Result<Self, QuantityError> {
         let text = text.trim();
         let help = || format!("write for example {}", Self::EXAMPLE);
@@ -69,7 +68,7 @@ pub trait Quantity: Sized {
         let mut words =
             text.split(|c: char| c.is_ascii_digit() || c == '.' || c == '_' || c == ' ');
         if let Some(word) = words.find(|word| !word.is_empty() && !is_unit(word)) {
-            return Err(wrong(format!("`{word}` is none of its units")));
+            return Err(wrong(format!("`{word}` is not one of its units")));
         }
         Self::read(text).map_err(wrong)
     }
@@ -82,7 +81,7 @@ impl Quantity for Duration {
         &["ns", "us", "\u{b5}s", "\u{3bc}s", "ms", "s", "min", "h", "day", "days"];
 
     fn read(text: &str) -> Result<Self, String> {
-        // The one spelling of microseconds that the reader does not know.
+        // The only spelling of microseconds that the reader does not know.
         let text = text.replace('\u{3bc}', "\u{b5}").replace("\u{b5}s", "us");
         let duration = humantime::parse_duration(&text).map_err(|error| error.to_string())?;
         u64::try_from(duration.as_nanos())

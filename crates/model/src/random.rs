@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Random numbers that are the same on every machine and in every version.
 //!
-//! The generator is PCG XSL RR 128/64 ("pcg64"), fixed by its paper (M. O'Neill, "PCG: A
-//! Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random Number
-//! Generation", 2014). The step from 64 random bits to a number below n is our own: the
-//! libraries' may change from version to version, and a seed in a report has to replay.
+//! The generator is PCG XSL RR 128/64 ("pcg64"), fixed by its paper (M. O'Neill, "PCG: A Family of
+//! Simple Fast Space-Efficient Statistically Good Algorithms for Random Number Generation", 2014).
+//! This module maps 64 random bits to a number below n with its own rule: a library's rule may
+//! change between versions, but a seed in a report must replay.
 
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -23,49 +23,49 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream that simulated drives use; workloads take the ones from 1.
+    /// The stream of simulated drives; workloads use the streams from 1.
     pub const DRIVE_STREAM: u64 = 0;
 
-    /// Odd, and far from any small multiple of a power of two: 2^64 over the golden ratio.
+    /// 2^64 divided by the golden ratio: odd, and far from any small multiple of a power of two.
     const STREAM_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// One of the independent streams that belong to `seed`.
+    /// Creates one of the independent streams of `seed`.
     pub fn new(seed: u64, stream: u64) -> Self {
-        // Wrapping is meant: this only has to give each small stream a seed of its own.
+        // Wrapping is intended: each small stream only needs a different seed.
         let seed = seed.wrapping_add(stream.wrapping_mul(Self::STREAM_STEP));
         Self { generator: Pcg64::seed_from_u64(seed) }
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.generator.next_u64()
     }
 
-    /// A number from 0 to `bound - 1`.
+    /// Returns a number from 0 to `bound - 1`.
     ///
-    /// Numbers differ in probability by less than `bound` / 2^64.
+    /// The probabilities of two numbers differ by less than `bound` / 2^64.
     ///
     /// # Panics
-    /// When `bound` is 0.
+    /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no number below 0");
         scale(self.bits(), bound)
     }
 
-    /// A position in a list of `len` entries.
+    /// Returns a position in a list of `len` entries.
     ///
     /// # Panics
-    /// When `len` is 0.
+    /// If `len` is 0.
     pub fn index(&mut self, len: usize) -> usize {
         let bound = u64::try_from(len).expect("a list has less than 2^64 entries");
         usize::try_from(self.below(bound)).expect("below a usize")
     }
 }
 
-/// `bits` as a fraction of 2^64 times `bound`, rounded down.
+/// Returns `bits` as a fraction of 2^64 times `bound`, rounded down.
 ///
 /// # Panics
-/// Never: a fraction of `bound` is below `bound`.
+/// Never, because a fraction of `bound` is below `bound`.
 pub fn scale(bits: u64, bound: u64) -> u64 {
     let product = u128::from(bits) * u128::from(bound);
     u64::try_from(product >> 64).expect("the upper half of 128 bits")
@@ -75,11 +75,11 @@ pub fn scale(bits: u64, bound: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Computed apart from this code, from the generator's published definition.
+    /// The expected numbers, computed independently from the generator's published definition.
     const EXPECTED: [u64; 4] = [839_873, 17_298, 113_901, 983_015];
 
-    /// Goal: a seed that someone wrote down replays for ever. Method: the first numbers of
-    /// a stream.
+    /// Goal: a seed in an old report still gives the same numbers. Method: the first numbers of a
+    /// stream.
     #[test]
     fn stream_is_the_same_for_ever() {
         let mut random = Random::new(1, 0);

@@ -1,46 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the block layer moves: one request of a job, or one of a best-effort load.
+//! A request to the block device: one request of a job, or one of a best-effort load.
 
 use crate::task::{Class, Op, TaskIndex};
 use crate::units::{Bytes, Lba, Time};
 
-/// Names a request within a run; the host never uses one twice in a run.
+/// Identifies a request within a run; the host never reuses an id in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
 /// One request as a policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Its name.
+    /// Its id.
     pub id: RequestId,
-    /// The source it comes from.
+    /// The source that released it.
     pub task: TaskIndex,
     /// The class of its source.
     pub class: Class,
-    /// When it became ready; its response time counts from here.
+    /// When it was released; its response time counts from here.
     pub released: Time,
-    /// From when it may be dispatched: later than `released` only behind a regulator.
+    /// The earliest time of its dispatch; later than `released` only behind a regulator.
     pub eligible: Time,
-    /// Its absolute deadline; none for best effort.
+    /// Its absolute deadline; `None` for best effort.
     pub due: Option<Time>,
     /// Read or write.
     pub op: Op,
     /// First sector.
     pub start: Lba,
-    /// How much.
+    /// Its size.
     pub size: Bytes,
-    /// A write that must be on the medium before it counts as complete.
+    /// Whether a write must be on the medium before it counts as complete.
     pub fua: bool,
-    /// May be dropped where a quality contract allows it.
+    /// Whether it may be dropped if a quality contract allows it.
     pub optional: bool,
-    /// How the drive may order it; what the policy said when it dispatched it.
+    /// How the drive may order it; the policy sets this at dispatch.
     pub tag: Tag,
 }
 
 impl Request {
-    /// A read of `size` at the first sector for the first task, released at the start of the
-    /// run, with no deadline and nothing special about it: the rest is said by those who need
-    /// it, with `..`.
+    /// Returns a read of `size` at the first sector for the first task, released at the start of
+    /// the run, without a deadline. Callers change other fields with `..`.
     pub const fn plain(id: RequestId, class: Class, size: Bytes) -> Self {
         Self {
             id,
@@ -59,7 +58,7 @@ impl Request {
     }
 }
 
-/// How a drive may order a request among the others it holds.
+/// How a drive may order a request among its queued requests.
 ///
 /// # Source
 /// The first three are the task attributes of SCSI (SAM-3; RTAS'08 section 2); the last is
@@ -67,21 +66,21 @@ impl Request {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Tag {
-    /// As it likes.
+    /// In any order.
     #[default]
     Simple,
-    /// After all that came before it, and before all that comes after it.
+    /// After all earlier requests, and before all later requests.
     Ordered,
-    /// Next, as soon as what is being served is done.
+    /// Next, as soon as the request in service is done.
     HeadOfQueue,
-    /// Before all that has no priority.
+    /// Before all requests without priority.
     Priority,
 }
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The device did what was asked.
+    /// The device carried out the request.
     Done,
     /// The device reported an error.
     Failed,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A batch table that holds most of the time: b at a measured quantile, for soft guarantees.
 //!
-//! It says which samples it came from and nothing about what they prove: that takes
-//! statistics, which are where floating point is allowed.
+//! The table records its samples, but not what they prove: that takes statistics, which only crates
+//! with floating point may compute.
 
 use crate::batch_table::BatchTable;
 use crate::drive_file::MeasuredTable;
@@ -11,29 +11,29 @@ use crate::units::Duration;
 /// b(i) at one quantile, for the requests of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SoftTable {
-    /// Which quantile of the samples, in parts per million.
+    /// The quantile of the samples, in parts per million.
     pub level_ppm: u32,
-    /// Its running maximum.
+    /// The running maximum of b at this quantile.
     pub table: BatchTable,
-    /// The measurements it was put together from: one, or reads and writes.
+    /// The measurements behind the table: one table, or one of reads and one of writes.
     pub sources: Vec<SampleCount>,
 }
 
-/// How much was measured for one table.
+/// The number of measurements behind one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleCount {
-    /// How often each batch was measured, at least.
+    /// The least number of samples of a batch.
     pub samples: u64,
-    /// How many entries the table has.
+    /// The number of entries of the table.
     pub entries: u32,
 }
 
 impl SoftTable {
-    /// Quantiles below are of no use: a promise that one job in ten breaks is none.
+    /// The lowest useful quantile: a guarantee that one job in ten breaks is useless.
     pub const LEVEL_MIN_PPM: u32 = 990_000;
 
-    /// The tables at each useful quantile that all of `measured` have, the lowest first; none
-    /// where the number of samples is not known. Batches that mix are charged as in
+    /// Returns the tables at each useful quantile that all of `measured` have, the lowest first.
+    /// The list is empty if the number of samples is unknown. Mixed batches are charged as in
     /// [`BatchTable::mixed_with`].
     pub fn of(measured: &[&MeasuredTable]) -> Vec<Self> {
         let levels = MeasuredTable::LEVELS_PPM.into_iter().enumerate();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The `[ssd]` section of a drive file: what a solid-state drive is made of.
+//! The `[ssd]` section of a drive file: the parts of a solid-state drive.
 //!
-//! Integers only, each with its unit in its name. What these figures mean in time is the
-//! business of the simulated drive; what sizes follow from them is said here, because hosts
-//! need the capacity too.
+//! All figures are integers with the unit in their name. The simulated drive computes times from
+//! them; this module computes sizes from them, because hosts need the capacity too.
 
 mod check;
 
@@ -13,136 +12,137 @@ use crate::units::Bytes;
 
 pub use check::SsdError;
 
-/// What a solid-state drive is made of.
+/// The parts of a solid-state drive.
 ///
-/// [`Ssd::check`] says what is wrong with it.
+/// [`Ssd::check`] checks the figures.
 ///
 /// # Shape
 /// ```text
 /// channel --- die --- plane --- block --- page --- unit
 /// ```
-/// All planes of a die work together. What they read at once, one page each, is a *stripe*;
-/// what they program at once, `read_ns.len()` pages each, is a *row*; what they erase at once
-/// is a block of the die. A *unit* is what the drive keeps track of.
+/// All planes of a die work together. One read covers a *stripe*: one page of each plane. One
+/// program covers a *row*: `read_ns.len()` pages of each plane. One erase covers a block of the
+/// die. A *unit* is the smallest piece that the drive maps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ssd {
-    /// What no source gives and was chosen, one line each, for people.
+    /// Figures that no source gives and that were chosen; free text for people, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chosen: Vec<String>,
     /// Channels between the controller and its dies.
     pub channels: u32,
-    /// Dies that share a channel.
+    /// Number of dies that share a channel.
     pub dies_per_channel: u32,
-    /// Planes of a die.
+    /// Number of planes in a die.
     pub planes_per_die: u32,
-    /// Blocks of a plane.
+    /// Number of blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Pages of a block: a multiple of the pages that are programmed at once.
+    /// Number of pages in a block: a multiple of the pages that are programmed at once.
     pub pages_per_block: u32,
     /// Size of a page: a multiple of a unit.
     pub page_bytes: u32,
-    /// Size of what the drive maps: a write of less reads the rest first.
+    /// Size of a unit, which the drive maps; a smaller write first reads the rest of the unit.
     pub unit_bytes: u32,
-    /// How much more flash there is than hosts can address, in percent of the latter.
+    /// Flash beyond the addressable capacity, in percent of the addressable capacity.
     pub over_provisioning_percent: u32,
-    /// Time to read a page, one entry for each page that a plane programs at once: a cell of
-    /// three bits has three.
+    /// Time to read a page, one entry for each page that a plane programs at once: three entries
+    /// for a cell of three bits.
     pub read_ns: Vec<u64>,
-    /// Time to program all of them, in all planes.
+    /// Time to program all these pages in all planes.
     pub program_ns: u64,
     /// Time to erase a block in all planes.
     pub erase_ns: u64,
-    /// Time after which a program or an erase makes way for a read; none: it does not.
+    /// Time after which a program or an erase is suspended for a read; `None` if it is never
+    /// suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_ns: Option<u64>,
-    /// How many younger reads may go before, or suspend, one program or erase.
+    /// The most younger reads that may precede, or suspend, one program or erase.
     pub reads_first_max: u32,
     /// Rate of a channel.
     pub channel_bytes_per_s: u64,
-    /// Time that the drive thinks about a command, of which it handles many at once.
+    /// Time to process a command; the drive processes many commands at once.
     pub overhead_ns: u64,
-    /// The way to the host.
+    /// The link to the host.
     pub link: Link,
-    /// Memory for what hosts write.
+    /// The cache for written data.
     pub cache: WriteCache,
-    /// When blocks are made free again.
+    /// The rules for freeing blocks.
     pub collection: Collection,
-    /// What was written before the first request.
+    /// The data written before the first request.
     #[serde(default)]
     pub prefill: Prefill,
 }
 
-/// The way to the host.
+/// The link to the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Rate in one direction.
     pub bytes_per_s: u64,
-    /// Time that each command occupies the link besides its data.
+    /// Time for which each command occupies the link, in addition to its data.
     pub command_ns: u64,
-    /// Data may flow in both directions at once.
+    /// Whether data may flow in both directions at once.
     pub full_duplex: bool,
 }
 
-/// Memory for what hosts write.
+/// The cache for written data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCache {
-    /// How much it holds: at least a row for each of `stripe_dies`.
+    /// Capacity: at least a row for each of `stripe_dies`.
     pub bytes: u64,
-    /// A write counts as complete when it is in the cache.
+    /// Whether a write counts as complete when it is in the cache.
     pub write_back: bool,
-    /// What is in the cache outlives a loss of power: then every write is complete when it is
-    /// there, and a flush has nothing to do.
+    /// Whether the cache survives a loss of power. Every write is then complete when it is in the
+    /// cache, and a flush has nothing to do.
     pub power_loss_protection: bool,
-    /// Over how many dies consecutive data are dealt, stripe by stripe.
+    /// The number of dies over which consecutive data are distributed, stripe by stripe.
     pub stripe_dies: u32,
 }
 
-/// When blocks are made free again, by the number of free blocks of a die.
+/// The rules for freeing blocks, by the number of free blocks in a die.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collection {
-    /// With so many or fewer the die collects when it has nothing else to do.
+    /// With this many free blocks or fewer, the die collects when it is idle.
     pub background_blocks: u32,
-    /// With so many or fewer it takes data from the host only as fast as collecting gains room
-    /// for them.
+    /// With this many free blocks or fewer, the die takes data from the host only as fast as
+    /// collection frees room for them.
     pub foreground_blocks: u32,
 }
 
-/// What was written before the first request.
+/// The data written before the first request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prefill {
-    /// How much of the drive, from its first sector on.
+    /// The share of the drive that is filled, from its first sector on.
     pub percent: u32,
-    /// In which order.
+    /// The order of the writes.
     pub order: PrefillOrder,
 }
 
-/// In which order a drive was filled.
+/// The order in which a drive was filled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrefillOrder {
-    /// Once, from the front: all spare blocks are free.
+    /// Filled once, from the front: all spare blocks are free.
     #[default]
     Sequential,
-    /// Again and again at random places: no spare block is free, and what is stale is spread
-    /// over the blocks as it is when overwriting has gone on for long.
+    /// Filled again and again at random places: no spare block is free, and stale units are spread
+    /// over the blocks as after long overwriting.
     Random,
 }
 
 impl Ssd {
-    /// Dies of all channels.
+    /// Returns the number of dies on all channels.
     ///
     /// # Panics
-    /// Like all of these, for a section that [`Ssd::check`] refuses.
+    /// Like all these methods, on a section that [`Ssd::check`] refuses.
     pub fn dies(&self) -> u32 {
         product([self.channels, self.dies_per_channel])
     }
 
-    /// Units of a page in all planes of a die: what one read can fetch.
+    /// Returns the units of a page in all planes of a die: the most that one read fetches.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -150,7 +150,7 @@ impl Ssd {
         product([self.planes_per_die, self.page_bytes / self.unit_bytes])
     }
 
-    /// Units that one program writes.
+    /// Returns the units that one program writes.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -158,7 +158,7 @@ impl Ssd {
         product([self.units_per_stripe(), self.stripes_per_row()])
     }
 
-    /// Pages that a plane programs at once.
+    /// Returns the pages that a plane programs at once.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -166,7 +166,7 @@ impl Ssd {
         u32::try_from(self.read_ns.len()).expect("a cell of few bits")
     }
 
-    /// Units that one erase frees.
+    /// Returns the units that one erase frees.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -174,7 +174,7 @@ impl Ssd {
         product([self.units_per_stripe(), self.pages_per_block])
     }
 
-    /// Units of flash.
+    /// Returns the units of all flash.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -182,7 +182,7 @@ impl Ssd {
         product([self.dies(), self.blocks_per_plane, self.units_per_block()])
     }
 
-    /// Units that hosts can address.
+    /// Returns the units that hosts can address.
     ///
     /// # Panics
     /// See [`Ssd::dies`].
@@ -192,7 +192,7 @@ impl Ssd {
         u32::try_from(units).expect("less than there is flash")
     }
 
-    /// What hosts can address.
+    /// Returns the size that hosts can address.
     ///
     /// # Panics
     /// See [`Ssd::dies`].

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tasks with contracts, and best-effort loads without.
+//! Tasks with contracts, and best-effort loads without contracts.
 
 use crate::units::{Bandwidth, Bytes, Duration};
 
-/// Which source of requests: tasks first in file order, best-effort loads behind them.
+/// The index of a source of requests: tasks first in file order, then best-effort loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskIndex(pub u32);
 
 impl TaskIndex {
-    /// The position in a list of all sources.
+    /// Returns the position in a list of all sources.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// How much a missed deadline costs.
+/// The importance of deadlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Every deadline is to be proven and kept.
+    /// Every deadline must be proven and kept.
     Hard,
-    /// Deadlines matter, a miss is tolerable.
+    /// Deadlines matter, but a miss is tolerable.
     Soft,
     /// A person waits for it.
     Interactive,
-    /// No deadline; takes what is left.
+    /// No deadline; uses the remaining device time.
     #[serde(skip)]
     BestEffort,
 }
 
-/// What a request does to the medium.
+/// The operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Op {
@@ -40,7 +40,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// The word used in files and in output.
+    /// Returns the word used in files and in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -49,18 +49,18 @@ impl Op {
     }
 }
 
-/// Where on the device the requests of a source lie.
+/// The places on the device that a source's requests touch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Anywhere, uniformly.
     Random,
-    /// One after the other, from a start of its own.
+    /// Consecutive places, from a different start for each source.
     Sequential,
-    /// Anywhere, uniformly, between two shares of the device in parts per million.
+    /// Anywhere, uniformly, in a range of the device given in parts per million.
     Range {
-        /// Where the range starts, 0 to 1,000,000.
+        /// The start of the range, 0 to 1,000,000.
         from_ppm: u32,
-        /// Where it ends, above `from_ppm`, at most 1,000,000.
+        /// The end of the range, above `from_ppm`, at most 1,000,000.
         to_ppm: u32,
     },
 }
@@ -68,13 +68,14 @@ pub enum Place {
 /// A source of jobs: at most one job per period, each with a deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Unique in its workload.
+    /// The name, unique in its workload.
     pub name: String,
-    /// Index of the `[[task]]` entry it came from: tasks of one entry are alike but for their offset.
+    /// Index of the `[[task]]` entry that it came from; tasks of one entry differ only in their
+    /// offset.
     pub entry: u32,
     /// Least time between two releases, p.
     pub period: Duration,
-    /// Longest response time allowed, d, counted from release.
+    /// Longest allowed response time, d, from release.
     pub deadline: Duration,
     /// Requests that one job releases together, e.
     pub requests: u32,
@@ -82,39 +83,39 @@ pub struct Task {
     pub size: Bytes,
     /// Read or write.
     pub op: Op,
-    /// Where on the device.
+    /// The places of its requests.
     pub place: Place,
     /// First release.
     pub offset: Duration,
-    /// How much a miss costs.
+    /// The importance of its deadlines.
     pub class: Class,
-    /// The share of its requests that must be served, in parts per million; the others are
-    /// optional, and a policy that can use the freedom may drop them.
+    /// The share of its requests that must be served, in parts per million. The other requests are
+    /// optional, and a policy may drop them.
     pub quality_ppm: u32,
-    /// How many of its jobs may be under way at once, as of a program with so many buffers:
-    /// the next one is released when one of them completes. None: jobs come whatever became
-    /// of those before them.
+    /// The most jobs in progress at once, as in a program with this many buffers: the next job is
+    /// released when one of them completes. `None`: jobs are released independently of earlier
+    /// jobs.
     pub outstanding_max: Option<u32>,
 }
 
 impl Task {
-    /// The quality of a task all of whose requests must be served.
+    /// The quality of a task whose requests must all be served.
     pub const QUALITY_ALL_PPM: u32 = 1_000_000;
 }
 
-/// How hard a best-effort load pushes.
+/// The rule by which a best-effort load releases requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Intensity {
-    /// So many requests are always released and not complete (closed loop).
+    /// This many requests are always released and not complete (closed loop).
     Outstanding(u32),
-    /// Requests come at this rate, whatever becomes of them (open loop).
+    /// Requests come at this rate, independent of completions (open loop).
     Rate(Bandwidth),
-    /// Requests come at this rate while fewer than so many are released and not complete
-    /// (closed loop): a program that reads at its own pace through so many buffers.
+    /// Requests come at this rate while fewer than `outstanding` requests are released and not
+    /// complete (closed loop): a program that reads at its own pace through this many buffers.
     Paced {
-        /// How fast at most.
+        /// The highest rate.
         rate: Bandwidth,
-        /// How many at once at most.
+        /// The most requests at once.
         outstanding: u32,
     },
 }
@@ -122,14 +123,14 @@ pub enum Intensity {
 /// A load without deadlines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BestEffort {
-    /// Unique in its workload.
+    /// The name, unique in its workload.
     pub name: String,
-    /// How hard it pushes.
+    /// The rule by which it releases requests.
     pub intensity: Intensity,
     /// Size of each request.
     pub size: Bytes,
     /// Read or write.
     pub op: Op,
-    /// Where on the device.
+    /// The places of its requests.
     pub place: Place,
 }

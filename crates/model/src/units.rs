@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Quantities: one unit per type, integers only.
 //!
-//! Operators panic on overflow by `checked_*` in the code, whatever the build profile;
-//! analyses use the `checked_*` methods and turn overflow into "no bound".
-//! `Time` counts from the start of its run: instants of different runs are never compared.
+//! Operators panic on overflow in every build profile, because the code uses `checked_*`. Analyses
+//! call the `checked_*` methods and turn overflow into "no bound". `Time` counts from the start of
+//! its run: instants of different runs must not be compared.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -12,7 +12,7 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
-/// A length of time in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
@@ -31,28 +31,28 @@ pub struct Bandwidth(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// The last instant that can be named.
+    /// The last instant that this type can hold.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The instant `ns` nanoseconds after the start of the run.
+    /// Returns the instant `ns` nanoseconds after the start of the run.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// Nanoseconds since the start of the run.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn ns(self) -> u64 {
         self.0
     }
 
-    /// The length of time from `earlier` to this instant, zero if `earlier` is later.
+    /// Returns the time from `earlier` to this instant, zero if `earlier` is later.
     ///
-    /// Saturation is meant: a host that reads its clock after an event was stamped
-    /// late must not see a negative age.
+    /// Saturation is intended: an event may carry a later timestamp than the host's clock reading,
+    /// and its age must not be negative.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant moved later by `by`, or `None` beyond the end of time.
+    /// Returns this instant moved later by `by`, or `None` on overflow.
     pub const fn checked_add(self, by: Duration) -> Option<Self> {
         match self.0.checked_add(by.0) {
             Some(ns) => Some(Self(ns)),
@@ -62,43 +62,43 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A duration of zero.
     pub const ZERO: Self = Self(0);
-    /// The longest length of time that can be named (584 years).
+    /// The longest duration that this type can hold (584 years).
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A length of `ns` nanoseconds.
+    /// Returns a duration of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// A length of `us` microseconds.
+    /// Returns a duration of `us` microseconds.
     ///
     /// # Panics
-    /// When the length exceeds [`Duration::MAX`].
+    /// If the duration exceeds [`Duration::MAX`].
     pub const fn from_us(us: u64) -> Self {
         Self(us.checked_mul(1_000).expect("microseconds exceed Duration::MAX"))
     }
 
-    /// A length of `ms` milliseconds.
+    /// Returns a duration of `ms` milliseconds.
     ///
     /// # Panics
-    /// When the length exceeds [`Duration::MAX`].
+    /// If the duration exceeds [`Duration::MAX`].
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms.checked_mul(1_000_000).expect("milliseconds exceed Duration::MAX"))
     }
 
-    /// Nanoseconds.
+    /// Returns the number of nanoseconds.
     pub const fn ns(self) -> u64 {
         self.0
     }
 
-    /// Whether this is no time at all.
+    /// Returns whether the duration is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, or `None` on overflow.
+    /// Returns the sum, or `None` on overflow.
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
             Some(ns) => Some(Self(ns)),
@@ -106,7 +106,7 @@ impl Duration {
         }
     }
 
-    /// The difference, or `None` if `other` is longer.
+    /// Returns the difference, or `None` if `other` is longer.
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
             Some(ns) => Some(Self(ns)),
@@ -114,7 +114,7 @@ impl Duration {
         }
     }
 
-    /// The product, or `None` on overflow.
+    /// Returns the product, or `None` on overflow.
     pub const fn checked_mul(self, factor: u64) -> Option<Self> {
         match self.0.checked_mul(factor) {
             Some(ns) => Some(Self(ns)),
@@ -124,70 +124,70 @@ impl Duration {
 }
 
 impl Bytes {
-    /// A size of `bytes` bytes.
+    /// Returns a size of `bytes` bytes.
     pub const fn new(bytes: u64) -> Self {
         Self(bytes)
     }
 
-    /// A size of `kib` times 1,024 bytes.
+    /// Returns a size of `kib` times 1,024 bytes.
     ///
     /// # Panics
-    /// When the size exceeds 2^64 bytes.
+    /// If the size exceeds 2^64 bytes.
     pub const fn from_kib(kib: u64) -> Self {
         Self(kib.checked_mul(1024).expect("kibibytes exceed 2^64 bytes"))
     }
 
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The number of whole 512-byte sectors that hold this size.
+    /// Returns the number of whole 512-byte sectors that hold this size.
     pub const fn sectors_ceil(self) -> u64 {
         self.0.div_ceil(Lba::SECTOR_BYTES)
     }
 }
 
 impl Lba {
-    /// Bytes of one sector.
+    /// Bytes in one sector.
     pub const SECTOR_BYTES: u64 = 512;
 
-    /// The sector with index `sector`.
+    /// Returns the sector with index `sector`.
     pub const fn new(sector: u64) -> Self {
         Self(sector)
     }
 
-    /// The index of the sector.
+    /// Returns the index of the sector.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The byte at which the sector starts.
+    /// Returns the offset in bytes at which the sector starts.
     ///
     /// # Panics
-    /// When the offset exceeds 2^64 bytes.
+    /// If the offset exceeds 2^64 bytes.
     pub const fn offset_bytes(self) -> u64 {
         self.0.checked_mul(Self::SECTOR_BYTES).expect("sector offset exceeds 2^64 bytes")
     }
 }
 
 impl Bandwidth {
-    /// A rate of `bytes_per_s` bytes per second, `None` for zero: a rate of nothing is no rate.
+    /// Returns a rate of `bytes_per_s` bytes per second; `None` for zero, which is no rate.
     pub const fn new(bytes_per_s: u64) -> Option<Self> {
         if bytes_per_s == 0 { None } else { Some(Self(bytes_per_s)) }
     }
 
-    /// Bytes per second.
+    /// Returns the bytes per second.
     pub const fn bytes_per_s(self) -> u64 {
         self.0
     }
 
-    /// The time that `size` takes at this rate, rounded down.
+    /// Returns the time that `size` takes at this rate, rounded down.
     ///
-    /// As the gap between releases this rounds demand up: a shorter gap is more load.
+    /// As the gap between releases this rounds demand up, because a shorter gap is more load.
     ///
     /// # Panics
-    /// When the time exceeds [`Duration::MAX`].
+    /// If the time exceeds [`Duration::MAX`].
     pub fn transfer_time_floor(self, size: Bytes) -> Duration {
         let ns = u128::from(size.0) * 1_000_000_000 / u128::from(self.0);
         Duration(u64::try_from(ns).expect("transfer time exceeds Duration::MAX"))
@@ -241,7 +241,8 @@ impl Mul<u64> for Duration {
     }
 }
 
-/// Exact, in the largest unit of s, ms, us, ns that keeps the whole part above zero.
+/// Prints the exact value, in the largest unit of s, ms, us, ns that keeps the whole part above
+/// zero.
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (unit_ns, digits, suffix) = match self.0 {
@@ -260,7 +261,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// Exact: in the largest binary unit that divides the size.
+/// Prints the exact value, in the largest binary unit that divides the size.
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

@@ -8,7 +8,7 @@ use crate::parameters::Parameters;
 use crate::task::{BestEffort, Task};
 use crate::units::Bytes;
 
-/// Which batch size the policy uses.
+/// The batch size that the policy uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchChoice {
     /// Let the analysis choose z.
@@ -17,42 +17,42 @@ pub enum BatchChoice {
     Fixed(u32),
 }
 
-/// The tasks and loads of one workload file, bound to the drive they share.
+/// The tasks and loads of one workload file, bound to their shared drive.
 ///
 /// # Invariants
 /// - There is at least one task or one load; names are unique.
 /// - `table` covers the largest request and every operation; `depth >= table.batch_max()`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workload {
-    /// Sources with deadlines, expanded (`count` is gone).
+    /// Sources with deadlines, after expansion of `count`.
     pub tasks: Vec<Task>,
-    /// Sources without.
+    /// Sources without deadlines.
     pub best_effort: Vec<BestEffort>,
-    /// Names of the `[[task]]` entries as they are written; the index is [`Task::entry`].
+    /// Names of the `[[task]]` entries as written; the index is [`Task::entry`].
     pub entries: Vec<String>,
-    /// The policy that the file asks for.
+    /// The policy in the file.
     pub policy: PolicyName,
-    /// The batch size that the file asks for.
+    /// The batch size in the file.
     pub batch: BatchChoice,
-    /// What people call the drive.
+    /// The drive's name, for people.
     pub drive_name: String,
     /// K of the drive.
     pub depth: u32,
     /// b(i) for this workload's requests.
     pub table: BatchTable,
-    /// What else the drive was measured to keep for them.
+    /// The drive's other measured figures that hold for these requests.
     pub contracts: Contracts,
-    /// What the file wraps round the policy, the outermost first.
+    /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
-    /// What the file says of policies and regulators.
+    /// The parameters of policies and regulators in the file.
     pub parameters: Parameters,
-    /// What a reader of results must know about how `table` came about, a sentence each.
+    /// Facts about the origin of `table` that a reader of results must know, one sentence each.
     pub notes: Vec<String>,
 }
 
 impl Workload {
-    /// A workload of nobody yet on a drive of that name, depth and table, of which nothing else
-    /// was measured: dual-queue FIFO, nothing fixed.
+    /// Creates a workload without sources on a drive with this name, depth and table and no other
+    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size.
     pub fn new(drive_name: impl Into<String>, depth: u32, table: BatchTable) -> Self {
         Self {
             tasks: Vec::new(),
@@ -70,10 +70,10 @@ impl Workload {
         }
     }
 
-    /// The largest request of any source.
+    /// Returns the size of the largest request of any source.
     ///
     /// # Panics
-    /// On a workload without sources, which cannot be built from a file.
+    /// On a workload without sources, which no file can describe.
     pub fn size_max(&self) -> Bytes {
         let tasks = self.tasks.iter().map(|task| task.size);
         let loads = self.best_effort.iter().map(|load| load.size);

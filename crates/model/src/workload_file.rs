@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The workload file (`*.workload.toml`): who shares the drive, and what each may expect.
+//! The workload file (`*.workload.toml`): the users of the drive and their contracts.
 //!
-//! Reading goes in two steps. [`WorkloadFile::parse`] checks what stands in the file alone;
-//! [`WorkloadFile::bind`] checks it against a drive. Both point at the place in the file. A file
-//! may also say who shares the processor: see [`Document`].
+//! Reading has two steps. [`WorkloadFile::parse`] checks the file alone; [`WorkloadFile::bind`]
+//! checks it against a drive. Both report the position of a fault in the file. A file may also
+//! describe the users of the processor: see [`Document`].
 
 mod batch_cost;
 mod bind;
@@ -31,40 +31,40 @@ pub(crate) use raw::check_size;
 
 use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
 
-/// Requests that one closed loop may keep outstanding: a thousand times what drives hold.
+/// The most requests that one closed loop may keep in flight: a thousand times what drives accept.
 const OUTSTANDING_MAX: u32 = 1 << 20;
 
 /// The shortest time between two requests of an open loop.
 const GAP_MIN: Duration = Duration::from_us(1);
 
-/// A workload file that is sound in itself and not yet bound to a drive.
+/// A workload file that is valid in itself and not yet bound to a drive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadFile {
-    /// The drive it names or brings along.
+    /// The drive that the file names or contains.
     pub drive: DriveReference,
     entries: Vec<String>,
     policy: Policy,
-    /// Policies that are asked for beside the file's own.
+    /// Policies that are requested in addition to the file's policy.
     asked: Vec<PolicyName>,
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
 }
 
-/// Which drive a workload is for.
+/// The drive of a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DriveReference {
     /// A built-in name or a path relative to the file.
     Named {
-        /// As written.
+        /// The name as written.
         name: String,
-        /// Where it is written.
+        /// The position of the name.
         span: Range<usize>,
     },
     /// A `[drive]` table in the file itself.
     Inline(Box<DriveFile>),
 }
 
-/// A source with the place of what may not suit the drive.
+/// A source with the positions of values that may not suit the drive.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Placed<T> {
     pub(crate) source: T,
@@ -73,10 +73,10 @@ pub(crate) struct Placed<T> {
 }
 
 impl WorkloadFile {
-    /// Reads the disk part of a workload file; what it says of a processor is passed over.
+    /// Reads the disk part of a workload file and skips the processor part.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead.
+    /// The first fault, with its position and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let mut document = Document::parse(text)?;
         let processor = document.take_processor();
@@ -84,21 +84,21 @@ impl WorkloadFile {
             return Err(FileError::new(
                 0..0,
                 "the workload has no disk part",
-                "add a drive and a [[task]], or ask `tidegate cpu` about its processor",
+                "add a drive and a [[task]], or analyse its processor with `tidegate cpu`",
             ));
         }
         Self::of_document(document)
     }
 
-    /// Reads a document that speaks of nothing but a disk.
+    /// Reads a document that describes only a disk.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead.
+    /// The first fault, with its position and what to write instead.
     pub fn of_document(document: Document<'_>) -> Result<Self, FileError> {
         Self::read(document.read()?)
     }
 
-    /// What the file says of a disk.
+    /// Reads the disk part.
     fn read(raw: RawWorkload) -> Result<Self, FileError> {
         if raw.task.is_empty() && raw.best_effort.is_empty() {
             return Err(FileError::new(
@@ -126,7 +126,7 @@ impl WorkloadFile {
         Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
     }
 
-    /// A workload that another file describes in its own words.
+    /// Creates a workload from a file of another format.
     pub(crate) fn of_parts(
         drive: DriveReference,
         entries: Vec<String>,
@@ -137,13 +137,13 @@ impl WorkloadFile {
         Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort }
     }
 
-    /// Replaces what the file says about the batch size, as a command line may.
+    /// Replaces the file's batch size, for example by a command-line option.
     pub fn set_batch(&mut self, batch: BatchChoice) {
         self.policy.batch = batch;
     }
 
-    /// Names policies that are tried beside the one that the file names, as a command line may:
-    /// what the file says of them is in use then.
+    /// Adds policies to try beside the file's policy, for example from the command line. The file's
+    /// parameters for them then count as used.
     pub fn also_try(&mut self, policies: &[PolicyName]) {
         self.asked.extend_from_slice(policies);
     }
@@ -164,7 +164,7 @@ fn expand_task(
     if *raw.requests.get_ref() == 0 {
         return Err(FileError::new(
             raw.requests.span(),
-            "a job of 0 requests asks for nothing",
+            "a job of 0 requests needs no drive",
             "write how many requests one job releases together, from 1 on",
         ));
     }
@@ -202,19 +202,19 @@ fn expand_task(
     Ok(())
 }
 
-/// How many jobs of a task may be under way at once.
+/// Reads the most jobs of a task that may be in progress at once.
 fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
     match outstanding {
         Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(
             zero.span(),
-            "0 jobs under way: the task never releases one",
-            "write how many jobs it has under way at once, or leave the line out",
+            "outstanding is 0, so the task never releases a job",
+            "write how many jobs may be in progress at once, or delete the line",
         )),
         outstanding => Ok(outstanding.map(|outstanding| *outstanding.get_ref())),
     }
 }
 
-/// The first release of each of `count` tasks.
+/// Reads the first release of each of `count` tasks.
 fn read_offsets(
     offset: Option<&Spanned<RawOffset>>,
     count: u32,
@@ -226,7 +226,7 @@ fn read_offsets(
         RawOffset::Each(offsets) => {
             return Err(FileError::new(
                 written.span(),
-                format!("a list of {} for an entry of {count}", offsets.len()),
+                format!("the list has {} offsets, but the entry has {count} tasks", offsets.len()),
                 "give one offset for each task, or { step = \"..\" }",
             ));
         }
@@ -260,7 +260,7 @@ fn read_best_effort(
     })
 }
 
-/// How hard a load pushes: a closed loop, an open one, or a closed one at its own pace.
+/// Reads how a load releases requests: a closed loop, an open loop, or a closed loop with a rate.
 fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
     let outstanding = raw.outstanding.as_ref().map(read_load_outstanding).transpose()?;
     if let Some(rate) = &raw.rate
@@ -268,7 +268,7 @@ fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
     {
         return Err(FileError::new(
             rate.span(),
-            "more than a million requests each second",
+            "the load releases more than a million requests each second",
             "write a lower rate, or a larger size",
         ));
     }
@@ -278,7 +278,7 @@ fn read_intensity(raw: &RawBestEffort) -> Result<Intensity, FileError> {
         (Some(outstanding), Some(rate)) => Ok(Intensity::Paced { rate, outstanding }),
         (None, None) => Err(FileError::new(
             raw.name.span(),
-            "how hard the load pushes is not said",
+            "the load has neither `outstanding` nor `rate`",
             "add outstanding = 32, or rate = \"8MB/s\", or both",
         )),
     }
@@ -288,13 +288,13 @@ fn read_load_outstanding(outstanding: &Spanned<u32>) -> Result<u32, FileError> {
     match *outstanding.get_ref() {
         0 => Err(FileError::new(
             outstanding.span(),
-            "0 requests outstanding: the load does nothing",
-            "write how many requests it keeps outstanding, or leave the entry out",
+            "outstanding is 0, so the load does nothing",
+            "write how many requests it keeps in flight, or delete the entry",
         )),
         more if more > OUTSTANDING_MAX => Err(FileError::new(
             outstanding.span(),
-            format!("more than {OUTSTANDING_MAX} requests outstanding"),
-            "write a smaller number: a drive holds a few dozen",
+            format!("outstanding exceeds {OUTSTANDING_MAX} requests"),
+            "write a smaller number; drives accept a few dozen requests",
         )),
         outstanding => Ok(outstanding),
     }

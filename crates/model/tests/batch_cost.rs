@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `batch_cost` of `[policy.dqf]`: what requests are charged, and what is refused.
+//! Tests `batch_cost` of `[policy.dqf]`: the charges of requests, and refused values.
 
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
     BatchChoice, Bytes, CostModel, DriveFile, Duration, FileError, Op, RequestCharges, Workload,
 };
 
-/// A = 10 ns; reads of 4 KiB 3 ns, of 64 KiB 2 ns, of 128 KiB 5 ns; writes of 128 KiB 7 ns; 4 ns
-/// for a change of direction, batches of up to 8.
+/// A = 10 ns; reads of 4 KiB cost 3 ns, of 64 KiB 2 ns, of 128 KiB 5 ns; writes of 128 KiB cost 7
+/// ns; a change of direction costs 4 ns; batches of up to 8.
 const DRIVE: &str = r#"
 name = "d"
 kind = "pseudo"
@@ -91,7 +91,7 @@ fn the_parameter_is_read_and_goes_with_a_count() {
     assert_eq!(bind(&text("", MIXED), DRIVE).unwrap().parameters.dqf.batch_cost, None);
 }
 
-/// Without [cost] the fit over the tables serves.
+/// Without [cost], the fit over the tables gives the costs.
 #[test]
 fn a_fit_over_the_tables_is_enough() {
     let without = &DRIVE[..DRIVE.find("[cost]").unwrap()];
@@ -107,7 +107,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         (
             "[policy.dqf]\nbatch_cost = \"1us\"",
             one_kind,
-            "have no costs of their own",
+            "does not cover this workload",
             "batch = \"auto\"",
             "\"1us\"",
         ),
@@ -136,7 +136,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     }
 }
 
-/// The costs speak of batches of up to 8: a count beyond that is not limited by them.
+/// The costs hold for batches of up to 8; a count beyond 8 is refused.
 #[test]
 fn a_count_beyond_the_costs_is_refused() {
     let many: Vec<u64> = (1..=16).map(|n| 10 + n).collect();

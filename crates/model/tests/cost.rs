@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Cost models: the section of the drive file, the envelope, and when a workload has one.
+//! Tests cost models: the section of the drive file, the envelope, and which workloads have one.
 
 use tidegate_model::cost::CostModel;
 use tidegate_model::{Bytes, DriveFile, Duration, Op, Random};
@@ -32,7 +32,7 @@ ns_max = 5
 "#;
 
 fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file is to be refused");
+    let error = DriveFile::parse(text).expect_err("the file must be refused");
     (error.message.clone(), text[error.span].to_owned())
 }
 
@@ -49,7 +49,7 @@ fn the_section_is_read_and_written_back() {
     assert_eq!(DriveFile::parse(&file.to_toml()).unwrap(), file);
 }
 
-/// Canary: one nanosecond less than was measured is found.
+/// Canary: a model that is one nanosecond below a measured batch is refused.
 #[test]
 fn a_model_that_a_measured_batch_exceeds_is_refused() {
     let (message, _) = refused(&drive(&[("read", "4KiB", &[13, 17])], COST));
@@ -60,9 +60,9 @@ fn a_model_that_a_measured_batch_exceeds_is_refused() {
 fn faults_are_refused_with_their_place() {
     let tables: &[(&str, &str, &[u64])] = &[("read", "4KiB", &[13])];
     for (from, to, said, place) in [
-        ("ns_max = 5", "ns_max = 0", "adds 0 ns", "0"),
+        ("ns_max = 5", "ns_max = 0", "ns_max is 0 ns", "0"),
         ("size = \"128KiB\"", "size = \"4KiB\"", "a second [[cost.request]]", "\"4KiB\""),
-        ("size = \"128KiB\"", "size = \"0B\"", "0 bytes", "\"0B\""),
+        ("size = \"128KiB\"", "size = \"0B\"", "size is 0", "\"0B\""),
         ("fua_ns_max", "fua_ns", "unknown field", "fua_ns"),
     ] {
         let (message, at) = refused(&drive(tables, &COST.replacen(from, to, 1)));
@@ -70,7 +70,7 @@ fn faults_are_refused_with_their_place() {
     }
 }
 
-/// Goal: the envelope covers every entry, and nothing cheaper with its A does. Method: random
+/// Goal: the envelope covers every entry, and no cheaper model with the same A does. Method: random
 /// tables; c lowered by 1 ns must fail to cover, which also shows that the check can fail.
 #[test]
 fn the_envelope_covers_every_entry_and_not_more_than_it_must() {
@@ -97,7 +97,7 @@ fn the_envelope_covers_every_entry_and_not_more_than_it_must() {
     }
 }
 
-/// By hand: 10 + 3 n and 10 + 7 n are covered exactly, by A = 10 without excess.
+/// By hand: A = 10 covers 10 + 3 n and 10 + 7 n exactly.
 #[test]
 fn affine_tables_with_a_common_start_are_covered_without_excess() {
     let line = |slope: u64| (1..=5).map(|n| 10 + slope * n).collect::<Vec<u64>>();

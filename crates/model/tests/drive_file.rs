@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drive files: what is read, what is written back, what is refused with its place.
+//! Tests drive files: values read, values written back, and refused values with their position.
 
 use tidegate_model::{DriveFile, DriveKind, Duration};
 
@@ -53,7 +53,7 @@ sectors_per_track = 100
 "#;
 
 fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file is to be refused");
+    let error = DriveFile::parse(text).expect_err("the file must be refused");
     (error.message.clone(), text[error.span].to_owned())
 }
 
@@ -78,18 +78,23 @@ fn a_dip_in_the_table_is_kept_as_measured_and_raised_for_use() {
 #[test]
 fn faults_are_refused_with_their_place() {
     for (from, to, message, place) in [
-        ("depth = 2", "depth = 1", "2 entries, the drive accepts 1", "[9, 12]"),
+        ("depth = 2", "depth = 1", "2 entries, but the drive accepts 1", "[9, 12]"),
         ("depth = 2", "depth = 0", "depth is 0", "0"),
         ("ns_max = [9, 12]", "ns_max = []", "at least b(1)", "[]"),
         ("ns_max = [9, 12]", "ns_max = [9, 0]", "b(2) is 0", "[9, 0]"),
         ("ns_max = [9, 12]", "ns_max = [9, -12]", "invalid value", "-12"),
-        ("ns_p999 = [8, 11]", "ns_p999 = [8]", "1 entries beside 2", "[8]"),
+        ("ns_p999 = [8, 11]", "ns_p999 = [8]", "1 entries, but ns_max has 2", "[8]"),
         ("op = \"read\"", "op = \"trim\"", "unknown variant `trim`", "\"trim\""),
         ("size = \"128KiB\"", "size = 128", "has no unit", "128"),
         ("kind = \"recorded\"", "kind = \"tape\"", "unknown variant `tape`", "\"tape\""),
         ("[[drain]]", "[[drian]]", "unknown field `drian`", "drian"),
         ("rpm = 10_000", "rqm = 10_000", "unknown field `rqm`", "rqm"),
-        ("rpm = 10_000", "rpm = 0", "[mechanics] rpm: 0 is no speed of a disk", "[mechanics]"),
+        (
+            "rpm = 10_000",
+            "rpm = 0",
+            "[mechanics] rpm: no disk turns 0 times a minute",
+            "[mechanics]",
+        ),
     ] {
         let (said, at) = refused(&FULL.replacen(from, to, 1));
         assert!(said.contains(message), "{to}: {said}");

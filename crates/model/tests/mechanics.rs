@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `Mechanics::check` refuses, each with its place, and the last value that it does not.
+//! Tests `Mechanics::check`: each refused value with its place, and the last accepted value.
 
 use tidegate_model::mechanics::{
     Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, WriteBack,
@@ -9,7 +9,7 @@ use tidegate_model::mechanics::{
 const MINUTE_NS: u64 = 60_000_000_000;
 const SECTOR_PS_MAX: u64 = 10_000_000_000;
 
-/// A disk that is in order, with memory and faults.
+/// A valid disk with a cache and faults.
 fn disk() -> Mechanics {
     Mechanics {
         chosen: Vec::new(),
@@ -32,14 +32,14 @@ fn disk() -> Mechanics {
 }
 
 fn cache(mechanics: &mut Mechanics) -> &mut Cache {
-    mechanics.cache.as_mut().expect("the disk has one")
+    mechanics.cache.as_mut().expect("the disk has a cache")
 }
 
 fn faults(mechanics: &mut Mechanics) -> &mut Faults {
-    mechanics.faults.as_mut().expect("the disk has some")
+    mechanics.faults.as_mut().expect("the disk has faults")
 }
 
-/// Where the disk is refused after this change; none if it is not.
+/// Returns where the disk is refused after this change; `None` if it is accepted.
 fn place(change: impl FnOnce(&mut Mechanics)) -> Option<String> {
     let mut mechanics = disk();
     change(&mut mechanics);
@@ -59,7 +59,7 @@ fn is_right(change: impl FnOnce(&mut Mechanics)) {
     assert_eq!(place(change), None);
 }
 
-/// `field` takes values up to `max`.
+/// Checks that `field` accepts values up to `max`.
 #[track_caller]
 fn is_limited(expected: &str, max: u64, field: impl Fn(&mut Mechanics) -> &mut u64) {
     is_right(|mechanics| *field(mechanics) = max);
@@ -67,7 +67,7 @@ fn is_limited(expected: &str, max: u64, field: impl Fn(&mut Mechanics) -> &mut u
     is_refused(expected, |mechanics| *field(mechanics) = u64::MAX);
 }
 
-/// The same for a smaller field.
+/// Checks the same for a smaller field.
 #[track_caller]
 fn is_limited_u32(expected: &str, max: u32, field: impl Fn(&mut Mechanics) -> &mut u32) {
     is_right(|mechanics| *field(mechanics) = max);
@@ -197,7 +197,7 @@ fn faults_that_take_for_ever_are_refused() {
     is_limited_u32("faults: retries_max", 1_000, |mechanics| &mut faults(mechanics).retries_max);
 }
 
-/// What a queue is refused for is tested where it is made; here, that it is asked.
+/// The queue's own tests cover its faults; this test checks that the disk checks its queue.
 #[test]
 fn queue_that_contradicts_itself_is_refused() {
     is_refused("queue: aging_ns_per_ms", |mechanics| {
@@ -212,6 +212,6 @@ fn refusal_says_what_to_write_instead() {
     let mut mechanics = disk();
     mechanics.bus.read_watermark_ppm = 1_000_001;
     let error = mechanics.check().expect_err("more than the whole");
-    assert_eq!(error.message, "1000001 in a million is no figure of a disk");
+    assert_eq!(error.message, "1000001 in a million is impossible for a disk");
     assert_eq!(error.help, "write at most 1000000");
 }

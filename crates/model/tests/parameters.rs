@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parameters of policies in workload files.
+//! Tests the parameters of policies in workload files.
 
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::workload_file::WorkloadFile;
@@ -8,7 +8,7 @@ use tidegate_model::{DriveFile, Duration, FileError, Parameters, PolicyName};
 const DRIVE: &str = "name = \"test drive\"\nkind = \"pseudo\"\ndepth = 1\n\
                      [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [5_000_000]\n";
 
-/// The parameters of a file with this `[policy]`.
+/// Returns the parameters of a file with this `[policy]`.
 fn parameters(policy: &str) -> Result<Parameters, FileError> {
     let source = "[[task]]\nname = \"camera\"\nperiod = \"300ms\"\nsize = \"4KiB\"\n";
     let text = format!("drive = \"test drive\"\n{policy}{source}");
@@ -36,7 +36,7 @@ fn what_das_does_not_know_is_refused() {
     assert!(parameters("[policy]\nname = \"das\"\ndas.margin = 1\n").is_err());
 }
 
-/// What is wrong with a file that shapes so: the message, the text that it points at, the
+/// Returns the fault of a file with this shaping: the message, the text that it points at, the
 /// advice.
 fn refused(section: &str, lines: &str) -> (String, String, String) {
     let drive = DriveFile::parse(DRIVE).unwrap();
@@ -46,7 +46,7 @@ fn refused(section: &str, lines: &str) -> (String, String, String) {
          [[task]]\nname = \"camera\"\nperiod = \"300ms\"\nsize = \"4KiB\"\n"
     );
     let read = WorkloadFile::parse(&text).and_then(|file| file.bind(&drive));
-    let error = read.expect_err("the file is to be refused");
+    let error = read.expect_err("the file must be refused");
     let help = error.help.clone().unwrap_or_default();
     (error.message.clone(), text[error.span].to_owned(), help)
 }
@@ -59,10 +59,10 @@ fn a_quantity_of_a_shaper_is_refused_where_it_stands_with_an_example() {
         for (line, said, place, advice) in [
             ("burst = 100", "no unit", "100", "ms"),
             ("burst = \"100\"", "no unit", "\"100\"", "ms"),
-            ("burst = \"1MB\"", "is none of its units", "\"1MB\"", "ms"),
+            ("burst = \"1MB\"", "is not one of its units", "\"1MB\"", "ms"),
             ("write_rate = \"100\"", "no unit", "\"100\"", "\"8MB/s\""),
-            ("write_rate = \"0/s\"", "nothing would ever be sent", "\"0/s\"", "\"100/s\""),
-            ("interactive_rate = \"0%\"", "nothing would ever be sent", "\"0%\"", "\"100/s\""),
+            ("write_rate = \"0/s\"", "no request would ever be sent", "\"0/s\"", "\"100/s\""),
+            ("interactive_rate = \"0%\"", "no request would ever be sent", "\"0%\"", "\"100/s\""),
             ("interactive_rate = \"1.5/s\"", "not a whole number", "\"1.5/s\"", "\"100/s\""),
             ("interactive_rate = \"140%\"", "more than 100%", "\"140%\"", "\"100/s\""),
         ] {
@@ -88,7 +88,7 @@ fn rates_of_best_effort_that_contradict_each_other_are_refused() {
     let (message, place, help) = refused("token-bucket", "rate = \"100/s\"\ncapacity = \"25MB/s\"");
     assert!(message.contains("beside a fixed rate"), "{message}");
     assert!(place.contains("capacity") || place.contains("token-bucket"), "{place}");
-    assert!(help.contains("keep one of them"), "{help}");
+    assert!(help.contains("delete one of them"), "{help}");
 }
 
 #[test]
@@ -96,9 +96,13 @@ fn steering_that_would_never_steer_is_refused() {
     for section in ["mdn", "mdn-extended"] {
         for (lines, said, advice) in [
             ("decrease = \"0%\"", "notices would change nothing", "decrease = \"25%\""),
-            ("interval = \"0ms\"", "never zero", "interval = \"500ms\""),
-            ("window = \"0s\"", "never zero", "500ms"),
-            ("increase = \"1/s\"\nrate_min = \"1kB/s\"", "of different kinds", "both in requests"),
+            ("interval = \"0ms\"", "must be above zero", "interval = \"500ms\""),
+            ("window = \"0s\"", "must be above zero", "500ms"),
+            (
+                "increase = \"1/s\"\nrate_min = \"1kB/s\"",
+                "have different units",
+                "both in requests",
+            ),
         ] {
             let (message, place, help) = refused(section, lines);
             assert!(message.contains(said), "{section}, {lines}: {message}");
@@ -111,7 +115,7 @@ fn steering_that_would_never_steer_is_refused() {
     }
 }
 
-/// What is wrong with this `[policy]`: the message, the text that it points at, the advice.
+/// Returns the fault of this `[policy]`: the message, the text that it points at, the advice.
 fn unused(policy: &str, asked: &[PolicyName]) -> Option<(String, String, String)> {
     let text = format!(
         "drive = \"test drive\"\n{policy}\
@@ -143,7 +147,7 @@ fn parameters_of_what_is_not_in_use_are_refused() {
     }
 }
 
-/// The command line may ask for further policies, and regulators count.
+/// The command line may name further policies, and regulators count as used.
 #[test]
 fn parameters_of_what_is_in_use_are_kept() {
     let das = "[policy]\nname = \"dqf\"\n[policy.das]\nmargin = \"1ms\"\n";

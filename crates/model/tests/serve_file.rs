@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The serve file: what it refuses, what it lays out, and which workload it is.
+//! Tests the serve file: refused values, the layout, and the resulting workload.
 
 use tidegate_model::serve_file::{BackingReference, Layout, Listen};
 use tidegate_model::{
@@ -18,7 +18,7 @@ fn parse(text: &str) -> ServeFile {
     ServeFile::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// What is said of a faulty file, and the text that it points at.
+/// Returns the message on a faulty file, and the text that it points at.
 fn fault(text: &str) -> (String, String) {
     let FileError { message, span, help } = ServeFile::parse(text).expect_err(text);
     (format!("{message}; {}", help.unwrap_or_default()), text[span].to_owned())
@@ -52,7 +52,7 @@ fn contracts_become_tasks_and_everything_else_best_effort() {
     let loads: Vec<_> =
         workload.best_effort.iter().map(|load| (load.name.as_str(), load.op, load.size)).collect();
     let size = Bytes::from_kib(128);
-    // The contract says nothing of reads, so they ride along.
+    // The contract covers writes only, so reads are best effort.
     let names = ["camera (reads)", "backup (reads)", "backup (writes)"];
     let ops = [Op::Read, Op::Read, Op::Write];
     assert!(loads.into_iter().eq(names.into_iter().zip(ops).map(|(name, op)| (name, op, size))));
@@ -63,9 +63,9 @@ fn every_batch_is_charged_a_flush_where_somebody_may_write() {
     let file = parse(&format!("{HEAD}{CAMERA}"));
     let bound = file.bind(&drive("flush_ns_max = 40_000_000")).unwrap();
     assert_eq!(bound.flush_max, Some(Duration::from_ms(40)));
-    // One of two may read.
+    // One of the two requests may be a read.
     assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(5 + 4 + 40));
-    // What mends a cache that takes longer to empty than any batch is said, and only then.
+    // The note advises `hdparm -W 0` only if emptying the cache takes longer than any batch.
     let advises = |flush: &str| {
         let bound = file.bind(&drive(flush)).unwrap();
         bound.workload.notes.iter().any(|note| note.contains("hdparm -W 0"))
@@ -108,8 +108,8 @@ fn exports_follow_each_other_and_do_not_overlap() {
     assert!(error.message.contains("no multiple of 4"), "{error}");
 }
 
-/// Goal: no request reaches the store that it cannot carry out, whoever asks for it: the file, with
-/// the place in it, or somebody who comes later.
+/// Goal: no request reaches the store that it cannot carry out, neither from the file, where the
+/// fault has its position, nor from an export that is added later.
 #[test]
 fn requests_are_whole_blocks_and_not_too_many() {
     let layout = layout(4);
@@ -139,13 +139,13 @@ fn requests_are_whole_blocks_and_not_too_many() {
     }
     let largest = parse(&of_all("256MiB"));
     assert_eq!(largest.size_max_in(layout, None).unwrap(), Layout::REQUEST_MAX);
-    // Of the drive, where nobody says it.
+    // The size comes from the drive if the file does not state it.
     let text = format!("{HEAD}{BACKUP}");
     let odd = Layout { alignment: Bytes::from_kib(256), ..layout };
     let drive = drive("");
     let error = parse(&text).size_max_in(odd, Some(&drive)).unwrap_err();
     assert_eq!(&text[error.span], "\"disk.drive.toml\"");
-    // Where the file is not asked for, the largest contract.
+    // Without a size in the file, the size comes from the largest contract.
     let (found, place) = faulty(&format!("{HEAD}{}", sized("512B")));
     assert!(found.contains("no multiple") && place == "\"512B\"", "{found}: {place}");
 }
@@ -175,7 +175,7 @@ fn a_simulated_drive_is_its_own_drive() {
     let (said, at) = fault(&text("sata-ssd"));
     assert!(said.contains("`ibm-36z15` is simulated") && said.contains("`sata-ssd`"), "{said}");
     assert_eq!(at, "\"sata-ssd\"");
-    // Canary: what says the same twice says nothing wrong.
+    // Canary: naming the simulated drive itself is accepted.
     let file = parse(&text("ibm-36z15"));
     assert_eq!(file.drive_reference().unwrap().get_ref(), "ibm-36z15");
 }
@@ -204,35 +204,35 @@ fn faults_are_named_where_they_stand() {
     for (text, said, at) in [
         (HEAD.to_owned(), "nothing is exported", ""),
         (CAMERA.to_owned(), "no store", ""),
-        (with("store = \"memory\"\n"), "belongs to a simulated drive", "\"memory\""),
+        (with("store = \"memory\"\n"), "needs a simulated drive", "\"memory\""),
         (with("simulate = \"ibm-36z15\"\n"), "both a backing", "\"disk.img\""),
-        (with("listen = \"0.0.0.0:1\"\n"), "anybody", "\"0.0.0.0:1\""),
-        (with("listen = \"0.0.0.0\"\n"), "without a port", "\"0.0.0.0\""),
-        (with("listen = \"127.0.0.1:99999\"\n"), "`99999` is no port", "\"127.0.0.1:99999\""),
-        (with("listen = \"127.0.0.1:0\"\n"), "`0` is no port", "\"127.0.0.1:0\""),
-        (with("listen = \"127.0.0.1:\"\n"), "`` is no port", "\"127.0.0.1:\""),
-        (with("listen = \":10809\"\n"), "without an address", "\":10809\""),
+        (with("listen = \"0.0.0.0:1\"\n"), "every client", "\"0.0.0.0:1\""),
+        (with("listen = \"0.0.0.0\"\n"), "has no port", "\"0.0.0.0\""),
+        (with("listen = \"127.0.0.1:99999\"\n"), "`99999` is not a port", "\"127.0.0.1:99999\""),
+        (with("listen = \"127.0.0.1:0\"\n"), "`0` is not a port", "\"127.0.0.1:0\""),
+        (with("listen = \"127.0.0.1:\"\n"), "`` is not a port", "\"127.0.0.1:\""),
+        (with("listen = \":10809\"\n"), "has no address", "\":10809\""),
         (with("listen = \"::1:10809\"\n"), "[::1]:10809", "\"::1:10809\""),
-        (with("listen = \"127.example.org:1\"\n"), "anybody", "\"127.example.org:1\""),
-        (with("socket = \"\"\n"), "without a name", "\"\""),
+        (with("listen = \"127.example.org:1\"\n"), "every client", "\"127.example.org:1\""),
+        (with("socket = \"\"\n"), "has no name", "\"\""),
         (with("socket = \"a\"\nlisten = \"127.0.0.1:1\"\n"), "both a socket", "\"127.0.0.1:1\""),
-        (with("[tls]\npsk = \"k\"\n"), "guarded by its permissions", ""),
+        (with("[tls]\npsk = \"k\"\n"), "file permissions guard", ""),
         (with("metrics = \"0.0.0.0:9464\"\n"), "this machine only", "\"0.0.0.0:9464\""),
         (with("metrics = \"[::]:9464\"\n"), "127.0.0.1:9464", "\"[::]:9464\""),
-        (with("metrics = \"9464\"\n"), "no address and port", "\"9464\""),
+        (with("metrics = \"9464\"\n"), "not an address with a port", "\"9464\""),
         (with("metrics = \"127.0.0.1:0\"\n"), "write a port", "\"127.0.0.1:0\""),
-        (with("socket = \"a\"\ncontrol = \"a\"\n"), "of its own", "\"a\""),
-        (with("control = \"\"\n"), "of its own", "\"\""),
-        (with("busy_poll = \"2ms\"\n"), "nothing but look", "\"2ms\""),
+        (with("socket = \"a\"\ncontrol = \"a\"\n"), "separate socket", "\"a\""),
+        (with("control = \"\"\n"), "separate socket", "\"\""),
+        (with("busy_poll = \"2ms\"\n"), "occupy a whole processor", "\"2ms\""),
         (
             format!("simulate = \"ibm-36z15\"\nbusy_poll = \"50us\"\n{BACKUP}"),
-            "nothing to look for",
+            "no completions to poll for",
             "\"50us\"",
         ),
         (with("hull = 3\n"), "unknown field", "hull"),
-        (export("camera", ""), "a name that is empty", "\"\""),
+        (export("camera", ""), "the name is empty", "\"\""),
         (export("requests = 2", "requests = 0"), "0 requests", "0"),
-        (export("300ms", "0ms"), "a period of zero", "\"0ms\""),
+        (export("300ms", "0ms"), "the period is zero", "\"0ms\""),
         (export("128KiB", "1000B"), "whole sectors", "\"1000B\""),
         (export("size = \"1GiB\"\n", ""), "how large this export is", "\"camera\""),
         (export("size = \"1GiB\"", "share = \"whole\""), "writes over all others", "\"camera\""),
@@ -266,7 +266,7 @@ fn one_export_is_read_alone_by_the_same_rules() {
         let error = ServeFile::parse_export(&text).expect_err(&text);
         assert!(error.message.contains(said), "{text}: {error:?}");
     }
-    // Made by a program, it is held to the same.
+    // The same rules hold for an export made by a program.
     let mut wrong = camera.clone();
     wrong.contract.as_mut().unwrap().period = Duration::ZERO;
     assert!(wrong.check().unwrap_err().message.contains("zero"));
@@ -293,7 +293,7 @@ fn a_new_export_gets_the_first_gap_that_holds_it() {
     assert_eq!(layout.place_new(&placed, &whole).unwrap().size, gib(4));
 }
 
-/// The proof of a changed set is that of a file that says the same.
+/// The proof of a changed set equals the proof of a file with the same exports.
 #[test]
 fn other_exports_are_bound_as_if_they_stood_in_the_file() {
     let drive = drive("flush_ns_max = 1_000_000");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The `[ssd]` section: what is read, what is written back, what is refused with its place.
+//! Tests the `[ssd]` section: values read, values written back, and refused values with their
+//! place.
 
 use tidegate_model::ssd::{PrefillOrder, Ssd};
 use tidegate_model::{Bytes, DriveFile, DriveKind};
@@ -52,7 +53,7 @@ fn ssd() -> Ssd {
 }
 
 fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file is to be refused");
+    let error = DriveFile::parse(text).expect_err("the file must be refused");
     (error.message.clone(), text[error.span].to_owned())
 }
 
@@ -63,8 +64,8 @@ fn drive_without_tables_needs_no_more_than_its_section() {
     assert_eq!(DriveFile::parse(&file.to_toml()).unwrap(), file);
 }
 
-/// Goal: sizes follow from the parts. Method: two planes of four units a page, three pages a
-/// row, 48 a block, 100 blocks a die, eight dies, of which 100 parts in 125 are for hosts.
+/// Goal: sizes follow from the parts. Method: two planes of four units a page, three pages a row,
+/// 48 pages a block, 100 blocks a die, eight dies; hosts can address 100 parts in 125.
 #[test]
 fn sizes_follow_from_the_parts() {
     let ssd = ssd();
@@ -101,20 +102,24 @@ fn words_and_units_are_refused_with_their_place() {
 fn sections_that_make_no_drive_are_refused() {
     for (from, to, message) in [
         ("channels = 2", "channels = 0", "channels: 0 is not between 1 and 65536"),
-        ("read_ns = [50_000, 60_000, 80_000]", "read_ns = []", "read_ns: 0 times of reading"),
+        ("read_ns = [50_000, 60_000, 80_000]", "read_ns = []", "read_ns: the list has 0 entries"),
         ("80_000]", "0]", "read_ns: 0 is not between"),
         ("program_ns = 2_000_000", "program_ns = 0", "program_ns: 0 is not between"),
         ("overhead_ns = 15_000", "overhead_ns = 0", "overhead_ns: 0 is not between"),
         ("suspend_ns = 30_000", "suspend_ns = 0", "suspend_ns: 0 is not between"),
-        ("pages_per_block = 48", "pages_per_block = 50", "50 is no multiple of 3, the pages a row"),
-        ("page_bytes = 16_384", "page_bytes = 10_000", "10000 is no multiple of 4096"),
-        ("unit_bytes = 4_096", "unit_bytes = 1_000", "1000 is no multiple of 512"),
-        ("blocks_per_plane = 100", "blocks_per_plane = 9_999", "30716928 units of flash"),
+        (
+            "pages_per_block = 48",
+            "pages_per_block = 50",
+            "50 is not a multiple of 3, the pages a row",
+        ),
+        ("page_bytes = 16_384", "page_bytes = 10_000", "10000 is not a multiple of 4096"),
+        ("unit_bytes = 4_096", "unit_bytes = 1_000", "1000 is not a multiple of 512"),
+        ("blocks_per_plane = 100", "blocks_per_plane = 9_999", "the flash has 30716928 units"),
         ("bytes = 1_048_576", "bytes = 300_000", "cache: bytes: 300000 is not between 393216"),
         ("stripe_dies = 4", "stripe_dies = 9", "cache: stripe_dies: 9 is not between 1 and 8"),
         ("background_blocks = 3", "background_blocks = 1", "less than foreground_blocks"),
-        ("background_blocks = 3", "background_blocks = 30", "over_provisioning_percent: leaves"),
-        ("percent = 25", "percent = 9", "over_provisioning_percent: leaves"),
+        ("background_blocks = 3", "background_blocks = 30", "over_provisioning_percent: it leaves"),
+        ("percent = 25", "percent = 9", "over_provisioning_percent: it leaves"),
         ("percent = 100", "percent = 101", "prefill: percent: 101 is not between 0 and 100"),
     ] {
         let (said, _) = refused(&FILE.replacen(from, to, 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Workload files: what is read, and what is refused with its place.
+//! Tests workload files: values read, and refused values with their position.
 
 use tidegate_model::parameters::PriorityTag;
 use tidegate_model::workload_file::WorkloadFile;
@@ -38,7 +38,7 @@ fn bind(text: &str) -> Result<Workload, FileError> {
     WorkloadFile::parse(text)?.bind(&DriveFile::parse(DRIVE).unwrap())
 }
 
-/// What is wrong with `CAMERA` after a replacement: the message, the text it points at, the
+/// Returns the fault of `CAMERA` after a replacement: the message, the text that it points at, the
 /// advice.
 fn refusal(from: &str, to: &str) -> (String, String, String) {
     assert!(CAMERA.contains(from));
@@ -46,7 +46,7 @@ fn refusal(from: &str, to: &str) -> (String, String, String) {
 }
 
 fn refused(text: &str) -> (String, String, String) {
-    let error = bind(text).expect_err("the file is to be refused");
+    let error = bind(text).expect_err("the file must be refused");
     let help = error.help.clone().unwrap_or_default();
     (error.message.clone(), text[error.span].to_owned(), help)
 }
@@ -143,7 +143,7 @@ fn negative_and_zero_periods_are_refused() {
     let (message, ..) = refusal("\"300ms\"", "-300");
     assert!(message.contains("cannot be negative"), "{message}");
     let (message, place, _) = refusal("\"300ms\"", "\"0ms\"");
-    assert_eq!((message.as_str(), place.as_str()), ("a period of zero", "\"0ms\""));
+    assert_eq!((message.as_str(), place.as_str()), ("the period is zero", "\"0ms\""));
 }
 
 #[test]
@@ -159,11 +159,11 @@ fn two_tasks_of_one_name_are_refused() {
     let (message, place, _) = refused(&again);
     assert_eq!(
         (message.as_str(), place.as_str()),
-        ("a second source named `camera`", "\"camera\"")
+        ("this is a second source named `camera`", "\"camera\"")
     );
     let expanded = "drive = \"x\"\n[[task]]\nname = \"a-1\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
                     [[task]]\nname = \"a\"\ncount = 1\nperiod = \"1s\"\nsize = \"4KiB\"\n";
-    assert_eq!(refused(expanded).0, "a second source named `a-1` after expansion");
+    assert_eq!(refused(expanded).0, "this is a second source named `a-1` after expansion");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_table_that_dips_is_used_through_its_running_maximum_and_says_so() {
     assert!(workload.notes[0].contains("not monotone: b(3)"), "{:?}", workload.notes);
 }
 
-/// max over i + j = n of b_read(i) + b_write(j), up to the shorter table.
+/// The maximum over i + j = n of b_read(i) + b_write(j), up to the shorter table.
 #[test]
 fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
     let write = "[[task]]\nname = \"log\"\nperiod = \"1s\"\nsize = \"256KiB\"\nop = \"write\"\n";
@@ -226,7 +226,7 @@ fn an_operation_that_was_never_measured_is_refused() {
     let text = CAMERA.replace("size", "op = \"write\"\nsize");
     let drive = DriveFile::parse(reads_only).unwrap();
     let error = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap_err();
-    assert!(error.message.contains("never measured for writes"), "{}", error.message);
+    assert!(error.message.contains("no measurements of writes"), "{}", error.message);
     assert_eq!(&text[error.span], "\"write\"");
 }
 
@@ -251,12 +251,12 @@ fn slips_of_the_pen_are_refused_with_their_place() {
         ("size = \"128KiB\"", "size = \"1000B\"", "whole sectors", "\"1000B\""),
         ("size", "count = 0\nsize", "count is 0", "0"),
         ("size", "requests = 0\nsize", "a job of 0 requests", "0"),
-        ("size", "place = \"left\"\nsize", "`left` is no place", "\"left\""),
+        ("size", "place = \"left\"\nsize", "`left` is not a place", "\"left\""),
         ("size", "op = \"erase\"\nsize", "unknown variant `erase`", "\"erase\""),
         (
             "size",
             "offset = [\"1ms\", \"2ms\"]\nsize",
-            "a list of 2 for an entry of 1",
+            "the list has 2 offsets, but the entry has 1 tasks",
             "[\"1ms\", \"2ms\"]",
         ),
         (
@@ -280,7 +280,7 @@ fn slips_of_the_pen_are_refused_with_their_place() {
         (
             "[[task]]",
             "[policy]\nname = \"dqf\"\nbatch = \"big\"\n[[task]]",
-            "`big` is no batch size",
+            "`big` is not a batch size",
             "\"big\"",
         ),
     ] {
@@ -314,10 +314,10 @@ fn the_group_of_g_edf_is_a_share() {
 #[test]
 fn a_load_is_closed_open_or_both() {
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
-    assert!(refused(load).0.contains("how hard the load pushes"));
+    assert!(refused(load).0.contains("neither `outstanding` nor `rate`"));
     let both = format!("{load}outstanding = 0\nrate = \"1MB/s\"\n");
     assert!(refused(&both).0.contains("the load does nothing"));
-    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("`MB` is none of its units"));
+    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("`MB` is not one of its units"));
     assert!(refused("drive = \"x\"\n").0.contains("neither a [[task]] nor a [[best_effort]]"));
 }
 
@@ -331,7 +331,7 @@ fn only_the_listed_units_are_units() {
         ("\"128KiB\"", "\"128kib\""),
     ] {
         let (message, place, _) = refusal(from, to);
-        assert!(message.contains("is none of its units"), "{to}: {message}");
+        assert!(message.contains("is not one of its units"), "{to}: {message}");
         assert_eq!(place, to);
     }
     let micro = bind(&CAMERA.replace("\"300ms\"", "\"300µs\"")).unwrap();
@@ -340,7 +340,7 @@ fn only_the_listed_units_are_units() {
     assert_eq!(spaced.tasks[0].period, Duration::from_ms(1500));
 }
 
-/// What would only end in overflow or in all memory is refused where it is written.
+/// Figures that would overflow or exhaust memory are refused at their position.
 #[test]
 fn figures_beyond_all_measure_are_refused() {
     let century = format!("\"{}h\"", 100 * 366 * 24);
@@ -350,7 +350,7 @@ fn figures_beyond_all_measure_are_refused() {
     assert!(refusal("size", "count = 200000\nsize").0.contains("more than 100000 tasks"));
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
     let (message, place, _) = refused(&format!("{load}outstanding = 4000000000\n"));
-    assert!(message.contains("requests outstanding"), "{message}");
+    assert!(message.contains("outstanding exceeds"), "{message}");
     assert_eq!(place, "4000000000");
     assert!(refused(&format!("{load}rate = \"18TB/s\"\n")).0.contains("a million requests"));
     assert!(refusal("\"camera\"", "\"a\\u001Bb\"").0.contains("control characters"));

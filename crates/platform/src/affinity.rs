@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which processors a thread may run on.
+//! The processors that a thread may run on.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity}
 
 use crate::threads::ThreadId;
 
-/// Processors that a thread may run on.
+/// A set of processors that a thread may run on.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Affinity(CpuSet);
 
 impl Affinity {
-    /// This processor alone; none where it has a number that no processor has.
+    /// Returns the set of this processor alone; `None` for a number beyond the kernel's limit.
     pub fn only(cpu: u32) -> Option<Self> {
         let index = usize::try_from(cpu).ok().filter(|&index| index < CpuSet::MAX_CPU)?;
         let mut set = CpuSet::new();
@@ -21,30 +21,30 @@ impl Affinity {
         Some(Self(set))
     }
 
-    /// Of a thread, or of the calling one.
+    /// Reads the affinity of `thread`, or of the calling thread.
     ///
     /// # Errors
-    /// When the thread is gone.
+    /// If the thread is gone.
     pub fn of(thread: Option<ThreadId>) -> Result<Self, Errno> {
         sched_getaffinity(thread.map(ThreadId::pid)).map(Self)
     }
 
-    /// Moves a thread, or the calling one, there; it runs nowhere else afterwards.
+    /// Moves `thread`, or the calling thread, to this set; afterwards it runs nowhere else.
     ///
     /// # Errors
-    /// Without permission, where no processor of the set is there, and for threads of the kernel
-    /// that stay where they are.
+    /// If permission is missing, no processor of the set exists, or the thread is a kernel thread
+    /// bound to its processor.
     pub fn apply(&self, thread: Option<ThreadId>) -> Result<(), Errno> {
         sched_setaffinity(thread.map(ThreadId::pid), &self.0)
     }
 
-    /// Whether a processor is in the set.
+    /// Returns whether a processor is in the set.
     pub fn contains(&self, cpu: u32) -> bool {
         let index = usize::try_from(cpu).ok().filter(|&index| index < CpuSet::MAX_CPU);
         index.is_some_and(|index| self.0.is_set(index))
     }
 
-    /// The processors, ascending.
+    /// Returns the processors, ascending.
     pub fn cpus(&self) -> impl Iterator<Item = u32> + '_ {
         (0..CpuSet::MAX_CPU)
             .filter(|&index| self.0.is_set(index))
@@ -58,10 +58,10 @@ impl fmt::Debug for Affinity {
     }
 }
 
-/// The processor that the calling thread runs on now.
+/// Returns the processor that the calling thread runs on now.
 ///
 /// # Panics
-/// Beyond 2^32 processors.
+/// If there are more than 2^32 processors.
 pub fn current_cpu() -> u32 {
     u32::try_from(sched_getcpu()).expect("few processors")
 }

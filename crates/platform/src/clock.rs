@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The clock of a run: nanoseconds of `CLOCK_MONOTONIC` since the run began.
 //!
-//! Policies and drives never read a clock; hosts read this one and pass the instant down.
+//! Policies and drives never read a clock; hosts read this one and pass the time on.
 
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tidegate_model::Time;
 
-/// A clock that started when the run did; copies of it agree.
+/// A clock that started with the run; its copies agree.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     /// `CLOCK_MONOTONIC` at the start of the run.
@@ -16,22 +16,22 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that reads zero now.
+    /// Starts a clock that reads zero now.
     pub fn start() -> Self {
         Self { started_ns: monotonic_ns() }
     }
 
-    /// How long ago the run began.
+    /// Returns the time since the run began.
     pub fn now(self) -> Time {
         Time::from_ns(monotonic_ns() - self.started_ns)
     }
 
-    /// Sleeps until an instant, whatever signals come meanwhile; not at all if it has passed.
+    /// Sleeps until `at`, also across signals; returns at once if `at` has passed.
     ///
-    /// How late the thread wakes up is the host's: a real-time thread has no timer slack.
+    /// The host decides how late the thread wakes up; a real-time thread has no timer slack.
     ///
     /// # Panics
-    /// When the instant is more than 292 years away.
+    /// If `at` is more than 292 years away.
     pub fn sleep_until(self, at: Time) {
         let ns = self.started_ns.checked_add(at.ns()).expect("an instant of this run");
         let seconds = i64::try_from(ns / 1_000_000_000).expect("an instant of this run");
@@ -41,7 +41,7 @@ impl Clock {
     }
 }
 
-/// Nanoseconds since the machine started, without the time it slept.
+/// Returns the nanoseconds since the machine started, without the time it was suspended.
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     let seconds = u64::try_from(now.tv_sec).expect("CLOCK_MONOTONIC is not negative");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_wakes_up_too_early() {
+    fn a_sleep_never_ends_too_early() {
         let clock = Clock::start();
         let at = clock.now() + Duration::from_ms(3);
         clock.sleep_until(at);

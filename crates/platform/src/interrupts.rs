@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many interrupts and softirqs one processor handled, by name: who may have taken its time.
+//! Counts the interrupts and softirqs of one processor by name: they may have taken its time.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Counts of one processor since the machine started.
+/// Interrupt counts of one processor since the machine started.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Interrupts(BTreeMap<String, u64>);
 
 impl Interrupts {
-    /// Now; empty where the kernel does not tell.
+    /// Reads the counts now; empty if the kernel does not report them.
     pub fn read_of(cpu: u32) -> Self {
         let mut counts = BTreeMap::new();
         for (path, prefix) in [("/proc/interrupts", ""), ("/proc/softirqs", "softirq ")] {
@@ -19,7 +19,7 @@ impl Interrupts {
         Self(counts)
     }
 
-    /// The most frequent since `earlier`, at most so many, with their counts.
+    /// Returns the most frequent sources since `earlier`, at most `at_most`, with their counts.
     pub fn most_since(&self, earlier: &Self, at_most: usize) -> Vec<(&str, u64)> {
         let before = |name: &String| earlier.0.get(name).copied().unwrap_or(0);
         let since = |(name, count): (_, &u64)| (name, count.saturating_sub(before(name)));
@@ -31,7 +31,7 @@ impl Interrupts {
     }
 }
 
-/// A line for each source, a column for each processor that is there, and what people call it.
+/// Parses a table with a line for each source, a column for each processor, and a description.
 fn parse(text: &str, cpu: u32, prefix: &str) -> BTreeMap<String, u64> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
@@ -45,7 +45,8 @@ fn parse(text: &str, cpu: u32, prefix: &str) -> BTreeMap<String, u64> {
         let count = words.get(column)?.parse().ok()?;
         let called = words.get(header.len()..).unwrap_or_default();
         let label = label.trim();
-        // A number says nothing: its device stands last. Of those with letters the text is long.
+        // A numbered source is named by its device, the last word; a lettered one by its label,
+        // because its description is long.
         let is_number = label.chars().all(|letter| letter.is_ascii_digit());
         let name = called.last().filter(|_| is_number).copied().unwrap_or(label);
         Some((format!("{prefix}{name}"), count))

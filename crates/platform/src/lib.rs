@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The machine as Linux shows it: its clock, threads and their scheduling, interrupts, and what
-//! hypervisors and other threads take.
+//! The machine as Linux shows it: clock, threads and their scheduling, interrupts, and the time
+//! that hypervisors and other threads take.
 //!
-//! Apart from block devices, so that what serves processors needs no disk.
+//! This crate is separate from block devices, so that processor servers need no disk code.
 
 pub mod affinity;
 pub mod clock;

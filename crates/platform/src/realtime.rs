@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Real-time scheduling and locked memory for the thread that drives the device.
 //!
-//! Without them the host adds its own lateness to everything measured or promised. Both
-//! need permission, so the answer says what was granted and why the rest was refused; the
-//! caller says so to its user.
+//! Without them the host's own delays are part of every measured or promised time. Both need
+//! permission, so a request returns what was granted and why the rest was refused; the caller
+//! must tell its user.
 
 use std::fmt;
 
@@ -15,20 +15,20 @@ use tidegate_model::Duration;
 
 use crate::scheduling::Scheduling;
 
-/// The priority to ask for: above other programs, below the kernel's own interrupt threads (50).
+/// The default priority: above other programs, below the kernel's own interrupt threads (50).
 pub const PRIORITY: u8 = 40;
 
 /// What the host granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RealTime {
-    /// `SCHED_FIFO` at this priority for the calling thread, or why not.
+    /// The `SCHED_FIFO` priority of the calling thread, or the error.
     pub scheduling: Result<u8, Errno>,
-    /// All memory of the process stays in place, or why not.
+    /// Whether all memory of the process is locked, or the error.
     pub memory: Result<(), Errno>,
 }
 
 impl RealTime {
-    /// Whether everything was granted.
+    /// Returns whether everything was granted.
     pub fn is_complete(&self) -> bool {
         self.scheduling.is_ok() && self.memory.is_ok()
     }
@@ -52,20 +52,20 @@ impl fmt::Display for RealTime {
     }
 }
 
-/// How the kernel keeps real-time threads from taking a processor for themselves.
+/// The kernel's limit on the processor time of real-time threads.
 ///
-/// A thread that used up its share waits until the period is over; that wait is counted in
-/// [`crate::RunDelay`].
+/// A thread that has used up its share waits for the end of the period; [`crate::RunDelay`]
+/// counts this wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Throttling {
-    /// Real-time threads of a processor run for so long in each period; `None`: for ever.
+    /// The time per period that real-time threads may run on a processor; `None` for no limit.
     pub runtime: Option<Duration>,
     /// The period.
     pub period: Duration,
 }
 
 impl Throttling {
-    /// What is set now; `None` where the kernel does not tell.
+    /// Reads the current setting; `None` if the kernel does not report it.
     pub fn read() -> Option<Self> {
         let number = |name: &str| -> Option<i64> {
             let path = format!("/proc/sys/kernel/sched_rt_{name}_us");
@@ -89,11 +89,11 @@ impl fmt::Display for Throttling {
     }
 }
 
-/// Asks for `SCHED_FIFO` at `priority` (1 to 99) for the calling thread and for locked
-/// memory for the process. Threads started later do not inherit the priority.
+/// Requests `SCHED_FIFO` at `priority` (1 to 99) for the calling thread and locked memory for the
+/// process. Threads started later do not inherit the priority.
 ///
 /// # Panics
-/// When the priority is not 1 to 99.
+/// If the priority is not 1 to 99.
 pub fn request(priority: u8) -> RealTime {
     assert!((1..=99).contains(&priority), "SCHED_FIFO has priorities 1 to 99");
     RealTime {
@@ -102,29 +102,29 @@ pub fn request(priority: u8) -> RealTime {
     }
 }
 
-/// The same for a process with many threads, each with a stack of which it uses little: what it
-/// takes later is locked when it is first used, and not before; and not in huge pages, of which 2 MiB
-/// are cleared for the first byte: a thousand threads that begin to allocate at once keep the
-/// processors from everybody else (docs/reference/service.md).
+/// Requests the same for a process with many threads, each of which uses little of its stack.
+/// Memory allocated later is locked when it is first used, not before, and never in huge pages:
+/// the kernel clears 2 MiB for the first byte of a huge page, so a thousand threads that begin to
+/// allocate at once would keep all other threads from the processors (docs/reference/service.md).
 ///
 /// # Panics
-/// When the priority is not 1 to 99.
+/// If the priority is not 1 to 99.
 pub fn request_for_server(priority: u8) -> RealTime {
-    // A kernel that cannot gives pages as large as before.
+    // A kernel without this call keeps its page sizes.
     let _ = disable_transparent_huge_pages(true);
     let memory = lock_memory(MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
     assert!((1..=99).contains(&priority), "SCHED_FIFO has priorities 1 to 99");
     RealTime { scheduling: schedule_first_in_first_out(priority).map(|()| priority), memory }
 }
 
-/// Locks what the process has and, as `later` says, what it will have. Where a limit applies nothing
-/// is locked: it would turn a later allocation into a crash.
+/// Locks the memory that the process has and, as `later` says, the memory it allocates later. If
+/// a limit applies, nothing is locked: the limit would make a later allocation crash.
 fn lock_memory(later: MlockAllFlags) -> Result<(), Errno> {
     let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
     if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {
         return Err(Errno::PERM);
     }
-    // One after the other: what is there is to be in place now, however the rest is locked.
+    // Two calls: the present memory must be locked now, however the rest is locked.
     mlockall(MlockAllFlags::CURRENT)?;
     mlockall(later)
 }

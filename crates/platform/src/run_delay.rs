@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long the thread that measures was ready to run and did not.
+//! Measures how long the measuring thread was ready to run and did not run.
 //!
-//! A completion that waits for its thread looks like a slow device. The kernel counts that
-//! wait for each thread (`schedstat`): for another thread on the processor, and for real-time
-//! throttling. What the hypervisor took is not in it, see [`crate::steal`].
+//! A completion that waits for its thread looks like a slow device. The kernel counts that wait
+//! for each thread (`schedstat`): waits for another thread on the processor, and for real-time
+//! throttling. It excludes time that the hypervisor took, see [`crate::steal`].
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use tidegate_model::Duration;
 
-/// The meter of the thread that opened it.
+/// A meter of the thread that opened it.
 #[derive(Debug)]
 pub struct RunDelay {
     file: File,
 }
 
 impl RunDelay {
-    /// Of this thread; `None` where the kernel does not count.
+    /// Opens the meter of the calling thread; `None` if the kernel does not count.
     pub fn of_this_thread() -> Option<Self> {
         let meter = Self { file: File::open("/proc/thread-self/schedstat").ok()? };
         meter.read().map(|_| meter)
     }
 
-    /// Since the thread began. Costs a system call.
+    /// Returns the wait since the thread began. Costs a system call.
     pub fn read(&self) -> Option<Duration> {
         let mut text = [0; 64];
         let length = self.file.read_at(&mut text, 0).ok()?;
@@ -31,7 +31,7 @@ impl RunDelay {
     }
 }
 
-/// Nanoseconds on a processor, nanoseconds ready for one, times that it got one.
+/// Parses nanoseconds on a processor, nanoseconds ready to run, and the number of times it ran.
 fn parse(text: &str) -> Option<Duration> {
     text.split_whitespace().nth(1)?.parse().ok().map(Duration::from_ns)
 }

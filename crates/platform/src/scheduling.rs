@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How the kernel schedules a thread: policy and priority, to read, to set, and to put back.
+//! Reads, sets and restores how the kernel schedules a thread: policy and priority.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Scheduling {
     flags: u64,
     nice: i32,
     priority: u32,
-    /// runtime, deadline and period in ns; of SCHED_OTHER the slice, or 0.
+    /// Runtime, deadline and period in ns; for SCHED_OTHER the slice, or 0.
     deadline: [u64; 3],
 }
 
@@ -36,18 +36,18 @@ const POLICY_IDLE: u32 = 5;
 const RESET_ON_FORK: u64 = 1;
 
 impl Scheduling {
-    /// `SCHED_FIFO` at a priority, 1 to 99.
+    /// Returns `SCHED_FIFO` at a priority, 1 to 99.
     pub const fn fifo(priority: u8) -> Self {
-        // A byte is a u32.
+        // `u32::from` is not const.
         Self { priority: priority as u32, ..Self::plain(POLICY_FIFO) }
     }
 
-    /// `SCHED_OTHER`, as every thread begins.
+    /// Returns `SCHED_OTHER`, the policy with which threads start.
     pub const fn other() -> Self {
         Self::plain(0)
     }
 
-    /// `SCHED_IDLE`: when nobody else wants to run.
+    /// Returns `SCHED_IDLE`: the thread runs only if no other thread wants to.
     pub const fn idle() -> Self {
         Self::plain(POLICY_IDLE)
     }
@@ -56,18 +56,19 @@ impl Scheduling {
         Self { policy, flags: 0, nice: 0, priority: 0, deadline: [0; 3] }
     }
 
-    /// The same, which threads that are started later do not inherit.
+    /// Returns the same, not inherited by threads that this one starts later.
     #[must_use]
     pub const fn with_reset_on_fork(self) -> Self {
         Self { flags: self.flags | RESET_ON_FORK, ..self }
     }
 
-    /// The SCHED_FIFO or SCHED_RR priority, 1 to 99.
+    /// Returns the SCHED_FIFO or SCHED_RR priority, 1 to 99.
     pub fn real_time_priority(&self) -> Option<u8> {
         u8::try_from(self.priority).ok().filter(|&priority| priority > 0)
     }
 
-    /// The commands that give it to a thread by hand; none for what `chrt` has no short form for.
+    /// Returns shell commands that set this for a thread; `None` if `chrt` has no short option
+    /// for it.
     pub fn by_hand(&self, thread: ThreadId) -> Option<String> {
         let option = match self.policy {
             0 => "-o",
@@ -84,15 +85,15 @@ impl Scheduling {
         })
     }
 
-    /// Of a thread.
+    /// Reads a thread's scheduling.
     ///
     /// # Errors
-    /// When the thread is gone.
+    /// If the thread is gone.
     #[expect(unsafe_code, reason = "neither libc nor rustix has this call")]
     pub fn of(thread: ThreadId) -> Result<Self, Errno> {
         let mut attr = SchedAttr::default();
-        // SAFETY: the kernel writes at most as many bytes as it is told, the size of the
-        // structure, which lives during the call.
+        // SAFETY: the kernel writes at most the given number of bytes, the size of the structure,
+        // which lives during the call.
         let answer = unsafe {
             libc::syscall(libc::SYS_sched_getattr, thread.raw(), &raw mut attr, ATTR_BYTES, 0_u32)
         };
@@ -101,17 +102,17 @@ impl Scheduling {
         Ok(Self { policy, flags, nice, priority, deadline })
     }
 
-    /// Gives a thread, or the calling one, this policy.
+    /// Sets this scheduling for `thread`, or for the calling thread.
     ///
     /// # Errors
-    /// Without permission (root, `CAP_SYS_NICE`, or `ulimit -r`), or when the thread is gone.
+    /// If permission is missing (root, `CAP_SYS_NICE`, or `ulimit -r`), or the thread is gone.
     #[expect(unsafe_code, reason = "neither libc nor rustix has this call")]
     pub fn apply(&self, thread: Option<ThreadId>) -> Result<(), Errno> {
         let Self { policy, flags, nice, priority, deadline } = *self;
         let attr = SchedAttr { size: ATTR_BYTES, policy, flags, nice, priority, deadline };
         let thread = thread.map_or(0, ThreadId::raw);
-        // SAFETY: the kernel reads as many bytes as the structure says it has, and nothing else;
-        // it lives during the call. 0 names the calling thread.
+        // SAFETY: the kernel reads as many bytes as the structure's `size` says, and nothing
+        // else; the structure lives during the call. 0 names the calling thread.
         let answer =
             unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const attr, 0_u32) };
         outcome(answer)
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_thread_is_idle_and_ordinary_again() {
-        // To be idle needs no permission, to come back from it only on old kernels.
+        // Becoming idle needs no permission; on old kernels, leaving it does.
         std::thread::spawn(|| {
             let this = ThreadId::this();
             let before = Scheduling::of(this).unwrap();
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand_it_is_what_the_tools_say() {
+    fn by_hand_gives_the_commands_of_the_tools() {
         let thread = ThreadId::from_raw(7).unwrap();
         let by_hand = |it: Scheduling| it.by_hand(thread).unwrap();
         assert_eq!(by_hand(Scheduling::fifo(50)), "chrt -f -p 50 7");

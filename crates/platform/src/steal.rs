@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Time that the hypervisor took from this machine during a run.
+//! Time that the hypervisor took from this machine.
 //!
-//! Stolen time looks like a slow device: nothing on this machine ran, so a completion was
-//! seen late. It is recorded beside every measurement and never subtracted from it.
+//! Stolen time looks like a slow device: nothing on this machine ran, so a completion was seen
+//! late. It is recorded beside every measurement and never subtracted.
 
 use tidegate_model::Duration;
 
-/// What the kernel counts in where it speaks to programs (`USER_HZ`).
+/// The unit in which the kernel reports times to programs (`USER_HZ`).
 const TICK: Duration = Duration::from_ms(10);
 
-/// Readings of the machine's processors, in ticks since it started.
+/// Processor times of the machine, in ticks since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcessorTime {
-    /// Ticks that the hypervisor gave to others while this machine wanted to run.
+    /// Ticks that the hypervisor gave to other machines while this one wanted to run.
     pub stolen_ticks: u64,
     /// All ticks of all processors.
     pub total_ticks: u64,
 }
 
 impl ProcessorTime {
-    /// The readings now; `None` where the kernel does not tell.
+    /// Reads the times now; `None` if the kernel does not report them.
     pub fn read() -> Option<Self> {
         Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// The same of one processor.
+    /// Reads the times of one processor.
     pub fn read_of(cpu: u32) -> Option<Self> {
         Self::parse_line(&std::fs::read_to_string("/proc/stat").ok()?, &format!("cpu{cpu} "))
     }
 
-    /// What passed since `earlier`.
+    /// Returns the times that passed since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
-        // The kernel lets these counters step back a little: that is no time at all.
+        // The kernel's counters sometimes step back a little: count that as no time.
         Self {
             stolen_ticks: self.stolen_ticks.saturating_sub(earlier.stolen_ticks),
             total_ticks: self.total_ticks.saturating_sub(earlier.total_ticks),
         }
     }
 
-    /// Stolen time, of all processors together.
+    /// Returns the stolen time of all processors together.
     pub fn stolen(self) -> Duration {
         TICK * self.stolen_ticks
     }
 
-    /// The stolen share in parts per million, rounded up.
+    /// Returns the stolen share in parts per million, rounded up.
     pub fn stolen_ppm(self) -> u64 {
         self.stolen_ticks.saturating_mul(1_000_000).div_ceil(self.total_ticks.max(1))
     }
 
-    /// `cpu user nice system idle iowait irq softirq steal guest guest_nice`; the last two
-    /// are contained in the first two.
+    /// Parses `cpu user nice system idle iowait irq softirq steal guest guest_nice`; the first
+    /// two include the last two.
     fn parse(text: &str) -> Option<Self> {
         Self::parse_line(text, "cpu ")
     }

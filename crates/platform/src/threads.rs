@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Threads of this machine: who is called what, whether one has work, and how long it executed.
+//! Threads of this machine: their names, whether they have work, and how long they executed.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,18 +14,18 @@ use tidegate_model::Duration;
 pub struct ThreadId(Pid);
 
 impl ThreadId {
-    /// The calling thread.
+    /// Returns the calling thread.
     pub fn this() -> Self {
         Self(gettid())
     }
 
-    /// The thread of this number; none for 0 and below.
+    /// Returns the thread with this number; `None` for 0 and below.
     pub fn from_raw(number: i32) -> Option<Self> {
-        // Zero names the calling thread in system calls, below zero nobody.
+        // In system calls zero names the calling thread.
         (number > 0).then(|| Pid::from_raw(number)).flatten().map(Self)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn raw(self) -> i32 {
         self.0.as_raw_nonzero().get()
     }
@@ -34,7 +34,7 @@ impl ThreadId {
         self.0
     }
 
-    /// What it is called; none where it is gone.
+    /// Returns its name; `None` if it is gone.
     pub fn name(self) -> Option<String> {
         let name = fs::read_to_string(format!("/proc/{self}/comm")).ok()?;
         Some(name.trim_end().to_owned())
@@ -47,14 +47,15 @@ impl fmt::Display for ThreadId {
     }
 }
 
-/// All threads with that name, in order; the kernel keeps 15 bytes of one. O(threads).
+/// Returns all threads with this name, by number. The kernel keeps 15 bytes of a name.
+/// O(threads).
 ///
 /// # Errors
-/// Where `/proc` cannot be read.
+/// If `/proc` cannot be read.
 pub fn named(name: &str) -> io::Result<Vec<ThreadId>> {
     let mut found = Vec::new();
     for process in numbers("/proc")? {
-        // Whoever ends meanwhile is not there.
+        // A process that ended meanwhile has no threads.
         for thread in numbers(&format!("/proc/{process}/task")).unwrap_or_default() {
             let thread = ThreadId::from_raw(thread);
             found.extend(thread.filter(|it| it.name().is_some_and(|found| found == name)));
@@ -69,17 +70,17 @@ fn numbers(folder: &str) -> io::Result<Vec<i32>> {
     Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// What a thread did until now.
+/// A thread's progress until now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// How long it executed since it began, as the kernel accounts it: exact while another thread
-    /// has its processor, and up to a tick late while it executes on another one.
+    /// How long it has executed since it began, by the kernel's accounting: exact while another
+    /// thread has its processor, and up to a tick late while it executes on another processor.
     pub executed: Duration,
-    /// Whether it executes or wants to.
+    /// Whether it executes or wants to execute.
     pub has_work: bool,
 }
 
-/// Reads what a thread does, without allocating.
+/// Reads a thread's progress without allocating.
 #[derive(Debug)]
 pub struct Watch {
     executed: File,
@@ -87,10 +88,10 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of a thread.
+    /// Opens the files of a thread.
     ///
     /// # Errors
-    /// When it is gone, or the kernel does not count (`CONFIG_SCHED_INFO`).
+    /// If the thread is gone, or the kernel does not count (`CONFIG_SCHED_INFO`).
     pub fn of(thread: ThreadId) -> io::Result<Self> {
         let open = |what: &str| File::open(format!("/proc/{thread}/task/{thread}/{what}"));
         let watch = Self { executed: open("schedstat")?, state: open("stat")? };
@@ -98,16 +99,16 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Keeps others from watching the thread with this call, as long as this lives and as far as they
-    /// see the same `/proc`. Whether nobody did so before.
+    /// Claims the thread: other callers of this method that see the same `/proc` are refused
+    /// while this value lives. Returns whether no other claim existed.
     pub fn claim(&self) -> bool {
         self.state.try_lock().is_ok()
     }
 
-    /// Now. Costs two system calls.
+    /// Reads the progress now. Costs two system calls.
     ///
     /// # Errors
-    /// When the thread is gone, also where nobody has asked yet how it ended (a zombie).
+    /// If the thread is gone, also as a zombie that its parent has not yet reaped.
     pub fn read(&self) -> io::Result<Progress> {
         let mut text = [0; 512];
         let length = self.executed.read_at(&mut text, 0)?;
@@ -117,20 +118,21 @@ impl Watch {
         match executed.zip(state) {
             Some((_, b'Z' | b'X')) => Err(io::ErrorKind::NotFound.into()),
             Some((executed, state)) => Ok(Progress { executed, has_work: state == b'R' }),
-            None => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "the kernel says nothing of it"))
-            }
+            None => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the kernel's record of the thread cannot be read",
+            )),
         }
     }
 }
 
-/// Nanoseconds on a processor, nanoseconds ready for one, times that it got one.
+/// Parses nanoseconds on a processor, nanoseconds ready to run, and the number of times it ran.
 fn parse_executed(text: &[u8]) -> Option<Duration> {
     let first = text.split(|&byte| byte == b' ').next()?;
     std::str::from_utf8(first).ok()?.parse().ok().map(Duration::from_ns)
 }
 
-/// `number (name) state ..`; a name may have blanks and brackets in it.
+/// Parses `number (name) state ..`; a name can contain blanks and brackets.
 fn parse_state(text: &[u8]) -> Option<u8> {
     let closed = text.iter().rposition(|&byte| byte == b')')?;
     text.get(closed + 2).copied()
@@ -156,9 +158,9 @@ mod tests {
         assert!(Watch::of(ThreadId::from_raw(i32::MAX).unwrap()).is_err());
     }
 
-    /// The kernel keeps account of a process that has ended until its parent asks.
+    /// The kernel keeps a zombie's record until its parent reaps it.
     #[test]
-    fn who_has_ended_is_gone_before_he_is_buried() {
+    fn a_zombie_counts_as_gone() {
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
         let thread = ThreadId::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         let watch = Watch::of(thread).unwrap();

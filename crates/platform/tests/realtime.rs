@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real-time scheduling: granted or refused, the answer says which. A test program of its
-//! own, because locked memory concerns the whole process.
+//! Real-time scheduling: the grant says what was granted and what was refused. A separate test
+//! program, because locked memory concerns the whole process.
 
 use tidegate_platform::realtime;
 
 #[test]
-fn the_answer_says_what_was_granted_and_what_to_do_about_the_rest() {
+fn the_grant_says_what_was_granted_and_how_to_get_the_rest() {
     let answer = realtime::request(realtime::PRIORITY);
     let text = answer.to_string();
     println!("{text}");
@@ -14,7 +14,7 @@ fn the_answer_says_what_was_granted_and_what_to_do_about_the_rest() {
     assert_eq!(answer.is_complete(), !text.contains("run as root"));
 }
 
-/// Goal: a server's memory comes in small pages, whatever its allocator asks of the kernel.
+/// Goal: a server's memory comes in small pages, whatever its allocator requests.
 #[test]
 fn a_server_has_no_huge_pages() {
     realtime::request_for_server(realtime::PRIORITY);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a decision at a full queue.
+//! Measures the cost of a decision at a full queue.
 //!
-//! One iteration is one batch of dual-queue FIFO: its completions, the releases that keep
-//! the queue at its length, and its round of `decide`. Divan counts decisions: the time of
-//! an iteration holds that of the events too, so a decision costs less than
-//! time / decisions.
+//! One iteration is one batch of dual-queue FIFO: its completions, the releases that keep the queue
+//! at its length, and its round of `decide`. Divan counts decisions. An iteration's time includes
+//! the events, so a decision costs less than time / decisions.
 
 use std::fmt;
 
@@ -35,7 +34,7 @@ fn release_request(policy: &mut impl Policy, request: Request) {
     policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
 }
 
-/// A policy with 1,000 requests queued and an idle drive.
+/// Returns a policy with 1,000 queued requests and an idle drive.
 fn full_policy(batch_max: u32) -> Dqf {
     full(Dqf::new(batch_max, 0, u32::MAX))
 }
@@ -60,14 +59,14 @@ fn round(bencher: Bencher, batch_max: u32) {
         });
 }
 
-/// A round of `decide` with the events that lead to it, the queue staying full.
+/// A round of `decide` with the events that lead to it; the queue stays full.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state(bencher: Bencher, batch_max: u32) {
     batches(bencher, full_policy(batch_max), batch_max);
 }
 
-/// The same where the cost of each request is looked up among eight kinds, and limits batches to
-/// as many requests.
+/// As above, with each request's cost looked up among eight kinds; the costs limit batches to the
+/// same number of requests.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
     let request = |op: Op, kib: u64| RequestCost {
@@ -103,7 +102,7 @@ fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
     batches(bencher, full(Dqf::of(&plan)), batch_max);
 }
 
-/// Batches of so many, over and over.
+/// Runs batches of `batch_max` requests repeatedly.
 fn batches(bencher: Bencher, mut policy: Dqf, batch_max: u32) {
     let mut in_flight = Vec::new();
     let mut next_id = QUEUED;
@@ -120,12 +119,12 @@ fn batches(bencher: Bencher, mut policy: Dqf, batch_max: u32) {
     });
 }
 
-/// A hard request of 4 KiB due and placed anywhere, by its number.
+/// Returns a hard request of 4 KiB with a pseudo-random deadline and position.
 fn scattered(id: u64) -> Request {
     // Knuth's multiplicative hash: an order without pattern, the same in every run.
     let mixed = id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     Request {
-        // A thousandth of the dues are equal, so that positions count.
+        // A thousandth of the deadlines are equal, so that positions count.
         due: Some(Time::from_ns((id / 4 + mixed % 1_000) * 1_000)),
         start: Lba::new(mixed),
         size: Bytes::from_kib(4),
@@ -133,8 +132,8 @@ fn scattered(id: u64) -> Request {
     }
 }
 
-/// One decision by deadline with the completion and the release that lead to it, so many
-/// requests staying queued. Divan's time is that of all three.
+/// Measures one decision by deadline with the completion and the release that lead to it, at a
+/// constant queue length. Divan's time covers all three.
 fn by_deadline(bencher: Bencher, policy: &mut impl Policy, queued: u64) {
     for id in 0..=queued {
         policy.observe(Time::ZERO, Event::Release(scattered(id))).expect("room for all");
@@ -161,13 +160,13 @@ fn scan_edf(bencher: Bencher, queued: u64) {
     by_deadline(bencher, &mut ScanEdf::new(u32::MAX), queued);
 }
 
-/// Groups of 40 % of the time to the due: nearly all that is queued.
+/// Groups of 40 % of the time to the deadline: nearly the whole queue.
 #[divan::bench(args = [64, 512, 4096])]
 fn g_edf(bencher: Bencher, queued: u64) {
     by_deadline(bencher, &mut GroupEdf::new(400_000, &[], u32::MAX), queued);
 }
 
-/// Batches of 32: divan's time is that of a batch.
+/// Batches of 32: divan's time is per batch.
 #[divan::bench(args = [64, 512, 4096])]
 fn dq_edf(bencher: Bencher, queued: u64) {
     let mut policy = DqEdf::new(32, 0, u32::MAX);
@@ -190,8 +189,8 @@ fn dq_edf(bencher: Bencher, queued: u64) {
     });
 }
 
-/// A release and a completion with their decisions, so many requests queued: policies that
-/// order by position, and `fifo` behind tokens.
+/// A release and a completion with their decisions at a constant queue length, for policies that
+/// order by position and for `fifo` behind tokens.
 #[divan::bench(
     args = [64, 512, 4096],
     consts = [0, 1, 2, 3, 4, 5, 6],
@@ -213,7 +212,7 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
     let mut policy = tidegate_policy::build(names[POLICY], &plan, None).expect("it needs no more");
     let mut next_id = 0;
     let mut release = |policy: &mut Box<dyn Policy>| {
-        // Spread over the medium by a step that is prime to its size.
+        // Spread over the medium by a step that is coprime to its size.
         let start = Lba::new(next_id * 7_919 % 1_000_003);
         let request = Request { start, ..request(next_id) };
         policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
@@ -233,8 +232,7 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
     });
 }
 
-/// The policies whose decisions are measured at several lengths of the queue: a family adds
-/// its names here.
+/// The policies whose decisions are measured at several queue lengths.
 const BY_QUEUE: [PolicyName; 8] = [
     PolicyName::Rtio,
     PolicyName::RtioDrain,
@@ -246,10 +244,10 @@ const BY_QUEUE: [PolicyName; 8] = [
     PolicyName::Dqf,
 ];
 
-/// How many requests are queued.
+/// The queue lengths.
 const QUEUE_LENGTHS: [u64; 3] = [64, 512, 4_096];
 
-/// A policy with so many requests queued.
+/// A policy and its queue length.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     name: PolicyName,
@@ -267,7 +265,8 @@ fn cases() -> Vec<Case> {
     BY_QUEUE.into_iter().flat_map(of).collect()
 }
 
-/// A drive of 32 slots, 4 of them for real time, that drains as fast as it serves a batch.
+/// Returns a plan for a drive of 32 slots, 4 of them for real time, that drains as fast as it
+/// serves a batch.
 fn plan() -> Plan {
     let times: Vec<Duration> = (1..=32).map(|n| Duration::from_ms(4 * n)).collect();
     let table = BatchTable::new(&times).expect("a table");
@@ -278,7 +277,7 @@ fn plan() -> Plan {
     plan
 }
 
-/// A task of so many requests in each job, its deadline its period.
+/// Returns a task of `requests` requests per job whose deadline is its period.
 fn task(requests: u32, period: Duration) -> Task {
     Task {
         name: "task".to_owned(),
@@ -296,15 +295,15 @@ fn task(requests: u32, period: Duration) -> Task {
     }
 }
 
-/// Every eighth request is real time, the others are best effort.
+/// Returns a request; every eighth is real time, the others are best effort.
 fn mixed(id: u64) -> Request {
     let class = if id.is_multiple_of(8) { Class::Hard } else { Class::BestEffort };
     let due = (class == Class::Hard).then_some(Time::from_ns(300_000_000));
     Request { class, due, ..request(id) }
 }
 
-/// A completion, the release that keeps the queue at its length, and the decisions that
-/// follow, over and over: one item is one such step.
+/// Repeats a completion, the release that keeps the queue at its length, and the decisions that
+/// follow; one item is one such step.
 #[divan::bench(args = cases())]
 fn step(bencher: Bencher, case: Case) {
     let mut policy =
@@ -327,7 +326,7 @@ fn step(bencher: Bencher, case: Case) {
     });
 }
 
-/// A plan for a drive that takes one request, and a task with as many tokens as there are.
+/// Returns a plan for a drive that takes one request, and a task with the largest number of tokens.
 fn one_at_a_time_plan() -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).expect("an entry");
     let tasks = vec![task(u32::MAX, Duration::from_ms(1))];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a decision behind a shaper, with so many requests waiting for tokens.
+//! Measures the cost of a decision behind a shaper, with many requests waiting for tokens.
 //!
-//! One iteration is one request through the shaper: its release, the decision that lets
-//! another go, the one that ends the round, and the completion. The bucket brings a token for
-//! each, so the line keeps its length. Notices are a bench of their own: each looks at all that
-//! is behind the shaper.
+//! One iteration is one request through the shaper: its release, the decision that passes another
+//! request, the decision that ends the round, and the completion. The bucket gains one token per
+//! iteration, so the queue keeps its length. Notices have their own benchmark: each looks at every
+//! request behind the shaper.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -37,7 +37,7 @@ fn shaper(name: PolicyName, queued: u64) -> Box<dyn Policy> {
     policy
 }
 
-/// One request through: the drive takes one at a time, so a round sends one at most.
+/// Passes one request: the drive takes one at a time, so a round sends at most one.
 fn pass(policy: &mut dyn Policy, now: Time, next_id: u64) {
     policy.observe(now, Event::Release(request(next_id))).expect("room for all");
     let Decision::Dispatch { id, .. } = policy.decide(now) else { return };
@@ -62,7 +62,8 @@ fn token_bucket(bencher: Bencher, queued: u64) {
     steady_state(bencher, PolicyName::TokenBucket, queued);
 }
 
-/// With what notices need to be judged; without a limit yet, so what is queued waits behind.
+/// As above, with the state that judges notices. There is no limit yet, so queued requests wait in
+/// the wrapped policy.
 #[divan::bench(args = [64, 512, 4096])]
 fn mdn(bencher: Bencher, queued: u64) {
     steady_state(bencher, PolicyName::Mdn, queued);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `adaptive-drain`: best effort flows until the latest instant at which stopping it still
-//! keeps the deadline of the one real-time task.
+//! `adaptive-drain`: best effort is sent until the latest instant at which stopping it still keeps
+//! the deadline of the one real-time task.
 //!
-//! Rule: o requests are on the drive at t = `now`, D = `deadline` of the task, p = `period`,
-//! r_next = `next_release`, its last release + p (it may release at any time before its
-//! first). One of best effort joins them
+//! Rule: o requests are on the drive at t = `now`. The task has the relative deadline D =
+//! `deadline` and the period p = `period`. r_next = `next_release` is its last release + p (before
+//! its first release the task may release at any time). One best-effort request joins
 //! - while a real-time request is on the drive, due at Dabs = `earliest_due`: iff
-//!   `t + drain(o+1) <= Dabs` and
-//!   (`drain(o+1) <= D` or `t + drain(o+1) + drain(1) <= r_next + D`);
-//! - while none is: iff
-//!   `drain(o+2) <= D` or `t + drain(o+1) + drain(1) <= max(t, r_next) + D`.
+//!   `t + drain(o+1) <= Dabs` and (`drain(o+1) <= D` or `t + drain(o+1) + drain(1) <= r_next + D`);
+//! - while none is: iff `drain(o+2) <= D` or `t + drain(o+1) + drain(1) <= max(t, r_next) + D`.
 //!
-//! A real-time request that is released goes at once iff `t + drain(o+1) <= Dabs`; else it
-//! is held until that holds or the drive is empty, and nothing else goes meanwhile.
+//! A released real-time request is sent immediately iff `t + drain(o+1) <= Dabs`. Otherwise it is
+//! held until that holds or the drive is empty, and nothing else is sent meanwhile.
 //!
 //! ```text
 //!             released, fits                      released, does not fit
@@ -22,21 +20,20 @@
 //!                                            +------- drive is empty -------+
 //! ```
 //!
-//! All that one round sends is one dispatch at one instant: its last request is checked
-//! with the number outstanding after the round, which is the largest, and drain is
-//! nondecreasing. drain(q) beyond K or beyond the table is longer than any deadline, so the
-//! left one of the last two conditions keeps a place on the drive for the request to come;
-//! the right one needs none.
+//! All requests of one round are one dispatch at one instant. Its last request is checked with the
+//! number outstanding after the round, which is the largest, and drain is nondecreasing. drain(q)
+//! beyond K or beyond the table counts as longer than any deadline. The left of the last two
+//! conditions therefore keeps a slot on the drive for the next request; the right one needs none.
 //!
-//! Time alone only closes this gate: each left side grows by what time passes, and
-//! max(t, r_next) by no more. So the policy never asks to be woken.
+//! Time alone only closes this gate: each left side grows at the rate of time, and max(t, r_next)
+//! grows no faster. So the policy never asks for a wake-up.
 //!
-//! Source: own derivation, `docs/theory/draining.md`, from RTAS'08 section 3.2 to 3.4 (draining). The
-//! guarantee is for one task with one request a job, drain(1) <= D <= p
-//! (`tidegate_analysis::adaptive_drain`). Beside several, each is held to be able to release at any
-//! time, D is the shortest of theirs, and nothing is promised. A job that comes too early
-//! or while another is under way is served alike; what it does to the deadlines is the
-//! business of a regulator to prevent.
+//! Source: own derivation, `docs/theory/draining.md`, from RTAS'08 section 3.2 to 3.4 (draining).
+//! The guarantee is for one task with one request per job and drain(1) <= D <= p
+//! (`tidegate_analysis::adaptive_drain`). With several tasks, the policy assumes that each may
+//! release at any time and that D is their shortest deadline, and promises nothing. A job that is
+//! released too early or while another is pending is served alike; a regulator must prevent its
+//! effect on the deadlines.
 
 use tidegate_model::{Class, Duration, Plan, Request, RequestId, Time};
 
@@ -45,18 +42,17 @@ use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// What the plan says of the real-time task.
+/// The plan's contract of the real-time task.
 #[derive(Debug, Clone, Copy)]
-struct Contract {
+struct TaskContract {
     deadline: Duration,
-    /// No time at all where the plan has more than one task of one request: then there is
-    /// always one that may release.
+    /// Zero if the plan has more than one task of one request: then one of them may always release.
     period: Duration,
     task_count: u32,
 }
 
-impl Contract {
-    /// None where the plan has no task.
+impl TaskContract {
+    /// Returns `None` if the plan has no task.
     fn of(plan: &Plan) -> Option<Self> {
         let deadline = plan.deadline_min()?;
         let period =
@@ -66,30 +62,31 @@ impl Contract {
     }
 }
 
-/// Best effort until the latest safe instant; see the module's text.
+/// Best effort until the latest safe instant; see the module documentation.
 ///
 /// # Invariants
-/// - `earliest_due` is that of the real-time requests in flight, none where none is.
+/// - `earliest_due` is the earliest deadline of the real-time requests in flight, `None` without
+///   any.
 #[derive(Debug, Clone)]
 pub struct AdaptiveDrain {
     queues: ClassQueues,
     in_flight: InFlight,
     drain: DrainTimes,
-    contract: Option<Contract>,
+    contract: Option<TaskContract>,
     earliest_due: Option<Time>,
     /// The earliest instant at which the task may release again.
     next_release: Time,
 }
 
 impl AdaptiveDrain {
-    /// A policy that carries out `plan`. Without a drain table it sends real-time requests
-    /// one at a time and no best effort beside tasks.
+    /// Returns the policy for `plan`. Without a drain table it sends real-time requests one at a
+    /// time and no best effort beside tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             queues: ClassQueues::new(plan.queued_max),
             in_flight: InFlight::with_room(plan.depth),
             drain: DrainTimes::of(plan),
-            contract: Contract::of(plan),
+            contract: TaskContract::of(plan),
             earliest_due: None,
             next_release: Time::ZERO,
         }
@@ -101,22 +98,22 @@ impl AdaptiveDrain {
             self.contract.filter(|contract| request.task.0 < contract.task_count)
             && request.class != Class::BestEffort
         {
-            // Beyond the end of time is never.
+            // An instant beyond the end of time never comes.
             self.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
         }
         Ok(())
     }
 
-    /// The absolute deadline of a real-time request, counted from when it became eligible:
-    /// what a regulator held back is late already, and must not close the gate for it.
+    /// Returns the absolute deadline of a real-time request, counted from its eligibility: a
+    /// request that a regulator held back is late already and must not close the gate.
     fn due(&self, request: &Request) -> Time {
         let is_held_back = request.eligible > request.released;
         let own = request.due.filter(|_| !is_held_back);
-        let by_contract = |contract: Contract| request.eligible.checked_add(contract.deadline);
+        let by_contract = |contract: TaskContract| request.eligible.checked_add(contract.deadline);
         own.or_else(|| self.contract.and_then(by_contract)).or(request.due).unwrap_or(Time::MAX)
     }
 
-    /// Whether a real-time request that is due at `due` may go now.
+    /// Whether a real-time request with the deadline `due` may be sent now.
     fn may_send(&self, now: Time, due: Time) -> bool {
         let count = self.in_flight.len();
         if count == 0 {
@@ -126,15 +123,15 @@ impl AdaptiveDrain {
         self.drain.empty_by(now, count + 1).is_some_and(|empty_by| empty_by <= earliest)
     }
 
-    /// Whether one request of best effort may go now, no real-time request being held.
+    /// Whether one best-effort request may be sent now, while no real-time request is held.
     fn may_add(&self, now: Time) -> bool {
         let count = self.in_flight.len() + 1;
-        let Some(Contract { deadline, .. }) = self.contract else {
+        let Some(TaskContract { deadline, .. }) = self.contract else {
             return count <= self.drain.depth();
         };
         let Some(empty_by) = self.drain.empty_by(now, count) else { return false };
         let fits_with = |count| self.drain.time(count).is_some_and(|time| time <= deadline);
-        // Slack is exact here: no instant is rounded.
+        // The comparison is exact: no instant is rounded.
         let served_by = self.drain.time(1).and_then(|one| empty_by.checked_add(one));
         let is_served_before = |release: Time| {
             let due = release.checked_add(deadline).unwrap_or(Time::MAX);
@@ -168,8 +165,8 @@ impl AdaptiveDrain {
     fn reconfigure(&mut self, plan: &Plan) {
         self.queues.set_queued_max(plan.queued_max);
         self.drain = DrainTimes::of(plan);
-        self.contract = Contract::of(plan);
-        // Whose releases these were is not known: the tasks of this plan may release now.
+        self.contract = TaskContract::of(plan);
+        // The releases may belong to other tasks: any task of this plan may release now.
         self.next_release = Time::ZERO;
     }
 }

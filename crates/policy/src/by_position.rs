@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `sstf`, `scan` and `c-look`: by position, one request on the drive at a time.
+//! `sstf`, `scan` and `c-look`: requests by position, one request on the drive at a time.
 //!
 //! Rules, whenever the drive is idle:
-//! - `sstf`: send the request nearest to where the heads are.
-//! - `scan`: send the next one in the direction in which they move; where there is none, turn.
-//! - `c-look`: send the next one above; where there is none, the lowest.
+//! - `sstf` sends the request nearest to the heads.
+//! - `scan` sends the next request in the heads' direction, and reverses when there is none.
+//! - `c-look` sends the next request above the heads, or the lowest if there is none.
 //!
-//! A position is a cylinder where the drive's mechanics are known, and a sector's number where
-//! they are not, as kernels have it; at equal positions the oldest goes first. The heads are
-//! taken to be where the last request was. All classes share the one queue. None of the three
-//! has a bound: requests at or before the heads keep others waiting for as long as they come.
+//! A position is a cylinder if the drive's mechanics are known, otherwise a sector number, as in
+//! kernels. At equal positions the oldest request goes first. The heads are assumed to be at the
+//! end of the last request. All classes share one queue. None of the three policies has a bound:
+//! requests that keep arriving at or before the heads delay others indefinitely.
 //!
 //! Source: P. Denning, "Effects of Scheduling on File Memory Operations", AFIPS 1967 (SSTF,
 //! SCAN; here in the form that turns at the last request, LOOK); A. Merten, "Some Quantitative
@@ -21,29 +21,28 @@ use tidegate_model::{AccessTime, Request, RequestId, Time};
 
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// Which of the queued requests is next.
+/// The rule that selects the next queued request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The nearest.
+    /// The nearest request.
     Nearest,
-    /// The next in the direction of the heads, which turn at the last.
+    /// The next request in the heads' direction, which reverses after the last one.
     BothWays,
-    /// The next upwards, after the highest the lowest.
+    /// The next request upwards, and after the highest the lowest.
     OneWay,
 }
 
-/// A position, and how many requests came before: unique, and of one position the oldest is
-/// first.
+/// A position and a sequence number: unique, and the oldest request of a position comes first.
 type Key = (u64, u64);
 
-/// A queued request, and the position at which it leaves the heads.
+/// A queued request and the position of the heads after it.
 #[derive(Debug, Clone, Copy)]
 struct Queued {
     id: RequestId,
     end: u64,
 }
 
-/// One request at a time by position; see the module's text.
+/// One request at a time by position; see the module documentation.
 ///
 /// # Complexity
 /// O(log n) for a decision and for a release, O(n) for a cancellation.
@@ -54,15 +53,15 @@ pub struct ByPosition {
     queue: BTreeMap<Key, Queued>,
     queued_max: u32,
     released_count: u64,
-    /// Where the last request left the heads.
+    /// The position of the heads after the last request.
     heads_at: u64,
     is_upward: bool,
     in_flight: Option<RequestId>,
 }
 
 impl ByPosition {
-    /// A policy of that rule for a drive whose positions `access` knows, if anyone does,
-    /// holding at most `queued_max` requests.
+    /// Returns a policy with that rule that holds at most `queued_max` requests. `access` gives the
+    /// drive's positions if they are known.
     pub fn new(rule: Rule, access: Option<Box<dyn AccessTime>>, queued_max: u32) -> Self {
         Self {
             rule,
@@ -92,12 +91,12 @@ impl ByPosition {
         Ok(())
     }
 
-    /// The first at or above the heads.
+    /// Returns the first request at or above the heads.
     fn above(&self) -> Option<Key> {
         self.queue.range((self.heads_at, 0)..).next().map(|(&key, _)| key)
     }
 
-    /// The oldest at the highest position that is at or below the heads.
+    /// Returns the oldest request at the highest position at or below the heads.
     fn below(&self) -> Option<Key> {
         let (&(position, _), _) = self.queue.range(..=(self.heads_at, u64::MAX)).next_back()?;
         self.queue.range((position, 0)..).next().map(|(&key, _)| key)
@@ -130,7 +129,11 @@ impl Policy for ByPosition {
         match event {
             Event::Release(request) => self.push(&request)?,
             Event::Complete { id, .. } => {
-                assert_eq!(self.in_flight.take(), Some(id), "completion of what is not in flight");
+                assert_eq!(
+                    self.in_flight.take(),
+                    Some(id),
+                    "the completed request was not in flight"
+                );
             }
             Event::Cancel(id) => self.queue.retain(|_, queued| queued.id != id),
             Event::Notice { .. } => {}

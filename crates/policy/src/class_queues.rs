@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue for each class, served by priority: hard, soft, interactive, best effort; inside a
-//! class in the order of release.
+//! One queue per class, served by priority: hard, soft, interactive, best effort; within a class in
+//! the order of release.
 
 use std::collections::VecDeque;
 
@@ -8,18 +8,18 @@ use tidegate_model::{Class, Request, RequestId};
 
 use crate::Full;
 
-/// Requests that are released and not dispatched, at most `queued_max` of each class.
+/// Released, undispatched requests, at most `queued_max` of each class.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassQueues {
-    /// In the order of priority, best effort last.
+    /// In order of priority, best effort last.
     queues: [VecDeque<Request>; 4],
     queued_max: u32,
 }
 
-/// The place of best effort among the queues.
+/// The index of the best-effort queue.
 const BEST_EFFORT: usize = 3;
 
-const fn place(class: Class) -> usize {
+const fn index_of(class: Class) -> usize {
     match class {
         Class::Hard => 0,
         Class::Soft => 1,
@@ -29,13 +29,13 @@ const fn place(class: Class) -> usize {
 }
 
 impl ClassQueues {
-    /// Empty queues. Room grows on demand up to the bound and is then kept.
+    /// Returns empty queues. They grow on demand up to the bound and keep their capacity.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { queues: Default::default(), queued_max }
     }
 
     pub(crate) fn push(&mut self, request: Request) -> Result<(), Full> {
-        let queue = &mut self.queues[place(request.class)];
+        let queue = &mut self.queues[index_of(request.class)];
         if queue.len() >= self.queued_max as usize {
             return Err(Full);
         }
@@ -43,27 +43,27 @@ impl ClassQueues {
         Ok(())
     }
 
-    /// Takes the next request that is not best effort.
+    /// Removes and returns the next request that is not best effort.
     pub(crate) fn pop_real_time(&mut self) -> Option<Request> {
         self.queues[..BEST_EFFORT].iter_mut().find_map(VecDeque::pop_front)
     }
 
-    /// Takes the next request of best effort.
+    /// Removes and returns the next best-effort request.
     pub(crate) fn pop_best_effort(&mut self) -> Option<Request> {
         self.queues[BEST_EFFORT].pop_front()
     }
 
-    /// The next request that is not best effort.
+    /// Returns the next request that is not best effort.
     pub(crate) fn next_real_time(&self) -> Option<&Request> {
         self.queues[..BEST_EFFORT].iter().find_map(VecDeque::front)
     }
 
-    /// The next request of best effort.
+    /// Returns the next best-effort request.
     pub(crate) fn next_best_effort(&self) -> Option<&Request> {
         self.queues[BEST_EFFORT].front()
     }
 
-    /// Removes a request from anywhere; it, if it was there. O(queued).
+    /// Removes and returns a request from anywhere in the queues, if it is there. O(queued).
     pub(crate) fn cancel(&mut self, id: RequestId) -> Option<Request> {
         self.queues.iter_mut().find_map(|queue| {
             let position = queue.iter().position(|request| request.id == id)?;
@@ -71,7 +71,8 @@ impl ClassQueues {
         })
     }
 
-    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
     }

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `das`: shortest access time first among the requests that leave every deadline feasible,
-//! the dynamic active subset; one request on the drive at a time.
+//! `das`: the dynamic active subset. Shortest access time first among the requests that keep every
+//! deadline feasible; one request on the drive at a time.
 //!
-//! Rule: there is always a fallback: serve the real-time requests that wait, and those that
-//! come, in the order of release, each within C = b(1). A request may be sent to the idle drive
-//! if, once it is through, the fallback still meets every deadline; a model of the drive says
-//! when that will be, at most C from now. Of these requests the one with the shortest access
-//! goes. Where none may, the oldest real-time request goes; without one, the policy waits.
+//! Rule: a fallback always exists: serve the waiting real-time requests and those released later in
+//! the order of release, each within C = b(1). A request may be sent to the idle drive if, once it
+//! completes, the fallback still meets every deadline. A model of the drive predicts the
+//! completion, at most C from now. Among these requests the one with the shortest access time is
+//! sent. If none may be sent, the oldest real-time request is; without one, the policy waits.
 //!
 //! # Feasible
-//! Request x would be through at t'. Then, with the waiting real-time requests other than x
-//! counted j = 1, 2, .. w in the order of release:
+//! Let request x complete at t'. Number the waiting real-time requests other than x as j = 1, 2, ..
+//! w in the order of release. Then x is feasible if
 //! - `t' + j C <= due_j` for each of them, and `t' <= due` of x itself;
-//! - if x is best effort: `t' + (w + sum of e_i over tasks with r_i <= r) C <= r + d_k` for each
+//! - for a best-effort x: `t' + (w + sum of e_i over tasks with r_i <= r) C <= r + d_k` for each
 //!   task k without a waiting request and each earliest release r >= r_k of such a task
 //!   ([`Tasks::slack`]).
 //!
-//! With `sum e_i C <= d_i <= p_i` this holds for the oldest waiting request at every
-//! decision, and so no deadline is missed: `tidegate_analysis::das` proves it. The limits for t' do
-//! not depend on x but on whether it is best effort: they are worked out once.
+//! With `sum e_i C <= d_i <= p_i` this holds for the oldest waiting request at every decision, so
+//! no deadline is missed: `tidegate_analysis::das` proves it. The limits for t' depend on x only
+//! through its class: they are computed once.
 //!
-//! Behind `tokens-per-task` units take the place of tasks ([`tasks`](self::tasks)).
+//! Behind `tokens-per-task`, units replace tasks ([`tasks`](self::tasks)).
 //!
-//! A job that its task's quality allows to drop is not part of the fallback, and is dropped
-//! when it would be late ([`tasks`](self::tasks)).
+//! A job that its task's quality allows to drop is not part of the fallback, and is dropped when it
+//! would be late ([`tasks`](self::tasks)).
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 3,
-//! which names the idea; conditions and proof: own derivation.
+//! which gives the idea; the conditions and the proof are own derivations.
 
 mod latest;
 mod tasks;
@@ -38,36 +38,36 @@ use self::tasks::{Slack, Tasks, Unit};
 use crate::placed_queue::{Placed, PlacedQueue};
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// A real-time request that waits.
+/// A waiting real-time request.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     placed: Placed,
     unit: Unit,
     due_ns: i128,
-    /// Its task's quality allows to drop it.
+    /// Whether its task's quality allows to drop it.
     is_excused: bool,
 }
 
-/// A request that may be sent now, and what it competes by: access time, then age.
+/// A request that may be sent now, with its rank: access time, then age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Candidate {
     key: (Duration, u64),
-    place: Place,
+    position: Position,
 }
 
-/// In which queue a request stands, and where.
-/// The soonest that it asks to be asked again, where only time can open the gate: margins may
-/// keep an estimate at C, and then what is missing does not shrink as time passes.
+/// The shortest time until the next wake-up when only time can open the gate: a margin may keep an
+/// estimate at C, and then the missing time does not shrink as time passes.
 const AGAIN_MIN: Duration = Duration::from_us(20);
 
+/// The queue that holds a request, and the request's index in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     RealTime(usize),
     BestEffort(usize),
 }
 
-/// Shortest access time first among what leaves every deadline feasible; see the module's
-/// text.
+/// Shortest access time first among the requests that keep every deadline feasible; see the module
+/// documentation.
 ///
 /// # Invariants
 /// - `waiting` is in the order of release.
@@ -81,7 +81,7 @@ pub struct Das {
     tasks: Tasks,
     access: Box<dyn AccessTime>,
     in_flight: Option<(RequestId, Target)>,
-    /// Scratch: made anew at each decision.
+    /// Scratch space, recomputed at each decision.
     latest: Latest,
     released_count: u64,
     /// C.
@@ -91,8 +91,8 @@ pub struct Das {
 }
 
 impl Das {
-    /// The policy that carries out `plan` on a drive that `access` knows up to the plan's
-    /// margin.
+    /// Returns the policy for `plan` on a drive whose access times `access` predicts up to the
+    /// plan's margin.
     pub fn new(plan: &Plan, access: Box<dyn AccessTime>) -> Self {
         Self {
             waiting: Vec::new(),
@@ -148,17 +148,17 @@ impl Das {
         self.best_effort.set_queued_max(plan.queued_max);
     }
 
-    /// When a request that is sent now is through at the latest. Both bounds hold: C for
-    /// whatever is sent, the estimate with its margin where there is one.
+    /// Returns the latest completion of a request that is sent now. Two bounds hold: C for any
+    /// request, and the estimate plus the margin where there is an estimate.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let expected = self.access.service(target).map_or(u64::MAX, |service| {
-            // Beyond the end of time it is C that counts.
+            // Beyond the end of time, C is the lower bound of the two.
             service.ns().saturating_add(self.margin.ns())
         });
         i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
     }
 
-    /// No later than [`Self::through_ns`], for less work.
+    /// Returns an instant no later than [`Self::through_ns`], for less work.
     fn through_ns_min(&self, now: Time, access: Duration) -> i128 {
         i128::from(now.ns()) + i128::from(access.min(self.service_max).ns())
     }
@@ -167,8 +167,9 @@ impl Das {
         self.waiting.iter().filter(|waiting| !waiting.is_excused)
     }
 
-    /// Until when the drive may be busy with a real-time request. One of the fallback only
-    /// changes places in it: jobs that may come have it ahead of them anyway.
+    /// Returns the latest instant until which the drive may be busy with a real-time request. A
+    /// request of the fallback only changes its position in it: it is already ahead of the jobs
+    /// that may be released.
     fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {
         let waiting = &self.waiting[index];
         let slack = slack.filter(|_| waiting.is_excused);
@@ -176,10 +177,10 @@ impl Das {
         latest_ns.min(self.latest.without[index])
     }
 
-    /// The candidate with the shortest access.
+    /// Returns the candidate with the shortest access time.
     fn choose(&self, now: Time, slack: Option<Slack>) -> Option<Candidate> {
         let mut best: Option<Candidate> = None;
-        let mut consider = |placed: &Placed, place: Place, latest_ns: &dyn Fn() -> i128| {
+        let mut consider = |placed: &Placed, position: Position, latest_ns: &dyn Fn() -> i128| {
             let access = self.access.access(&placed.target);
             let key = (access, placed.number);
             if best.is_some_and(|best| best.key < key) {
@@ -189,38 +190,38 @@ impl Das {
             if self.through_ns_min(now, access) <= latest_ns
                 && self.through_ns(now, &placed.target) <= latest_ns
             {
-                best = Some(Candidate { key, place });
+                best = Some(Candidate { key, position });
             }
         };
         for (index, waiting) in self.waiting.iter().enumerate() {
             let latest_ns = || self.latest_for(index, slack);
-            consider(&waiting.placed, Place::RealTime(index), &latest_ns);
+            consider(&waiting.placed, Position::RealTime(index), &latest_ns);
         }
         let slack_ns = slack.map_or(i128::MAX, |slack| slack.latest_ns);
         let latest_ns = slack_ns.min(self.latest.all);
         for (index, placed) in self.best_effort.as_slice().iter().enumerate() {
-            consider(placed, Place::BestEffort(index), &|| latest_ns);
+            consider(placed, Position::BestEffort(index), &|| latest_ns);
         }
         best
     }
 
-    /// The request to send now, if any may be sent.
-    fn next(&self, now: Time, slack: Option<Slack>) -> Option<Place> {
+    /// Returns the request to send now, if any may be sent.
+    fn next(&self, now: Time, slack: Option<Slack>) -> Option<Position> {
         let oldest = || self.waiting.iter().position(|waiting| !waiting.is_excused);
-        let fallback = || oldest().map(Place::RealTime);
-        self.choose(now, slack).map(|candidate| candidate.place).or_else(fallback)
+        let fallback = || oldest().map(Position::RealTime);
+        self.choose(now, slack).map(|candidate| candidate.position).or_else(fallback)
     }
 
-    /// A request that may be dropped and that would be late.
+    /// Returns a request that may be dropped and that would be late.
     fn late(&self, now: Time) -> Option<usize> {
         self.waiting.iter().position(|waiting| {
             waiting.is_excused && self.through_ns(now, &waiting.placed.target) > waiting.due_ns
         })
     }
 
-    /// When to ask again though nothing happens. While no job comes the limit moves on with
-    /// time, and a request may be through no later than now though it is sent later: the turn
-    /// of the platter is waited for either way.
+    /// Returns the wake-up time for a decision without an event. While no job is released the limit
+    /// moves with time, and a request may complete at the same instant although it is sent later:
+    /// it waits for the platter's rotation either way.
     fn wait(&self, now: Time, slack: Option<Slack>) -> Decision {
         let excused = self.waiting.iter().map(|waiting| &waiting.placed);
         let all = excused.chain(self.best_effort.as_slice());
@@ -237,17 +238,17 @@ impl Das {
             };
             Some(i128::from(from.ns()) + all.map(excess_ns).min()?)
         });
-        // Late at the latest then, and dropped.
+        // At that instant the request is late and is dropped.
         let due = self.waiting.iter().map(|waiting| waiting.due_ns).min();
         let again = opening.into_iter().chain(due).min();
         let again = again.and_then(|ns| u64::try_from(ns).ok()).map(Time::from_ns);
         again.map_or(Decision::AwaitEvent, |at| Decision::NotBefore(at.max(now + AGAIN_MIN)))
     }
 
-    fn dispatch(&mut self, now: Time, place: Place) -> Decision {
-        let Placed { id, target, .. } = match place {
-            Place::RealTime(index) => self.take_waiting(index),
-            Place::BestEffort(index) => self.best_effort.take(index),
+    fn dispatch(&mut self, now: Time, position: Position) -> Decision {
+        let Placed { id, target, .. } = match position {
+            Position::RealTime(index) => self.take_waiting(index),
+            Position::BestEffort(index) => self.best_effort.take(index),
         };
         self.access.dispatched(now, &target);
         self.in_flight = Some((id, target));
@@ -261,7 +262,7 @@ impl Policy for Das {
             Event::Release(request) => self.release(&request)?,
             Event::Complete { id, .. } => {
                 let (in_flight, target) = self.in_flight.take().expect("it is in flight");
-                assert_eq!(in_flight, id, "completion of what is not in flight");
+                assert_eq!(in_flight, id, "the completed request was not in flight");
                 self.access.completed(now, &target);
             }
             Event::Cancel(id) => self.cancel(id),
@@ -283,7 +284,7 @@ impl Policy for Das {
         self.latest.measure(waiting, self.service_max);
         let slack = self.tasks.slack(now, self.mandatory().count(), self.service_max);
         match self.next(now, slack) {
-            Some(place) => self.dispatch(now, place),
+            Some(position) => self.dispatch(now, position),
             None => self.wait(now, slack),
         }
     }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `dq-edf`: dual-queue batches in order of deadline.
 //!
-//! Rule: requests wait in the host in order of their absolute deadlines, equal ones in order
-//! of release; when the drive is idle, and only then, a batch of at most z of the earliest
-//! goes to the drive. Best effort fills batches up to beta as in `dqf`; how batches are
-//! formed stands in `dual_queue`.
+//! Rule: requests wait in the host in order of their absolute deadlines, equal ones in order of
+//! release. Only when the drive is idle, a batch of at most z requests with the earliest deadlines
+//! goes to the drive. Best effort fills batches up to beta as in `dqf`; `dual_queue` forms the
+//! batches.
 //!
-//! Source: the extension that the dissertation proposes in 9.5. Bound, and when this pays:
-//! `tidegate_analysis::dq_edf`. While everything pending fits into a batch this is `dqf`.
+//! Source: the extension that the dissertation proposes in 9.5. `tidegate_analysis::dq_edf` gives
+//! the bound and says when this policy helps. While every pending request fits into a batch, this
+//! policy is `dqf`.
 
 use tidegate_model::{Plan, Time};
 
@@ -15,26 +16,26 @@ use crate::dual_queue::DualQueue;
 use crate::edf::DueQueue;
 use crate::{Decision, Event, Full, Policy};
 
-/// Dual-queue EDF; see the module's text.
+/// Dual-queue EDF; see the module documentation.
 #[derive(Debug)]
 pub struct DqEdf {
     batches: DualQueue<DueQueue>,
 }
 
 impl DqEdf {
-    /// A policy with batches of at most `batch_max` (z), filled with best effort up to
-    /// `best_effort_fill` (beta) requests, holding at most `queued_max` of each kind.
-    /// With beta 0 best effort is never served: the proof left no room for it.
+    /// Returns a policy with batches of at most `batch_max` (z) requests, filled with best effort
+    /// up to `best_effort_fill` (beta) requests. It holds at most `queued_max` requests of each
+    /// kind. With beta = 0 best effort is never served: the proof left no room for it.
     ///
     /// # Panics
-    /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
+    /// If `batch_max` is 0 or `best_effort_fill` exceeds it.
     pub fn new(batch_max: u32, best_effort_fill: u32, queued_max: u32) -> Self {
         let real_time = DueQueue::new(queued_max);
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
 
-    /// The policy that carries out `plan`. A batch that takes longer than the plan's table says
-    /// is paid for by best effort, which is not sent for as long as the batch was late.
+    /// Returns the policy for `plan`. After a batch that takes longer than the plan's table says,
+    /// best effort is not sent for as long as the batch was late.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
         policy.batches.mind_overruns(plan.table.clone());
@@ -45,7 +46,7 @@ impl DqEdf {
 impl Policy for DqEdf {
     fn observe(&mut self, now: Time, mut event: Event) -> Result<(), Full> {
         if let Event::Reconfigure(plan) = &mut event {
-            // Only batches in order of release are limited by cost.
+            // Only batches in release order can be limited by cost.
             plan.batch_cost = None;
         }
         self.batches.observe(now, event)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `dqf`: dual-queue FIFO.
 //!
-//! Rule: requests wait in the host's FIFO; when the drive is idle, and only then, a batch
-//! of at most z of the oldest goes to the drive. Best effort has a queue of its own and
-//! fills a batch that holds j real-time requests up to f(j) = max(j, beta) in total, so
-//! it never delays the formation of a batch and costs no more than the proof charged. A plan may
-//! limit batches by cost as well. How batches are formed stands in `dual_queue`.
+//! Rule: requests wait in the host's FIFO. Only when the drive is idle, a batch of at most z of the
+//! oldest requests goes to the drive. Best effort has its own queue and fills a batch that holds j
+//! real-time requests up to f(j) = max(j, beta) in total. It therefore never delays a batch and
+//! costs no more than the proof charged. A plan may also limit batches by cost. `dual_queue` forms
+//! the batches.
 //!
-//! Source: dissertation chapter 9 (definition: 9.2.2); best effort: `docs/theory/dual-queue-fifo.md` section 5. Bounds:
-//! `tidegate_analysis::dqf`, by cost `tidegate_analysis::cost_limited`.
+//! Source: dissertation chapter 9 (definition: 9.2.2); best effort:
+//! `docs/theory/dual-queue-fifo.md` section 5. Bounds: `tidegate_analysis::dqf`, by cost
+//! `tidegate_analysis::cost_limited`.
 
 use tidegate_model::{Plan, Time};
 
@@ -16,27 +17,27 @@ use crate::dual_queue::DualQueue;
 use crate::kind_queue::KindQueue;
 use crate::{Decision, Event, Full, Policy};
 
-/// Dual-queue FIFO; see the module's text.
+/// Dual-queue FIFO; see the module documentation.
 #[derive(Debug)]
 pub struct Dqf {
     batches: DualQueue<KindQueue>,
 }
 
 impl Dqf {
-    /// A policy with batches of at most `batch_max` (z), filled with best effort up to
-    /// `best_effort_fill` (beta) requests, holding at most `queued_max` of each kind.
-    /// With beta 0 best effort is never served: the proof left no room for it.
+    /// Returns a policy with batches of at most `batch_max` (z) requests, filled with best effort
+    /// up to `best_effort_fill` (beta) requests. It holds at most `queued_max` requests of each
+    /// kind. With beta = 0 best effort is never served: the proof left no room for it.
     ///
     /// # Panics
-    /// When `batch_max` is 0 or `best_effort_fill` exceeds it.
+    /// If `batch_max` is 0 or `best_effort_fill` exceeds it.
     pub fn new(batch_max: u32, best_effort_fill: u32, queued_max: u32) -> Self {
         let real_time = KindQueue::new(queued_max);
         Self { batches: DualQueue::new(real_time, batch_max, best_effort_fill, queued_max) }
     }
 
-    /// The policy that carries out `plan`. A batch that takes longer than the plan's table says
-    /// is paid for by best effort, which is not sent for as long as the batch was late. Where the
-    /// plan limits batches by cost, A and the costs take the place of the table.
+    /// Returns the policy for `plan`. After a batch that takes longer than the plan's table says,
+    /// best effort is not sent for as long as the batch was late. If the plan limits batches by
+    /// cost, A and the costs replace the table.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
         policy.batches.mind_overruns(plan.table.clone());
@@ -49,12 +50,12 @@ impl Dqf {
         self.batches.is_idle()
     }
 
-    /// Real-time requests that wait for a batch.
+    /// Returns the number of real-time requests that wait for a batch.
     pub(crate) fn real_time_queued(&self) -> u32 {
         self.batches.real_time_queued()
     }
 
-    /// Another z, from the next batch on; at least beta.
+    /// Sets z from the next batch on; at least beta.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batches.set_batch_max(batch_max);
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `dqf-elastic`: dual-queue FIFO whose batches grow while an overload lasts.
 //!
-//! Rule: `dqf` with z, as long as no more real-time requests are queued than the contracts
-//! allow. More of them are an overload; then batches take all that is queued, as far as the
-//! batch table goes, until one of them takes the last of it.
+//! Rule: `dqf` with z while no more real-time requests are queued than the contracts allow. More
+//! are an overload. During an overload a batch takes all queued requests, up to the end of the
+//! batch table, until one batch takes the last of them.
 //!
 //! ```text
 //!             more than N queued
 //!   Usual z ----------------------> batches up to the table's end --+
 //!      ^                                                            |
-//!      +---------- a batch takes all that is queued ----------------+
+//!      +---------- a batch takes all queued requests --------------+
 //! ```
 //!
 //! Source: dissertation 9.3.4 and 10.4, which propose it without a rule for when to grow.
@@ -18,13 +18,13 @@ use tidegate_model::{Plan, Time};
 
 use crate::{Decision, Dqf, Event, Full, Policy};
 
-/// Dual-queue FIFO that grows its batches in an overload; see the module's text.
+/// Dual-queue FIFO that grows its batches in an overload; see the module documentation.
 ///
 /// # Bound
-/// That of `dqf` with the same z, while tasks keep their contracts and the bounds R are within
-/// the deadlines: then at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending
-/// at any round, because jobs released up to `t - R_i` are complete at t (completions are
-/// observed first). The first batch beyond z would need more.
+/// The bound of `dqf` with the same z, while tasks keep their contracts and the bounds R are within
+/// the deadlines. Then at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending at any
+/// round, because jobs released up to `t - R_i` are complete at t (completions are observed first).
+/// The first batch beyond z would need more.
 #[derive(Debug)]
 pub struct DqfElastic {
     dqf: Dqf,
@@ -32,13 +32,13 @@ pub struct DqfElastic {
     batch_max: u32,
     /// The end of the batch table.
     batch_max_in_overload: u32,
-    /// N: more real-time requests queued than these are an overload.
+    /// N: more queued real-time requests than this are an overload.
     queued_max_in_contract: u64,
     is_overloaded: bool,
 }
 
 impl DqfElastic {
-    /// A policy that carries out `plan`.
+    /// Returns the policy for `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
             // Growing batches are proved by count alone.
@@ -50,7 +50,7 @@ impl DqfElastic {
         }
     }
 
-    /// z for the batch that an idle drive gets now.
+    /// Returns z for the batch that an idle drive gets now.
     fn next_batch_max(&mut self) -> u32 {
         let queued = self.dqf.real_time_queued();
         self.is_overloaded |= u64::from(queued) > self.queued_max_in_contract;

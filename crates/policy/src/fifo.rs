@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `fifo`: first in, first out, one request on the drive at a time.
 //!
-//! Rule: whenever the drive is idle, send it the oldest request, of whatever class. The
-//! drive never has a choice, so every request costs at most b(1), and nothing of the
-//! drive's own scheduling is gained. With equal relative deadlines this is also
-//! non-preemptive EDF. Bound: `tidegate_analysis::fifo`.
+//! Rule: whenever the drive is idle, send it the oldest request of any class. The drive never has a
+//! choice, so every request costs at most b(1), and the drive's own scheduling gains nothing. With
+//! equal relative deadlines this is also non-preemptive EDF. Bound: `tidegate_analysis::fifo`.
 
 use tidegate_model::Time;
 
 use crate::{Decision, Event, Full, Noop, Policy};
 
-/// One request at a time in release order; see the module's text.
+/// One request at a time in release order; see the module documentation.
 #[derive(Debug)]
 pub struct Fifo {
-    /// FIFO to a drive that is told to have room for one.
+    /// FIFO with a depth of one.
     one_at_a_time: Noop,
 }
 
 impl Fifo {
-    /// A policy that holds at most `queued_max` requests.
+    /// Returns a policy that holds at most `queued_max` requests.
     pub fn new(queued_max: u32) -> Self {
         Self { one_at_a_time: Noop::new(1, queued_max) }
     }

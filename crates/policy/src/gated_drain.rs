@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `gated-drain`: best effort flows as long as "stop now, wait until the drive is empty,
-//! send all pending real-time requests at once" keeps every deadline of every task.
+//! `gated-drain`: sends best effort while "stop now, wait until the drive is empty, send all
+//! pending real-time requests together" keeps every deadline of every task.
 //!
-//! Rule. Each request of a job is a unit of its task; n of them there are in all. A dispatch
-//! at t = `now` that makes k requests outstanding, m units then not being on the drive, is
-//! allowed iff k <= K and
-//! - `t + drain(k) <= due` of every unit on the drive, those being sent included;
-//! - `t + drain(k) + drain(m) <= due` of every unit that waits;
-//! - `t + drain(k) + drain(m) <= max(t, next_release) + deadline` of every unit that is not
-//!   released, `next_release` being its last release + its period (none yet: now);
-//! - for best effort: `t + drain(k) + drain(n) <= next_release + deadline` of every unit on
-//!   the drive. (Where the workload is proven this follows from the first condition:
+//! Rule. Each request of a job is a unit of its task; n is the number of all units. A dispatch at
+//! t = `now` leaves k requests outstanding and m units off the drive. It is allowed iff k <= K and
+//! - `t + drain(k) <= due` of every unit on the drive, including those being sent;
+//! - `t + drain(k) + drain(m) <= due` of every waiting unit;
+//! - `t + drain(k) + drain(m) <= max(t, next_release) + deadline` of every unreleased unit, where
+//!   `next_release` is its last release + its period (before the first release: now);
+//! - for best effort: `t + drain(k) + drain(n) <= next_release + deadline` of every unit on the
+//!   drive. (If the workload is proven, this follows from the first condition:
 //!   `due <= next_release` and `drain(n) <= deadline`.)
 //!
-//! Order: all waiting units together if that is allowed, else the one that is due first,
-//! else nothing; with none waiting, requests beyond any contract, then best effort, one by
-//! one. If the unit that is due first may not go alone then no other may, nor best effort.
-//! An empty drive gets the most waiting units, in order of due, that are allowed together;
-//! if no number is, a contract is broken, and it gets them all.
+//! Order: all waiting units together if that is allowed, otherwise the unit that is due first,
+//! otherwise nothing. Without a waiting unit, requests beyond any contract follow, then best
+//! effort, one by one. If the unit that is due first may not be sent alone, no other unit and no
+//! best effort may be sent. An empty drive gets the largest allowed number of waiting units in
+//! deadline order. If no number is allowed, a contract is broken, and the drive gets all of them.
 //!
 //! ```text
 //!   unit:    Idle ----released----> Waiting ----sent----> InFlight
@@ -25,24 +24,23 @@
 //!             +------------------- completes -----------------+
 //! ```
 //!
-//! Why not always all to an empty drive: with deadline = period a unit may complete just
-//! when the drive empties and be released again at that instant. It was not among the m
-//! that the last dispatch counted, so it may have to wait for those that were.
+//! An empty drive does not always get all waiting units. With deadline = period a unit may complete
+//! just when the drive empties and be released again at that instant. It was not among the m that
+//! the last dispatch counted, so it may have to wait for those that were.
 //!
-//! Time alone only closes the gate: each left side grows by what time passes, and
-//! max(t, next_release) by no more. So the policy never asks to be woken. All that one
-//! round sends is one dispatch: the last check of the round has the largest k.
-//! No places on the drive are kept free: the fallback plan sends to an empty drive, so
-//! n <= K is all it needs.
+//! Time alone only closes the gate: each left side grows at the rate of time, and max(t,
+//! next_release) grows no faster. So the policy never asks for a wake-up. All requests of one round
+//! are one dispatch: the last check of the round has the largest k. The policy reserves no slots on
+//! the drive: the fallback plan sends to an empty drive, so n <= K suffices.
 //!
-//! What is not in the contract: a request of a task whose units are all pending waits in a
-//! line of its task, is counted by nobody, and takes the next unit that its task gets back,
-//! so that no task has more than its requests pending. One of an unknown task goes before
-//! best effort and under its conditions. A job that comes before its period is over is
-//! served as it comes, which may cost others their deadline: that is for a regulator to
-//! prevent.
+//! Requests outside the contract: a request of a task whose units are all pending waits in a queue
+//! of its task. No condition counts it, and it takes the next unit that its task gets back, so no
+//! task has more than its requests pending. A request of an unknown task is sent before best effort
+//! and under the same conditions. A job that is released before its period is over is served on
+//! arrival, which may cost other tasks their deadlines; a regulator must prevent this.
 //!
-//! Source: own derivation, `docs/theory/draining.md` section 8. Guarantee: `tidegate_analysis::gated_drain`.
+//! Source: own derivation, `docs/theory/draining.md` section 8. Guarantee:
+//! `tidegate_analysis::gated_drain`.
 
 mod units;
 
@@ -57,52 +55,52 @@ use units::{Unit, Units};
 
 /// A request on the drive.
 #[derive(Debug, Clone)]
-struct Flying {
+struct InFlightRequest {
     request: Request,
-    /// None for best effort and for what is beyond any contract.
+    /// `None` for best effort and for requests beyond any contract.
     unit: Option<Unit>,
 }
 
-/// Best effort behind a gate; see the module's text.
+/// Best effort behind a gate; see the module documentation.
 ///
 /// # Invariants
-/// - `granted_count` of the waiting units, those that are due first, may go in this round.
-/// - Every request in `excess` is of a task of which no unit is idle.
+/// - `granted_count` of the waiting units, those that are due first, may be sent in this round.
+/// - Every request in `excess` belongs to a task without an idle unit.
 ///
 /// # Complexity
-/// O(log n) a decision; O(n log n) where an empty drive cannot take all that waits.
-/// O(depth) a completion.
+/// O(log n) per decision; O(n log n) if an empty drive cannot take all waiting units. O(depth) per
+/// completion.
 #[derive(Debug, Clone)]
 pub struct GatedDrain {
     drain: DrainTimes,
     units: Units,
-    in_flight: Vec<Flying>,
+    in_flight: Vec<InFlightRequest>,
     granted_count: u32,
-    /// A line for each task.
+    /// One queue per task.
     excess: Vec<VecDeque<Request>>,
     excess_count: u32,
-    /// What is beyond any contract: requests of unknown tasks, and best effort.
+    /// Requests beyond any contract: those of unknown tasks, and best effort.
     others: ClassQueues,
     queued_max: u32,
 }
 
-/// A dispatch that is thought of.
+/// A dispatch whose conditions are checked.
 #[derive(Debug, Clone, Copy)]
-struct Thought {
-    /// Requests outstanding after it, k.
+struct ProposedDispatch {
+    /// k: requests outstanding after it.
     outstanding: u32,
-    /// Units not on the drive after it, m.
+    /// m: units off the drive after it.
     left: u32,
-    /// The earliest due of the units that are on the drive after it, in ns.
+    /// The earliest deadline of the units on the drive after it, in ns.
     due_on_drive: Option<u64>,
-    /// The earliest due of the units that wait after it, in ns.
+    /// The earliest deadline of the units waiting after it, in ns.
     due_waiting: Option<u64>,
     is_best_effort: bool,
 }
 
 impl GatedDrain {
-    /// A policy that carries out `plan`. Without a drain table it sends real-time requests
-    /// to an empty drive and no best effort beside tasks.
+    /// Returns the policy for `plan`. Without a drain table it sends real-time requests to an empty
+    /// drive and no best effort beside tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             drain: DrainTimes::of(plan),
@@ -136,7 +134,7 @@ impl GatedDrain {
         Ok(())
     }
 
-    /// A unit of this task is idle: what of the task waits beyond its contract takes it.
+    /// Gives an idle unit of this task to the oldest of its requests beyond the contract, if any.
     fn admit_excess(&mut self, task: usize) {
         if let Some(request) = self.excess[task].pop_front() {
             self.excess_count -= 1;
@@ -145,9 +143,9 @@ impl GatedDrain {
     }
 
     fn complete(&mut self, id: RequestId) {
-        let position = self.in_flight.iter().position(|flying| flying.request.id == id);
+        let position = self.in_flight.iter().position(|in_flight| in_flight.request.id == id);
         let position = position.unwrap_or_else(|| panic!("completion of {id:?}, not in flight"));
-        let Flying { request, unit } = self.in_flight.swap_remove(position);
+        let InFlightRequest { request, unit } = self.in_flight.swap_remove(position);
         if let Some(unit) = unit {
             self.units.idle(unit);
             self.admit_excess(request.task.index());
@@ -159,10 +157,10 @@ impl GatedDrain {
             self.admit_excess(request.task.index());
             return;
         }
-        for line in &mut self.excess {
-            let length = line.len();
-            line.retain(|request| request.id != id);
-            if line.len() < length {
+        for queue in &mut self.excess {
+            let length = queue.len();
+            queue.retain(|request| request.id != id);
+            if queue.len() < length {
                 self.excess_count -= 1;
                 return;
             }
@@ -170,22 +168,22 @@ impl GatedDrain {
         self.others.cancel(id);
     }
 
-    /// Nothing is lost; releases of before say nothing about the tasks of the new plan, so
-    /// each of them may release now.
+    /// Applies a new plan without losing a request. Earlier releases say nothing about the tasks of
+    /// the new plan, so each of them may release now.
     fn reconfigure(&mut self, plan: &Plan) {
         let mut queued: Vec<Request> = self.units.waiting().collect();
-        queued.extend(self.excess.iter_mut().flat_map(|line| line.drain(..)));
+        queued.extend(self.excess.iter_mut().flat_map(|queue| queue.drain(..)));
         queued.extend(std::iter::from_fn(|| self.others.pop_real_time()));
         queued.sort_by_key(|request| (request.released, request.id));
         let in_flight = std::mem::take(&mut self.in_flight);
         let others = std::mem::replace(&mut self.others, ClassQueues::new(0));
         *self = Self { others, queued_max: u32::MAX, ..Self::new(plan) };
-        for Flying { request, .. } in in_flight {
+        for InFlightRequest { request, .. } in in_flight {
             let has_contract = request.class != Class::BestEffort;
             let unit = if has_contract { self.units.admit_in_flight(&request) } else { None };
-            self.in_flight.push(Flying { request, unit });
+            self.in_flight.push(InFlightRequest { request, unit });
         }
-        // A smaller bound than what is queued loses nothing: it only refuses what comes.
+        // A bound below the current length drops nothing: it only refuses new requests.
         self.others.set_queued_max(u32::MAX);
         for request in queued {
             self.release(request).expect("room without bound");
@@ -194,41 +192,41 @@ impl GatedDrain {
         self.others.set_queued_max(plan.queued_max);
     }
 
-    /// The conditions of the module's text.
-    fn is_allowed(&self, now: Time, thought: Thought) -> bool {
-        let Some(empty_by) = self.drain.empty_by(now, thought.outstanding) else { return false };
+    /// Whether the conditions of the module documentation hold.
+    fn is_allowed(&self, now: Time, proposed: ProposedDispatch) -> bool {
+        let Some(empty_by) = self.drain.empty_by(now, proposed.outstanding) else { return false };
         let after = |units| self.drain.empty_by(empty_by, units).map(Time::ns);
         let is_kept = |by: Option<u64>, due: Option<u64>| {
             due.is_none_or(|due| by.is_some_and(|by| by <= due))
         };
-        let served_by = after(thought.left);
+        let served_by = after(proposed.left);
         let since_now = served_by.map(|by| by - now.ns());
-        is_kept(Some(empty_by.ns()), thought.due_on_drive)
-            && is_kept(served_by, thought.due_waiting)
+        is_kept(Some(empty_by.ns()), proposed.due_on_drive)
+            && is_kept(served_by, proposed.due_waiting)
             && is_kept(served_by, self.units.due_if_released_next())
             && is_kept(since_now, self.units.deadline_if_released_now())
-            && (!thought.is_best_effort
+            && (!proposed.is_best_effort
                 || is_kept(after(self.units.count()), self.units.due_after_flight()))
     }
 
-    /// Whether the `count` waiting units that are due first may go together, `due_behind`
-    /// being due first among those that stay.
+    /// Whether the `count` waiting units that are due first may be sent together; `due_behind` is
+    /// the earliest deadline of those that stay.
     fn may_send(&self, now: Time, count: u32, due_behind: Option<u64>) -> bool {
-        let [flying, first] = [self.units.due_in_flight(), self.units.due_waiting()];
+        let [in_flight, first] = [self.units.due_in_flight(), self.units.due_waiting()];
         let not_in_flight = self.units.count() - self.units.in_flight_count();
         self.is_allowed(
             now,
-            Thought {
+            ProposedDispatch {
                 outstanding: self.outstanding().saturating_add(count),
                 left: not_in_flight - count,
-                due_on_drive: [flying, first].into_iter().flatten().min(),
+                due_on_drive: [in_flight, first].into_iter().flatten().min(),
                 due_waiting: due_behind,
                 is_best_effort: false,
             },
         )
     }
 
-    /// How many of the waiting units, those that are due first, may go now.
+    /// Returns how many of the waiting units, those that are due first, may be sent now.
     fn grant(&mut self, now: Time) -> u32 {
         let waiting_count = self.units.waiting_count();
         if self.may_send(now, waiting_count, None) {
@@ -251,7 +249,7 @@ impl GatedDrain {
         }
         self.is_allowed(
             now,
-            Thought {
+            ProposedDispatch {
                 outstanding,
                 left: self.units.count() - self.units.in_flight_count(),
                 due_on_drive: self.units.due_in_flight(),
@@ -261,25 +259,25 @@ impl GatedDrain {
         )
     }
 
-    /// A waiting unit, if one may go.
-    fn next_unit(&mut self, now: Time) -> Option<Flying> {
+    /// Returns a waiting unit, if one may be sent.
+    fn next_unit(&mut self, now: Time) -> Option<InFlightRequest> {
         if self.granted_count == 0 {
             self.granted_count = self.grant(now);
         }
         self.granted_count = self.granted_count.checked_sub(1)?;
         let (unit, request) = self.units.send_first();
-        Some(Flying { request, unit: Some(unit) })
+        Some(InFlightRequest { request, unit: Some(unit) })
     }
 
-    /// What has no contract, if it may go.
-    fn next_other(&mut self, now: Time) -> Option<Flying> {
+    /// Returns a request without contract, if it may be sent.
+    fn next_other(&mut self, now: Time) -> Option<InFlightRequest> {
         let is_any_queued =
             self.others.next_real_time().or(self.others.next_best_effort()).is_some();
         if !is_any_queued || !self.may_add(now) {
             return None;
         }
         let request = self.others.pop_real_time().or_else(|| self.others.pop_best_effort());
-        request.map(|request| Flying { request, unit: None })
+        request.map(|request| InFlightRequest { request, unit: None })
     }
 }
 
@@ -300,9 +298,9 @@ impl Policy for GatedDrain {
         self.units.pass_time(now);
         let next =
             if self.units.waiting_count() > 0 { self.next_unit(now) } else { self.next_other(now) };
-        let Some(flying) = next else { return Decision::AwaitEvent };
-        let id = flying.request.id;
-        self.in_flight.push(flying);
+        let Some(in_flight) = next else { return Decision::AwaitEvent };
+        let id = in_flight.request.id;
+        self.in_flight.push(in_flight);
         Decision::Dispatch { id, tag: Tag::Simple }
     }
 }

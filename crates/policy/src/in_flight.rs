@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a policy dispatched and has not seen come back.
+//! The requests that a policy dispatched and that are not complete.
 
 use tidegate_model::{Request, RequestId};
 
-/// The requests on the drive, in no order that means anything.
+/// The requests on the drive, in arbitrary order.
 ///
 /// # Complexity
-/// O(depth) to find one that completes: a drive holds a few dozen.
+/// O(depth) to find a completed request: a drive holds a few dozen.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InFlight {
     requests: Vec<Request>,
 }
 
 impl InFlight {
-    /// None, with room for `depth`.
+    /// Returns an empty set with capacity for `depth` requests.
     pub(crate) fn with_room(depth: u32) -> Self {
         Self { requests: Vec::with_capacity(depth as usize) }
     }
@@ -22,10 +22,10 @@ impl InFlight {
         self.requests.push(request);
     }
 
-    /// Removes a request that came back.
+    /// Removes a completed request.
     ///
     /// # Panics
-    /// When it is not in flight: the host broke its protocol.
+    /// If the request is not in flight: the host broke its protocol.
     pub(crate) fn complete(&mut self, id: RequestId) -> Request {
         let position = self.requests.iter().position(|request| request.id == id);
         let position = position.unwrap_or_else(|| panic!("completion of {id:?}, not in flight"));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A bounded first-in first-out queue that knows what kind of request each one is, so that
-//! batches can be limited by what their requests cost.
+//! A bounded first-in first-out queue that keeps each request's operation and size, so that batches
+//! can be limited by cost.
 //!
-//! The kind is kept and not the cost: a new plan may charge what is queued anew.
+//! The queue keeps these and not the cost, because a new plan may charge queued requests
+//! differently.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use tidegate_model::{BatchCost, Bytes, Op, Plan, Request, RequestId};
 use crate::Full;
 use crate::queue::{Prefix, RealTimeQueue};
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Debug, Clone, Copy)]
 struct Queued {
     id: RequestId,
@@ -19,7 +20,7 @@ struct Queued {
     size: Bytes,
 }
 
-/// Requests that are released and not dispatched, oldest first, at most `queued_max`.
+/// A queue of released, undispatched requests, oldest first, at most `queued_max`.
 #[derive(Debug)]
 pub(crate) struct KindQueue {
     requests: VecDeque<Queued>,
@@ -27,15 +28,15 @@ pub(crate) struct KindQueue {
 }
 
 impl KindQueue {
-    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    /// Returns an empty queue. It grows on demand up to the bound and keeps its capacity.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { requests: VecDeque::new(), queued_max }
     }
 
-    /// The oldest of them, at most so many, that together cost at most `room_ns`.
+    /// Returns the oldest requests, at most `most`, that together cost at most `room_ns`.
     ///
     /// # Complexity
-    /// O(log sizes) for each that fits, and for one more.
+    /// O(log sizes) per request that fits, and for one more.
     pub(crate) fn within(&self, most: u32, room_ns: u64, cost: &BatchCost) -> Prefix {
         let mut prefix = Prefix::default();
         for queued in self.requests.iter().take(most as usize) {
@@ -80,7 +81,8 @@ impl RealTimeQueue for KindQueue {
         };
         let prefix = self.within(most, cost.cost_max.ns(), cost);
         match self.requests.front() {
-            // A request that costs more than Z is of no contract; alone it delays least.
+            // A request that costs more than Z is outside every contract; alone it delays the
+            // others least.
             Some(first) if prefix.count == 0 && most > 0 => {
                 Prefix { count: 1, cost_ns: cost.charge_ns(first.op, first.size) }
             }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `noop`: FIFO up to the drive's depth.
 //!
-//! Rule: whenever the drive holds fewer than K requests, send it the oldest. All classes
-//! share the one queue. What the drive holds it serves in an order of its own, and new
-//! requests keep joining, so no bound follows from b(i). This is the baseline: what most
-//! systems do with a drive that has a queue.
+//! Rule: whenever the drive holds fewer than K requests, send it the oldest. All classes share one
+//! queue. The drive serves its requests in an order of its own, and new requests keep joining, so
+//! no bound follows from b(i). This is the baseline: most systems use a drive with a queue this
+//! way.
 //!
 //! Source: the Linux scheduler of that name (now `none`), dissertation section 9.3.4.
 
@@ -13,7 +13,7 @@ use tidegate_model::Time;
 use crate::queue::FifoQueue;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// FIFO up to the drive's depth; see the module's text.
+/// FIFO up to the drive's depth; see the module documentation.
 ///
 /// # Invariants
 /// - `in_flight_count` exceeds `depth` only after a `Reconfigure` to a smaller depth.
@@ -25,7 +25,7 @@ pub struct Noop {
 }
 
 impl Noop {
-    /// A policy for a drive that accepts `depth` requests, holding at most `queued_max`.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`.
     pub fn new(depth: u32, queued_max: u32) -> Self {
         Self { queue: FifoQueue::new(queued_max), in_flight_count: 0, depth }
     }
@@ -36,8 +36,10 @@ impl Policy for Noop {
         match event {
             Event::Release(request) => self.queue.push(request.id)?,
             Event::Complete { .. } => {
-                self.in_flight_count =
-                    self.in_flight_count.checked_sub(1).expect("completion of what was in flight");
+                self.in_flight_count = self
+                    .in_flight_count
+                    .checked_sub(1)
+                    .expect("the completed request was in flight");
             }
             Event::Cancel(id) => {
                 self.queue.cancel(id);

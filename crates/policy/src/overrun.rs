@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What best effort pays when the drive took longer than its table says.
+//! Delays best effort after the drive took longer than its table says.
 //!
-//! Rule: a batch of n requests that came back x later than b(n) after it was sent, or than A and
-//! the costs of its requests where batches are limited by cost and the proof charges these, keeps
-//! best effort off the drive for x from then on. Real time goes as ever: no batch becomes larger
-//! or later for it, so no bound depends on this. Best effort waits for no longer in all than
-//! the drive was late in all.
+//! Rule: let a batch of n requests complete x later than b(n) after its dispatch. (If batches are
+//! limited by cost, and the proof charges A and the costs of its requests, these replace b(n).)
+//! Best effort is then kept off the drive for x. Real-time requests are unaffected: no batch
+//! becomes larger or later, so no bound depends on this rule. In total, best effort waits no longer
+//! than the drive was late.
 //!
-//! Source: dissertation 6.2, figure 6.3, line 9, where a server that overran its budget gets
-//! the next one later by as much; carried over to the drive.
+//! Source: dissertation 6.2, figure 6.3, line 9, where a server that overran its budget gets the
+//! next one later by the same amount; here applied to the drive.
 
 use tidegate_model::{BatchTable, Duration, Time};
 
-/// Until when best effort waits; see the module's text.
+/// The instant until which best effort waits; see the module documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Overrun {
-    /// b; without it nobody knows what is late.
+    /// b; without it no batch counts as late.
     table: Option<BatchTable>,
-    /// When the batch on the drive is late.
+    /// The instant from which the batch on the drive is late.
     due_back: Option<Time>,
     resume: Time,
 }
 
 impl Overrun {
-    /// Counts by `table` from the next batch on.
+    /// Measures overruns by `table` from the next batch on.
     pub(crate) fn set_table(&mut self, table: BatchTable) {
         self.table = Some(table);
     }
 
-    /// Whether it counts at all.
+    /// Whether overruns are measured.
     pub(crate) const fn is_counting(&self) -> bool {
         self.table.is_some()
     }
 
-    /// A batch of so many requests goes to the drive, which may take `by_cost` for it, or b of
-    /// their number where nothing is said by cost.
+    /// Records the dispatch of a batch of `requests` requests, which may take `by_cost`, or b of
+    /// their number without a limit by cost.
     pub(crate) fn send(&mut self, now: Time, requests: u32, by_cost: Option<Duration>) {
         let table = self.table.as_ref().filter(|table| requests <= table.batch_max());
         let time_max = by_cost.or_else(|| table.map(|table| table.time_max(requests)));
@@ -42,7 +42,7 @@ impl Overrun {
         self.due_back = time_max.and_then(|time_max| now.checked_add(time_max));
     }
 
-    /// All of it came back.
+    /// Records that the whole batch is complete.
     pub(crate) fn end(&mut self, now: Time) {
         let Some(due_back) = self.due_back.take().filter(|&due_back| due_back < now) else {
             return;
@@ -52,7 +52,7 @@ impl Overrun {
         self.resume = self.resume.max(resume);
     }
 
-    /// When best effort may be sent again, if not now.
+    /// Returns the instant at which best effort may be sent again, if not now.
     pub(crate) fn wait(&self, now: Time) -> Option<Time> {
         (now < self.resume).then_some(self.resume)
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A bounded queue of requests with their places, in no order: for policies that look at all
-//! of them at each decision.
+//! A bounded, unordered queue of requests with their positions on the drive, for policies that look
+//! at all of them at each decision.
 
 use tidegate_model::{RequestId, Target};
 
 use crate::Full;
 
-/// A queued request and its place.
+/// A queued request and its position on the drive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
-    /// Counts the requests that came: of equal ones the oldest is served.
+    /// Sequence number of arrival: of equal requests the oldest is served.
     pub(crate) number: u64,
     pub(crate) id: RequestId,
     pub(crate) target: Target,
 }
 
-/// Requests that are released and not dispatched, at most `queued_max`.
+/// Released, undispatched requests, at most `queued_max`.
 #[derive(Debug)]
 pub(crate) struct PlacedQueue {
     placed: Vec<Placed>,
@@ -23,7 +23,7 @@ pub(crate) struct PlacedQueue {
 }
 
 impl PlacedQueue {
-    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    /// Returns an empty queue. It grows on demand up to the bound and keeps its capacity.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { placed: Vec::new(), queued_max }
     }
@@ -40,19 +40,20 @@ impl PlacedQueue {
         &self.placed
     }
 
-    /// Takes the request at this index, in O(1).
+    /// Removes and returns the request at this index, in O(1).
     pub(crate) fn take(&mut self, index: usize) -> Placed {
         self.placed.swap_remove(index)
     }
 
-    /// Removes a request from anywhere in the queue; nothing if it is not there. O(queued).
+    /// Removes a request from anywhere in the queue, if it is there. O(queued).
     pub(crate) fn cancel(&mut self, id: RequestId) {
         if let Some(index) = self.placed.iter().position(|placed| placed.id == id) {
             self.placed.swap_remove(index);
         }
     }
 
-    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What real-time requests wait in, and the simplest of it: a bounded first-in first-out
-//! queue of request names, shared by the FIFO policies.
+//! The interface of queues for real-time requests, and its simplest implementation: a bounded
+//! first-in first-out queue of request ids, shared by the FIFO policies.
 
 use std::collections::VecDeque;
 
@@ -8,40 +8,41 @@ use tidegate_model::{BatchCost, Plan, Request, RequestId};
 
 use crate::Full;
 
-/// Real-time requests that are released and not dispatched, in the order of a policy, bounded.
+/// A bounded queue of released, undispatched real-time requests in the order of a policy.
 pub(crate) trait RealTimeQueue {
-    /// Takes a request in, or answers [`Full`].
+    /// Adds a request, or returns [`Full`].
     fn push(&mut self, request: &Request) -> Result<(), Full>;
 
-    /// Takes out the one that goes next.
+    /// Removes and returns the next request.
     fn pop(&mut self) -> Option<RequestId>;
 
-    /// Removes a request from anywhere; whether it was there. O(queued).
+    /// Removes a request from anywhere in the queue and returns whether it was there. O(queued).
     fn cancel(&mut self, id: RequestId) -> bool;
 
-    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    /// Applies a plan's bound. A bound below the current length drops nothing: it only refuses new
+    /// requests.
     fn reconfigure(&mut self, plan: &Plan);
 
-    /// How many are queued.
+    /// Returns the number of queued requests.
     fn len(&self) -> u32;
 
-    /// What of those that go next one batch may hold: at most `most` requests, limited by cost as
-    /// well where the queue knows what its requests cost.
+    /// Returns the part of the queue's front that one batch may hold: at most `most` requests, also
+    /// limited by cost if the queue knows its requests' costs.
     fn prefix(&self, most: u32, cost: Option<&BatchCost>) -> Prefix {
         assert!(cost.is_none(), "only batches in order of release are limited by cost");
         Prefix { count: self.len().min(most), cost_ns: 0 }
     }
 }
 
-/// The requests that go next, so many of them, and what they cost.
+/// The number and the cost of the requests at a queue's front.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Prefix {
     pub(crate) count: u32,
-    /// In ns; 0 where nothing is limited by cost.
+    /// In ns; 0 if nothing is limited by cost.
     pub(crate) cost_ns: u64,
 }
 
-/// Requests that are released and not dispatched, oldest first, at most `queued_max`.
+/// A queue of released, undispatched requests, oldest first, at most `queued_max`.
 #[derive(Debug)]
 pub(crate) struct FifoQueue {
     requests: VecDeque<RequestId>,
@@ -49,7 +50,7 @@ pub(crate) struct FifoQueue {
 }
 
 impl FifoQueue {
-    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    /// Returns an empty queue. It grows on demand up to the bound and keeps its capacity.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { requests: VecDeque::new(), queued_max }
     }
@@ -66,13 +67,14 @@ impl FifoQueue {
         self.requests.pop_front()
     }
 
-    /// Removes a request from anywhere in the queue; whether it was there. O(queued).
+    /// Removes a request from anywhere in the queue and returns whether it was there. O(queued).
     pub(crate) fn cancel(&mut self, id: RequestId) -> bool {
         let position = self.requests.iter().position(|&queued| queued == id);
         position.and_then(|position| self.requests.remove(position)).is_some()
     }
 
-    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
     }

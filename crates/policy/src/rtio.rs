@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `rtio`, `rtio-drain`, `rtio-limit`, `rtio-priority`: class priority, FIFO inside a class,
-//! no merging; best effort at most q_b deep on the drive, everything at most K deep.
+//! `rtio`, `rtio-drain`, `rtio-limit`, `rtio-priority`: class priority, FIFO within a class, no
+//! merging. At most q_b best-effort requests and at most K requests in total are on the drive.
 //!
-//! - `rtio`: real-time requests go at once.
-//! - `rtio-drain`, `rtio-limit`: while a real-time request is on the drive nothing at all is
-//!   sent; when none is, all that are queued go in one round, in which best effort is topped
-//!   up to q_b. The two differ in q_b only, which analysis chooses.
-//! - `rtio-priority`: real-time requests carry the drive's own priority and go while none of
-//!   them is on the drive, all in one round; best effort flows all the time.
+//! - `rtio` sends real-time requests immediately.
+//! - `rtio-drain` and `rtio-limit` send nothing while a real-time request is on the drive. When
+//!   none is, they send all queued ones in one round and top up best effort to q_b. The two differ
+//!   only in q_b, which the analysis chooses.
+//! - `rtio-priority` sends real-time requests with the drive's own priority, all in one round,
+//!   while none is on the drive. Best effort is sent at any time.
 //!
 //! ```text
 //!            a real-time request               the round
@@ -16,12 +16,12 @@
 //!       ^    (not `rtio`: it                                    |
 //!       |     stays Open)                                       |
 //!       +-------------------------------------------------------+
-//!             the last real-time request came back
+//!             the last real-time request completed
 //! ```
 //!
 //! Source: Stanovich, Baker and Wang, RTAS 2008, sections 2.3 (RTIO), 3.2 (draining) and 3.4
-//! (limiting); dissertation chapter 8. Deviations: there, one real-time request at a time;
-//! the drive's own priority is ours. Bounds: `tidegate_analysis::rtio`.
+//! (limiting); dissertation chapter 8. Deviations: the source has one real-time request at a time;
+//! the use of the drive's own priority is this project's. Bounds: `tidegate_analysis::rtio`.
 
 use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
@@ -29,19 +29,19 @@ use crate::class_queues::ClassQueues;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// What is done about real-time requests.
+/// How real-time requests are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// They go at once.
+    /// Immediately.
     AtOnce,
-    /// They go in rounds, and nothing beside them.
+    /// In rounds, with nothing else beside them.
     Draining,
-    /// They go in rounds, marked for the drive, and best effort flows beside them.
+    /// In rounds with the drive's priority; best effort is sent beside them.
     ByPriority(Tag),
 }
 
 impl Rule {
-    /// How real-time requests are marked.
+    /// Returns the tag of real-time requests.
     fn tag(self) -> Tag {
         match self {
             Self::AtOnce | Self::Draining => Tag::Simple,
@@ -50,31 +50,31 @@ impl Rule {
     }
 }
 
-/// Where the one round of real-time requests stands.
+/// The state of the current round of real-time requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gate {
-    /// There is none: it may begin.
+    /// There is no round: one may begin.
     Open,
-    /// It is being sent, and more may go with it.
+    /// The round is being sent; more requests may join it.
     Sending,
-    /// It is on the drive.
+    /// The round is on the drive.
     Closed,
 }
 
-/// Who is next.
+/// The class of the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     RealTime,
     BestEffort,
 }
 
-/// Class priority; see the module's text.
+/// Class priority; see the module documentation.
 ///
 /// # Invariants
-/// - `best_effort_count` counts the requests of best effort in `in_flight`.
-/// - `gate` is `Open` exactly while no real-time request is in flight; under `rtio` always.
-/// - `in_flight.len() <= depth` and `best_effort_count <= best_effort_depth`, but for what is
-///   in flight when a `Reconfigure` lowers them.
+/// - `best_effort_count` counts the best-effort requests in `in_flight`.
+/// - `gate` is `Open` exactly while no real-time request is in flight; under `rtio` it always is.
+/// - `in_flight.len() <= depth` and `best_effort_count <= best_effort_depth`, except for requests
+///   in flight when a `Reconfigure` lowers these limits.
 #[derive(Debug)]
 pub struct Rtio {
     rule: Rule,
@@ -87,17 +87,17 @@ pub struct Rtio {
 }
 
 impl Rtio {
-    /// `rtio`: real-time requests go at once.
+    /// `rtio`: sends real-time requests immediately.
     pub fn at_once(plan: &Plan) -> Self {
         Self::new(Rule::AtOnce, plan)
     }
 
-    /// `rtio-drain` and `rtio-limit`: nothing is sent while a real-time request is on the drive.
+    /// `rtio-drain` and `rtio-limit`: sends nothing while a real-time request is on the drive.
     pub fn draining(plan: &Plan) -> Self {
         Self::new(Rule::Draining, plan)
     }
 
-    /// `rtio-priority`: real-time requests go in rounds with the drive's own priority.
+    /// `rtio-priority`: sends real-time requests in rounds with the drive's own priority.
     pub fn by_priority(plan: &Plan) -> Self {
         Self::new(Rule::ByPriority(plan.parameters.rtio_priority.tag.tag()), plan)
     }
@@ -114,7 +114,7 @@ impl Rtio {
         }
     }
 
-    /// Who is next, if anybody may be sent. O(1).
+    /// Returns the class of the next request if one may be sent. O(1).
     fn next(&self) -> Option<Next> {
         if self.in_flight.len() >= self.depth {
             return None;
@@ -142,7 +142,7 @@ impl Rtio {
                 (self.queues.pop_best_effort(), Tag::Simple)
             }
         };
-        (request.expect("looked at when it was found to be next"), tag)
+        (request.expect("`next` saw a request of this class"), tag)
     }
 
     /// O(depth).

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `rtio-slots`: places on the drive reserved for several real-time tasks, as published.
+//! `rtio-slots`: reserved slots on the drive for several real-time tasks, as published.
 //!
-//! Rule: n = `slots`, the requests that all tasks can release together, have a place
-//! reserved each, occupied or not. Real-time requests go at once, by class and age. With be
-//! of best effort on the drive, one more joins at t = `now` iff
-//! - while no real-time request is on the drive:
-//!   `drain(be+1+n) <= deadline_min`, the shortest relative deadline;
-//! - while there are some: `t + drain(be+1+n) <= earliest_due`, the earliest of theirs.
+//! Rule: n = `slots`, the number of requests that all tasks can release together. Each has a
+//! reserved slot, occupied or not. Real-time requests are sent immediately, by class and age. With
+//! be best-effort requests on the drive, one more joins at t = `now` iff
+//! - while no real-time request is on the drive: `drain(be+1+n) <= deadline_min`, the shortest
+//!   relative deadline;
+//! - while there are some: `t + drain(be+1+n) <= earliest_due`, the earliest of their deadlines.
 //!
-//! Warning: **deadlines can be missed.** drain(q) is the time to empty the drive when
-//! nothing more is sent. A real-time request that takes its reserved place later restarts
-//! that time for one that is on the drive already. The rule would need "n requests sent at
-//! different times finish within drain(n) of the first", which a drive that amortises
-//! (SCAN, SATF) does not keep; the paper calls the section preliminary. `gated-drain` is
-//! the rule for several tasks that follows from drain(q) alone. On a device that serves one
-//! request at a time without preemption, (o+u) b(1) in place of drain(o+u) is safe too.
+//! Warning: **deadlines can be missed.** drain(q) is the time to empty the drive when nothing more
+//! is sent. A real-time request that takes its reserved slot later restarts that time for a request
+//! that is already on the drive. The rule would need "n requests sent at different times finish
+//! within drain(n) of the first", which a drive that amortises (SCAN, SATF) does not keep; the
+//! paper calls the section preliminary. `gated-drain` is the rule for several tasks that follows
+//! from drain(q) alone. On a device that serves one request at a time without preemption, (o+u)
+//! b(1) in place of drain(o+u) is also safe.
 //!
-//! Source: Stanovich, Baker and Wang, RTAS'08, section 5. The paper does not say what holds
-//! while no real-time request is on the drive; the table of section 3.4 is used as it is
-//! there for one task.
+//! Source: Stanovich, Baker and Wang, RTAS'08, section 5. The paper does not state the rule for the
+//! case that no real-time request is on the drive; the code applies the table of section 3.4 as the
+//! paper does for one task.
 
 use tidegate_model::{Class, Duration, Plan, Request, Time};
 
@@ -27,17 +27,17 @@ use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// Reserved places; see the module's text and its warning.
+/// Reserved slots; see the module documentation and its warning.
 ///
 /// # Invariants
-/// - `best_effort_count` counts the requests of best effort in `in_flight`, `earliest_due`
-///   is the earliest of the others.
+/// - `best_effort_count` counts the best-effort requests in `in_flight`; `earliest_due` is the
+///   earliest deadline of the others.
 #[derive(Debug, Clone)]
 pub struct RtioSlots {
     queues: ClassQueues,
     in_flight: InFlight,
     drain: DrainTimes,
-    /// n, at most the largest number there is.
+    /// n, or `u32::MAX` if n is larger.
     slots: u32,
     deadline_min: Option<Duration>,
     best_effort_count: u32,
@@ -45,7 +45,7 @@ pub struct RtioSlots {
 }
 
 impl RtioSlots {
-    /// A policy that reserves a place for each request of the plan's tasks.
+    /// Returns a policy that reserves a slot for each request of the plan's tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             queues: ClassQueues::new(plan.queued_max),
@@ -58,7 +58,7 @@ impl RtioSlots {
         }
     }
 
-    /// Whether one more of best effort fits beside all reserved places.
+    /// Whether one more best-effort request fits beside all reserved slots.
     fn may_add(&self, now: Time) -> bool {
         let Some(deadline_min) = self.deadline_min else {
             return self.in_flight.len() < self.drain.depth();
@@ -76,7 +76,7 @@ impl RtioSlots {
         Decision::Dispatch { id: request.id, tag: Tag::Simple }
     }
 
-    /// O(K), as is finding the request that completes.
+    /// Updates the counts in O(K), the cost of finding the completed request.
     fn recount(&mut self) {
         let is_best_effort = |request: &&Request| request.class == Class::BestEffort;
         let best_effort = self.in_flight.iter().filter(is_best_effort).count();

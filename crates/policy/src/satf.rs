@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `satf`: shortest access time first, one request on the drive at a time.
 //!
-//! Rule: whenever the drive is idle, send it the request whose data is under the heads first,
-//! by a model of the drive. All classes share the one queue. The longer the queue, the better:
-//! a driver's may be longer than any drive's. Requests far from the heads wait for as long as
-//! nearer ones come, so there is no bound.
+//! Rule: whenever the drive is idle, send it the request whose data a model of the drive expects
+//! under the heads first. All classes share one queue. A longer queue is better, and a driver's
+//! queue may be longer than any drive's. Requests far from the heads wait while nearer ones keep
+//! arriving, so there is no bound.
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 2;
 //! D. Jacobson and J. Wilkes, "Disk Scheduling Algorithms Based on Rotational Position",
@@ -15,10 +15,10 @@ use tidegate_model::{AccessTime, Duration, RequestId, Target, Time};
 use crate::placed_queue::{Placed, PlacedQueue};
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// Shortest access time first; see the module's text.
+/// Shortest access time first; see the module documentation.
 ///
 /// # Complexity
-/// One estimate for each queued request at each decision.
+/// One estimate per queued request at each decision.
 #[derive(Debug)]
 pub struct Satf {
     queue: PlacedQueue,
@@ -28,12 +28,12 @@ pub struct Satf {
 }
 
 impl Satf {
-    /// A policy that knows the drive by `access` and holds at most `queued_max` requests.
+    /// Returns a policy that holds at most `queued_max` requests; `access` models the drive.
     pub fn new(access: Box<dyn AccessTime>, queued_max: u32) -> Self {
         Self { queue: PlacedQueue::new(queued_max), access, in_flight: None, released_count: 0 }
     }
 
-    /// The place in the queue of the request with the shortest access.
+    /// Returns the index in the queue of the request with the shortest access time.
     fn soonest(&self) -> Option<usize> {
         let mut best: Option<(Duration, u64, usize)> = None;
         for (index, placed) in self.queue.as_slice().iter().enumerate() {
@@ -56,7 +56,7 @@ impl Policy for Satf {
             }
             Event::Complete { id, .. } => {
                 let (in_flight, target) = self.in_flight.take().expect("it is in flight");
-                assert_eq!(in_flight, id, "completion of what is not in flight");
+                assert_eq!(in_flight, id, "the completed request was not in flight");
                 self.access.completed(now, &target);
             }
             Event::Cancel(id) => self.queue.cancel(id),

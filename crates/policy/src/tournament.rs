@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The least of a fixed number of keys that come, change and go: a tournament tree.
+//! A tournament tree: the least of a fixed number of changing keys.
 //!
 //! ```text
 //!              3            each inner node holds the place of the lesser of its two
@@ -9,13 +9,13 @@
 //!   [7]     -    [9]    [4]      keys by place; a place without a key loses to all
 //! ```
 //!
-//! Unlike a search tree it allocates nothing once it is made.
+//! Unlike a search tree it never allocates after construction.
 
-/// Keys by place, and which is the least.
+/// Keys by place, with the least of them.
 ///
 /// # Invariants
-/// - `winners[node]` for node 1 and up is the place of the least key below that node;
-///   leaves are implied behind the inner nodes.
+/// - `winners[node]` for each node >= 1 is the place of the least key below that node; the leaves
+///   are implicit after the inner nodes.
 #[derive(Debug, Clone)]
 pub(crate) struct Tournament {
     keys: Vec<Option<u64>>,
@@ -23,7 +23,7 @@ pub(crate) struct Tournament {
 }
 
 impl Tournament {
-    /// Room for so many keys, none of them there.
+    /// Returns a tree for `places` keys, all unset.
     pub(crate) fn with_places(places: u32) -> Self {
         let leaves = places.max(1).next_power_of_two();
         let mut tree =
@@ -34,7 +34,7 @@ impl Tournament {
         tree
     }
 
-    /// Puts a key at this place, or removes it. O(log places).
+    /// Sets or removes the key of a place. O(log places).
     pub(crate) fn set(&mut self, place: u32, key: Option<u64>) {
         self.keys[place as usize] = key;
         let mut node = usize::midpoint(self.keys.len(), place as usize);
@@ -44,7 +44,7 @@ impl Tournament {
         }
     }
 
-    /// The least key and its place. O(1).
+    /// Returns the least key and its place. O(1).
     pub(crate) fn least(&self) -> Option<(u64, u32)> {
         // With one place there is no inner node, and winners[0] is that place.
         let place = self.winners[usize::from(self.winners.len() > 1)];
@@ -53,7 +53,7 @@ impl Tournament {
 
     fn play(&mut self, node: usize) {
         let [a, b] = [self.winner(2 * node), self.winner(2 * node + 1)];
-        // No key counts as more than any key.
+        // A missing key ranks after every key.
         let rank = |place: u32| self.keys[place as usize].map_or((1, 0), |key| (0, key));
         self.winners[node] = if rank(b) < rank(a) { b } else { a };
     }
@@ -70,7 +70,8 @@ impl Tournament {
 mod tests {
     use super::Tournament;
 
-    /// Against a scan, over a fixed pseudo-random sequence of changes, at every size.
+    /// Goal: the winner is the least key. Method: a fixed pseudo-random sequence of changes at
+    /// every size, against a scan.
     #[test]
     fn the_winner_is_the_least_of_a_scan() {
         for places in 1..=9_u32 {

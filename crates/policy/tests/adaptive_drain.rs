@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Adaptive drain by hand: drain(q) = 12 + 11 q ms on a drive of 8.
+//! Goal: `adaptive-drain` sends best effort until the last safe instant. Method: driven by hand;
+//! drain(q) = 12 + 11 q ms on a drive of 8.
 
 mod common;
 mod drain_support;
@@ -11,12 +12,12 @@ use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Event, Full, Policy};
 
 const BE: Class = Class::BestEffort;
 
-/// D = 60 ms, p = 120 ms.
+/// Returns a policy for a task with D = 60 ms and p = 120 ms.
 fn policy() -> AdaptiveDrain {
     AdaptiveDrain::new(&plan(vec![task(120, 60, 1)]))
 }
 
-/// drain(o+2) <= 60 while o+2 <= 4 (56 ms): three of best effort, and a place for the task.
+/// drain(o+2) <= 60 while o+2 <= 4 (56 ms): three best-effort requests, and a slot for the task.
 #[test]
 fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
     let mut policy = policy();
@@ -26,7 +27,7 @@ fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
     assert_eq!(round(&mut policy, at(10)), [20]);
 }
 
-/// At 14 ms `t + drain(4)` is 70 = Dabs; one millisecond later it is not.
+/// At 14 ms `t + drain(4)` is 70 = Dabs; one millisecond later it exceeds Dabs.
 #[test]
 fn best_effort_joins_until_the_last_safe_instant() {
     for (now, joins) in [(14, vec![4]), (15, vec![])] {
@@ -40,8 +41,8 @@ fn best_effort_joins_until_the_last_safe_instant() {
     }
 }
 
-/// Just served, the task cannot come for a long time: the drive fills up. Nothing but the
-/// passing of time then makes the gate open: it stays closed.
+/// Just served, the task cannot release for a long time, so the drive fills up. Time alone never
+/// opens the gate afterwards.
 #[test]
 fn the_drive_fills_up_after_a_job() {
     let mut policy = policy();
@@ -59,7 +60,8 @@ fn the_drive_fills_up_after_a_job() {
     }
 }
 
-/// A job that finds too much on the drive waits until it fits, and nothing goes meanwhile.
+/// A job that does not fit beside the requests on the drive waits until it does, and nothing is
+/// sent meanwhile.
 #[test]
 fn a_job_that_does_not_fit_is_held_until_it_does() {
     let mut policy = policy();
@@ -68,7 +70,8 @@ fn a_job_that_does_not_fit_is_held_until_it_does() {
     round(&mut policy, at(0));
     complete(&mut policy, at(5), [30, 1, 2, 3]);
     assert_eq!(round(&mut policy, at(5)).len(), 8);
-    // drain(8) = 100 ms: empty by 105 at the latest, and the next release is not before 120.
+    // drain(8) = 100 ms: the drive is empty by 105 at the latest, and the next release is not
+    // before 120.
     complete(&mut policy, at(100), 4..=8);
     assert_eq!(round(&mut policy, at(100)), [12]);
     real_time(&mut policy, at(120), 31, 0, 60);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO by hand: which requests form a batch, and when.
+//! Goal: dual-queue FIFO forms the right batches at the right instants. Method: driven by hand.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn a_batch_has_at_most_z_of_the_oldest() {
     assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
 }
 
-/// Goal: nothing joins a batch that is on the drive, even though the drive has room.
+/// Goal: no request joins a batch that is on the drive, even though the drive has room.
 #[test]
 fn a_late_request_waits_for_the_whole_batch() {
     let mut policy = Dqf::new(4, 0, 100);
@@ -39,8 +39,8 @@ fn an_idle_drive_gets_what_there_is() {
     assert_eq!(round(&mut policy, at(1)), [1]);
 }
 
-/// f(j) = max(j, beta): two of best effort beside two of real time under beta = 4, none
-/// beside five.
+/// f(j) = max(j, beta): under beta = 4, two best-effort requests beside two real-time requests,
+/// none beside five.
 #[test]
 fn best_effort_fills_a_batch_up_to_beta() {
     let mut policy = Dqf::new(8, 4, 100);
@@ -70,7 +70,7 @@ fn a_cancelled_request_is_not_sent() {
     assert_eq!(round(&mut policy, at(0)), [1, 3]);
 }
 
-/// A flood of best effort takes none of the room that real-time requests have.
+/// A flood of best effort takes none of the queue space of real-time requests.
 #[test]
 fn each_kind_has_room_of_its_own() {
     let mut policy = Dqf::new(1, 1, 2);
@@ -101,15 +101,15 @@ fn a_completion_out_of_nothing_is_a_broken_host() {
     complete(&mut Dqf::new(1, 0, 1), at(0), [1]);
 }
 
-/// b(1) = 10 ms, b(2) = 16 ms; z = 2 and beta = 2.
+/// Returns a policy with b(1) = 10 ms, b(2) = 16 ms, z = 2 and beta = 2.
 fn minding_overruns() -> Dqf {
     let table = BatchTable::new(&[Duration::from_ms(10), Duration::from_ms(16)]).unwrap();
     let workload = Workload::new("test", 2, table);
     Dqf::of(&Plan { best_effort_fill: 2, ..Plan::of(&workload) })
 }
 
-/// A batch of one that is 5 ms late keeps best effort off the drive for 5 ms, and real time not
-/// for a moment.
+/// A batch of one request that is 5 ms late keeps best effort off the drive for 5 ms, but delays no
+/// real-time request.
 #[test]
 fn best_effort_pays_for_a_late_batch() {
     let mut policy = minding_overruns();
@@ -124,11 +124,11 @@ fn best_effort_pays_for_a_late_batch() {
     assert_eq!(policy.decide(at(18)), Decision::NotBefore(at(20)));
     assert_eq!(round(&mut policy, at(20)), [101, 102]);
     complete(&mut policy, at(36), [101, 102]);
-    assert_eq!(round(&mut policy, at(36)), [103], "16 ms are what a batch of two may take");
+    assert_eq!(round(&mut policy, at(36)), [103], "a batch of two may take 16 ms");
 }
 
-/// Each late batch counts from its own end, and the one that reaches furthest counts; a policy
-/// without a table minds nothing.
+/// Each late batch counts from its own end, and the latest resume instant applies; a policy without
+/// a table ignores overruns.
 #[test]
 fn what_best_effort_pays_is_bounded() {
     let mut policy = minding_overruns();

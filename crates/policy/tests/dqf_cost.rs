@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO with batches limited by cost, by hand: which requests form a batch, what fills
-//! it, and when it is late.
-//!
-//! A read of 4 KiB costs 1 ms, one of 1 MiB 10 ms, and each batch 5 ms for itself; writes have no
-//! known cost. Where nothing else is said Z is 12 ms, F 10 ms and z 8.
+//! Goal: dual-queue FIFO with batches limited by cost forms the right batches, fills them, and
+//! notices when they are late. Method: driven by hand. A read of 4 KiB costs 1 ms, a read of 1 MiB
+//! 10 ms, and each batch another 5 ms; writes have no known cost. Unless stated otherwise, Z is 12
+//! ms, F 10 ms and z 8.
 
 #[path = "common/plain.rs"]
 mod plain;
@@ -37,7 +36,7 @@ fn charges() -> RequestCharges {
     RequestCharges::of(&costs, None)
 }
 
-/// z = 8, b(n) = 15 n ms.
+/// Returns a plan with z = 8 and b(n) = 15 n ms.
 fn plan(batch_cost: Option<(u64, u64)>) -> Plan {
     let times: Vec<Duration> = (1..=8).map(|n| Duration::from_ms(15 * n)).collect();
     let workload = Workload::new("test", 8, BatchTable::new(&times).unwrap());
@@ -53,7 +52,7 @@ fn policy() -> Dqf {
     Dqf::of(&plan(Some((12, 10))))
 }
 
-/// Requests of these names and sizes come.
+/// Releases requests with these ids and sizes.
 fn release(policy: &mut impl Policy, class: Class, requests: &[(u64, u64)]) {
     for &(id, kib) in requests {
         let request = Request { size: Bytes::from_kib(kib), ..request(id, class) };
@@ -61,7 +60,7 @@ fn release(policy: &mut impl Policy, class: Class, requests: &[(u64, u64)]) {
     }
 }
 
-/// All that one round of `decide` dispatches: one batch.
+/// Returns all dispatches of one round of `decide`: one batch.
 fn round(policy: &mut impl Policy, now: Time) -> Vec<u64> {
     let mut batch = Vec::new();
     while let Decision::Dispatch { id, .. } = policy.decide(now) {
@@ -73,7 +72,7 @@ fn round(policy: &mut impl Policy, now: Time) -> Vec<u64> {
 #[test]
 fn a_batch_is_the_longest_prefix_within_its_cost() {
     let mut policy = policy();
-    // 1 + 10 + 1 is Z: the next does not fit.
+    // 1 + 10 + 1 is Z: the next request does not fit.
     release(&mut policy, HARD, &[(1, 4), (2, 1024), (3, 4), (4, 4), (5, 1024), (6, 1024)]);
     assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
     complete(&mut policy, at(1), [1, 2, 3]);
@@ -104,7 +103,7 @@ fn one_request_goes_whatever_it_costs() {
     assert_eq!(round(&mut policy, at(0)), [1]);
 }
 
-/// What no size covers fills a batch: nobody knows what it costs.
+/// A request larger than every known size fills a batch, because its cost is unknown.
 #[test]
 fn a_request_of_unknown_cost_goes_alone() {
     let mut policy = policy();
@@ -112,7 +111,7 @@ fn a_request_of_unknown_cost_goes_alone() {
     assert_eq!(round(&mut policy, at(0)), [1]);
 }
 
-/// What lies between two sizes costs as the larger one.
+/// A size between two known sizes costs as much as the larger one.
 #[test]
 fn a_size_between_costs_as_the_next_larger() {
     let mut policy = policy();
@@ -123,7 +122,7 @@ fn a_size_between_costs_as_the_next_larger() {
 #[test]
 fn best_effort_fills_up_to_its_cost() {
     let mut policy = policy();
-    // 3 of 10 ms are taken: seven of the ten small ones fit.
+    // 3 of 10 ms are taken: seven of the ten small requests fit.
     let small: Vec<(u64, u64)> = (101..=110).map(|id| (id, 4)).collect();
     release(&mut policy, BEST_EFFORT, &small);
     release(&mut policy, HARD, &[(1, 4), (2, 4), (3, 4)]);
@@ -142,7 +141,7 @@ fn a_batch_that_costs_the_fill_carries_no_best_effort() {
     assert_eq!(round(&mut policy, at(1)), [101]);
 }
 
-/// A large one of best effort waits for a batch that has room, and lets nothing overtake it.
+/// A large best-effort request waits for a batch with room, and no other best effort overtakes it.
 #[test]
 fn best_effort_keeps_its_order() {
     let mut policy = policy();
@@ -153,8 +152,8 @@ fn best_effort_keeps_its_order() {
     assert_eq!(round(&mut policy, at(1)), [101]);
 }
 
-/// Goal: a batch that real-time requests wait behind is charged for them alone. Method: a batch
-/// cut at a cost of 1 ms leaves 9 ms to F.
+/// Goal: a batch that leaves real-time requests waiting holds no best effort. Method: a batch cut
+/// at a cost of 1 ms leaves 9 ms of F.
 #[test]
 fn a_batch_that_leaves_a_task_waiting_carries_no_best_effort() {
     let mut policy = Dqf::of(&plan(Some((10, 10))));
@@ -171,7 +170,7 @@ fn what_is_cancelled_costs_nothing() {
     assert_eq!(round(&mut policy, at(0)), [1, 3]);
 }
 
-/// Goal: a new plan charges anew what is queued, and may begin or end to limit costs.
+/// Goal: a new plan charges queued requests anew, and may start or stop limiting costs.
 #[test]
 fn a_new_plan_limits_what_is_already_queued() {
     let mut policy = Dqf::of(&plan(None));
@@ -191,8 +190,8 @@ fn a_new_plan_limits_what_is_already_queued() {
     assert_eq!(round(&mut policy, at(3)), [12]);
 }
 
-/// Two requests of 1 ms each and A make 7 ms, where b(2) is 30 ms: 3 ms late, best effort waits
-/// for 3 ms.
+/// Two requests of 1 ms each and A make 7 ms, where b(2) is 30 ms. The batch is 3 ms late, so best
+/// effort waits for 3 ms.
 #[test]
 fn a_batch_is_late_by_its_costs() {
     let mut policy = policy();
@@ -202,15 +201,16 @@ fn a_batch_is_late_by_its_costs() {
     complete(&mut policy, at(10), [1, 2]);
     assert_eq!(policy.decide(at(10)), Decision::NotBefore(at(13)));
     assert_eq!(round(&mut policy, at(13)), [101]);
-    // A and 1 ms: in time.
+    // A and 1 ms: on time.
     release(&mut policy, BEST_EFFORT, &[(102, 4)]);
     complete(&mut policy, at(19), [101]);
     assert_eq!(round(&mut policy, at(19)), [102]);
 }
 
-/// Cost limits batches of `dqf` alone: its kin are proved by count, whatever the plan says.
+/// Cost limits the batches of `dqf` only: `dqf-elastic` and `dq-edf` are proved by count, whatever
+/// the plan says.
 #[test]
-fn kin_of_dqf_batch_by_count() {
+fn other_dual_queue_policies_batch_by_count() {
     let limited = plan(Some((12, 10)));
     let all: Vec<(u64, u64)> = (0..5).map(|id| (id, 1024)).collect();
     let batch = |mut policy: Box<dyn Policy>| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The policies by deadline by hand: who goes next, and what best effort gets.
+//! Goal: the policies by deadline send requests in the right order, and best effort when they may.
+//! Method: driven by hand.
 
 mod common;
 
@@ -12,7 +13,7 @@ use tidegate_policy::{DqEdf, Edf, Event, Full, GroupEdf, Policy, ScanEdf};
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
 
-/// A request that is due at an instant in milliseconds and starts at a sector.
+/// Returns a request that is due at an instant in milliseconds and starts at a sector.
 fn due(id: u64, due_ms: u64, start: u64) -> Request {
     Request { due: Some(at(due_ms)), start: Lba::new(start), ..request(id, HARD) }
 }
@@ -23,7 +24,7 @@ fn release_all(policy: &mut impl Policy, requests: &[Request]) {
     }
 }
 
-/// All that is queued, in the order in which it is sent one by one.
+/// Returns all queued requests in the order in which they are sent one by one.
 fn one_by_one(policy: &mut impl Policy) -> Vec<u64> {
     let mut sent = Vec::new();
     loop {
@@ -51,7 +52,7 @@ fn a_request_without_a_deadline_goes_last() {
     assert_eq!(one_by_one(&mut policy), [2, 1]);
 }
 
-/// Goal: an urgent request cannot recall what is on the drive, and then goes first.
+/// Goal: an urgent request cannot recall the request on the drive, and is sent next.
 #[test]
 fn an_urgent_request_waits_for_the_one_on_the_drive() {
     let mut policy = Edf::new(100);
@@ -77,8 +78,8 @@ fn best_effort_goes_only_when_nothing_real_time_is_queued() {
     }
 }
 
-/// Head at 0: upwards 1000, 3000, 5000 of those due at 10; then of those due at 20 the one
-/// above the head, and 4000, which the head is past, last.
+/// Head at 0: first those due at 10 upwards, 1000, 3000, 5000. Of those due at 20, first the one
+/// above the head; 4000, which the head has passed, comes last.
 #[test]
 fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     let mut policy = ScanEdf::new(100);
@@ -95,7 +96,7 @@ fn scan_edf_sends_equal_dues_upwards_from_the_head() {
     assert_eq!(one_by_one(&mut policy), [3, 4, 2, 5, 1]);
 }
 
-/// The head stands behind a request of best effort at 4000: 7000 and 9000, then the lowest.
+/// The head is after a best-effort request at 4000: 7000 and 9000 follow, then the lowest.
 #[test]
 fn scan_edf_goes_on_from_where_best_effort_left_the_head() {
     let mut policy = ScanEdf::new(100);
@@ -111,8 +112,8 @@ fn sized(id: u64, due_ms: u64, start: u64, kib: u64) -> Request {
     Request { size: Bytes::from_kib(kib), ..due(id, due_ms, start) }
 }
 
-/// The earliest is due at 100, 100 ms after its release: with 40 % its group ends at 140,
-/// which leaves out the request due at 141 though it is the smallest.
+/// The earliest is due at 100, 100 ms after its release. With 40 % its group ends at 140, which
+/// excludes the request due at 141 although it is the smallest.
 #[test]
 fn g_edf_sends_the_smallest_of_the_group_and_of_equal_ones_the_nearest() {
     let mut policy = GroupEdf::new(400_000, &[], 100);
@@ -135,7 +136,7 @@ fn a_group_of_nothing_is_edf() {
     assert_eq!(one_by_one(&mut policy), [2, 3, 1]);
 }
 
-/// The relative deadline is that of the task in the plan, whatever the request shows.
+/// The relative deadline is the task's in the plan, whatever the request says.
 #[test]
 fn a_group_spans_a_share_of_the_deadline_in_the_plan() {
     let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
@@ -191,8 +192,8 @@ fn best_effort_fills_a_batch_by_deadline_up_to_beta() {
     assert_eq!(round(&mut policy, at(1)), [103, 104, 105, 106]);
 }
 
-/// Every policy: a cancelled request is not sent, each kind has room of its own, and a full
-/// queue forgets nothing.
+/// Goal: under every policy a cancelled request is not sent, each kind has its own queue space, and
+/// a full queue loses nothing.
 #[test]
 fn queues_are_bounded_and_can_be_cancelled_from() {
     let mut policies: [Box<dyn Policy>; 4] = [

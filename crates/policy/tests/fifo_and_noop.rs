@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The two FIFO baselines by hand: one at a time, and up to the drive's depth.
+//! Goal: the two FIFO baselines send one request at a time, or up to the drive's depth. Method:
+//! driven by hand.
 
 mod common;
 

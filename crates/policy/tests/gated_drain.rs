@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Gated drain by hand: drain(q) = 12 + 11 q ms on a drive of 8.
+//! Goal: `gated-drain` follows its conditions. Method: driven by hand; drain(q) = 12 + 11 q ms on a
+//! drive of 8.
 
 mod common;
 mod drain_support;
@@ -11,7 +12,7 @@ use tidegate_policy::{Decision, Event, Full, GatedDrain, Policy};
 
 const BE: Class = Class::BestEffort;
 
-/// Two tasks: W = drain(1) + drain(1) = 46 ms.
+/// Returns a policy for two tasks: W = drain(1) + drain(1) = 46 ms.
 fn two(period_ms: u64, deadline_ms: u64) -> GatedDrain {
     GatedDrain::new(&plan(vec![task(period_ms, deadline_ms, 1), task(period_ms, deadline_ms, 1)]))
 }
@@ -27,8 +28,9 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
     }
 }
 
-/// A task that pauses may release at any time: best effort waits for as long as it does where
-/// 2 drain(1) = 46 ms exceed the deadline, as `check` says. With 46 it flows.
+/// A task that pauses may release at any time. If 2 drain(1) = 46 ms exceed its deadline, best
+/// effort waits as long as the pause lasts, as `check` says. With a deadline of 46 ms best effort
+/// is sent.
 #[test]
 fn a_pause_stops_best_effort_where_the_deadline_is_short() {
     for (deadline_ms, flows) in [(45, false), (46, true)] {
@@ -42,8 +44,8 @@ fn a_pause_stops_best_effort_where_the_deadline_is_short() {
     }
 }
 
-/// The first is due at 81. At 20 `t + drain(4) = 76` fits, with the second being sent; at 26
-/// it does not, and the second waits for the drive to be empty, best effort with it.
+/// The first task is due at 81. At 20 `t + drain(4) = 76` fits, with the second being sent. At 26
+/// it does not, and the second waits for the drive to be empty, and best effort with it.
 #[test]
 fn a_second_task_joins_only_if_the_first_can_bear_it() {
     for (now, joins) in [(20, vec![21]), (26, vec![])] {
@@ -62,10 +64,10 @@ fn a_second_task_joins_only_if_the_first_can_bear_it() {
     }
 }
 
-/// Goal: with deadline = period, a unit that is released at the very instant at which the
-/// drive empties does not go before its time. Method: the first task waits, due at 46, for
-/// a drive that is empty at 23; the second, served till then, comes again at 23: together
-/// they would take drain(2) = 34, until 57.
+/// Goal: with deadline = period, a unit that is released at the instant at which the drive empties
+/// is not sent too early. Method: the first task, due at 46, waits for a drive that is empty at 23.
+/// The second, served until then, releases again at 23. Together they would take drain(2) = 34,
+/// until 57.
 #[test]
 fn an_empty_drive_gets_only_what_keeps_every_deadline() {
     let mut policy = GatedDrain::new(&plan(vec![task(46, 46, 1), task(23, 23, 1)]));
@@ -78,7 +80,7 @@ fn an_empty_drive_gets_only_what_keeps_every_deadline() {
     assert_eq!(round(&mut policy, at(23)), [2]);
 }
 
-/// All of a job of three goes at once, though one alone would not be allowed.
+/// All three requests of a job are sent together, although one alone would not be allowed.
 #[test]
 fn units_that_wait_together_go_together() {
     let mut policy = GatedDrain::new(&plan(vec![task(200, 70, 3)]));
@@ -88,7 +90,7 @@ fn units_that_wait_together_go_together() {
     assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
 }
 
-/// A task that has all its units pending waits for one of them; others do not notice.
+/// A task whose units are all pending waits for one of them; other tasks are unaffected.
 #[test]
 fn what_is_beyond_a_contract_waits_for_a_unit_of_its_own_task() {
     let mut policy = two(200, 100);
@@ -104,7 +106,7 @@ fn what_is_beyond_a_contract_waits_for_a_unit_of_its_own_task() {
     assert_eq!(round(&mut policy, at(7)), [4]);
 }
 
-/// Requests of a task that the plan does not know go, before best effort and like it.
+/// Requests of a task outside the plan are sent before best effort and under the same conditions.
 #[test]
 fn an_unknown_task_is_served_without_a_promise() {
     let mut policy = two(200, 80);
@@ -113,7 +115,7 @@ fn an_unknown_task_is_served_without_a_promise() {
     assert_eq!(round(&mut policy, at(0)), [20, 1, 2]);
 }
 
-/// Without a due of its own a request is due its task's deadline after its release.
+/// A request without a deadline is due its task's deadline after its release.
 #[test]
 fn a_request_without_due_has_that_of_its_task() {
     let released = |due| {
@@ -148,7 +150,7 @@ fn only_what_conforms_is_never_refused() {
     assert_eq!(policy.observe(at(0), Event::Release(request(5, BE))), Err(Full));
 }
 
-/// A new plan loses nothing, neither what waits nor what is on the drive nor the excess.
+/// A new plan loses nothing: no waiting request, no request on the drive, no excess request.
 #[test]
 fn a_new_plan_keeps_every_request() {
     let mut policy = two(200, 80);
@@ -168,7 +170,7 @@ fn a_new_plan_keeps_every_request() {
     assert_eq!(round(&mut policy, at(4)), [30]);
 }
 
-/// A deadline beyond the end of time constrains nothing and overflows nowhere.
+/// A deadline beyond the end of time constrains nothing and never overflows.
 #[test]
 fn the_end_of_time_is_survived() {
     let mut far = task(1, 1, 1);

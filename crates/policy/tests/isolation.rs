@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tokens-per-task`, `depth-limit` and `dqf-elastic` by hand: who is held back until when,
-//! and what becomes of it when the plan changes. Method: regulators stand before `fifo` or
-//! `noop`, which dispatch whatever reaches them.
+//! Goal: `tokens-per-task`, `depth-limit` and `dqf-elastic` hold the right requests back until the
+//! right instant, also across a new plan. Method: driven by hand; the regulators wrap `fifo` or
+//! `noop`, which dispatch every request that reaches them.
 
 mod common;
 
@@ -14,7 +14,7 @@ use tidegate_model::{
 };
 use tidegate_policy::{Decision, DepthLimit, DqfElastic, Event, Full, Noop, Policy, TokensPerTask};
 
-/// e requests each p ms, due after p.
+/// Returns a task of e requests every p ms, with deadline p.
 fn task(requests: u32, period_ms: u64) -> Task {
     Task {
         name: "task".to_owned(),
@@ -32,14 +32,14 @@ fn task(requests: u32, period_ms: u64) -> Task {
     }
 }
 
-/// A plan for a drive of depth and table 64.
+/// Returns a plan for a drive of depth 64 with a table of 64.
 fn plan(tasks: &[Task]) -> Plan {
     let times: Vec<Duration> = (1..=64).map(|n| Duration::from_ms(10 + n)).collect();
     let workload = Workload::new("test", 64, BatchTable::new(&times).unwrap());
     Plan { tasks: tasks.to_vec(), ..Plan::of(&workload) }
 }
 
-/// Tokens before a policy that dispatches at once.
+/// Returns tokens before a policy that dispatches immediately.
 fn tokens(tasks: &[Task]) -> TokensPerTask<Noop> {
     TokensPerTask::new(Noop::new(64, 100), &plan(tasks))
 }
@@ -65,8 +65,8 @@ fn request_within_its_contract_is_eligible_at_once() {
     assert_eq!(round(&mut policy, at(100)), [3, 4]);
 }
 
-/// Goal: excess waits for the very instant at which a token returns, one by one. Method: two
-/// tokens, taken at 0 and at 30; five requests.
+/// Goal: excess requests wait for the exact instants at which tokens return, one by one. Method:
+/// two tokens, taken at 0 and at 30; five requests.
 #[test]
 fn excess_waits_until_a_token_returns() {
     let mut policy = tokens(&[task(2, 100)]);
@@ -82,7 +82,7 @@ fn excess_waits_until_a_token_returns() {
     }
 }
 
-/// A token does not return because its request is complete.
+/// The completion of its request does not return a token.
 #[test]
 fn completion_returns_no_token() {
     let mut policy = tokens(&[task(1, 100)]);
@@ -100,8 +100,8 @@ fn flood_of_one_task_holds_up_no_other() {
     assert_eq!(round(&mut policy, at(0)), [1, 51]);
 }
 
-/// Goal: among tasks it is the order of eligibility that reaches the policy. Method: the
-/// tokens of the younger task return first; a host that comes late sees both at once.
+/// Goal: requests of several tasks reach the policy in the order of eligibility. Method: the tokens
+/// of the younger task return first; a late host sees both at once.
 #[test]
 fn requests_become_known_in_the_order_of_eligibility() {
     let mut policy = tokens(&[task(1, 100), task(1, 70)]);
@@ -111,7 +111,7 @@ fn requests_become_known_in_the_order_of_eligibility() {
     assert_eq!(round(&mut policy, at(150)), [4, 2]);
 }
 
-/// The same with a request that comes late and was released in between.
+/// As above, with a request that arrives late and was released in between.
 #[test]
 fn late_release_stands_where_its_eligibility_puts_it() {
     let mut policy = tokens(&[task(1, 100), task(1, 70), task(1, 50)]);
@@ -122,7 +122,7 @@ fn late_release_stands_where_its_eligibility_puts_it() {
     assert_eq!(round(&mut policy, at(150)), [4, 5, 2]);
 }
 
-/// A host that came late once does not delay a strictly periodic task for ever.
+/// A host that was late once does not delay a strictly periodic task for ever.
 #[test]
 fn late_host_costs_a_periodic_task_nothing_later() {
     let mut policy = tokens(&[task(1, 100)]);
@@ -132,7 +132,7 @@ fn late_host_costs_a_periodic_task_nothing_later() {
     assert_eq!(round(&mut policy, at(100)), [2]);
 }
 
-/// What the wrapped policy sees: eligibility, and a due that counts from there.
+/// Goal: the wrapped policy sees the eligibility, and a deadline that counts from it.
 #[test]
 fn due_of_a_request_that_waited_counts_from_eligibility() {
     let watched = Watched::default();
@@ -147,7 +147,7 @@ fn due_of_a_request_that_waited_counts_from_eligibility() {
     assert_eq!(told, [(1, at(0), at(0), Some(first)), (2, at(20), at(100), Some(second))]);
 }
 
-/// Shows what a regulator hands over.
+/// Records the requests that a regulator hands over.
 #[derive(Debug, Default)]
 struct Watched(std::rc::Rc<std::cell::RefCell<Vec<Request>>>);
 
@@ -164,7 +164,7 @@ impl Policy for Watched {
     }
 }
 
-/// A line that is full refuses its own task only.
+/// A full queue refuses only its own task.
 #[test]
 fn full_line_refuses_its_own_task_only() {
     let tasks = [task(1, 100), task(1, 100)];
@@ -179,30 +179,30 @@ fn full_line_refuses_its_own_task_only() {
     release(&mut policy, at(100), 0, [4]);
 }
 
-/// Goal: where the wrapped policy has no room nothing is lost, neither request nor token, and
-/// what was refused does not come as a burst later. Method: room for one; three requests of a
-/// contract of two.
+/// Goal: if the wrapped policy has no room, neither a request nor a token is lost, and refused
+/// requests do not arrive as a burst later. Method: room for one; three requests of a contract of
+/// two.
 #[test]
 fn request_that_the_policy_has_no_room_for_waits_for_room() {
     let mut policy = TokensPerTask::new(Noop::new(1, 1), &plan(&[task(2, 100)]));
     release(&mut policy, at(0), 0, [1, 2, 3]);
     assert_eq!(round(&mut policy, at(0)), [1]);
     complete(&mut policy, at(40), [1]);
-    // 2 had room at 0, when 1 left; 3 has no token before 100.
+    // Request 2 had room at 0, when 1 left; request 3 has no token before 100.
     assert_eq!(round(&mut policy, at(40)), [2]);
     complete(&mut policy, at(60), [2]);
     assert_eq!(policy.decide(at(60)), Decision::NotBefore(at(100)));
     assert_eq!(round(&mut policy, at(100)), [3]);
 }
 
-/// The token is taken when there is room, not when there was none.
+/// A refused request takes its token when it is accepted, not before.
 #[test]
 fn token_of_a_refused_request_is_taken_when_it_is_accepted() {
     let mut policy = TokensPerTask::new(Noop::new(1, 1), &plan(&[task(1, 100), task(1, 100)]));
     release(&mut policy, at(0), 0, [1]);
     assert_eq!(round(&mut policy, at(0)), [1]);
     release(&mut policy, at(10), 1, [2]);
-    // No room for the next of task 0, which has a token from 100 on.
+    // There is no room for the next request of task 0, which has a token from 100 on.
     release(&mut policy, at(110), 0, [3, 4]);
     assert_eq!(round(&mut policy, at(110)), []);
     complete(&mut policy, at(150), [1]);
@@ -220,7 +220,7 @@ fn best_effort_passes() {
     assert_eq!(round(&mut policy, at(0)), [1, 2, 3, 4, 5]);
 }
 
-/// Nobody has reckoned with a task that is not in the plan: it passes as best effort.
+/// A task outside the plan has no contract: it passes as best effort.
 #[test]
 fn task_without_a_contract_passes_as_best_effort() {
     let watched = Watched::default();
@@ -241,8 +241,8 @@ fn cancelled_request_takes_no_token() {
     assert_eq!(round(&mut policy, at(100)), [3]);
 }
 
-/// Goal: a new plan loses nothing and no token that is out returns earlier. Method: one token
-/// taken at 0 for 100 ms; then contracts of 20 ms, of 300 ms, of three tokens, and none.
+/// Goal: a new plan loses nothing, and no taken token returns earlier. Method: one token taken at 0
+/// for 100 ms; then contracts of 20 ms, of 300 ms, of three tokens, and none.
 #[test]
 fn token_returns_no_earlier_than_under_the_contract_it_was_taken_under() {
     let cases = [
@@ -264,7 +264,7 @@ fn token_returns_no_earlier_than_under_the_contract_it_was_taken_under() {
     }
 }
 
-/// From three tokens to one: nothing is eligible until all but the last have returned.
+/// From three tokens to one: no request is eligible until all but the last token have returned.
 #[test]
 fn fewer_tokens_wait_for_those_that_are_out() {
     let mut policy = tokens(&[task(3, 100)]);
@@ -279,7 +279,7 @@ fn fewer_tokens_wait_for_those_that_are_out() {
     assert_eq!(round(&mut policy, at(120)), [4]);
 }
 
-/// A plan with a limit of two requests on the drive.
+/// Returns a plan with a limit of two requests on the drive.
 fn limited() -> Plan {
     let mut plan = plan(&[task(1, 100)]);
     plan.parameters.depth_limit.in_flight_max = NonZeroU32::new(2);
@@ -308,7 +308,7 @@ fn depth_limit_survives_a_new_plan() {
     assert_eq!(round(&mut policy, at(0)), [1, 2]);
 }
 
-/// `dqf-elastic` with z = 2 for four tasks of one request, a table of 64.
+/// Returns `dqf-elastic` with z = 2 for four tasks of one request, with a table of 64.
 fn elastic() -> DqfElastic {
     let tasks = [task(1, 100), task(1, 100), task(1, 100), task(1, 100)];
     DqfElastic::new(&Plan { batch_max: 2, queued_max: 100, ..plan(&tasks) })
@@ -324,7 +324,8 @@ fn batches_stay_within_z_while_contracts_hold() {
     assert_eq!(round(&mut policy, at(2)), [3, 4]);
 }
 
-/// Five queued where four can be: all of them go, and then z holds again.
+/// Five requests are queued where the contracts allow four: all of them are sent, and then z holds
+/// again.
 #[test]
 fn overload_is_sent_at_once_and_then_z_holds_again() {
     let mut policy = elastic();
@@ -335,7 +336,7 @@ fn overload_is_sent_at_once_and_then_z_holds_again() {
     assert_eq!(round(&mut policy, at(2)), [6, 7]);
 }
 
-/// An overload beyond the table lasts until a batch takes the last of it, though fewer than
+/// An overload larger than the table lasts until a batch takes the last of it, although fewer than
 /// four are left by then.
 #[test]
 fn overload_lasts_until_its_backlog_is_gone() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The models of Linux schedulers by hand: the rules that their documentation states.
+//! Goal: the models of Linux schedulers follow their documented rules. Method: driven by hand.
 
 mod common;
 
@@ -10,7 +10,7 @@ use tidegate_policy::{BfqStrict, Cfq, CfqGrouped, Deadline, Decision, Event, MqD
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
 
-/// A read of that class and source; its name is its position.
+/// Returns a read of that class and source; its id is its position.
 fn read(class: Class, task: u32, id: u64) -> Request {
     Request { task: TaskIndex(task), start: Lba::new(id), ..request(id, class) }
 }
@@ -33,13 +33,13 @@ fn writes(ids: &[u64]) -> Vec<Request> {
 fn deadline_sends_by_position_and_fills_the_drive() {
     let mut policy = Deadline::new(3, 100);
     release(&mut policy, at(0), reads(HARD, 0, &[50, 10, 30, 20]));
-    // The first batch begins with the oldest's position, nothing having been served yet.
+    // The first batch begins at the lowest position, because nothing has been served yet.
     assert_eq!(round(&mut policy, at(0)), [10, 20, 30]);
     complete(&mut policy, at(9), [20]);
     assert_eq!(round(&mut policy, at(9)), [50]);
 }
 
-/// Sixteen requests are a batch; the next one begins with the read that waited 500 ms.
+/// Sixteen requests are a batch; the next batch begins with the read that waited 500 ms.
 #[test]
 fn deadline_begins_a_batch_with_what_expired() {
     let mut policy = Deadline::new(100, 100);
@@ -54,7 +54,7 @@ fn deadline_begins_a_batch_with_what_expired() {
     assert_eq!(sent[15], 10, "waited for 500 ms");
 }
 
-/// Reads twice, then writes though reads wait.
+/// Reads are preferred twice, then writes are sent although reads wait.
 #[test]
 fn deadline_lets_writes_starve_twice() {
     let mut policy = Deadline::new(200, 200);
@@ -86,7 +86,7 @@ fn mq_deadline_serves_the_highest_class() {
     }
 }
 
-/// A request of the highest class on the drive keeps lower ones off it.
+/// A request of the highest class on the drive keeps lower classes off it.
 #[test]
 fn mq_deadline_drains_the_drive_for_the_highest_class() {
     let mut policy = MqDeadline::new(4, 100);
@@ -107,8 +107,9 @@ fn mq_deadline_serves_what_has_aged() {
     assert_eq!(round(&mut policy, at(10_000)), [10]);
 }
 
-/// What is next by position came too late, so nothing below the highest class is sent, though
-/// the oldest has aged; the batch of sixteen ends with it, and the next begins with the oldest.
+/// The next request by position arrived too late, so nothing below the highest class is sent
+/// although the oldest request has aged. The batch of sixteen ends with it, and the next begins
+/// with the oldest.
 #[test]
 fn mq_deadline_serves_nothing_younger_than_what_aged() {
     let mut policy = MqDeadline::new(1, 100);
@@ -124,11 +125,12 @@ fn mq_deadline_serves_nothing_younger_than_what_aged() {
     }
     assert_eq!(round(&mut policy, at(10_000)), [50]);
     complete(&mut policy, at(10_000), [50]);
-    // Nothing lies above 50: a batch would begin with 10, which came a second ago.
+    // No request lies above 50: a batch would begin with 10, which arrived a second ago.
     assert_eq!(round(&mut policy, at(10_000)), [116]);
 }
 
-/// A batch of writes that a low class began goes on with those of a high one, before its reads.
+/// A batch of writes that a low class began continues with the writes of a high class, before its
+/// reads.
 #[test]
 fn mq_deadline_counts_one_batch_for_all_classes() {
     let mut policy = MqDeadline::new(1, 100);
@@ -153,13 +155,13 @@ fn cfq_grouped_sends_real_time_first_and_each_group_by_position() {
     release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[50, 10]));
     release(&mut policy, at(0), reads(HARD, 0, &[40, 30]));
     assert_eq!(round(&mut policy, at(0)), [30, 40, 10]);
-    // It keeps sending best effort while real time is on the drive.
+    // The policy keeps sending best effort while real time is on the drive.
     complete(&mut policy, at(5), [10]);
     assert_eq!(round(&mut policy, at(5)), [50]);
 }
 
 /// Goal: time slices, idling and the lack of preemption. Method: a source that always has one
-/// request, and a real-time one that comes in the middle of its slice of 40 ms.
+/// request, and a real-time request that arrives in the middle of its slice of 40 ms.
 #[test]
 fn cfq_keeps_the_drive_for_the_source_that_has_the_slice() {
     let mut policy = Cfq::new(8, 100);
@@ -172,7 +174,7 @@ fn cfq_keeps_the_drive_for_the_source_that_has_the_slice() {
     release(&mut policy, at(12), reads(BEST_EFFORT, 1, &[20]));
     assert_eq!(round(&mut policy, at(12)), [20]);
     complete(&mut policy, at(20), [20]);
-    // It does not come back within 8 ms.
+    // The source sends nothing within 8 ms.
     assert_eq!(policy.decide(at(27)), Decision::NotBefore(at(28)));
     assert_eq!(round(&mut policy, at(28)), [1]);
 }
@@ -189,7 +191,7 @@ fn cfq_gives_real_time_the_next_turn() {
     assert_eq!(round(&mut policy, at(18)), [10]);
 }
 
-/// Alone a source fills the drive; beside others it has four requests on it.
+/// A source alone fills the drive; beside others it has at most four requests on it.
 #[test]
 fn cfq_limits_what_a_source_has_on_the_drive_beside_others() {
     let mut policy = Cfq::new(6, 100);
@@ -225,8 +227,8 @@ fn bfq_strict_serves_the_real_time_class_at_the_next_request() {
     assert_eq!(round(&mut policy, at(10)), [40]);
 }
 
-/// Goal: shares follow weights. Method: two sources that always ask, of weights 40 and 10,
-/// requests of 128 KiB every 10 ms; each service is up to 12 of them (125 ms).
+/// Goal: shares follow weights. Method: two sources that always have requests, with weights 40 and
+/// 10, and requests of 128 KiB every 10 ms; each service has up to 12 of them (125 ms).
 #[test]
 fn bfq_strict_shares_by_weight() {
     let mut policy = BfqStrict::new(10_000);
@@ -242,7 +244,7 @@ fn bfq_strict_shares_by_weight() {
     assert!((760..=840).contains(&interactive), "{interactive} to {best_effort}");
 }
 
-/// Each forgets a cancelled request, and keeps its count of room right.
+/// Each policy forgets a cancelled request and keeps its count of queued requests correct.
 #[test]
 fn cancelled_requests_are_not_sent() {
     let policies: [Box<dyn Policy>; 5] = [

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The RTIO family by hand: what goes to the drive when, and with which mark.
+//! Goal: the RTIO policies send the right requests at the right instants with the right tags.
+//! Method: driven by hand.
 
 mod common;
 
@@ -11,13 +12,13 @@ use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 const HARD: Class = Class::Hard;
 const BEST_EFFORT: Class = Class::BestEffort;
 
-/// A drive of depth K = `depth` with best effort up to `best_effort_depth`.
+/// Returns a plan for a drive of depth K = `depth` with best effort up to `best_effort_depth`.
 fn plan(depth: u32, best_effort_depth: u32) -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
     Plan { best_effort_depth, ..Plan::of(&Workload::new("test", depth, table)) }
 }
 
-/// All that one round dispatches, with the marks.
+/// Returns all dispatches of one round, with their tags.
 fn tagged_round(policy: &mut Rtio) -> Vec<(u64, Tag)> {
     let mut batch = Vec::new();
     while let Decision::Dispatch { id, tag } = policy.decide(at(0)) {
@@ -26,7 +27,7 @@ fn tagged_round(policy: &mut Rtio) -> Vec<(u64, Tag)> {
     batch
 }
 
-/// The three rules that differ, each under this plan.
+/// Returns the three rules under this plan.
 fn all_of(plan: &Plan) -> [Rtio; 3] {
     [Rtio::at_once(plan), Rtio::draining(plan), Rtio::by_priority(plan)]
 }
@@ -54,7 +55,7 @@ fn best_effort_is_never_deeper_than_its_limit_and_nothing_deeper_than_the_drive(
     }
 }
 
-/// Goal: under `rtio` a real-time request waits for nobody, and best effort goes on beside it.
+/// Goal: under `rtio` a real-time request waits for no other, and best effort continues beside it.
 #[test]
 fn rtio_sends_real_time_at_once_and_goes_on() {
     let mut policy = Rtio::at_once(&plan(8, 2));
@@ -67,9 +68,9 @@ fn rtio_sends_real_time_at_once_and_goes_on() {
     assert_eq!(round(&mut policy, at(2)), [103]);
 }
 
-/// Goal: nothing follows a real-time request to the drive, not even its like. Method: a late
-/// one and best effort wait until the first is back; what of best effort is still on the drive
-/// holds up neither.
+/// Goal: nothing follows a real-time request to the drive, not even another real-time request.
+/// Method: a late real-time request and best effort wait until the first completes; best effort
+/// that is still on the drive delays neither.
 #[test]
 fn draining_sends_nothing_until_the_real_time_request_is_back() {
     let mut policy = Rtio::draining(&plan(8, 3));
@@ -88,8 +89,8 @@ fn draining_sends_nothing_until_the_real_time_request_is_back() {
     assert_eq!(round(&mut policy, at(5)), [105, 106, 107]);
 }
 
-/// Goal: a round that the drive has no room for goes as far as it fits, and the rest waits
-/// for it to come back.
+/// Goal: a round too large for the drive is sent as far as it fits, and the rest waits until that
+/// part completes.
 #[test]
 fn draining_sends_the_rest_of_a_large_round_in_the_next() {
     let mut policy = Rtio::draining(&plan(3, 2));
@@ -103,8 +104,8 @@ fn draining_sends_the_rest_of_a_large_round_in_the_next() {
     assert_eq!(round(&mut policy, at(3)), [2]);
 }
 
-/// Goal: priority requests go in rounds, so that the drive never holds two rounds of them,
-/// while best effort flows unmarked.
+/// Goal: priority requests are sent in rounds, so the drive never holds two rounds of them, while
+/// best effort is sent without a tag.
 #[test]
 fn priority_is_for_one_round_of_real_time_and_best_effort_flows() {
     let mut policy = Rtio::by_priority(&plan(8, 2));
@@ -137,7 +138,7 @@ fn without_priority_nothing_carries_a_mark() {
     }
 }
 
-/// Goal: a cancelled request is not sent, a notice changes nothing, and what is on the drive
+/// Goal: a cancelled request is not sent, a notice changes nothing, and a request on the drive
 /// cannot be recalled.
 #[test]
 fn cancelled_requests_are_not_sent() {
@@ -169,8 +170,8 @@ fn each_class_has_room_of_its_own() {
     }
 }
 
-/// Goal: a new plan loses nothing and holds for what is sent from now on, also where more is
-/// on the drive than it allows.
+/// Goal: a new plan loses nothing and applies to the next dispatch, even if more is on the drive
+/// than it allows.
 #[test]
 fn a_new_plan_holds_from_the_next_request_on() {
     for mut policy in all_of(&plan(8, 4)) {

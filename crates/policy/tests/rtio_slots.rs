@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reserved slots by hand: drain(q) = 12 + 11 q ms on a drive of 8.
+//! Goal: `rtio-slots` follows its published rule. Method: driven by hand; drain(q) = 12 + 11 q ms
+//! on a drive of 8.
 
 mod common;
 mod drain_support;
@@ -11,7 +12,7 @@ use tidegate_policy::RtioSlots;
 
 const BE: Class = Class::BestEffort;
 
-/// D = 80 ms, two tasks.
+/// Returns a policy for two tasks with D = 80 ms.
 fn policy() -> RtioSlots {
     RtioSlots::new(&plan(vec![task(200, 80, 1), task(200, 80, 1)]))
 }
@@ -27,7 +28,7 @@ fn best_effort_leaves_the_reserved_slots_free() {
     assert_eq!(round(&mut policy, at(2)), [20, 21]);
 }
 
-/// 3 + drain(4+2) = 81 = the due of the first; a millisecond later it is beyond.
+/// 3 + drain(4+2) = 81 = the first deadline; a millisecond later the sum exceeds it.
 #[test]
 fn best_effort_counts_slots_as_taken_while_real_time_is_on_the_drive() {
     for (now, joins) in [(3, vec![5]), (4, vec![])] {
@@ -41,8 +42,8 @@ fn best_effort_counts_slots_as_taken_while_real_time_is_on_the_drive() {
     }
 }
 
-/// What is wrong with it: the first is due at 81, and the second, sent in its own slot at 79
-/// just before all is done, lets the drive take until 79 + drain(6) = 157.
+/// The rule's defect: the first request is due at 81. The second is sent in its own slot at 79,
+/// just before all requests complete, and lets the drive take until 79 + drain(6) = 157.
 #[test]
 fn a_late_taker_of_a_slot_restarts_the_clock_of_the_first() {
     let mut policy = policy();

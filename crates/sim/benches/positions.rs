@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cost of a decision of the policies that know positions, on a model of the Fujitsu
-//! MAX3036RC, with so many random reads queued.
+//! Measures the cost of a decision of the policies that use positions, on a model of the Fujitsu
+//! MAX3036RC, with N random reads queued.
 //!
-//! One iteration is one request: its completion, the release of another one, and a round of
+//! One iteration is one request: its completion, the release of another request, and a call of
 //! `decide`.
 
 use divan::Bencher;
@@ -37,7 +37,7 @@ fn request(id: u64, start: u64) -> Request {
     }
 }
 
-/// Sixteen tasks that leave best effort its room.
+/// Sixteen tasks that leave time for best effort.
 fn tasks() -> Vec<Task> {
     let task = |entry| Task {
         name: format!("task-{entry}"),
@@ -56,7 +56,8 @@ fn tasks() -> Vec<Task> {
     (0..16).map(task).collect()
 }
 
-/// A policy with so much queued, and what draws the places of more.
+/// Returns a policy with `queued` requests, the source of random places, and the number of possible
+/// places.
 fn full(name: PolicyName, queued: u64) -> (Box<dyn Policy>, Random, u64) {
     let file = builtin::load("fujitsu-max3036rc").expect("a built-in drive");
     let sectors = file.mechanics.as_ref().expect("a hard disk").sectors - SIZE.sectors_ceil();
@@ -64,7 +65,7 @@ fn full(name: PolicyName, queued: u64) -> (Box<dyn Policy>, Random, u64) {
     let workload = Workload { tasks: tasks(), ..Workload::new("bench", file.depth, table) };
     let access: Option<Box<dyn AccessTime>> = tidegate_drive::access_time(&file);
     let mut policy =
-        tidegate_policy::build(name, &Plan::of(&workload), access).expect("it is known");
+        tidegate_policy::build(name, &Plan::of(&workload), access).expect("the policy is known");
     let mut random = Random::new(5, 1);
     for id in 0..queued {
         let released = Event::Release(request(id, random.below(sectors)));

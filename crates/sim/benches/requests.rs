@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Simulated requests per second: the dissertation's 16 tasks of 300 ms on its drive as a
-//! pseudo-disk, under dual-queue FIFO. Divan counts requests, and allocations: as many in
-//! a long run as in a short one.
+//! Measures simulated requests per second: the dissertation's 16 tasks of 300 ms on its drive as a
+//! pseudo-disk, under dual-queue FIFO. Divan counts requests and allocations; a long run makes as
+//! many allocations as a short one.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -81,13 +81,13 @@ fn bench(bencher: Bencher, workload: &Workload, best_effort_fill: u32, jobs: u64
         .bench(|| run(workload, divan::black_box(best_effort_fill), jobs));
 }
 
-/// Tasks alone, for so many jobs each.
+/// Runs the tasks alone, for `jobs` jobs each.
 #[divan::bench(args = [2_000, 20_000])]
 fn tasks(bencher: Bencher, jobs: u64) {
     bench(bencher, &workload(Vec::new()), 0, jobs);
 }
 
-/// The tasks, and best effort with 450 requests outstanding that fills batches up to 8.
+/// Runs the tasks and best effort with 450 requests outstanding, which fills batches up to 8.
 #[divan::bench(args = [2_000, 20_000])]
 fn tasks_and_best_effort(bencher: Bencher, jobs: u64) {
     bench(bencher, &workload(vec![backup(450)]), 8, jobs);

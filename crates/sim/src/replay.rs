@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How true a simulated drive is: the requests that a real one was measured with, one at a
-//! time, and the distance between the two distributions of response times.
+//! Measures the accuracy of a simulated drive: it replays the requests of a measured trace one at a
+//! time and compares the two distributions of response times.
 //!
-//! Single requests differ even where the model is good, because nobody knows where the
-//! platters stood; distributions agree. The measure is the demerit figure of Ruemmler and
-//! Wilkes, An introduction to disk drive modeling, IEEE Computer 1994.
+//! Single requests differ even in a good model, because the real platters' positions are unknown,
+//! but the distributions agree. The measure is the demerit figure of Ruemmler and Wilkes, An
+//! introduction to disk drive modeling, IEEE Computer 1994.
 
 use tidegate_drive::Drive;
 use tidegate_model::{
@@ -14,7 +14,7 @@ use tidegate_model::{
 /// The largest request of a trace: 2 TiB.
 const SECTORS_MAX: u64 = 1 << 32;
 
-/// A day: no response and no idle time of a trace is as long.
+/// One day: every response time and idle time of a trace is shorter.
 const TIME_US_MAX: u64 = 86_400_000_000;
 
 /// One request of a measured trace.
@@ -24,11 +24,11 @@ pub struct TraceRequest {
     pub op: Op,
     /// First sector.
     pub start: Lba,
-    /// How many sectors.
+    /// Number of sectors.
     pub sectors: u64,
-    /// How long the real drive took.
+    /// The response time of the real drive.
     pub measured: Duration,
-    /// From its completion to the next request.
+    /// Time from its completion to the next request.
     pub idle_after: Duration,
 }
 
@@ -36,33 +36,33 @@ pub struct TraceRequest {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}; a line reads `R tag sector sectors measured_us idle_us`")]
 pub struct TraceError {
-    /// Which line, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The fault.
     pub what: String,
 }
 
 /// A request that the simulated drive could not serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "request {number} of the trace, {sectors} sectors at {}, failed: the trace is of another drive",
+    "request {number} of the trace, {sectors} sectors at {}, failed: this trace was measured on another drive",
     start.get()
 )]
 pub struct ReplayError {
-    /// Which request, from 1.
+    /// The number of the request, from 1.
     pub number: usize,
-    /// Its first sector.
+    /// The first sector of the request.
     pub start: Lba,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u64,
 }
 
-/// Reads a trace in the validation format: on each line `R` or `W`, a tag that says nothing,
-/// the first sector, sectors, the measured response time and the idle time after it, both in
-/// microseconds. Empty lines and lines that begin with `#` are skipped.
+/// Reads a trace in the validation format. Each line has `R` or `W`, a tag without meaning, the
+/// first sector, the number of sectors, the measured response time and the idle time after it, both
+/// in microseconds. Empty lines and lines that begin with `#` are skipped.
 ///
 /// # Errors
-/// The first line that does not read so.
+/// The first line that has another format.
 pub fn read_trace(text: &str) -> Result<Vec<TraceRequest>, TraceError> {
     let mut requests = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -91,7 +91,7 @@ fn read_line(line: &str) -> Result<TraceRequest, String> {
     };
     let sectors = match whole(sectors, "sectors")? {
         sectors @ 1..=SECTORS_MAX => sectors,
-        sectors => return Err(format!("a request of {sectors} sectors")),
+        sectors => return Err(format!("a request of {sectors} sectors is impossible")),
     };
     Ok(TraceRequest {
         op,
@@ -102,7 +102,7 @@ fn read_line(line: &str) -> Result<TraceRequest, String> {
     })
 }
 
-/// A time in microseconds with decimals, rounded to a nanosecond.
+/// Reads a time in microseconds with decimals, rounded to a nanosecond.
 fn microseconds(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time in microseconds");
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -114,19 +114,19 @@ fn microseconds(text: &str) -> Result<Duration, String> {
     let decimals = format!("{decimals:0<4}");
     let tenths: u64 = decimals[..4].parse().map_err(|_| wrong())?;
     if whole >= TIME_US_MAX {
-        return Err(format!("`{text}` microseconds are more than a day"));
+        return Err(format!("`{text}` microseconds are a day or more"));
     }
     Ok(Duration::from_ns(whole * 1_000 + (tenths + 5) / 10))
 }
 
-/// The response times of a drive that is given these requests one at a time, each as long
-/// after the completion of the one before as in the trace.
+/// Returns the response times of a drive that gets these requests one at a time, with the trace's
+/// idle time between a completion and the next request.
 ///
 /// # Errors
-/// A request that fails.
+/// The first request that fails.
 ///
 /// # Panics
-/// When a request is larger than 2^64 bytes.
+/// If a request is larger than 2^64 bytes.
 pub fn replay(drive: &mut dyn Drive, trace: &[TraceRequest]) -> Result<Vec<Duration>, ReplayError> {
     let mut now = Time::ZERO;
     let mut responses = Vec::with_capacity(trace.len());
@@ -167,11 +167,11 @@ fn request(index: usize, traced: &TraceRequest, now: Time) -> Request {
     }
 }
 
-/// The demerit figure: the root mean square horizontal distance between two distributions,
+/// Returns the demerit figure: the root mean square horizontal distance between two distributions,
 /// over their quantiles at 1, 2, .. 10,000 of 10,000; rounded down to a nanosecond.
 ///
 /// # Panics
-/// When one of them is empty.
+/// If one of them is empty.
 pub fn demerit(measured: &[Duration], simulated: &[Duration]) -> Duration {
     const POINTS: u64 = 10_000;
     let [measured, simulated] = [measured, simulated].map(sorted);
@@ -193,7 +193,7 @@ fn sorted(times: &[Duration]) -> Vec<u64> {
     sorted
 }
 
-/// The quantile at `point` of `points`, linear between neighbours.
+/// Returns the quantile at `point` of `points`, linear between neighbours.
 ///
 /// # Shape
 /// `sorted[i - 1]` is the quantile at i of `sorted.len()`.

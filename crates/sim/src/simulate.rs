@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run in virtual time from its parameters, in one call.
+//! Runs a simulation in virtual time in one call.
 
 use tidegate_drive::Drive;
 use tidegate_host::{Host, HostParams, Observer, Run};
@@ -9,20 +9,20 @@ use crate::virtual_drive::VirtualDrive;
 
 /// Runs `policy` on `drive` under the workload of `params`, watched by `observer`.
 ///
-/// The run ends when everything is released and no real-time work remains; without tasks,
-/// when the drive is idle and the policy sends nothing more. After the last release of a
-/// run that is measured in jobs no best effort is released. Requests that are still on the
-/// drive are not waited for: nobody needs a simulated drive back.
+/// The run ends when all requests are released and no real-time work remains; without tasks, when
+/// the drive is idle and the policy sends nothing more. In a run that is measured in jobs, no best
+/// effort is released after the last job's release. The run does not wait for requests that are
+/// still on the simulated drive.
 ///
-/// The capacity of a simulated drive is an assumption, so a range of places too short for
-/// one request has one place all the same; on a real target it is refused.
+/// The capacity of a simulated drive is an assumption, so a range of places that is too short for
+/// one request still has one place; a real target refuses it.
 ///
 /// # Panics
-/// When policy, drive and host break their protocol with each other, or a run exceeds
-/// what can be counted (584 years, 2^38 requests).
+/// If policy, drive and host break their protocol with each other, or a run exceeds its counters
+/// (584 years, 2^38 requests).
 ///
 /// # Example
-/// One request every 20 ms on a drive that takes up to 5 ms for it.
+/// One request every 20 ms on a drive that takes up to 5 ms for it:
 /// ```
 /// use tidegate_drive::PseudoDisk;
 /// use tidegate_model::{BatchTable, Bytes, Class, Duration, Op, Place, Task, Workload};

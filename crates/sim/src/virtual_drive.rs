@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in virtual time: the loop without a disk and without a clock.
+//! A simulated drive in virtual time: a back end without a disk and without a clock.
 //!
-//! Time stands still while the host works and jumps when it waits. How late the host wakes
-//! up, which on a real machine just happens, is a function that the caller gives, so that a test
-//! can place the lateness where it hurts most.
+//! Time stands still while the host works and jumps when it waits. On a real machine the host wakes
+//! up late by chance; here a function of the caller gives the lateness, so that a test can place it
+//! where it hurts most.
 
 use std::convert::Infallible;
 
@@ -16,25 +16,25 @@ pub struct VirtualDrive<D> {
     drive: D,
     now: Time,
     has_begun: bool,
-    /// `None` where the host is never late.
+    /// `None` if the host is never late.
     lateness_at: Option<Box<dyn FnMut(Time) -> Duration>>,
-    /// What the drive returned and was not reaped.
+    /// Completions that the drive returned and the host has not reaped.
     returned: Vec<tidegate_drive::Completion>,
 }
 
 impl<D: Drive> VirtualDrive<D> {
-    /// Makes a back end of an idle drive, with a host that is never late.
+    /// Creates a back end of an idle drive, with a host that is never late.
     pub fn new(drive: D) -> Self {
         Self { drive, now: Time::ZERO, has_begun: false, lateness_at: None, returned: Vec::new() }
     }
 
-    /// The drive.
+    /// Returns the drive.
     pub fn drive(&self) -> &D {
         &self.drive
     }
 
-    /// Makes the host late each time it is to be woken: by what `lateness_at` returns for the
-    /// instant at which it ought to have come.
+    /// Makes the host late at each wake-up: by the result of `lateness_at` for the instant at which
+    /// the host should wake.
     #[must_use]
     pub fn with_lateness(mut self, lateness_at: impl FnMut(Time) -> Duration + 'static) -> Self {
         self.lateness_at = Some(Box::new(lateness_at));
@@ -67,7 +67,7 @@ impl<D: Drive> Backend for VirtualDrive<D> {
     }
 
     fn trim(&mut self, id: RequestId, _start: Lba, _size: Bytes) {
-        // No drive model takes time for it.
+        // A trim takes no time in any drive model.
         let (at, outcome) = (self.now, Outcome::Done);
         self.returned.push(tidegate_drive::Completion { id, at, outcome });
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reuther and Pohlack, "Using SATF Scheduling in Real-Time Systems", figure 1: random reads of
-//! 64 KiB, ordered by the drive itself and by the driver, against the number of requests to
-//! choose from. Of the figure there is only the text of section 2; the relations it states are
-//! asserted here.
+//! Reuther and Pohlack, "Using SATF Scheduling in Real-Time Systems", figure 1: random reads of 64
+//! KiB, ordered by the drive itself and by the driver, as a function of the number of queued
+//! requests. The figure's data are available only as the text of section 2; these tests assert the
+//! relations in that text.
 
 use tidegate_drive::builtin;
 use tidegate_model::{
@@ -12,7 +12,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 const SIZE: Bytes = Bytes::from_kib(64);
 
-/// Thousands of bytes a second with so many requests outstanding.
+/// Returns the throughput in kB/s with `outstanding` requests in flight.
 fn rate(name: &str, policy: PolicyName, outstanding: u32, count: u64) -> u64 {
     let file: DriveFile = builtin::load(name).expect("a built-in drive");
     let load = BestEffort {
@@ -34,7 +34,7 @@ fn rate(name: &str, policy: PolicyName, outstanding: u32, count: u64) -> u64 {
     run.metrics.best_effort().throughput_bytes_per_s().expect("something was served") / 1_000
 }
 
-/// The drive's own order, SATF and SSTF in the driver.
+/// Returns the throughput under the drive's own order, and under SATF and SSTF in the driver.
 fn rates(name: &str, outstanding: u32, count: u64) -> [u64; 3] {
     let rates = [PolicyName::Noop, PolicyName::Satf, PolicyName::Sstf]
         .map(|policy| rate(name, policy, outstanding, count));
@@ -58,8 +58,8 @@ fn satf_in_the_driver_follows_the_fast_disk_and_overtakes_it_beyond_its_depth() 
     assert!(satf_beyond > own_beyond && satf_beyond > satf, "{satf_beyond} {own_beyond} {satf}");
 }
 
-/// "For the slower Seagate disk our scheduler outperforms the internal scheduler entirely."
-/// From four on: where the disk holds two, there is nothing to choose.
+/// "For the slower Seagate disk our scheduler outperforms the internal scheduler entirely." The
+/// test starts at four requests: with the two that the disk holds there is no choice.
 #[test]
 fn satf_in_the_driver_beats_the_slow_disk_at_every_queue() {
     for outstanding in [4, 8, 16, 32, 128] {
@@ -68,7 +68,7 @@ fn satf_in_the_driver_beats_the_slow_disk_at_every_queue() {
     }
 }
 
-/// All of figure 1, for the record.
+/// Prints all of figure 1.
 #[test]
 #[ignore = "takes a minute: `cargo test -p tidegate-sim --test positions -- --ignored --nocapture` prints figure 1"]
 fn figure_1() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reading traces, replaying them, and the demerit figure.
+//! Tests reading traces, replaying them, and the demerit figure.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{BatchTable, Duration, Lba, Op};
@@ -34,10 +34,10 @@ fn a_faulty_line_is_named_with_what_is_wrong() {
     assert!(wrong("R a 1 1 1e3 1").contains("`1e3` is not a time in microseconds"));
     assert!(wrong("R a 1 1 99999999999999999999 1").contains("is not a time"));
     assert!(wrong("R a 1 4294967297 1 1").contains("a request of 4294967297 sectors"));
-    assert!(wrong("R a 1 1 1 86400000000").contains("more than a day"));
+    assert!(wrong("R a 1 1 1 86400000000").contains("a day or more"));
 }
 
-/// Requests follow each other after the idle time of the trace, never two at once.
+/// Requests follow each other after the idle time in the trace, never two at once.
 #[test]
 fn replay_is_closed_loop_with_one_outstanding() {
     let table = BatchTable::new(&ms(&[5])).unwrap();
@@ -56,8 +56,8 @@ fn a_shifted_distribution_has_the_shift_as_its_demerit() {
     assert_eq!(demerit(&ms(&[1, 7, 3]), &ms(&[3, 5, 9])), Duration::from_ms(2));
 }
 
-/// Half of the quantiles differ by 2 ms, half by none: the root of 4/2, but for the
-/// quantiles between the two values, which are interpolated.
+/// Half of the quantiles differ by 2 ms, half are equal: the root of 4/2, except for the
+/// interpolated quantiles between the two values.
 #[test]
 fn demerit_is_a_root_mean_square() {
     let half_and_half = |upper: u64| [vec![1; 5_000], vec![upper; 5_000]].concat();
@@ -65,7 +65,7 @@ fn demerit_is_a_root_mean_square() {
     assert_eq!(demerit(&one, &other), Duration::from_ns(1_414_213));
 }
 
-/// 4 samples against 2: quantiles between samples lie on the line between them.
+/// 4 samples against 2: a quantile between samples lies on the line between them.
 #[test]
 fn distributions_of_different_size_are_compared_by_interpolation() {
     let one: Vec<u64> = (1..=10_000).collect();

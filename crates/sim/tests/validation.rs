@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The mechanical drive against real ones: parameter files are imported, the requests of a
-//! measured trace are replayed, and the distributions of response times are compared.
+//! Compares the mechanical drive with real drives: the tests import parameter files, replay the
+//! requests of a measured trace, and compare the distributions of response times.
 //!
-//! The data is not part of this project: `TIDEGATE_DRIVE_DATA` says where it is, by default
-//! `shared/data` beside it. The aims are what DiskSim 4.0 documents for its own validation of
-//! the same drives; the code knows none of them.
+//! The data is not part of this project: `TIDEGATE_DRIVE_DATA` names its folder, by default
+//! `shared/data` beside the project. The limits are the figures that DiskSim 4.0 documents for its
+//! own validation of the same drives; the code does not use them.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,7 +13,7 @@ use tidegate_disksim::{Files, import};
 use tidegate_model::{DriveKind, Duration};
 use tidegate_sim::replay::{demerit, read_trace, replay};
 
-/// Files as the file system has them.
+/// Reads files from the file system.
 struct DiskFiles;
 
 impl Files for DiskFiles {
@@ -43,12 +43,12 @@ fn data() -> Option<PathBuf> {
     Some(drives)
 }
 
-/// The demerit figure of the drive that these files describe, over that trace.
+/// Returns the demerit figure of the drive that these files describe, over this trace.
 fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
     let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
-    let drive = import(&paths, &DiskFiles).expect("the files are in order").drive;
-    let text = fs::read_to_string(folder.join(trace)).expect("the trace is there");
-    let trace = read_trace(&text).expect("the trace is in order");
+    let drive = import(&paths, &DiskFiles).expect("the files are valid").drive;
+    let text = fs::read_to_string(folder.join(trace)).expect("the trace exists");
+    let trace = read_trace(&text).expect("the trace is valid");
     let mut drive =
         tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
     let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
@@ -56,8 +56,8 @@ fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
     demerit(&measured, &simulated)
 }
 
-/// At least as true as DiskSim 4.0, whose demerit figure its own validation states in
-/// thousandths of a millisecond.
+/// Checks that the simulation is at least as accurate as DiskSim 4.0, whose own validation states
+/// its demerit figure in thousandths of a millisecond.
 fn check(files: &[&str], trace: &str, disksim_us: u64) {
     let Some(folder) = data() else { return };
     let figure = demerit_of(&folder, files, trace);
@@ -76,23 +76,23 @@ fn seagate_cheetah_9lp_is_simulated_as_truly_as_by_disksim() {
     check(&files, "cheetah9LP.trace", 107);
 }
 
-/// The bus of this drive stands in its system file alone, which lies beside the others.
+/// The bus of this drive is described only in its system file, which is in the same folder.
 #[test]
 fn hp_c2490a_is_simulated_as_truly_as_by_disksim() {
     let files = ["hp_c2490a_validate.seek", "hp_c2490a_validate.model", "hp_c2490a.diskspecs"];
     check(&files, "hp_c2490a.trace", 254);
 }
 
-/// Canary: a drive with the platter of another is found to be untrue.
+/// Canary: a drive with the rotation speed of another is found to be inaccurate.
 #[test]
 fn wrong_speed_shows_in_the_demerit() {
     let Some(folder) = data() else { return };
     let files = ["cheetah9LP.diskspecs", "cheetah9LP.seek", "cheetah9LP.model"];
     let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
-    let mut drive = import(&paths, &DiskFiles).expect("the files are in order").drive;
+    let mut drive = import(&paths, &DiskFiles).expect("the files are valid").drive;
     drive.mechanics.as_mut().expect("it has mechanics").rpm = 7_200;
-    let text = fs::read_to_string(folder.join("cheetah9LP.trace")).expect("the trace is there");
-    let trace = read_trace(&text).expect("the trace is in order");
+    let text = fs::read_to_string(folder.join("cheetah9LP.trace")).expect("the trace exists");
+    let trace = read_trace(&text).expect("the trace is valid");
     let mut drive =
         tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
     let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");

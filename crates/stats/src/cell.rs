@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which samples of an experiment are spoken of.
+//! Identifies one list of samples of an experiment.
 
 use std::fmt;
 
-/// One of the lists of samples of an experiment: that of an entry of its table, or, where an
-/// entry is measured in several ways (drains from several starts), that of one of them.
+/// One list of samples of an experiment: the samples of one table entry or, if an entry is
+/// measured in several ways (drains from several starts), the samples of one of these ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// Which entry, from 0.
+    /// The entry's index, from 0.
     pub entry: usize,
-    /// In which way, from 0.
+    /// The way's index, from 0.
     pub way: usize,
-    /// In how many ways each entry is measured.
+    /// The number of ways in which each entry is measured.
     pub ways: usize,
 }
 
 impl Cell {
-    /// The cell of that index, when those of an entry lie side by side.
+    /// Returns the cell with this index, if the lists of an entry's ways are adjacent.
     ///
     /// # Panics
-    /// When an entry is measured in no way.
+    /// If `ways` is 0.
     pub fn of(index: usize, ways: usize) -> Self {
         assert!(ways > 0, "an entry is measured in one way at least");
         Self { entry: index / ways, way: index % ways, ways }
     }
 }
 
-/// Counted from 1, as in tables.
+/// Numbers entries and ways from 1, as tables do.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "entry {}", self.entry + 1)?;
@@ -41,7 +41,7 @@ impl fmt::Display for Cell {
 mod tests {
     use super::*;
 
-    /// The 83rd list of a table of drains from three starts is about 28 requests.
+    /// The 83rd list of a table of drains from three starts belongs to 28 requests.
     #[test]
     fn lists_of_several_ways_are_named_by_entry_and_way() {
         assert_eq!(Cell::of(82, 3).to_string(), "entry 28 (way 2 of 3)");

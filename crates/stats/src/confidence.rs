@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a number of samples allows to say about the longest service time.
+//! What a number of samples says about the longest service time.
 //!
-//! Of k independent samples all lie at or below the quantile q with probability `q^k`. So
-//! with confidence `c = 1 - q^k` the maximum lies above it: the more samples, the higher
-//! the quantile that the maximum is known to exceed. Nothing here says how much longer the
-//! longest time can be; only a bound that was proven for the device does.
+//! All of k independent samples lie at or below the quantile q with probability `q^k`. So their
+//! maximum lies above q with confidence `c = 1 - q^k`: more samples show that the maximum exceeds
+//! a higher quantile. Nothing here says how much longer the longest time can be; only a bound
+//! proven for the device says that.
 
 use crate::float::{ceil, of as float};
 
@@ -12,23 +12,22 @@ mod quantile;
 
 pub use quantile::{UpperQuantile, quantile_at_most};
 
-/// The confidence that is asked for everywhere.
+/// The confidence used everywhere.
 pub const CONFIDENCE: f64 = 0.99;
 
-/// The share of a normal distribution within four standard deviations, as the source has it.
+/// The share of a normal distribution within four standard deviations, as given by the source.
 ///
 /// # Source
-/// Stanovich, dissertation, 7.4.2. It is the two-sided share; of the service times below
-/// four standard deviations above the mean, which the text speaks of, there are 99.996833 %,
-/// and twice as many samples would be needed (145,404).
+/// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text speaks of service times
+/// below four standard deviations above the mean: their share is 99.996833 % and needs twice as
+/// many samples (145,404).
 pub const FOUR_SIGMA: f64 = 0.999_936_66;
 
-/// The share of a normal distribution below four standard deviations above its mean: what there is of
-/// times that are not among the longest.
+/// The share of a normal distribution below four standard deviations above its mean.
 pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 
-/// The number of samples of which at least one lies above the quantile `quantile`, with
-/// confidence `confidence`.
+/// Returns how many samples are needed so that at least one lies above the quantile `quantile`
+/// with confidence `confidence`.
 ///
 /// # Equation
 /// `k = log(1 - c) / log(q)`, rounded up: 99 % at [`FOUR_SIGMA`] gives 72,703.26, so
@@ -38,10 +37,10 @@ pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 /// Stanovich, dissertation, equation 7.4.2.2.
 ///
 /// # Assumptions
-/// Samples are independent, which [`crate::independence`] looks into.
+/// Samples are independent; [`crate::independence`] tests this.
 ///
 /// # Panics
-/// When `confidence` or `quantile` is not between 0 and 1.
+/// If `confidence` or `quantile` is not between 0 and 1.
 ///
 /// # Example
 /// ```
@@ -50,62 +49,62 @@ pub const FOUR_SIGMA_ABOVE: f64 = 0.999_968_328_758;
 /// assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA), 72_704);
 /// ```
 pub fn samples_needed(confidence: f64, quantile: f64) -> u64 {
-    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
-    assert!(0.0 < quantile && quantile < 1.0, "a quantile lies between 0 and 1");
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence must lie between 0 and 1");
+    assert!(0.0 < quantile && quantile < 1.0, "a quantile must lie between 0 and 1");
     ceil((1.0 - confidence).ln() / quantile.ln())
 }
 
-/// The quantile above which the maximum of `samples` samples lies with confidence
+/// Returns the quantile that the maximum of `samples` samples exceeds with confidence
 /// `confidence`.
 ///
 /// # Equation
 /// `q = (1 - c)^(1 / n)`, the converse of [`samples_needed`].
 ///
 /// # Panics
-/// When there are no samples or `confidence` is not between 0 and 1.
+/// If there are no samples or `confidence` is not between 0 and 1.
 pub fn quantile_exceeded(samples: u32, confidence: f64) -> f64 {
-    assert!(samples > 0, "no samples say nothing");
-    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+    assert!(samples > 0, "at least one sample is needed");
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence must lie between 0 and 1");
     (1.0 - confidence).powf(1.0 / f64::from(samples))
 }
 
 /// One, in parts per billion.
 const WHOLE_PPB: u32 = 1_000_000_000;
 
-/// Samples beyond which nothing is computed: nobody measures as much, and a file may claim any
-/// number.
+/// The largest sample count for which exceedances are computed. No measurement is that long, but
+/// a file can claim any number.
 const SAMPLES_MAX: u64 = 10_000_000;
 
-/// The probability of exceeding a measured quantile, at most, in parts per billion, rounded up;
-/// none where that is not computed.
+/// Returns an upper bound on the probability that a time exceeds a measured quantile, in parts
+/// per billion, rounded up; `None` for more than 10,000,000 samples.
 ///
-/// The quantile is the sample of rank `k = ceil(level * n)`, see
-/// [`crate::order_statistics::quantile`]. The statement is wrong with a probability of at most
+/// The measured quantile is the sample of rank `k = ceil(level * n)`, see
+/// [`crate::order_statistics::quantile`]. The bound is wrong with probability at most
 /// `doubt_ppb`.
 ///
 /// # Equation
 /// The least epsilon with `P(Bin(n, epsilon) <= n - k) <= doubt`. The sample lies above the true
-/// quantile q unless k samples lie below it: with probability `P(Bin(n, q) <= k - 1)` at least,
-/// whatever the distribution, and then it is exceeded with probability `1 - q` at most.
+/// quantile q unless k samples lie below q. So it lies above q with probability at least
+/// `P(Bin(n, q) <= k - 1)`, for every distribution, and is then exceeded with probability at most
+/// `1 - q`.
 ///
 /// # Source
 /// C. Clopper and E. Pearson, "The use of confidence or fiducial limits illustrated in the case
-/// of the binomial", 1934. The largest of them for n and for n + 1 samples is given: a
-/// measurement that was stopped has one sample more of some batches, and epsilon is not monotone
-/// in n.
+/// of the binomial", 1934. The result is the larger epsilon of n and n + 1 samples: a measurement
+/// that was stopped has one more sample of some batches, and epsilon is not monotone in n.
 ///
 /// # Assumptions
-/// Samples are independent, which [`crate::independence`] looks into.
+/// Samples are independent; [`crate::independence`] tests this.
 ///
 /// # Panics
-/// When there are no samples, the level exceeds a million or the doubt is not between 0 and 1.
+/// If there are no samples, the level exceeds a million or the doubt is not between 0 and 1.
 ///
 /// # Complexity
-/// O(n - k), 30 times.
+/// 30 sums of O(n - k) terms.
 pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u32> {
-    assert!(samples > 0, "no samples say nothing");
-    assert!(level_ppm <= 1_000_000, "a level is at most a million parts");
-    assert!(0 < doubt_ppb && doubt_ppb < WHOLE_PPB, "a doubt lies between 0 and 1");
+    assert!(samples > 0, "at least one sample is needed");
+    assert!(level_ppm <= 1_000_000, "a level must be at most a million ppm");
+    assert!(0 < doubt_ppb && doubt_ppb < WHOLE_PPB, "a doubt must lie between 0 and 1");
     if samples > SAMPLES_MAX {
         return None;
     }
@@ -116,10 +115,12 @@ pub fn exceedance_ppb(samples: u64, level_ppm: u32, doubt_ppb: u32) -> Option<u3
     Some(of_count(samples).max(of_count(samples + 1)))
 }
 
-/// The same for the sample with `above` of the samples beyond it: bisection, since the
-/// probability falls as epsilon grows.
+/// Returns the epsilon of [`exceedance_ppb`], in parts per billion, for exactly `samples` samples
+/// and the sample that `above` of them exceed.
+///
+/// Bisection works because the probability falls as epsilon grows.
 pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
-    // Floats of this size err by less than one part in a million: asked for that much more.
+    // Floats of this size err by less than one part in a million, so ask for that much more.
     let wanted = (f64::from(doubt_ppb) / f64::from(WHOLE_PPB)).ln() - 1e-6;
     let (mut too_small, mut enough) = (0, WHOLE_PPB);
     while too_small + 1 < enough {
@@ -134,7 +135,7 @@ pub fn exceedance_of_rank(samples: u64, above: u64, doubt_ppb: u32) -> u32 {
     enough
 }
 
-/// `ln P(Bin(n, share) <= above)`, by the terms' logarithms: the terms underflow.
+/// Returns `ln P(Bin(n, share) <= above)`. Sums logarithms because the terms underflow.
 fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
     let odds = share.ln() - (-share).ln_1p();
     let mut term = float(samples) * (-share).ln_1p();
@@ -147,24 +148,24 @@ fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
     sum
 }
 
-/// What `samples` samples of each entry of a table allow to say, as a sentence for people.
+/// Returns a sentence for people: what `samples` samples of each table entry say.
 ///
-/// It is about any one entry. That all maxima of m entries lie above such a quantile at once has
-/// that confidence only for the lower `q = ((1 - c) / m)^(1 / n)`: of 32 entries and 1,000
-/// samples the 99.19 % quantile instead of the 99.54 %.
+/// The sentence is about each entry by itself. All maxima of m entries lie above a quantile at
+/// once, with the same confidence, only for the lower quantile `q = ((1 - c) / m)^(1 / n)`: with
+/// 32 entries and 1,000 samples 99.19 % instead of 99.54 %.
 ///
 /// # Panics
-/// When there are no samples.
+/// If there are no samples.
 pub fn statement(samples: u32) -> String {
     let quantile = percent_floor(quantile_exceeded(samples, CONFIDENCE));
     format!(
-        "with 99 % confidence the maximum of {samples} independent samples of an entry lies above \
-         its {quantile} % quantile: of each entry by itself, not of all at once"
+        "with 99 % confidence, the maximum of an entry's {samples} independent samples lies above \
+         the entry's {quantile} % quantile: for each entry by itself, not for all at once"
     )
 }
 
-/// A share below 1 in per cent, rounded down, with one more digit than it takes to see
-/// that it is below 100 %, two at least.
+/// Formats a share below 1 in per cent, rounded down, with at least two digits and enough of them
+/// to stay below 100 %.
 fn percent_floor(share: f64) -> String {
     let missing = 100.0 - 100.0 * share;
     let (mut digits, mut scale) = (2, 100.0);
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA), 72_704);
     }
 
-    /// Above four standard deviations on one side only: 1 - 3.167e-5.
+    /// One-sided, above four standard deviations: 1 - 3.167e-5.
     #[test]
     fn one_sided_four_sigma_needs_twice_as_many() {
         assert_eq!(samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE), 145_404);
@@ -213,8 +214,8 @@ mod tests {
         assert!(statement(1).contains(" 1.00 %"), "{}", statement(1));
     }
 
-    /// By hand: of n samples the largest is exceeded with 1 - doubt^(1/n); at n = 10 and 1 %
-    /// that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
+    /// By hand: the largest of n samples is exceeded with probability 1 - doubt^(1/n); for n = 10
+    /// and 1 % that is 1 - 0.01^0.1 = 0.369043. One sample: 0.99.
     #[test]
     fn the_largest_of_few_samples_is_exceeded_as_by_hand() {
         let doubt = 10_000_000;
@@ -225,15 +226,15 @@ mod tests {
         // The smaller of two: (1 - e)^2 + 2 e (1 - e) = 1 - e^2 = 0.01, e = 0.99498743.
         let smaller = exceedance_of_rank(2, 1, doubt);
         assert!((994_987_430..994_987_480).contains(&smaller), "{smaller}");
-        // p50 of 4 is rank 2, two above; of 5 it is rank 3, two above: the worse counts.
+        // p50 of 4 is rank 2, two above; p50 of 5 is rank 3, two above: the worse counts.
         assert_eq!(
             exceedance_ppb(4, 500_000, doubt),
             Some(exceedance_of_rank(4, 2, doubt).max(exceedance_of_rank(5, 2, doubt)))
         );
     }
 
-    /// More samples or more doubt promise more, a lower rank less; it never promises more than
-    /// the level says.
+    /// More samples or more doubt lower the bound, a lower rank raises it; it is never below the
+    /// level's own share.
     #[test]
     fn exceedances_are_monotone_and_never_below_the_level() {
         let doubt = 10_000_000;
@@ -252,9 +253,9 @@ mod tests {
         assert_eq!(exceedance_ppb(u64::MAX, 999_000, doubt), None);
     }
 
-    /// Goal: the statement holds as often as it says. Method: samples of a uniform
-    /// distribution, of which the sample x is exceeded with probability 1 - x. Canary: a tenth
-    /// of the claim fails nearly always.
+    /// Goal: the statement is right as often as it claims. Method: samples x of a uniform
+    /// distribution, exceeded with probability 1 - x. Canary: a tenth of the claim fails nearly
+    /// always.
     #[test]
     fn the_claim_holds_as_often_as_it_says() {
         use rand::{RngExt, SeedableRng};
@@ -275,7 +276,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Needed and sufficient are the same number, for every confidence and quantile.
+        /// The needed and the sufficient number are the same, for every confidence and quantile.
         #[test]
         fn needed_samples_are_just_sufficient(
             confidence in 0.01..0.9999_f64,

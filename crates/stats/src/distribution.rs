@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Distributions of times: exact count, extremes and mean, quantiles to three digits.
+//! Distributions of times: exact count, extremes and mean; quantiles to three digits.
 //!
-//! # What it costs
+//! # Memory
 //! ```text
 //!   AsNeeded    up to 64 times    at most 512 bytes: the times themselves
 //!               more              4 KiB for each doubling of the longest above 1 us:
 //!                                 80 KiB up to 0.5 s, 130 KiB up to an hour
 //!   Beforehand                    132 KiB at once, and recording takes none
 //! ```
-//! A hundred thousand tasks that release a few jobs each cost no more than their names.
+//! A hundred thousand tasks that release a few jobs each need little more than their names.
 
 use hdrhistogram::Histogram;
 use tidegate_model::Duration;
 
-/// When a run takes the memory that it needs.
+/// When a run allocates its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Memory {
-    /// As it goes, no more than it needs.
+    /// Allocates as the run proceeds, no more than it needs.
     AsNeeded,
-    /// Before the first release, so that nothing is allocated while deadlines pass, unless
-    /// more is outstanding than a workload that the device can serve has.
+    /// Allocates before the first release, so that nothing is allocated while deadlines pass; an
+    /// exception is a run with more outstanding requests than any workload that the device can
+    /// serve.
     Beforehand,
 }
 
-/// Digits that quantiles resolve.
+/// The number of digits that quantiles resolve.
 const DIGITS: u8 = 3;
 
-/// The longest time that quantiles tell from longer ones when memory is taken beforehand.
+/// The longest time that quantiles resolve if memory is allocated beforehand.
 const RESOLVED_MAX: Duration = Duration::from_ms(3_600_000);
 
-/// Times that are kept one by one before there is a histogram.
+/// The number of times kept one by one before a histogram replaces them.
 const FEW_MAX: usize = 64;
 
-/// Times that were recorded.
+/// A distribution of recorded times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
     count: u64,
@@ -42,11 +43,11 @@ pub struct Distribution {
     times: Times,
 }
 
-/// What quantiles are made of.
+/// The data from which quantiles are computed.
 #[derive(Debug, Clone, PartialEq)]
 enum Times {
     Few(Vec<u64>),
-    /// Counters of 32 bits: 4 billion equal times are more than a run has.
+    /// 32-bit counters: no run records 4 billion equal times.
     Many(Histogram<u32>),
 }
 
@@ -63,7 +64,7 @@ impl Times {
     }
 }
 
-/// A histogram that grows, with these times.
+/// Returns a growing histogram of these times.
 fn histogram_of(times: &[u64]) -> Histogram<u32> {
     let mut histogram = Histogram::new(DIGITS).expect("digits that the histogram allows");
     for &ns in times {
@@ -72,7 +73,7 @@ fn histogram_of(times: &[u64]) -> Histogram<u32> {
     histogram
 }
 
-/// What is beyond the bounds of one that does not grow counts as its longest time.
+/// Counts a time; a histogram that does not grow counts longer times as its longest.
 fn count_in(histogram: &mut Histogram<u32>, ns: u64) {
     if histogram.record(ns).is_err() {
         histogram.saturating_record(ns);
@@ -84,10 +85,10 @@ fn quantile_in(histogram: &Histogram<u32>, share_ppm: u32) -> Duration {
 }
 
 impl Distribution {
-    /// An empty one.
+    /// Creates an empty distribution.
     ///
     /// # Panics
-    /// Never: the bounds of the histogram are constants that it allows.
+    /// Never: the histogram allows its constant bounds.
     pub fn new(memory: Memory) -> Self {
         let times = match memory {
             Memory::AsNeeded => Times::Few(Vec::new()),
@@ -99,7 +100,7 @@ impl Distribution {
         Self { count: 0, lowest: Duration::MAX, highest: Duration::ZERO, sum_ns: 0, times }
     }
 
-    /// Takes note of a time.
+    /// Records a time.
     pub fn record(&mut self, time: Duration) {
         self.count += 1;
         self.lowest = self.lowest.min(time);
@@ -108,32 +109,32 @@ impl Distribution {
         self.times.record(time.ns());
     }
 
-    /// How many were recorded.
+    /// Returns the number of recorded times.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The shortest, exactly.
+    /// Returns the shortest time, exactly.
     pub fn min(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.lowest)
     }
 
-    /// The longest, exactly.
+    /// Returns the longest time, exactly.
     pub fn max(&self) -> Option<Duration> {
         (self.count > 0).then_some(self.highest)
     }
 
-    /// The exact mean, rounded down to a nanosecond.
+    /// Returns the exact mean, rounded down to a nanosecond.
     ///
     /// # Panics
-    /// Never: a mean is at most the longest.
+    /// Never: the mean is at most the longest time.
     pub fn mean(&self) -> Option<Duration> {
         let mean_ns = self.sum_ns.checked_div(u128::from(self.count))?;
         Some(Duration::from_ns(u64::try_from(mean_ns).expect("at most the longest")))
     }
 
-    /// The time that `share_ppm` parts per million of the times did not exceed, to three
-    /// digits, on the long side, and never beyond the exact extremes.
+    /// Returns the time that `share_ppm` parts per million of the times did not exceed: to three
+    /// digits, rounded up, and never beyond the exact extremes.
     pub fn quantile(&self, share_ppm: u32) -> Option<Duration> {
         let edge = match &self.times {
             Times::Few(few) => quantile_in(&histogram_of(few), share_ppm),
@@ -169,7 +170,7 @@ mod tests {
         }
     }
 
-    /// Goal: when memory is taken changes no figure. Method: few times, as many as are kept
+    /// Goal: figures do not depend on when memory is allocated. Method: as few times as are kept
     /// one by one, and one more.
     #[test]
     fn quantiles_do_not_depend_on_when_memory_is_taken() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a device became slower or faster while it was measured: does the first third of the
-//! samples of an entry differ from the last?
+//! Tests whether a device became slower or faster during its measurement: does the first third of
+//! an entry's samples differ from the last?
 //!
-//! Two comparisons of each entry, neither of which assumes a distribution: of all samples by
-//! their ranks, and of how many of the longest are in either part. A device that gets warm shows
-//! in the first, one whose cache fills or that begins to collect garbage often only in the
-//! second. With two comparisons for each of many entries some differ by chance: Holm's
-//! procedure keeps the probability that anything at all is said of a steady device below
+//! Each entry gets two comparisons, neither of which assumes a distribution: one compares the
+//! ranks of all samples, the other counts how many of the longest samples each part has. A device
+//! that warms up shows in the first; a cache that fills, or garbage collection that begins, often
+//! shows only in the second. With two comparisons for each of many entries some differ by chance:
+//! Holm's procedure keeps the probability of any finding on a steady device at or below
 //! [`FALSE_ALARM`].
 
 use std::fmt;
@@ -17,64 +17,64 @@ use crate::cell::Cell;
 use crate::float;
 use crate::order_statistics::quantile;
 
-/// The probability that something is said of a device that is steady, at most.
+/// The largest probability of a finding on a steady device.
 pub const FALSE_ALARM: f64 = 0.01;
 
-/// Entries with fewer samples are not compared: of 20 in each part the approximation by the
-/// normal distribution is good.
+/// Entries with fewer samples are not compared. With 20 samples in each part the normal
+/// approximation is good.
 pub const SAMPLES_MIN: usize = 60;
 
-/// The first and the last third: most telling for what changes steadily.
+/// Compares the first third with the last: the most sensitive choice for steady change.
 const PARTS: usize = 3;
 
-/// The longest samples of the second comparison: those above this quantile of both parts.
+/// The second comparison counts samples above this quantile of both parts.
 const LONGEST_PPM: u32 = 950_000;
 
 const MEDIAN_PPM: u32 = 500_000;
 
-/// What of an entry changed.
+/// What changed in an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Its samples on the whole.
+    /// All samples.
     Samples,
-    /// The longest twentieth of them.
+    /// The longest twentieth of the samples.
     Longest,
 }
 
 /// A difference that chance does not explain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// Of which samples.
+    /// The cell that changed.
     pub cell: Cell,
-    /// What of it changed.
+    /// What changed in it.
     pub change: Change,
     /// Median or 95 % quantile of the first third.
     pub first: Duration,
-    /// The same of the last third.
+    /// The same quantile of the last third.
     pub last: Duration,
-    /// last - first in per cent of first: of the same quantile, so that the figures beside it
-    /// give it, and never below -100.
+    /// (last - first) in per cent of `first`, never below -100. Computed from the same quantile,
+    /// so it follows from `first` and `last`.
     pub percent: f64,
-    /// The probability of such a difference, or a larger one, in a steady device.
+    /// The probability of this difference, or a larger one, on a steady device.
     pub p: f64,
 }
 
-/// What the comparison of all entries found.
+/// The result of comparing all entries.
 ///
 /// # Invariants
-/// - `shifts` is in the order of `p`.
+/// - `shifts` is sorted by `p`.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Drift {
-    /// How many cells have samples enough.
+    /// The number of cells with enough samples.
     pub compared: usize,
-    /// How many have not.
+    /// The number of cells with too few samples.
     pub too_short: usize,
-    /// The differences.
+    /// The differences found.
     pub shifts: Vec<Shift>,
 }
 
-/// Compares the first third of the samples of each entry with the last.
+/// Compares the first third of each entry's samples with the last.
 ///
 /// # Source
 /// H. Mann and D. Whitney, "On a test of whether one of two random variables is stochastically
@@ -82,12 +82,12 @@ pub struct Drift {
 /// procedure", 1979, which holds however the entries depend on each other.
 ///
 /// # Assumptions
-/// Samples of an entry are independent, which [`crate::independence`] looks into: without that
-/// there are more false alarms; a drift is then one kind of dependence among others.
+/// Samples of an entry are independent; [`crate::independence`] tests this. Dependent samples
+/// raise more false alarms; drift is itself one kind of dependence.
 ///
 /// # Shape
-/// `times[c]` are the samples of cell c in the order in which they were taken; those of an entry
-/// that is measured in several `ways` lie side by side.
+/// `times[c]` holds the samples of cell c in the order in which they were taken; the cells of an
+/// entry measured in several `ways` are adjacent.
 ///
 /// # Complexity
 /// O(n log n) for n samples.
@@ -110,8 +110,8 @@ pub fn compare(times: &[Vec<Duration>], ways: usize) -> Drift {
     Drift { compared, too_short, shifts: holm(all, |shift| shift.p) }
 }
 
-/// Holm's procedure: of m differences in the order of p, the i-th (from 0) stands when its p and
-/// all before are within `level / (m - i)`.
+/// Applies Holm's procedure: of m differences sorted by p, the i-th (from 0) is kept if its p and
+/// all before it are within `level / (m - i)`.
 pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
     found.sort_by(|a, b| p(a).total_cmp(&p(b)));
     let count = found.len();
@@ -122,7 +122,7 @@ pub(crate) fn holm<T>(mut found: Vec<T>, p: impl Fn(&T) -> f64) -> Vec<T> {
     found
 }
 
-/// Both comparisons of an entry.
+/// Makes both comparisons of an entry.
 fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     let third = times.len() / PARTS;
     let sorted = |part: &[Duration]| {
@@ -143,7 +143,7 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     ]
 }
 
-/// The probability of ranks that differ so much, by Mann and Whitney.
+/// Returns the probability of ranks that differ so much (Mann and Whitney).
 ///
 /// # Equation
 /// `U = #{(a, b): a < b} + #{a = b} / 2` has mean `n m / 2` and variance
@@ -151,7 +151,7 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
 /// `z = (|U - mean| - 1/2) / deviation`, two-sided.
 ///
 /// # Shape
-/// Both ascending, neither empty.
+/// Both slices are ascending and not empty.
 fn rank_p(first: &[Duration], last: &[Duration]) -> f64 {
     let (mut below, mut equal, mut ties) = (0.0, 0.0, 0.0);
     let mut merged: Vec<Duration> = [first, last].concat();
@@ -175,16 +175,16 @@ fn rank_p(first: &[Duration], last: &[Duration]) -> f64 {
     libm::erfc(distance / (2.0 * variance).sqrt())
 }
 
-/// The probability that the longest samples are shared so unequally by both parts.
+/// Returns the probability that the two parts share the longest samples so unequally.
 ///
 /// # Equation
-/// Of N samples k lie above the quantile of all. In a steady device every choice of which are
-/// in the last part is as likely as any other, so the number x of the k that are there is
-/// hypergeometric: `P(x) = C(k, x) C(N - k, m - x) / C(N, m)`; twice the lesser of `P(<= x)`
-/// and `P(>= x)`. Exact, ties included.
+/// k of N samples lie above the quantile of all. On a steady device every choice of which samples
+/// are in the last part is equally likely, so the number x of the k that are there is
+/// hypergeometric: `P(x) = C(k, x) C(N - k, m - x) / C(N, m)`; the result is twice the smaller of
+/// `P(<= x)` and `P(>= x)`. Exact, ties included.
 ///
 /// # Shape
-/// Both ascending, neither empty.
+/// Both slices are ascending and not empty.
 fn longest_p(first: &[Duration], last: &[Duration]) -> f64 {
     let mut merged: Vec<Duration> = [first, last].concat();
     merged.sort_unstable();
@@ -202,47 +202,46 @@ fn longest_p(first: &[Duration], last: &[Duration]) -> f64 {
     (2.0 * at_most.min(at_least)).min(1.0)
 }
 
-/// `ln C(n, k)`.
+/// Returns `ln C(n, k)`.
 fn ln_choose(n: usize, k: usize) -> f64 {
     let ln_factorial = |n: usize| libm::lgamma(float::of_length(n) + 1.0);
     ln_factorial(n) - ln_factorial(k) - ln_factorial(n - k)
 }
 
-/// One sentence. That nothing was found is not said to mean that there is nothing.
+/// Writes one sentence. Finding nothing is not reported as proof of a steady device.
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, shifts } = self;
         if *compared == 0 {
-            return write!(f, "drift was not looked for: it takes {SAMPLES_MIN} samples");
+            return write!(f, "drift was not tested: it takes {SAMPLES_MIN} samples");
         }
         if let [strongest, rest @ ..] = &shifts[..] {
             write!(f, "the device was not steady: {strongest}")?;
             if !rest.is_empty() {
                 write!(f, ", and {} more", rest.len())?;
             }
-            f.write_str("; what assumes samples of one distribution does not hold")?;
+            f.write_str("; conclusions that assume one distribution do not hold")?;
         } else {
             write!(
                 f,
-                "first and last third of the samples do not differ by more than chance explains ({compared} compared), which does not prove the device steady"
+                "the first and last third of the samples differ by no more than chance explains ({compared} compared); this does not prove the device steady"
             )?;
         }
         if *too_short > 0 {
-            write!(f, "; {too_short} had too few samples to tell")?;
+            write!(f, "; {too_short} had too few samples")?;
         }
         Ok(())
     }
 }
 
 impl Shift {
-    /// How many times longer or shorter it became, alike for both: what doubled changed as much
-    /// as what halved.
+    /// Returns by what factor the time grew or shrank; doubling and halving both give 2.
     pub fn factor(&self) -> f64 {
         let [first, last] = [self.first, self.last].map(|time| float::of(time.ns()).max(1.0));
         (last / first).max(first / last)
     }
 
-    /// `median 139us to 132us, -5.3 %`.
+    /// Returns a short form: `median 139us to 132us, -5.3 %`.
     pub fn in_short(&self) -> String {
         let Self { first, last, percent, .. } = self;
         format!("{} {first} to {last}, {percent:+.1} %", self.change.name())

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Extreme values: how long a time that was not measured may be, if it comes from the same
-//! distribution as those that were. An estimate, never a bound.
+//! Extreme values: how long an unmeasured time can be, if it comes from the same distribution as
+//! the measured ones. An estimate, never a bound.
 //!
-//! Two ways lead there and both are taken: the maxima of blocks of samples tend to a generalised
-//! extreme-value distribution, the excesses over a high threshold to a generalised Pareto
-//! distribution. Whether they have come near enough is tested; where they have not, there is no
-//! estimate but a reason. The dissertation shows in figure 7.7 what happens without: the
-//! times of a hard disk were longer than a Gumbel distribution, fitted and not tested, foretold.
+//! Two methods are both applied: maxima of blocks of samples tend to a generalised extreme-value
+//! distribution, excesses over a high threshold to a generalised Pareto distribution. A test
+//! checks whether the samples are near enough to that limit; if not, the result is a reason and
+//! no estimate. The dissertation's figure 7.7 shows what happens without a test: a hard disk's
+//! times were longer than a fitted, untested Gumbel distribution predicted.
 //!
 //! Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, chapters
 //! 3 and 4; on execution times J. Hansen, S. Hissam, G. Moreno, "Statistical-based WCET
@@ -35,40 +35,41 @@ pub use gpd::Gpd;
 pub use range::RANGE_CONFIDENCE;
 pub use tail::{BLOCKS_MIN, DISTINCT_MIN, EXCESSES_MIN, Fit, Fitted, LevelRange, Refusal, Tail};
 
-/// Two estimates differ by a lot when the longer is longer by more than a fifth.
+/// Two estimates disagree if the longer exceeds the shorter by more than this share.
 pub const DISAGREEMENT: f64 = 0.2;
 
-/// The least threshold that is chosen by itself, in ppm of the samples: the highest twentieth.
+/// The least default threshold, in ppm of the samples: the highest twentieth.
 const THRESHOLD_PPM_MIN: u32 = 950_000;
 
-/// The most excesses that are used when the threshold is chosen by itself: beyond that a higher
-/// threshold, nearer to what the theory needs, serves better than more of them.
+/// The most excesses that the default threshold leaves. Beyond that number a higher threshold,
+/// nearer to what the theory needs, is better than more excesses.
 const EXCESSES_MAX: u64 = 1_000;
 
 /// How a tail is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TailParams {
-    /// Samples in a block; `None` for the root of their number, so that with more samples both
-    /// the blocks grow, which the theory needs, and their number, which the fit needs.
+    /// Samples in a block; `None` for the square root of the number of samples, so that more
+    /// samples give both larger blocks, which the theory needs, and more of them, which the fit
+    /// needs.
     pub block: Option<u32>,
-    /// The quantile that is the threshold, in ppm; `None` for 95 %, or a higher one of which no
-    /// more than 1,000 samples are excesses.
+    /// The quantile that is the threshold, in ppm; `None` for 95 %, or a higher quantile that
+    /// leaves at most 1,000 excesses.
     pub threshold_ppm: Option<u32>,
-    /// A time is told that one sample exceeds with this probability; `None` for one in the
-    /// number of samples, see [`Tails::estimate`].
+    /// The estimate is the time that one sample exceeds with this probability; `None` for one in
+    /// the number of samples, see [`Tails::estimate`].
     pub exceedance: Option<f64>,
-    /// Of the replicates by which the fits are tested.
+    /// The seed of the replicates that test the fits.
     pub seed: u64,
 }
 
-/// All as suits the number of samples.
+/// Chooses all parameters by the number of samples.
 impl Default for TailParams {
     fn default() -> Self {
         Self { block: None, threshold_ppm: None, exceedance: None, seed: 0 }
     }
 }
 
-/// What both ways say about the tail of some samples.
+/// What both methods say about the tail of some samples.
 ///
 /// # Example
 /// ```
@@ -82,53 +83,52 @@ impl Default for TailParams {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tails {
-    /// By the maxima of blocks.
+    /// The estimate from the maxima of blocks.
     pub blocks: Tail,
-    /// By the excesses over a threshold.
+    /// The estimate from the excesses over a threshold.
     pub excesses: Tail,
 }
 
 impl Tails {
-    /// Whether there are too few samples for either law to be tried.
+    /// Returns whether both laws have too few samples.
     pub fn is_too_few(&self) -> bool {
         let is_it = |tail: &Tail| matches!(tail, Tail::Refused(_, Refusal::TooFew { .. }));
         is_it(&self.blocks) && is_it(&self.excesses)
     }
 
-    /// Estimates the tail of `times`, which stand in the order in which they were taken.
+    /// Estimates the tail of `times`, given in the order in which they were taken.
     ///
-    /// The level that is told is one in n, as rare as the longest of n samples, with a range of
-    /// 95 % by profile likelihood, calibrated by the replicates. From 1,000 single reads each,
-    /// 100 times, of the seven mechanical drives that are built in, the level that 1 in 1,000 of
-    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges: 96 % hold it. The
-    /// level alone was too low in 67 %. From 10,000 reads each, 16 times, of six of them, 166 of
-    /// 180 ranges held the level of 1 in 10,000: 92 %.
+    /// The default level is one in n, as rare as the longest of n samples. Its range is the 95 %
+    /// profile-likelihood range, calibrated by the replicates. Checked on the seven built-in
+    /// mechanical drives: from 1,000 single reads each, 100 times, the level that 1 in 1,000 of
+    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges, so 96 % contain it.
+    /// The point estimate alone was too low in 67 % of cases. From 10,000 reads each, 16 times,
+    /// of six of the drives, 166 of 180 ranges (92 %) contained the level of 1 in 10,000.
     ///
-    /// No rarer level is told unless it is asked for: what is rarer than one in n was probably
-    /// never seen, and no range that is computed from the samples holds it. One of the drives
-    /// reads again now and then: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in 100,000
+    /// Rarer levels are estimated only on request: an event rarer than one in n was probably
+    /// never seen, and no range computed from the samples contains its time. One of the drives
+    /// occasionally reads again: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in 100,000
     /// longer than 26 ms. From 10,000 reads the range of the latter ended too low in 28 of 28
-    /// cases. On drives without such a habit ranges for 10 n hold as well as for n.
+    /// cases. On drives without this behaviour ranges for 10 n are as good as for n.
     ///
-    /// The quantiles of the levels of the replicates, a simpler range, held 1 in 10,000 from
-    /// 1,000 reads in only 322 of 480 cases, where the calibrated likelihood held it in 456.
+    /// A simpler range, the quantiles of the replicates' levels, contained 1 in 10,000 from 1,000
+    /// reads in only 322 of 480 cases; the calibrated likelihood contained it in 456.
     ///
     /// # Assumptions
     /// Samples are independent and of one distribution: [`crate::drift`] and
-    /// [`crate::independence`] look for some ways in which they are not. What both laws say
-    /// beyond the samples holds in the limit of large blocks and high thresholds; the test of
-    /// the fit sees only the samples.
+    /// [`crate::independence`] detect some violations. Both laws hold beyond the samples only in
+    /// the limit of large blocks and high thresholds; the goodness test sees only the samples.
     ///
     /// # Panics
-    /// When the exceedance does not lie between 0 and 1, a block is empty or the threshold is
-    /// above a million ppm.
+    /// If the exceedance does not lie between 0 and 1, a block is empty or the threshold is above
+    /// a million ppm.
     ///
     /// # Complexity
-    /// O(n log n), and 200 fits each to about root n maxima and to at most 1,000 excesses, twice
-    /// where a law fits: up to about 4 s.
+    /// O(n log n), plus 200 fits each to about root n maxima and to at most 1,000 excesses, twice
+    /// if a law fits: up to about 4 s.
     pub fn estimate(times: &[Duration], params: &TailParams) -> Self {
         let exceedance = params.exceedance.unwrap_or_else(|| default_exceedance(times.len()));
-        assert!(0.0 < exceedance && exceedance < 1.0, "a probability lies between 0 and 1");
+        assert!(0.0 < exceedance && exceedance < 1.0, "a probability must lie between 0 and 1");
         let block = params.block.unwrap_or_else(|| default_block(times.len()));
         let threshold_ppm =
             params.threshold_ppm.unwrap_or_else(|| default_threshold_ppm(times.len()));
@@ -139,8 +139,7 @@ impl Tails {
         }
     }
 
-    /// The two times, the shorter first, where both ways give one and they differ by more than
-    /// [`DISAGREEMENT`].
+    /// Returns both estimates, the shorter first, if they differ by more than [`DISAGREEMENT`].
     pub fn disagreement(&self) -> Option<(Duration, Duration)> {
         let (blocks, excesses) = (self.blocks.level()?, self.excesses.level()?);
         let (shorter, longer) = (blocks.min(excesses), blocks.max(excesses));
@@ -149,17 +148,18 @@ impl Tails {
     }
 }
 
-/// As rare as the longest of the samples; of one alone there is no tail.
+/// Returns the probability of the longest sample; one sample has no tail.
 fn default_exceedance(samples: usize) -> f64 {
     1.0 / float::of_length(samples.max(2))
 }
 
-/// The largest block of which there are as many as samples in it; one at least.
+/// Returns the largest block size that leaves at least as many blocks as a block has samples; at
+/// least one.
 fn default_block(samples: usize) -> u32 {
     u32::try_from(samples.isqrt()).unwrap_or(u32::MAX).max(1)
 }
 
-/// The quantile above which there is a twentieth of the samples, or [`EXCESSES_MAX`] of them.
+/// Returns the quantile above which a twentieth of the samples lie, or [`EXCESSES_MAX`] of them.
 fn default_threshold_ppm(samples: usize) -> u32 {
     let samples = u64::try_from(samples).expect("a length fits");
     let above_ppm = (EXCESSES_MAX * 1_000_000).checked_div(samples).unwrap_or(1_000_000);
@@ -167,13 +167,13 @@ fn default_threshold_ppm(samples: usize) -> u32 {
     THRESHOLD_PPM_MIN.max(1_000_000 - above_ppm)
 }
 
-/// One sentence for each way, and one more where they disagree.
+/// Writes one sentence for each method, and one more if they disagree.
 impl fmt::Display for Tails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; {}", self.blocks, self.excesses)?;
         if let Some((shorter, longer)) = self.disagreement() {
             let (shorter, longer) = (sentences::told(shorter), sentences::told(longer));
-            write!(f, "; the two disagree ({shorter} and {longer}): trust neither")?;
+            write!(f, "; the two estimates disagree ({shorter} and {longer}): trust neither")?;
         }
         Ok(())
     }

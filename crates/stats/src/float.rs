@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts and times as floats, for statistics, and back: the one place where either border is
-//! crossed. Back to a time it is always up, as everything that is measured.
+//! Converts counts and times to floats for statistics, and back. No other module converts either
+//! way. Conversion back to a time rounds up, as all measured times do.
 
 use tidegate_model::Duration;
 
-/// 2^53: up to here floats hold every integer.
+/// 2^53: floats represent every integer up to here.
 const EXACT_MAX: u64 = 1 << 53;
 
-/// A count or a time in ns as a float: exact up to 2^53, 104 days, and to 1 in 10^16 beyond.
+/// Converts a count or a time in ns to a float: exact up to 2^53 (104 days), to 1 in 10^16
+/// beyond.
 #[expect(clippy::cast_precision_loss, reason = "statistics do not turn on one part in 10^16")]
 pub fn of(count: u64) -> f64 {
     count as f64
 }
 
-/// The length of something as a float.
+/// Converts a length to a float.
 ///
 /// # Panics
-/// Never: a length fits into 64 bits.
+/// Never: every length fits into 64 bits.
 pub fn of_length(length: usize) -> f64 {
     of(u64::try_from(length).expect("a length fits"))
 }
 
-/// A number of ns as a time, rounded up and not below 0; `None` where floats of that size do
-/// not hold integers, or it is not a number.
+/// Converts a number of ns to a time, rounded up and not below 0; `None` for NaN and where floats
+/// of that size do not represent every integer.
 pub fn duration_ceil(ns: f64) -> Option<Duration> {
     (ns <= of(EXACT_MAX)).then(|| Duration::from_ns(ceil(ns)))
 }
 
-/// The next integer above; 0 for what is below. Saturates at 2^64.
+/// Rounds up to an integer; 0 for negative values. Saturates at 2^64.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it is rounded up first; the cast itself saturates at both ends"
+    reason = "rounded up first; the cast saturates at both ends"
 )]
 pub fn ceil(value: f64) -> u64 {
     value.ceil() as u64

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a sample tells something of the next: does a long time follow a long one more often
-//! than chance would have it?
+//! Tests whether a sample predicts the next: do long times follow long ones more often than by
+//! chance?
 //!
-//! All that tables say of "n independent samples" is too bold where it does: n of them are
-//! worth fewer. Looked at are the ranks of each sample of an entry and of the one after it, so
-//! no distribution is assumed; Holm's procedure keeps the probability that anything is said of
-//! independent samples below
-//! [`crate::drift::FALSE_ALARM`]. What repeats after more than one sample, or in the
-//! longest only, is not seen.
+//! If they do, statements about "n independent samples" are too confident: n dependent samples
+//! carry less information. The test compares the ranks of each sample of an entry and of the next
+//! one, so it assumes no distribution; Holm's procedure keeps the probability of any finding in
+//! independent samples at or below [`crate::drift::FALSE_ALARM`]. It does not detect patterns
+//! that repeat after more than one sample, or only among the longest.
 
 use std::fmt;
 
@@ -17,45 +16,45 @@ use crate::cell::Cell;
 use crate::drift::{SAMPLES_MIN, holm};
 use crate::float;
 
-/// An entry whose samples depend on those before.
+/// An entry whose samples depend on the samples before them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dependence {
-    /// Which.
+    /// The cell.
     pub cell: Cell,
-    /// The correlation of the ranks of a sample and of the next: 1 where they rise and fall
-    /// together, 0 where they are independent.
+    /// The rank correlation of a sample and the next: 1 if they rise and fall together, 0 if they
+    /// are independent.
     pub correlation: f64,
-    /// How many samples there are.
+    /// The number of samples.
     pub samples: u64,
-    /// The probability of such a correlation, or a stronger one, in independent samples.
+    /// The probability of this correlation, or a stronger one, in independent samples.
     pub p: f64,
 }
 
-/// What was found of all entries.
+/// The result for all entries.
 ///
 /// # Invariants
-/// - `dependent` is in the order of `p`, and of the strongest correlation for equal `p`.
+/// - `dependent` is sorted by `p`, then by the strongest correlation.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Independence {
-    /// How many cells have samples enough.
+    /// The number of cells with enough samples.
     pub compared: usize,
-    /// How many have not.
+    /// The number of cells with too few samples.
     pub too_short: usize,
-    /// Those whose samples are not independent.
+    /// The cells whose samples are not independent.
     pub dependent: Vec<Dependence>,
 }
 
 impl Dependence {
-    /// How many independent samples these are worth, roughly, rounded down.
+    /// Returns how many independent samples carry as much information, roughly, rounded down.
     ///
     /// # Equation
-    /// `n (1 - r) / (1 + r)`, n itself for r < 0, and one at least.
+    /// `n (1 - r) / (1 + r)`, n itself for r < 0, and at least one.
     ///
     /// # Source
     /// G. Bayley and J. Hammersley, "The 'effective' number of independent observations in an
-    /// autocorrelated time series", 1946, for samples each of which depends on the one before
-    /// alone (autoregressive of order 1). It holds for a mean; for a maximum it is a hint.
+    /// autocorrelated time series", 1946, for samples that each depend only on the one before
+    /// (autoregressive of order 1). It holds for a mean; for a maximum it is a hint.
     pub fn effective(&self) -> u64 {
         let ratio = (1.0 - self.correlation) / (1.0 + self.correlation);
         let effective = float::of(self.samples) * ratio;
@@ -64,14 +63,15 @@ impl Dependence {
 }
 
 impl Independence {
-    /// The entry whose samples are worth the least part of their number.
+    /// Returns the entry whose samples carry the least information for their number.
     pub fn worst(&self) -> Option<&Dependence> {
         self.dependent.iter().max_by(|a, b| a.correlation.total_cmp(&b.correlation))
     }
 
-    /// Whether samples of some entry are worth less than half of their number: more than what
-    /// has to be on a disk. Its arm stays where the last request was, so single requests at
-    /// random places have a correlation of 0.03 to 0.12 on the simulated ones.
+    /// Returns whether some entry's samples carry the information of less than half their number.
+    /// That is more than a disk's inherent dependence: its arm stays at the last request, so
+    /// single requests at random positions have a correlation of 0.03 to 0.12 on the simulated
+    /// disks.
     pub fn is_grave(&self) -> bool {
         self.worst().is_some_and(|worst| worst.effective() < worst.samples / 2)
     }
@@ -80,23 +80,23 @@ impl Independence {
 /// Compares each sample with the next.
 ///
 /// # Equation
-/// With the ranks' distances d from their mean, ties sharing the mean of theirs, `r = sum d_i
-/// d_(i+1) / S2`, `S2 = sum d^2`, `S4 = sum d^4`. Of all orders of the same samples it has mean
-/// `-1 / n` and variance `(1 - q) / n + (1 - 2 q) / (n (n - 1)) - 1 / n^2`, `q = S4 / S2^2`;
-/// own derivation, tested against all orders of a few samples. Two-sided by the normal
-/// distribution.
+/// With the distances d of the ranks from their mean, where ties share their mean rank,
+/// `r = sum d_i d_(i+1) / S2`, `S2 = sum d^2`, `S4 = sum d^4`. Over all orders of the same
+/// samples r has mean `-1 / n` and variance `(1 - q) / n + (1 - 2 q) / (n (n - 1)) - 1 / n^2`,
+/// `q = S4 / S2^2`; own derivation, tested against all orders of a few samples. Two-sided by the
+/// normal distribution.
 ///
 /// # Source
 /// A. Wald and J. Wolfowitz, "An exact test for randomness in the non-parametric case based on
-/// serial correlation", 1943, where the last sample is followed by the first: here it is not.
-/// S. Holm, see [`crate::drift`].
+/// serial correlation", 1943, where the first sample follows the last; here it does not. S. Holm,
+/// see [`crate::drift`].
 ///
 /// # Assumptions
-/// Samples are of one distribution: a device that drifts is found here as well.
+/// Samples are of one distribution: this test also finds a device that drifts.
 ///
 /// # Shape
-/// `times[c]` are the samples of cell c in the order in which they were taken; those of an entry
-/// that is measured in several `ways` lie side by side.
+/// `times[c]` holds the samples of cell c in the order in which they were taken; the cells of an
+/// entry measured in several `ways` are adjacent.
 ///
 /// # Complexity
 /// O(n log n) for n samples.
@@ -125,7 +125,7 @@ fn dependence(cell: Cell, times: &[Duration]) -> Dependence {
     Dependence { cell, correlation, samples, p }
 }
 
-/// How far the rank of each sample is from the mean of all ranks, in halves.
+/// Returns the distance of each sample's rank from the mean rank, in halves.
 fn distances(times: &[Duration]) -> Vec<f64> {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
@@ -137,13 +137,13 @@ fn distances(times: &[Duration]) -> Vec<f64> {
     times.iter().map(distance).collect()
 }
 
-/// The correlation of each with the next, and how probable so strong a one is.
+/// Returns the correlation of each distance with the next, and the probability of one so strong.
 fn correlation(distances: &[f64]) -> (f64, f64) {
     let count = float::of_length(distances.len());
     let sum = |power: i32| distances.iter().map(|distance| distance.powi(power)).sum::<f64>();
     let squares = sum(2);
     if squares <= 0.0 {
-        // All alike: there is nothing that one could tell of the next.
+        // Equal samples: nothing predicts the next.
         return (0.0, 1.0);
     }
     let products: f64 = distances.windows(2).map(|pair| pair[0] * pair[1]).sum();
@@ -153,17 +153,18 @@ fn correlation(distances: &[f64]) -> (f64, f64) {
     (correlation, libm::erfc(distance / (deviation * std::f64::consts::SQRT_2)))
 }
 
-/// The variance over all orders; `fourth` is the fourth power sum by the square of the second.
+/// Returns the variance over all orders; `fourth` is the fourth power sum divided by the square
+/// of the second.
 fn variance(count: f64, fourth: f64) -> f64 {
     (1.0 - fourth) / count + (1.0 - 2.0 * fourth) / (count * (count - 1.0)) - 1.0 / (count * count)
 }
 
-/// One sentence. That nothing was found is not said to mean that there is nothing.
+/// Writes one sentence. Finding nothing is not reported as proof of independence.
 impl fmt::Display for Independence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { compared, too_short, dependent } = self;
         if *compared == 0 {
-            return write!(f, "dependence was not looked for: it takes {SAMPLES_MIN} samples");
+            return write!(f, "dependence was not tested: it takes {SAMPLES_MIN} samples");
         }
         match self.worst() {
             Some(worst) => {
@@ -171,15 +172,15 @@ impl fmt::Display for Independence {
                 if dependent.len() > 1 {
                     write!(f, ", and {} more", dependent.len() - 1)?;
                 }
-                f.write_str("; what is said of independent samples is too bold")?;
+                f.write_str("; confidences that assume independent samples are too high")?;
             }
             None => write!(
                 f,
-                "no sample tells more of the next than chance explains ({compared} compared), which does not prove them independent"
+                "samples predict the next no better than chance explains ({compared} compared); this does not prove them independent"
             )?,
         }
         if *too_short > 0 {
-            write!(f, "; {too_short} had too few samples to tell")?;
+            write!(f, "; {too_short} had too few samples")?;
         }
         Ok(())
     }
@@ -189,14 +190,17 @@ impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cell, correlation, samples, p } = self;
         let (what, worth) = if *correlation > 0.0 {
-            let worth = format!(", its {samples} are worth about {}", self.effective());
+            let worth = format!(
+                ", its {samples} samples carry the information of about {}",
+                self.effective()
+            );
             ("resemble", worth)
         } else {
             ("are unlike", String::new())
         };
         write!(
             f,
-            "those of {cell} {what} the ones before (rank correlation {correlation:.2}, p = {p:.1e}){worth}"
+            "samples of {cell} {what} the ones before (rank correlation {correlation:.2}, p = {p:.1e}){worth}"
         )
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Statistics of measured times: distributions, order statistics, what samples allow to claim,
-//! extremes, and whether samples are independent and of one distribution.
+//! Statistics of measured times: distributions, order statistics, the claims that samples
+//! support, extremes, and tests for independence and one distribution.
 //!
-//! Nothing here measures anything, and nothing knows a disk.
+//! This crate measures nothing and knows nothing about disks.
 
 pub mod cell;
 pub mod confidence;

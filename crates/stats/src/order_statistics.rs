@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Exact order statistics of samples: every sample is kept, nothing is interpolated.
+//! Exact order statistics: every sample is kept, nothing is interpolated.
 
 use tidegate_model::Duration;
 use tidegate_model::drive_file::MeasuredTable;
 
-/// A million parts are the whole.
+/// A million ppm: the whole.
 const WHOLE_PPM: u64 = 1_000_000;
 
-/// Maximum and quantiles of some samples.
+/// The maximum and the quantiles of some samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// The longest.
     pub highest: Duration,
-    /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
+    /// The quantiles, in the order of [`MeasuredTable::LEVELS_PPM`].
     pub quantiles: [Duration; MeasuredTable::LEVELS_PPM.len()],
-    /// How many samples there are.
+    /// The number of samples.
     pub count: u32,
 }
 
 impl Summary {
-    /// Summarises samples, which are sorted on the way; `None` if there are none.
+    /// Sorts and summarises samples; `None` if there are none.
     pub fn of(samples: &mut [Duration]) -> Option<Self> {
         samples.sort_unstable();
         let highest = *samples.last()?;
@@ -28,16 +28,16 @@ impl Summary {
     }
 }
 
-/// The smallest sample that at least `level_ppm` parts of a million of the samples do not
-/// exceed: rank `ceil(level * n)`, rounded up, so a quantile is never understated.
+/// Returns the smallest sample that at least `level_ppm` parts per million of the samples do not
+/// exceed: rank `ceil(level * n)`, rounded up, so that a quantile is never understated.
 ///
 /// # Shape
 /// `sorted` is not empty and in ascending order.
 ///
 /// # Panics
-/// When there are no samples or the level exceeds a million.
+/// If there are no samples or the level exceeds a million.
 pub fn quantile(sorted: &[Duration], level_ppm: u32) -> Duration {
-    assert!(u64::from(level_ppm) <= WHOLE_PPM, "a level is at most a million parts");
+    assert!(u64::from(level_ppm) <= WHOLE_PPM, "a level must be at most a million ppm");
     let count = u128::try_from(sorted.len()).expect("a length fits");
     let rank = (count * u128::from(level_ppm)).div_ceil(u128::from(WHOLE_PPM)).max(1);
     sorted[usize::try_from(rank - 1).expect("a rank is at most the length")]
@@ -70,7 +70,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The definition itself: enough samples at or below, too few below.
+        /// The definition itself: enough samples are at or below the quantile, too few below it.
         #[test]
         fn a_quantile_is_the_smallest_that_suffices(
             ns in proptest::collection::vec(0_u64..50, 1..200),

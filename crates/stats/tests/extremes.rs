@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tails of samples whose law is known, and the fits against scipy's
-//! (`extremes/reference.py` makes `extremes/reference.json`).
+//! Tails of samples whose law is known, and fits compared with scipy's (`extremes/reference.py`
+//! makes `extremes/reference.json`).
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -37,7 +37,7 @@ fn reference() -> Reference {
     serde_json::from_str(include_str!("extremes/reference.json")).expect("a fixture")
 }
 
-/// Equal to three significant digits; a shape to three places, it may be 0.
+/// Asserts equality to three significant digits; a shape, which can be 0, to three decimals.
 fn assert_near(found: f64, expected: f64, least: f64, what: &str) {
     let apart = (found - expected).abs() / expected.abs().max(least);
     assert!(apart < 5e-4, "{what}: {found}, scipy has {expected}");
@@ -84,8 +84,8 @@ fn uniform(random: &mut Pcg64) -> f64 {
     random.random_range(1e-12..1.0)
 }
 
-/// Times of 5 ms and a generalised Pareto rest: the tail beyond every threshold u is of the same
-/// law, of scale `sigma + xi u`.
+/// Returns times of 5 ms plus a generalised Pareto excess: beyond every threshold u the tail has
+/// the same law, with the scale `sigma + xi u`.
 fn pareto_times(shape: f64, count: usize, seed: u64) -> Vec<Duration> {
     let mut random = Pcg64::seed_from_u64(seed);
     ns((0..count).map(|_| {
@@ -108,7 +108,7 @@ fn refusal(tail: Tail) -> Refusal {
     }
 }
 
-/// Known shape: both ways come near it, and near the time that one in a million exceeds.
+/// With a known shape both methods come near it, and near the time that one in a million exceeds.
 #[test]
 fn a_known_bounded_tail_is_estimated() {
     let times = pareto_times(-0.25, 20_000, 1);
@@ -146,7 +146,7 @@ fn a_heavy_tail_has_no_end() {
     assert_eq!(fit.level(0.5), None, "half of all samples is no tail");
 }
 
-/// What is told lies near the samples, in one line for each way, and names no end of the tail.
+/// The sentences name times near the samples, one line for each method, and no end of the tail.
 #[test]
 fn sentences_are_short_and_near_the_samples() {
     let tails = Tails::estimate(&pareto_times(-0.25, 20_000, 1), &TailParams::default());
@@ -177,7 +177,7 @@ fn too_few_samples_are_refused() {
     assert!(matches!(refusal(nothing.excesses), Refusal::TooFew { count: 0, .. }));
 }
 
-/// A clock of 1 ms, and a drive that always takes as long.
+/// A clock with a resolution of 1 ms, and a drive with a constant time.
 #[test]
 fn rounded_and_fixed_times_are_refused() {
     let rounded: Vec<_> = pareto_times(-0.2, 5_000, 5)
@@ -211,7 +211,7 @@ fn a_tail_with_a_hump_is_refused() {
     }
 }
 
-/// Shape 1.5: the mean of such a law is infinite, and so would be any plan.
+/// Shape 1.5: the law's mean is infinite, so no plan could be made.
 #[test]
 fn a_tail_without_a_mean_is_refused() {
     let times = pareto_times(1.5, 20_000, 7);
@@ -219,7 +219,7 @@ fn a_tail_without_a_mean_is_refused() {
     assert!(matches!(refusal(tails.excesses), Refusal::NoMean { .. }), "{tails}");
 }
 
-/// A density that grows towards its end: xi = -2, of which no parameters are likeliest.
+/// A density that grows towards its end: xi = -2, for which no parameters are likeliest.
 #[test]
 fn times_that_pile_up_at_their_end_are_refused() {
     let times = pareto_times(-2.0, 20_000, 8);
@@ -227,8 +227,8 @@ fn times_that_pile_up_at_their_end_are_refused() {
     assert!(matches!(refusal(tails.excesses), Refusal::NoLikeliest { .. }), "{tails}");
 }
 
-/// The longest time of all is in the last block, which is not complete and left out: the tail
-/// fitted to the others ends before it.
+/// The longest time is in the last block, which is incomplete and left out: the tail fitted to
+/// the other blocks ends before it.
 #[test]
 fn a_time_beyond_the_fitted_end_refutes_the_fit() {
     let mut times = pareto_times(-0.4, 10_000, 9);
@@ -239,7 +239,7 @@ fn a_time_beyond_the_fitted_end_refutes_the_fit() {
     assert!(tails.to_string().contains("40ms was measured"), "{tails}");
 }
 
-/// A fit that is given, to ask it by hand.
+/// Returns a fit with given parameters, to check its figures by hand.
 fn given(fitted: Fitted, shape: f64) -> Fit {
     Fit {
         fitted,
@@ -255,8 +255,9 @@ fn given(fitted: Fitted, shape: f64) -> Fit {
 
 const BLOCKS: Fitted = Fitted::Blocks { block: 100, count: 100 };
 
-/// One sample in a million: a block of 100 exceeds it with 1e-4, and one of a twentieth above
-/// the threshold with 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034, 10 ms + 1 ms ln(5e4) = 20.81978.
+/// One sample in a million: a block of 100 exceeds the level with 1e-4, and a sample of the
+/// twentieth above the threshold with 2e-5: 10 ms + 1 ms ln(1e4) = 19.21034, 10 ms + 1 ms ln(5e4)
+/// = 20.81978.
 #[test]
 fn levels_are_of_one_sample() {
     let threshold = Duration::from_ms(10);
@@ -267,7 +268,7 @@ fn levels_are_of_one_sample() {
     }
 }
 
-/// One in a million exceeds 19.2 ms by a Gumbel law, and 59 ms by a Frechet law beside it.
+/// One in a million exceeds 19.2 ms by a Gumbel law, and 59 ms by a Frechet law.
 #[test]
 fn ways_that_disagree_are_told_apart() {
     let tail = |shape| Tail::Fitted(given(BLOCKS, shape));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Throughput against deadline on the disk of RTAS 2008, for every policy that proves the
-//! deadline: prints a table, and draws it where a file is named. `rtio-slots`, which proves
-//! nothing, stands where no job of its four tasks was late, beside `gated-drain` with four.
+//! Prints throughput against deadline on the disk of RTAS 2008, for every policy that proves the
+//! deadline, and draws the figure if a file is named. `rtio-slots` proves nothing: its points are
+//! the deadlines at which no job of its four tasks was late, for comparison with `gated-drain` with
+//! four tasks.
 //!
 //! ```text
 //! cargo run --release -p tidegate-soundness --example throttling -- 2000 throughput.svg
@@ -13,7 +14,7 @@ use tidegate_analysis::Answer;
 use tidegate_model::{Duration, PolicyName};
 use tidegate_soundness::throttling::run;
 
-/// The policies, each with so many tasks.
+/// The policies, each with its number of tasks.
 const SUBJECTS: [(PolicyName, u32); 10] = [
     (PolicyName::Das, 1),
     (PolicyName::Rtio, 1),
@@ -31,7 +32,7 @@ const COLOURS: [&str; 10] = [
     "#6fbf73", "#e85aad",
 ];
 
-/// Deadlines in ms with kB/s, of one policy.
+/// The curve of one policy: deadlines in ms with kB/s.
 type Curve = Vec<(u64, u64)>;
 
 fn main() {
@@ -46,7 +47,7 @@ fn main() {
     }
 }
 
-/// `rtio` is the measure of the others and shown whether it proves anything or not.
+/// Returns the curve of a policy. `rtio` is the reference and is shown with and without a proof.
 fn curve((policy, count): (PolicyName, u32), deadlines_ms: &[u64], jobs: u64) -> Curve {
     let mut curve = Curve::new();
     for &deadline_ms in deadlines_ms {
@@ -65,7 +66,7 @@ fn curve((policy, count): (PolicyName, u32), deadlines_ms: &[u64], jobs: u64) ->
     curve
 }
 
-/// The policy, and how many tasks where there are several.
+/// Returns the policy's name, and the number of tasks if there are several.
 fn label((policy, count): (PolicyName, u32)) -> String {
     if count == 1 { policy.to_string() } else { format!("{policy}, {count} tasks") }
 }
@@ -86,14 +87,14 @@ fn print_table(deadlines_ms: &[u64], curves: &[Curve]) {
     }
 }
 
-/// Megabytes per second with one decimal.
+/// Formats megabytes per second with one decimal.
 fn tenths(kilobytes: u64) -> String {
     format!("{}.{}", kilobytes / 1_000, kilobytes / 100 % 10)
 }
 
 const WIDTH: u64 = 820;
 const HEIGHT: u64 = 440;
-/// The field that the curves are in.
+/// The area of the curves.
 const LEFT: u64 = 60;
 const RIGHT: u64 = 660;
 const TOP: u64 = 40;
@@ -147,5 +148,5 @@ fn picture(curves: &[Curve]) -> String {
 }
 
 fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
-    writeln!(svg, "{element}").expect("a string takes all");
+    writeln!(svg, "{element}").expect("writing to a string cannot fail");
 }

@@ -1,82 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The exhaustive adversary for dual-queue FIFO: the true worst case of every task.
+//! The exhaustive adversary for dual-queue FIFO: finds the true worst case of every task.
 //!
-//! What may happen, taken from the model (9.2.1 to 9.2.3) and the policy's rule alone: a
-//! task releases a job at any tick at least p after its last one; an idle device gets a
-//! batch of the min(z, queued) oldest requests; a batch takes any time up to its limit;
-//! events of one tick come in any order. With best effort aboard a batch with j real-time
-//! requests takes up to b(max(j, beta)), and an idle device without real-time requests may
-//! be given a batch of best effort at any tick.
+//! The possible events come only from the model (9.2.1 to 9.2.3) and the policy's rule. A task
+//! releases a job at any tick at least p after its last job. An idle device gets a batch of the
+//! min(z, queued) oldest requests. A batch takes any time up to its limit. Events of one tick come
+//! in any order. With best effort in it, a batch with j real-time requests takes up to b(max(j,
+//! beta)), and an idle device without real-time requests may get a batch of best effort at any
+//! tick.
 //!
-//! Whole ticks lose nothing: for a given order of events all constraints bound differences
-//! of instants by whole numbers, so the longest response has whole instants, batches of no
-//! time included.
+//! Whole ticks lose nothing: for a given order of events all constraints bound differences of
+//! instants by whole numbers, so the longest response has whole instants. Batches of zero time are
+//! included.
 //!
-//! Three observations keep the search small; `tagged` and `schedules` do without them and
-//! must agree.
+//! Three observations keep the search small; `tagged` and `schedules` do not use them and must
+//! agree.
 //!
-//! 1. FIFO: who waits does not matter, only how many. A state is (time until each task may
-//!    release again, requests queued, longest time left of the batch in flight).
-//! 2. A job's response is settled when it is released. With N requests up to and including
-//!    its own and T = (time left) + (ceil(N/z) - 1) b(z) until its last batch is sent, all
-//!    batches before that are full whatever comes, so neither shorter batches nor other
-//!    releases can delay it further, and releases within T can only enlarge its last batch.
-//! 3. A state can do all that another with as many requests queued can, if no task has
-//!    longer to wait, the batch in flight has at least as long to go, and it may end as
-//!    soon (see `frontier`). A batch may end early, so "ending" is no step of its own but
-//!    the first half of sending the next one: the dominating state must be able to follow.
+//! 1. FIFO: only the number of waiting requests matters, not which requests wait. A state is (time
+//!    until each task may release again, requests queued, longest remaining time of the batch in
+//!    flight).
+//! 2. A job's response time is determined at its release. Let N be the number of requests up to and
+//!    including its own, and T = (remaining time) + (ceil(N/z) - 1) b(z) the time until its last
+//!    batch is sent. All batches before that are full in any case, so neither shorter batches nor
+//!    other releases can delay the job further, and releases within T can only enlarge its last
+//!    batch.
+//! 3. A state dominates another with as many requests queued, if no task has to wait longer, the
+//!    batch in flight has at least as much time remaining, and it may end as soon (see `frontier`).
+//!    A batch may end early, so "ending" is not a separate step but the first half of sending the
+//!    next batch: the dominating state must be able to follow.
 
 use crate::frontier::Frontier;
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most tasks of a system that is searched.
+/// The most tasks of a searched system.
 pub const TASKS_MAX: usize = 5;
 /// The longest period, in ticks.
 pub const PERIOD_MAX: Ticks = 31;
 /// The longest batch, in ticks.
 pub const BATCH_TIME_MAX: Ticks = 127;
-/// Where a search stops.
+/// The most states of a search.
 pub const STATES_MAX: usize = 100_000;
 
-/// What the search found.
+/// The result of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorstCase {
     /// The longest response of each task, in order of the tasks.
     pub responses: Vec<Ticks>,
-    /// Whether there is nothing beyond them.
+    /// Whether longer responses are excluded.
     pub extent: Extent,
-    /// How many states were searched.
+    /// Number of states searched.
     pub states: usize,
 }
 
-/// How much of a system was searched. What was found happens in either case.
+/// How much of a system was searched. The responses found are possible in either case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Everything: the responses are the true worst case.
+    /// The whole system: the responses are the true worst case.
     Whole,
-    /// More requests queue up than in any system that is not overloaded.
+    /// More requests queue up than in any system without overload.
     BacklogUnbounded,
-    /// The limit of states was met.
+    /// The search reached its limit of states.
     TooManyStates,
 }
 
-/// The true worst-case response times of a system under dual-queue FIFO.
+/// Returns the true worst-case response times of a system under dual-queue FIFO.
 ///
 /// # Panics
-/// When the system exceeds [`TASKS_MAX`], [`PERIOD_MAX`] or [`BATCH_TIME_MAX`].
+/// If the system exceeds [`TASKS_MAX`], [`PERIOD_MAX`] or [`BATCH_TIME_MAX`].
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     Search::new(system, rules).run()
 }
 
-/// What the future depends on.
+/// The part of the history that determines the future.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// Time until each task may release again; alike tasks in ascending order.
+    /// Time until each task may release again; equal tasks in ascending order.
     cooldown: [Ticks; TASKS_MAX],
     /// Requests in the host's queue.
     queued: u32,
-    /// Longest time left of the batch in flight; 0 = the device is idle.
+    /// Longest remaining time of the batch in flight; 0 = the device is idle.
     left: Ticks,
     /// The batch was sent at this tick and may not end yet.
     is_fresh: bool,
@@ -91,9 +93,9 @@ impl State {
 struct Search<'a> {
     system: &'a SmallSystem,
     rules: Rules,
-    /// Alike tasks are neighbours here: position in `tasks` of the system.
+    /// Positions in the system's `tasks`; equal tasks are neighbours.
     order: Vec<usize>,
-    /// Ranges of `order` with tasks that differ in nothing that matters.
+    /// Ranges of `order` with tasks of equal period and requests.
     alike: Vec<std::ops::Range<usize>>,
     frontiers: Vec<Frontier>,
     open: Vec<State>,
@@ -123,7 +125,8 @@ impl<'a> Search<'a> {
             }
         }
         let responses = vec![0; alike.len()];
-        // Not overloaded: at most E + z wait. More shows that the backlog has no bound.
+        // Without overload at most E + z requests wait. More requests show that the backlog has no
+        // bound.
         let queued_max = system.requests_sum() + 2 * system.batch_max;
         let frontiers = (0..=queued_max).map(|_| Frontier::new(guards())).collect();
         let open = Vec::new();
@@ -148,18 +151,18 @@ impl<'a> Search<'a> {
         WorstCase { responses, extent, states: self.states }
     }
 
-    /// Everything that the adversary may do next.
+    /// Visits all next states that the adversary can choose.
     fn expand(&mut self, state: &State) -> Result<(), Extent> {
         if !state.is_fresh {
             self.send_batch(state)?;
         }
-        // Time stands still while an idle device has requests waiting (work-conserving).
+        // An idle device does not wait while requests are queued (work-conserving).
         if state.left > 0 || state.queued == 0 {
             self.tick(state)?;
         }
-        // Last in, first searched: releases lead to the states that make others superfluous.
+        // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.alike.len() {
-            // The first of alike tasks has the least cooldown; one may stand for all.
+            // The first of equal tasks has the least cooldown; one stands for all.
             if state.cooldown[self.alike[group].start] == 0 {
                 self.release(state, group)?;
             }
@@ -196,8 +199,7 @@ impl<'a> Search<'a> {
     }
 
     fn tick(&mut self, state: &State) -> Result<(), Extent> {
-        // Saturation is meant: a task that may release does not become readier, an idle
-        // device stays idle.
+        // Saturation is intended: a task that may release stays ready, an idle device stays idle.
         let mut next = *state;
         next.cooldown = state.cooldown.map(|cooldown| cooldown.saturating_sub(1));
         next.left = state.left.saturating_sub(1);
@@ -205,7 +207,7 @@ impl<'a> Search<'a> {
         self.visit(next)
     }
 
-    /// The longest response of the job that was just released into `state`, at the end of
+    /// Returns the longest response of the job that was just released into `state`, at the end of
     /// the queue (observation 2).
     fn response(&self, state: &State) -> Ticks {
         let batch_max = self.system.batch_max;
@@ -241,7 +243,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// All of a state but the queue, each field the better for the adversary the smaller.
+/// Packs a state without the queue; in each field a smaller value is better for the adversary.
 pub(crate) fn pack(cooldown: [Ticks; TASKS_MAX], left: Ticks, is_fresh: bool) -> u64 {
     let done = u64::from(BATCH_TIME_MAX - left) << 2 | u64::from(is_fresh);
     cooldown.iter().fold(done, |word, &cooldown| word << COOLDOWN_BITS | u64::from(cooldown))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive that honours drain(q) and nothing else, and an adversary who owns it.
+//! A drive that keeps only drain(q), and an adversary that controls it.
 //!
 //! ```text
 //!   submit: q outstanding             submit: q' outstanding
@@ -7,35 +7,36 @@
 //!                                     |<------- drain(q') ------->|
 //! ```
 //!
-//! Every dispatch restarts the clock: all that is outstanding completes by then, each
-//! request whenever the drive likes. [`crate::drain_duel::duel`] lets an adversary who sees the
-//! clock choose completions and sporadic releases against a policy; the same drive serves any
-//! host.
+//! Every dispatch restarts the clock: all requests in flight complete within the new drain time,
+//! each request at an instant that the drive chooses. [`crate::drain_duel::duel`] lets an adversary
+//! that sees the clock choose completions and sporadic releases against a policy; the same drive
+//! serves any host.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Duration, Outcome, Request, RequestId, Time};
 
-/// When the drive completes what it holds.
+/// When the drive completes its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malice {
-    /// All at the last instant.
+    /// All requests at the last instant.
     Burst,
-    /// Each at any instant, one at the last.
+    /// Each request at any instant, one at the last instant.
     Random,
-    /// One of best effort at once, to be given another; real time at the last instant.
+    /// One best-effort request at once, to get another; real time at the last instant.
     Trickle,
-    /// One of best effort at any instant, the rest at the last.
+    /// One best-effort request at any instant, the others at the last instant.
     LateTrickle,
-    /// All at once but one that has a deadline, the earliest of them: that at the last.
+    /// All at once except the request with the earliest deadline, which completes at the last
+    /// instant.
     AllButOne,
-    /// Another of these after every dispatch.
+    /// Another of these kinds after every dispatch.
     Mixed,
 }
 
 impl Malice {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Mixed, Self::Burst, Self::Trickle, Self::LateTrickle, Self::AllButOne, Self::Random];
 }
@@ -50,7 +51,7 @@ struct Held {
 /// The drive; see the module's text.
 #[derive(Debug, Clone)]
 pub struct BlackBox {
-    /// drain(q) by q, as it is kept: it may dip.
+    /// drain(q) by q, as the drive keeps it; it may decrease.
     drain: Vec<Duration>,
     malice: Malice,
     random: Pcg64,
@@ -59,22 +60,22 @@ pub struct BlackBox {
 }
 
 impl BlackBox {
-    /// An idle drive.
+    /// Creates an idle drive.
     ///
     /// # Shape
-    /// `drain[q]` for q = 0 to the most that it is ever given.
+    /// `drain[q]` for q = 0 to the most requests that the drive gets.
     #[must_use]
     pub const fn new(drain: Vec<Duration>, malice: Malice, random: Pcg64) -> Self {
         Self { drain, malice, random, held: Vec::new(), empty_by: Time::ZERO }
     }
 
-    /// When all that it holds is complete at the latest.
+    /// Returns the latest instant at which all its requests are complete.
     #[must_use]
     pub const fn empty_by(&self) -> Time {
         self.empty_by
     }
 
-    /// How many requests it holds.
+    /// Returns the number of requests in flight.
     #[must_use]
     pub const fn held_count(&self) -> usize {
         self.held.len()
@@ -85,7 +86,7 @@ impl BlackBox {
         now + Duration::from_ns(self.random.random_range(1..=span))
     }
 
-    /// Plans all completions anew: a dispatch restarted the clock.
+    /// Plans all completions again, because a dispatch restarted the clock.
     fn plan(&mut self, now: Time) {
         let kinds = Malice::ALL.len();
         let malice = match self.malice {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The true L: the most batches sent in the busy interval of a job (9.2.3), by search.
+//! Searches for the true L: the most batches sent in the busy interval of a job (9.2.3).
 //!
-//! The busy interval of a job begins at the last instant, up to its release, at which the
-//! host's queue stops being empty, and ends with the batch that serves its last request.
-//! The lemmas of chapter 9 speak of L; some are wrong as printed, and this shows it.
+//! The busy interval of a job begins at the last instant, up to its release, at which the host's
+//! queue stops being empty. It ends with the batch that serves the job's last request. The lemmas
+//! of chapter 9 bound L; some are wrong as printed, and this search shows it.
 
 use std::collections::HashSet;
 
 use crate::small::{SmallSystem, Ticks};
 
-/// Busy intervals are searched up to this many batches.
+/// The most batches of a searched busy interval.
 pub const BATCHES_MAX: u32 = 12;
-/// Where the search gives up.
+/// The most states of a search.
 pub const STATES_MAX: usize = 300_000;
 
-/// The most batches in any busy interval, at most [`BATCHES_MAX`] and a few; without best
-/// effort, with batches of at least one tick. `None` beyond [`STATES_MAX`] states or with an
-/// unbounded backlog.
+/// Returns the most batches in any busy interval, at most slightly more than [`BATCHES_MAX`],
+/// without best effort and with batches of at least one tick. `None` beyond [`STATES_MAX`] states
+/// or with an unbounded backlog.
 ///
 /// # Panics
-/// When the system has best effort.
+/// If the system has best effort.
 #[must_use]
 pub fn batches_max(system: &SmallSystem) -> Option<u32> {
-    assert_eq!(system.best_effort_fill, 0, "chapter 9 knows no best effort");
+    assert_eq!(system.best_effort_fill, 0, "chapter 9 has no best effort");
     let queued_max = system.requests_sum() + 2 * system.batch_max;
     let mut most = 0;
     let mut seen = HashSet::new();
@@ -52,7 +52,7 @@ pub fn batches_max(system: &SmallSystem) -> Option<u32> {
         if state.queued > 0 && !state.is_fresh {
             let size = state.queued.min(system.batch_max);
             let queued = state.queued - size;
-            // An empty queue ends the stretch: whatever is released next begins another.
+            // An empty queue ends the busy interval; the next release begins another.
             let sent = if queued == 0 { 0 } else { state.sent + 1 };
             let left = system.table[size as usize];
             open.push(State { queued, sent, left, is_fresh: true, ..state.clone() });
@@ -70,7 +70,7 @@ pub fn batches_max(system: &SmallSystem) -> Option<u32> {
 struct State {
     cooldown: Vec<Ticks>,
     queued: u32,
-    /// Batches sent since the queue was last empty.
+    /// Number of batches sent since the queue was last empty.
     sent: u32,
     left: Ticks,
     is_fresh: bool,

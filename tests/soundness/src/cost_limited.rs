@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO in batches limited by cost: all that can happen in a small system.
+//! Dual-queue FIFO with batches limited by cost: searches all schedules of a small system.
 //!
-//! The search knows the rule alone: an idle device gets the longest prefix of the queue that
-//! costs at most Z and has at most z requests, one in any case; one that leaves none behind is
-//! filled with best effort up to F. A batch may end at any tick up to A and its costs; tasks
-//! release at any tick at least p after their last job; events of a tick come in any order.
-//! What is in flight matters to nobody but for how long, so a state is small:
+//! The search uses only the rule. An idle device gets the longest prefix of the queue that costs at
+//! most Z and has at most z requests, and at least one request. A batch that leaves no request
+//! queued is filled with best effort up to F. A batch may end at any tick up to A plus its costs.
+//! Tasks release at any tick at least p after their last job. Events of a tick come in any order.
+//! Of the requests in flight only the remaining time matters, so a state is small:
 //!
 //! ```text
 //!   (ticks until each task may release, queue in order, ticks the batch may still take)
@@ -20,7 +20,7 @@ use tidegate_analysis::cost_limited::CostLimitedSystem;
 use tidegate_analysis::heterogeneous::MixedTask;
 use tidegate_model::{Duration, Op};
 
-/// A random system; one tick is one nanosecond. Periods are as yet beyond reach.
+/// Returns a random system; one tick is one nanosecond. Periods are longer than any search.
 ///
 /// # Panics
 /// Never.
@@ -54,13 +54,13 @@ pub fn system(random: &mut Pcg64, is_shared: bool) -> CostLimitedSystem {
     }
 }
 
-/// C.
+/// Returns C, the sum of all costs.
 #[must_use]
 pub fn costs_sum(tasks: &[MixedTask]) -> u64 {
     tasks.iter().map(|mixed| u64::from(mixed.task.requests) * mixed.request_max.ns()).sum()
 }
 
-/// Gives each task a period just above `bound_ns`, or up to twice that much.
+/// Gives each task a period just above `bound_ns`, or up to twice as long.
 pub fn set_periods(system: &mut CostLimitedSystem, bound_ns: u64, random: &mut Pcg64) {
     for mixed in &mut system.tasks {
         let slack = match random.random_range(0..5) {
@@ -74,7 +74,7 @@ pub fn set_periods(system: &mut CostLimitedSystem, bound_ns: u64, random: &mut P
     }
 }
 
-/// What is to be known of an instant; see the module's text.
+/// The state at one instant; see the module's text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     cooling: Vec<u64>,
@@ -85,17 +85,17 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Move {
     Release(usize),
-    /// So many real-time requests go to the device.
+    /// Dispatches this many real-time requests to the device.
     Send(usize),
     End,
     Tick,
 }
 
-/// The rule, and everything that may follow from a state.
+/// The rule, and all states that can follow from a state.
 struct Game<'a>(&'a CostLimitedSystem);
 
 impl Game<'_> {
-    /// How many of the queue go in one batch, and how long it may take; the fill included.
+    /// Returns how many requests of the queue form one batch, and its longest time, fill included.
     fn batch(&self, queue: &[usize]) -> (usize, u64) {
         let (mut count, mut cost_ns) = (0, 0);
         for &task in queue.iter().take(self.0.batch_max as usize) {
@@ -139,7 +139,7 @@ impl Game<'_> {
         moves
     }
 
-    /// Every state that can come about just after a release; none where there are too many
+    /// Returns every state that is possible just after a release; `None` beyond `states_max`
     /// states.
     fn after_releases(&self, states_max: usize) -> Option<Vec<State>> {
         let idle = State { cooling: vec![0; self.0.tasks.len()], queue: Vec::new(), left: None };
@@ -162,25 +162,25 @@ impl Game<'_> {
     }
 }
 
-/// The longest response of any job in any schedule; none where there are too many states.
+/// Returns the longest response of any job in any schedule; `None` beyond `states_max` states.
 #[must_use]
 pub fn longest_response(system: &CostLimitedSystem, states_max: usize) -> Option<u64> {
     let game = Game(system);
     let mut known = HashMap::new();
     let mut longest = 0;
     for state in game.after_releases(states_max)? {
-        // The job that was released just now is the last of the queue.
+        // The job that was just released is the last of the queue.
         let ahead = state.queue.len();
         longest = longest.max(until_complete(&game, &(state, ahead), &mut known, 8 * states_max)?);
     }
     Some(longest)
 }
 
-/// A state, and how many of its queue go up to the last request of the job in question; 0 while
-/// that is in flight.
+/// A state, and the number of requests in its queue up to the last request of the followed job; 0
+/// while that request is in flight.
 type Followed = (State, usize);
 
-/// The longest time until the job is complete.
+/// Returns the longest time until the job is complete.
 fn until_complete(
     game: &Game<'_>,
     from: &Followed,

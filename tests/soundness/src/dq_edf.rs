@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The exhaustive adversary for dual-queue EDF: the true worst case of every task.
+//! The exhaustive adversary for dual-queue EDF: finds the true worst case of every task.
 //!
-//! What may happen is what `adversary` lists, with another order: an idle device gets the
-//! min(z, queued) requests with the earliest absolute deadlines, and of equal ones those
-//! that the adversary chooses. With z = 1 and beta = 1 this is one-at-a-time EDF beside best
-//! effort that never runs out.
+//! The possible events are those of `adversary`, with another order: an idle device gets the min(z,
+//! queued) requests with the earliest absolute deadlines; among equal deadlines the adversary
+//! chooses. With z = 1 and beta = 1 this is one-at-a-time EDF beside endless best effort.
 //!
-//! Deadlines tell requests apart, so a state holds every job that has requests queued, with
-//! the time left until its due; its age follows from that. Two observations keep it small.
+//! Requests differ by their deadlines, so a state holds every job that has requests queued, with
+//! the time left until its deadline, from which its age follows. Two observations keep the search
+//! small.
 //!
-//! 1. A job's response is settled when its last request is sent: the batch can take as long
-//!    as it may. What is in flight needs no names.
-//! 2. Of states with the same jobs queued, dominated ones are left out as in `adversary`.
+//! 1. A job's response time is determined when its last request is sent, because the batch can take
+//!    its longest time. Requests in flight need no identity.
+//! 2. Among states with the same jobs queued, dominated states are left out as in `adversary`.
 
 use std::collections::HashMap;
 
@@ -19,10 +19,10 @@ use crate::adversary::{Extent, STATES_MAX, TASKS_MAX, WorstCase, guards, pack};
 use crate::frontier::Frontier;
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, SmallTask, Ticks};
 
-/// The true worst-case response times of a system under dual-queue EDF.
+/// Returns the true worst-case response times of a system under dual-queue EDF.
 ///
 /// # Panics
-/// When the system exceeds the limits of `adversary`, or a deadline exceeds 10,000 ticks.
+/// If the system exceeds the limits of `adversary`, or a deadline exceeds 10,000 ticks.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     Search::new(system, rules).run()
@@ -31,22 +31,22 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
 /// A job with requests queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Job {
-    /// Ticks until its due; negative when that is past.
+    /// Ticks until its deadline; negative after it.
     until_due: i32,
-    /// Which group of alike tasks it is of.
+    /// The group of equal tasks to which its task belongs.
     group: usize,
     /// Requests not yet sent.
     queued: u32,
 }
 
-/// What the future depends on.
+/// The part of the history that determines the future.
 #[derive(Debug, Clone)]
 struct State {
-    /// In order of due.
+    /// Jobs in order of deadline.
     jobs: Vec<Job>,
-    /// Time until each task may release again; alike tasks in ascending order.
+    /// Time until each task may release again; equal tasks in ascending order.
     cooldown: [Ticks; TASKS_MAX],
-    /// Longest time left of the batch in flight; 0 = the device is idle.
+    /// Longest remaining time of the batch in flight; 0 = the device is idle.
     left: Ticks,
     /// The batch was sent at this tick and may not end yet.
     is_fresh: bool,
@@ -62,10 +62,10 @@ impl State {
     }
 }
 
-/// Tasks that differ in nothing.
+/// Tasks with equal parameters.
 struct Group {
     task: SmallTask,
-    /// Where their cooldowns are.
+    /// The positions of their cooldowns.
     places: std::ops::Range<usize>,
 }
 
@@ -76,7 +76,7 @@ struct Search<'a> {
     queued_max: u32,
     frontiers: HashMap<Vec<Job>, Frontier>,
     open: Vec<State>,
-    /// One for each group.
+    /// The longest response of each group.
     responses: Vec<Ticks>,
     states: usize,
 }
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
             rules,
             responses: vec![0; groups.len()],
             groups,
-            // As under FIFO: how many wait does not depend on their order.
+            // As under FIFO, the number of waiting requests does not depend on their order.
             queued_max: system.requests_sum() + 2 * system.batch_max,
             frontiers: HashMap::new(),
             open: Vec::new(),
@@ -124,18 +124,18 @@ impl<'a> Search<'a> {
         WorstCase { responses, extent: extent.err().unwrap_or(Extent::Whole), states: self.states }
     }
 
-    /// Everything that the adversary may do next.
+    /// Visits all next states that the adversary can choose.
     fn expand(&mut self, state: &State) -> Result<(), Extent> {
         if !state.is_fresh {
             self.send_batch(state)?;
         }
-        // Time stands still while an idle device has requests waiting (work-conserving).
+        // An idle device does not wait while requests are queued (work-conserving).
         if state.left > 0 || state.jobs.is_empty() {
             self.visit(later(state))?;
         }
-        // Last in, first searched: releases lead to the states that make others superfluous.
+        // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.groups.len() {
-            // The first of alike tasks has the least cooldown; one may stand for all.
+            // The first of equal tasks has the least cooldown; one stands for all.
             if state.cooldown[self.groups[group].places.start] == 0 {
                 self.release(state, group)?;
             }
@@ -160,8 +160,8 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Sends the next batch to a device that is idle or whose batch ends now, equal deadlines
-    /// in every way.
+    /// Sends the next batch to a device that is idle or whose batch ends now, with every order of
+    /// equal deadlines.
     fn send_batch(&mut self, state: &State) -> Result<(), Extent> {
         let count = state.queued().min(self.system.batch_max);
         let cost = self.system.batch_cost(count);
@@ -206,8 +206,7 @@ impl<'a> Search<'a> {
 }
 
 fn later(state: &State) -> State {
-    // Saturation is meant: a task that may release does not become readier, an idle device
-    // stays idle.
+    // Saturation is intended: a task that may release stays ready, an idle device stays idle.
     let mut next = state.clone();
     next.cooldown = state.cooldown.map(|cooldown| cooldown.saturating_sub(1));
     next.left = state.left.saturating_sub(1);
@@ -218,13 +217,14 @@ fn later(state: &State) -> State {
     next
 }
 
-/// Every way to send the `count` earliest requests of jobs in order of due: what each job
-/// keeps queued.
+/// Returns every way to send the `count` earliest requests of jobs in order of deadline, as the
+/// number of requests that each job keeps queued.
 fn choices(jobs: &[Job], count: u32) -> Vec<Vec<u32>> {
     let mut ways = vec![(Vec::new(), count)];
     for run in jobs.chunk_by(|a, b| a.until_due == b.until_due) {
         for (index, job) in run.iter().enumerate() {
-            // What is not taken of this job must be taken of the others that tie with it.
+            // Requests not taken from this job must be taken from the other jobs with the same
+            // deadline.
             let behind: u32 = run[index + 1..].iter().map(|job| job.queued).sum();
             ways = ways.into_iter().flat_map(|way| taken_from(way, job.queued, behind)).collect();
         }

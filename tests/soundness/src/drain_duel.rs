@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A policy that decides by drain times against an adversary who owns the drive and the
-//! releases: the loop, and what came of it. The systems are those of [`crate::drain_system`].
+//! Runs a policy that decides by drain times against an adversary that controls the drive and the
+//! releases, and counts the results. The systems are those of [`crate::drain_system`].
 //!
-//! The loop is that of every host in small: completions, releases of tasks, releases of
-//! best effort, one round. It is apart from `host` because releases there do not depend on
-//! what the drive does; `drains` in the tests runs the host itself on the same drive.
+//! The loop is a small version of every host's loop: completions, releases of tasks, releases of
+//! best effort, one round. It is separate from `host` because there releases do not depend on the
+//! drive; the `drains` tests run the host itself on the same drive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,33 +17,33 @@ use tidegate_policy::{Decision, Event, Policy};
 use crate::black_box::{BlackBox, Malice};
 use crate::drain_system::{DrainSystem, DrainTask, request};
 
-/// What came of a duel.
+/// The results of a duel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Jobs released.
     pub jobs: u64,
-    /// Real-time requests that completed after their due.
+    /// Real-time requests that completed after their deadline.
     pub misses: u64,
     /// The largest excess of a response over its task's deadline.
     pub lateness_max: u64,
-    /// Requests of best effort that completed.
+    /// Best-effort requests that completed.
     pub best_effort: u64,
-    /// The most of them on the drive at once.
+    /// The most best-effort requests in flight at once.
     pub best_effort_highest: u32,
 }
 
-/// When a task is released next, at the earliest after its period.
+/// When a task releases next, at the earliest after its period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rhythm {
-    /// As soon as it may.
+    /// As soon as allowed.
     Eager,
     /// Just after a dispatch.
     AfterDispatch,
-    /// Just before the drive is empty at the latest.
+    /// Just before the latest instant at which the drive is empty.
     BeforeEmpty,
     /// At that instant.
     AtEmpty,
-    /// With all others.
+    /// Together with all other tasks.
     Together,
     /// Some time later.
     Late,
@@ -63,17 +63,17 @@ struct Duel<'a, P> {
     policy: P,
     drive: BlackBox,
     random: Pcg64,
-    /// The rhythm of all tasks; none: any, chosen anew for each job.
+    /// The rhythm of all tasks; `None` chooses one at random for each job.
     rhythm: Option<Rhythm>,
     now: Time,
-    /// By task: not before.
+    /// By task: the earliest next release.
     earliest: Vec<Time>,
     /// By task: the planned release.
     planned: Vec<Time>,
     jobs_left: Vec<u32>,
-    /// What is not complete, by name.
+    /// Requests that are not complete, by id.
     open: BTreeMap<RequestId, Request>,
-    /// Those of them that have a due.
+    /// The deadlines of these requests, if they have one.
     dues: BTreeSet<(Time, RequestId)>,
     best_effort_owed: u32,
     best_effort_in_flight: u32,
@@ -81,11 +81,11 @@ struct Duel<'a, P> {
     tally: Tally,
 }
 
-/// Lets the adversary release `jobs` jobs of each task against the policy, until a deadline
-/// is missed.
+/// Lets the adversary release `jobs` jobs of each task against the policy, until a job misses its
+/// deadline.
 ///
 /// # Panics
-/// When the policy breaks its protocol, or sends more than the drive accepts.
+/// If the policy breaks its protocol, or sends more requests than the drive accepts.
 pub fn duel(
     system: &DrainSystem,
     policy: impl Policy,
@@ -126,7 +126,7 @@ impl<P: Policy> Duel<'_, P> {
             self.complete();
             self.release();
             self.dispatch();
-            // A request that is starved never completes: it is late when its due is past.
+            // A starved request never completes: it is late as soon as its deadline has passed.
             let is_late = self.dues.first().is_some_and(|&(due, _)| due < self.now);
             self.tally.misses += u64::from(is_late && self.tally.misses == 0);
             let is_over = self.jobs_left.iter().all(|&left| left == 0) && self.dues.is_empty();
@@ -156,7 +156,7 @@ impl<P: Policy> Duel<'_, P> {
                 self.best_effort_owed += 1;
             }
             let event = Event::Complete { id: request.id, outcome: Outcome::Done };
-            self.policy.observe(self.now, event).expect("full to releases only");
+            self.policy.observe(self.now, event).expect("only a release can be refused");
         }
     }
 
@@ -184,7 +184,9 @@ impl<P: Policy> Duel<'_, P> {
         self.next_id += 1;
         self.open.insert(request.id, request);
         self.dues.extend(due.map(|due| (due, request.id)));
-        self.policy.observe(self.now, Event::Release(request)).expect("room for all");
+        self.policy
+            .observe(self.now, Event::Release(request))
+            .expect("the policy has room for all");
     }
 
     fn dispatch(&mut self) {
@@ -206,7 +208,7 @@ impl<P: Policy> Duel<'_, P> {
         }
     }
 
-    /// The adversary has seen the last dispatch: it thinks again of every release.
+    /// Plans a task's release again, because the adversary has seen the last dispatch.
     fn plan(&mut self, task: usize) {
         let kinds = RHYTHMS.len();
         let rhythm = self.rhythm.unwrap_or_else(|| RHYTHMS[self.random.random_range(0..kinds)]);
@@ -225,7 +227,7 @@ impl<P: Policy> Duel<'_, P> {
         };
         let is_begun = self.now > Time::ZERO || self.next_id > 0;
         let soonest = if is_begun { self.now + tick } else { self.now };
-        // Nobody waits for ever for a drive that trickles to be empty.
+        // No task waits forever until a drive that completes requests one by one is empty.
         let latest = self.earliest[task] + Duration::from_ns(2 * self.system.tasks[task].period);
         self.planned[task] = wanted.min(latest).max(self.earliest[task]).max(soonest);
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rules of `gated-drain` and `adaptive-drain` once more, by scanning everything at
-//! every decision, with a switch for each of their conditions.
+//! The rules of `gated-drain` and `adaptive-drain`, implemented again by scanning all requests at
+//! every decision, with a switch for each condition.
 //!
-//! With all switches on they must decide as the policies do; with one off they are what the
-//! adversary has to catch, or be caught idle: canaries.
+//! With all switches on they must decide as the policies do. With one switch off they are canaries:
+//! the adversary must break them, or a test must see them idle.
 
 use tidegate_model::{Class, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 
 use crate::drain_system::DrainSystem;
 
-/// The conditions of a gate; a canary lacks one.
+/// The condition that a canary lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lack {
-    /// Nothing.
+    /// No condition.
     Nothing,
-    /// The units on the drive.
+    /// The condition for the units on the drive.
     OnDrive,
-    /// The units that wait.
+    /// The condition for the units that wait.
     Waiting,
-    /// The units that are not released.
+    /// The condition for the units that are not released.
     Unreleased,
-    /// For best effort, the next jobs of the units on the drive.
+    /// The condition of best effort for the next jobs of the units on the drive.
     AfterFlight,
-    /// To an empty drive: only as many as are allowed together.
+    /// The condition on an empty drive: send only as many units as are allowed together.
     Prefix,
-    /// One of those that it counts.
+    /// One request in the count.
     One,
 }
 
@@ -46,10 +46,10 @@ struct UnitState {
     stage: Stage,
 }
 
-/// `gated-drain` by scanning; see the module's text.
+/// `gated-drain` by scanning all requests; see the module's text.
 #[derive(Debug, Clone)]
 pub struct ScanGate {
-    /// drain(q) by q, taken as it is.
+    /// drain(q) by q, unchanged.
     drain: Vec<u64>,
     depth: usize,
     units: Vec<UnitState>,
@@ -60,7 +60,7 @@ pub struct ScanGate {
     lack: Lack,
 }
 
-/// The table as a policy must read it, or as it was measured, dips and all.
+/// Returns the drain table by count: as a policy must read it, or as measured, with its decreases.
 fn by_count(system: &DrainSystem, is_raised: bool) -> Vec<u64> {
     let counts = (0_u32..).take(system.drain.len() + 1);
     let time = |count: u32| match count.checked_sub(1) {
@@ -71,7 +71,7 @@ fn by_count(system: &DrainSystem, is_raised: bool) -> Vec<u64> {
 }
 
 impl ScanGate {
-    /// The policy for this system, which reads its drain table with the running maximum if
+    /// Creates the policy for this system. It reads its drain table with the running maximum if
     /// `is_raised`.
     #[must_use]
     pub fn new(system: &DrainSystem, lack: Lack, is_raised: bool) -> Self {
@@ -109,7 +109,7 @@ impl ScanGate {
         self.units.iter().filter(is_in_flight).count() + self.best_effort_in_flight.len()
     }
 
-    /// The waiting units, first those due first.
+    /// Returns the waiting units, the earliest deadline first.
     fn waiting(&self) -> Vec<usize> {
         let is_waiting = |&unit: &usize| matches!(self.units[unit].stage, Stage::Waiting(_));
         let mut waiting: Vec<usize> = (0..self.units.len()).filter(is_waiting).collect();
@@ -129,7 +129,7 @@ impl ScanGate {
         true
     }
 
-    /// The conditions for sending these units and so much best effort.
+    /// Checks the conditions for sending these units and `best_effort` best-effort requests.
     fn is_allowed(&self, now: u64, sent: &[usize], best_effort: usize) -> bool {
         let mut count = self.in_flight() + sent.len() + best_effort;
         if count > self.depth {
@@ -161,7 +161,7 @@ impl ScanGate {
         })
     }
 
-    /// How many of the waiting units may go.
+    /// Returns how many of the waiting units may be sent.
     fn grant(&self, now: u64, waiting: &[usize]) -> usize {
         let fits = |&count: &usize| self.is_allowed(now, &waiting[..count], 0);
         let all = waiting.len();
@@ -228,24 +228,24 @@ impl Policy for ScanGate {
     }
 }
 
-/// What an `adaptive-drain` may be wrong about.
+/// The fault of an `adaptive-drain` canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// Best effort joins a real-time request whatever its due.
+    /// Best effort joins a real-time request without regard to its deadline.
     DueForgotten,
-    /// While no real-time request is on the drive, anything goes.
+    /// While no real-time request is on the drive, every request may be sent.
     NextForgotten,
-    /// It leaves no place for the next request: drain(o+1) in place of drain(o+2).
+    /// No place is kept for the next request: drain(o+1) instead of drain(o+2).
     One,
     /// The next request takes no time: `t + drain(o+1) <= max(t, r_next) + D`.
     NextForFree,
-    /// A released request goes at once, whatever its due.
+    /// A released request is sent at once, without regard to its deadline.
     NeverHolds,
 }
 
-/// `adaptive-drain` for one task, and as it should not be; see the module's text.
+/// `adaptive-drain` for one task, correct or with a fault; see the module's text.
 #[derive(Debug, Clone)]
 pub struct ScanAdaptive {
     drain: Vec<u64>,
@@ -260,7 +260,7 @@ pub struct ScanAdaptive {
 }
 
 impl ScanAdaptive {
-    /// The policy for this system's only task.
+    /// Creates the policy for this system's only task.
     #[must_use]
     pub fn new(system: &DrainSystem, fault: Fault, is_raised: bool) -> Self {
         Self {

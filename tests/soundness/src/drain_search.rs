@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that a drive which keeps drain(q) and sporadic tasks of one request each can
-//! do to a policy in a tiny system: each set of completions and releases at each tick.
+//! Searches all possible behaviour of a drive that keeps drain(q) and of sporadic tasks of one
+//! request each in a tiny system: each set of completions and releases at each tick.
 //!
-//! The policies' own code is cloned at every step. States that differ only by a shift in
-//! time or by names are one: the policies know nothing else, so what is visited once need
-//! not be again. Of best effort there is always more than the drive accepts, or as much once.
+//! The search clones the policies' own code at every step. States that differ only by a shift in
+//! time or by ids are one state, because the policies cannot distinguish them, so a visited state
+//! is not searched again. Best effort always has more requests than the drive accepts, or exactly
+//! that many, once.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -13,12 +14,12 @@ use tidegate_policy::{Decision, Event, Policy};
 
 use crate::drain_system::{DrainSystem, request};
 
-/// What the search found.
+/// The result of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Whether some job missed its deadline.
+    /// Whether a job missed its deadline.
     pub is_missed: bool,
-    /// How many states there are, or were visited until the miss.
+    /// Number of states, or of states visited until the miss.
     pub states: usize,
 }
 
@@ -30,25 +31,25 @@ struct State<P> {
     supply: Supply,
     best_effort: BTreeSet<RequestId>,
     best_effort_queued: u64,
-    /// By task: the job under way, as (its request, its due, whether it is on the drive).
+    /// By task: the job in progress, as (its request, its deadline, whether it is on the drive).
     jobs: Vec<Option<(RequestId, u64, bool)>>,
     earliest: Vec<u64>,
     next_id: u64,
 }
 
-/// How much best effort there is.
+/// The supply of best effort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supply {
-    /// As much as the drive accepts and one more, and another for each that completes.
+    /// One request more than the drive accepts, and another for each that completes.
     Endless,
-    /// As much as the drive accepts, from the start.
+    /// As many requests as the drive accepts, from the start.
     Once,
 }
 
-/// Searches all that can happen to `policy`, until a deadline is missed.
+/// Searches all that can happen to `policy`, until a job misses its deadline.
 ///
 /// # Panics
-/// When there are more than `states_max` states.
+/// If there are more than `states_max` states.
 pub fn search<P: Policy + Clone>(
     system: &DrainSystem,
     policy: P,
@@ -94,7 +95,7 @@ pub fn search<P: Policy + Clone>(
 }
 
 impl<P: Policy + Clone> State<P> {
-    /// All that the future depends on, relative to now.
+    /// Returns the part of the state that determines the future, relative to now.
     fn key(&self) -> Vec<u64> {
         let jobs = self.jobs.iter().zip(&self.earliest).flat_map(|(job, earliest)| {
             let job = job.map_or([0, 0], |(_, due, is_on_drive)| {
@@ -109,7 +110,7 @@ impl<P: Policy + Clone> State<P> {
             .collect()
     }
 
-    /// The sets of jobs and the numbers of best effort that may complete now.
+    /// Returns the sets of jobs and the numbers of best-effort requests that may complete now.
     fn completions(&self) -> Vec<(u32, usize)> {
         let on_drive = (0_u32..).zip(&self.jobs).filter(|(_, job)| job.is_some_and(|job| job.2));
         let all: u32 = on_drive.map(|(task, _)| 1 << task).sum();
@@ -120,7 +121,8 @@ impl<P: Policy + Clone> State<P> {
         sets.flat_map(|set| (0..=self.best_effort.len()).map(move |count| (set, count))).collect()
     }
 
-    /// What follows if these complete and these tasks release, if they may.
+    /// Returns the next state if these requests complete and these tasks release; `None` if a task
+    /// may not release.
     fn stepped(
         &self,
         system: &DrainSystem,
@@ -144,13 +146,13 @@ impl<P: Policy + Clone> State<P> {
             if next.earliest[task] > self.now {
                 return None;
             }
-            assert!(next.jobs[task].is_none(), "the deadline is within the period, and was kept");
+            assert!(next.jobs[task].is_none(), "the deadline is within the period, and was met");
             let due = self.now + parameters.deadline;
             let request = request(next.next_id, task, Class::Hard, now, Some(Time::from_ns(due)));
             next.next_id += 1;
             next.earliest[task] = self.now + parameters.period;
             next.jobs[task] = Some((request.id, due, false));
-            next.policy.observe(now, Event::Release(request)).expect("room for all");
+            next.policy.observe(now, Event::Release(request)).expect("the policy has room for all");
         }
         for _ in 0..if self.supply == Supply::Endless { best_effort } else { 0 } {
             next.release_best_effort(system);
@@ -161,7 +163,7 @@ impl<P: Policy + Clone> State<P> {
 
     fn complete(&mut self, id: RequestId) {
         let event = Event::Complete { id, outcome: Outcome::Done };
-        self.policy.observe(Time::from_ns(self.now), event).expect("full to releases only");
+        self.policy.observe(Time::from_ns(self.now), event).expect("only a release can be refused");
     }
 
     fn release_best_effort(&mut self, system: &DrainSystem) {
@@ -169,7 +171,7 @@ impl<P: Policy + Clone> State<P> {
         let request = request(self.next_id, system.tasks.len(), Class::BestEffort, now, None);
         self.next_id += 1;
         self.best_effort_queued += 1;
-        self.policy.observe(now, Event::Release(request)).expect("room for all");
+        self.policy.observe(now, Event::Release(request)).expect("the policy has room for all");
     }
 
     fn dispatch(&mut self, system: &DrainSystem) {
@@ -179,7 +181,7 @@ impl<P: Policy + Clone> State<P> {
             if let Some(job) = self.jobs.iter_mut().flatten().find(|job| job.0 == id) {
                 job.2 = true;
             } else {
-                assert!(self.best_effort.insert(id), "sent twice");
+                assert!(self.best_effort.insert(id), "dispatched twice");
                 self.best_effort_queued -= 1;
             }
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Small systems for policies that decide by drain times: tasks on a drive of which nothing is
-//! known but drain(q), and random ones of each kind that is provable.
+//! Small systems for policies that decide by drain times: tasks on a drive that keeps only
+//! drain(q), and random systems of each provable kind.
 //!
-//! Duels, searches and the scanning references all play them.
+//! Duels, searches and the scanning references all use them.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -16,44 +16,44 @@ use crate::black_box::{BlackBox, Malice};
 /// A task, in ticks of a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrainTask {
-    /// p.
+    /// p, the period.
     pub period: u64,
-    /// d.
+    /// d, the deadline.
     pub deadline: u64,
-    /// e.
+    /// e, the requests of a job.
     pub requests: u32,
 }
 
-/// Tasks on a drive of which nothing is known but drain(q).
+/// Tasks on a drive that keeps only drain(q).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrainSystem {
     /// The tasks.
     pub tasks: Vec<DrainTask>,
     /// drain(1), drain(2), ... in ticks, as the drive keeps it.
     pub drain: Vec<u64>,
-    /// K.
+    /// K, the drive's depth.
     pub depth: u32,
-    /// Requests of best effort that are always released and not complete.
+    /// Number of best-effort requests that are always released and not complete.
     pub best_effort: u32,
 }
 
 impl DrainSystem {
-    /// n.
+    /// Returns n, the number of units.
     #[must_use]
     pub fn units(&self) -> u32 {
         self.tasks.iter().map(|task| task.requests).sum()
     }
 
-    /// drain(q) with its running maximum.
+    /// Returns drain(q) with its running maximum.
     ///
     /// # Panics
-    /// When the table is shorter.
+    /// If the table is shorter.
     #[must_use]
     pub fn drain_max(&self, count: u32) -> u64 {
         self.drain[..count as usize].iter().copied().max().unwrap_or(0)
     }
 
-    /// max over s of drain(s) + drain(n - s).
+    /// Returns max over s of drain(s) + drain(n - s).
     #[must_use]
     pub fn worst_pair(&self) -> u64 {
         let units = self.units();
@@ -61,20 +61,20 @@ impl DrainSystem {
         pairs.max().unwrap_or(0)
     }
 
-    /// The drive.
+    /// Returns the drive.
     #[must_use]
     pub fn black_box(&self, malice: Malice, random: Pcg64) -> BlackBox {
         let mut drain = vec![Duration::ZERO];
         drain.extend(self.drain.iter().copied().map(Duration::from_ns));
-        // What is sent beyond the table is sent without a promise.
+        // Requests beyond the table have no guaranteed drain time.
         drain.resize(self.depth as usize + 1, drain[drain.len() - 1]);
         BlackBox::new(drain, malice, random)
     }
 
-    /// The workload with this drain table, whose batch table is the same.
+    /// Returns the workload with this drain table, whose batch table is the same.
     ///
     /// # Panics
-    /// When the table has an entry of no time.
+    /// If the table has an entry of zero.
     #[must_use]
     pub fn workload(&self) -> Workload {
         let times: Vec<Duration> = self.drain.iter().copied().map(Duration::from_ns).collect();
@@ -111,7 +111,8 @@ impl DrainSystem {
     }
 }
 
-/// A random drain table: affine, concave, convex, with plateaus, or nondecreasing at random.
+/// Returns a random drain table: affine, concave, convex, with plateaus, or nondecreasing at
+/// random.
 pub fn drain_table(random: &mut Pcg64, length: u32) -> Vec<u64> {
     let first: u64 = random.random_range(1..=12);
     let slope = random.random_range(0..=6);
@@ -132,7 +133,8 @@ pub fn drain_table(random: &mut Pcg64, length: u32) -> Vec<u64> {
     table
 }
 
-/// A random system for `gated-drain`, its deadlines at the static bound in every second.
+/// Returns a random system for `gated-drain`; in half of the systems the deadlines equal the static
+/// bound.
 pub fn gated_system(random: &mut Pcg64) -> DrainSystem {
     let length = random.random_range(3..=12);
     let mut system = DrainSystem {
@@ -159,7 +161,7 @@ pub fn gated_system(random: &mut Pcg64) -> DrainSystem {
     system
 }
 
-/// A random system of which nothing need be provable.
+/// Returns a random system that need not be provable.
 pub fn any_system(random: &mut Pcg64) -> DrainSystem {
     let mut system = gated_system(random);
     let worst = system.worst_pair();
@@ -170,7 +172,7 @@ pub fn any_system(random: &mut Pcg64) -> DrainSystem {
     system
 }
 
-/// A random system for `adaptive-drain`.
+/// Returns a random system for `adaptive-drain`.
 pub fn adaptive_system(random: &mut Pcg64) -> DrainSystem {
     let length = random.random_range(2..=12);
     let drain = drain_table(random, length);
@@ -191,7 +193,7 @@ pub fn adaptive_system(random: &mut Pcg64) -> DrainSystem {
     }
 }
 
-/// How much longer than its deadline a period is: often not at all.
+/// Returns by how much a period exceeds its deadline: often 0.
 fn gap(random: &mut Pcg64, typical: u64) -> u64 {
     match random.random_range(0..4) {
         0 | 1 => 0,
@@ -200,10 +202,10 @@ fn gap(random: &mut Pcg64, typical: u64) -> u64 {
     }
 }
 
-/// A request of 4 KiB.
+/// Returns a request of 4 KiB.
 ///
 /// # Panics
-/// When there are more sources than 2^32.
+/// If there are more sources than 2^32.
 #[must_use]
 pub fn request(id: u64, source: usize, class: Class, released: Time, due: Option<Time>) -> Request {
     Request {

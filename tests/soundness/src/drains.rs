@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Drain times that a drive with evenly spaced completions provably keeps, and workloads that
-//! lean on them.
+//! depend on them.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -8,25 +8,26 @@ use tidegate_model::{BatchTable, Duration, Workload};
 
 use crate::workloads;
 
-/// drain(q) of a pseudo-disk of depth `table.batch_max()` with the batch times `table`.
+/// Returns drain(q) of a pseudo-disk of depth `table.batch_max()` with the batch times `table`.
 ///
 /// # Bound
 /// `drain(1) = b(1)`; for q >= 2 `drain(q) = max(b(q), g + b(q - 1))`, where
 /// `g = max over c <= K of ceil(b(c) / c)` is the longest gap between two completions.
 ///
-/// *Proof.* Consider a dispatch at t after which q are outstanding. Either the drive was idle,
-/// or served nothing of its burst and was given more at the instant at which it began: then all
-/// are one batch, back within b(q). With q = 1 it was idle. Or the request joins a burst of
-/// some c <= K requests that takes at most b(c): its timer, which stays, expires within a gap,
-/// for completion k is at `floor(k b(c) / c)` and two such differ by at most `ceil(b(c) / c)`.
-/// It expires with one request returned, whatever joined before under the same timer, and the
-/// q - 1 that are left are a batch of their own, back within b(q - 1). Nothing is sent
-/// meanwhile, by the contract. A drive whose batches may be faster than b keeps all of this.
+/// *Proof.* Consider a dispatch at t after which q requests are in flight. First case: the drive
+/// was idle, or had begun a batch at this very instant and not yet served any of it. Then all q
+/// requests form one batch, complete within b(q). With q = 1 the drive was idle. Second case: the
+/// request joins a burst of some c <= K requests that takes at most b(c). Its timer stays and
+/// expires within a gap, because completion k is at `floor(k b(c) / c)` and two consecutive
+/// completions differ by at most `ceil(b(c) / c)`. At its expiry one request completes, whichever
+/// requests joined before under the same timer, and the q - 1 remaining requests form a new batch,
+/// complete within b(q - 1). By the contract no request is sent in between. A drive whose batches
+/// are faster than b keeps these times too.
 ///
-/// The bound is reached but for the nanosecond between a submission and what joins it.
+/// The bound is exact except for the nanosecond between a submission and a joining request.
 ///
 /// # Panics
-/// When a sum exceeds [`Duration::MAX`].
+/// If a sum exceeds [`Duration::MAX`].
 #[must_use]
 pub fn drain_table(table: &BatchTable) -> BatchTable {
     let depth = table.batch_max();
@@ -40,10 +41,11 @@ pub fn drain_table(table: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// The same table less its first entry: it promises for q what holds for q - 1 only.
+/// Returns the same table without its first entry: for q it states a time that holds only for
+/// q - 1.
 ///
 /// # Panics
-/// Never: the first entry of the shortest table stays.
+/// Never, because the first entry of the shortest table stays.
 #[must_use]
 pub fn optimistic(drain: &BatchTable) -> BatchTable {
     let one_less = |requests: u32| drain.time_max((requests - 1).max(1));
@@ -51,14 +53,14 @@ pub fn optimistic(drain: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-/// `workload` with as many tasks as leave the drive room, each released as often as the drain
+/// Returns `workload` with as many tasks as fit on the drive, each released as often as the drain
 /// times allow, or nearly.
 #[must_use]
 pub fn leaning_on_drains(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let drain = drain_table(&workload.table);
     let together = random.random_range(1..=drain.batch_max());
     workloads::keep_what_fits(&mut workload, together);
-    // What two rounds may take with some best effort, give or take.
+    // Approximately the time of two rounds with some best effort.
     let depth = random.random_range(together..=drain.batch_max());
     let tightest_ns = match workload.tasks.len() {
         1 if workload.tasks[0].requests == 1 => drain.time_max(depth).ns(),

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The exhaustive adversary for non-preemptive EDF, one request on the device at a time.
 //!
-//! Rule: an idle device gets a request of the job with the earliest absolute deadline; it
-//! takes up to b(1); among equal deadlines the adversary chooses. Deadlines order jobs of
-//! different ages, so a state holds every pending job with its age, and a response is
-//! simply the age of a job at its completion.
+//! Rule: an idle device gets a request of the job with the earliest absolute deadline, which takes
+//! up to b(1); among equal deadlines the adversary chooses. Deadlines order jobs of different ages,
+//! so a state holds every pending job with its age. A response time is the age of a job at its
+//! completion.
 
 use std::collections::HashSet;
 
 use crate::adversary::{Extent, WorstCase};
 use crate::small::{Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// Where a search stops.
+/// The most states of a search.
 pub const STATES_MAX: usize = 60_000;
 
-/// The true worst-case response times under EDF; beta of the system is ignored.
+/// Returns the true worst-case response times under EDF; ignores beta of the system.
 ///
 /// # Panics
-/// When z is not 1.
+/// If z is not 1.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
     assert_eq!(system.batch_max, 1, "one at a time");
     let request_time = system.table[1];
-    // Not overloaded at b(1) a request: at most E + 1 requests are ever pending.
+    // Without overload at b(1) a request, at most E + 1 requests are ever pending.
     let jobs_max = system.requests_sum() as usize + 2;
     let mut responses = vec![0; system.tasks.len()];
     let mut seen = HashSet::new();
@@ -116,7 +116,7 @@ struct Service {
 }
 
 impl State {
-    /// Jobs have no order but that of their deadlines.
+    /// Sorts the jobs, whose order has no meaning.
     fn jobs_in_order(&mut self) {
         self.jobs.sort_unstable();
     }

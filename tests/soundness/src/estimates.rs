@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives of which a host knows something that may be wrong: an arbitrary estimate for each
-//! request with a drive that takes any time up to it and a margin; and a wrapper that makes
-//! any model err.
+//! Drives whose host has inexact estimates: an arbitrary estimate for each request, with a drive
+//! that takes any time up to the estimate plus a margin; and a wrapper that adds errors to any
+//! model.
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::{
     AccessTime, Duration, Lba, Outcome, Random, Request, RequestId, Target, Time,
 };
 
-/// A number that depends on nothing but these.
+/// Returns a number that depends only on its arguments.
 fn mixed(seed: u64, number: u64) -> u64 {
     Random::new(seed, number).bits()
 }
 
-/// An estimate for each place, the same at all times, of at most C.
+/// A constant estimate for each place, at most C.
 #[derive(Debug, Clone, Copy)]
 pub struct Estimates {
-    /// Which estimates.
+    /// The seed of the estimates.
     pub seed: u64,
-    /// C.
+    /// C, the longest time of a request.
     pub service_max: Duration,
 }
 
 impl Estimates {
-    /// What a request that starts there is expected to take.
+    /// Returns the estimated time of a request that starts at this sector.
     #[must_use]
     pub fn of(&self, start: Lba) -> Duration {
         let drawn = mixed(self.seed, start.get() + 1);
@@ -31,7 +31,7 @@ impl Estimates {
         Duration::from_ns(match drawn >> 62 {
             0 => self.service_max.ns(),
             1 => part + 1,
-            // Half of them are short: there is something to gain.
+            // Half of the estimates are short, so that a policy can gain time.
             _ => part / 8 + 1,
         })
     }
@@ -53,8 +53,8 @@ impl AccessTime for Estimates {
     fn completed(&mut self, _now: Time, _target: &Target) {}
 }
 
-/// A drive that takes one request at a time: any time up to the estimate and `error_max`, and
-/// never more than C; three times of four as long as it may.
+/// A drive that takes one request at a time, for any time up to the estimate plus `error_max`, and
+/// never longer than C. Three requests of four take the longest time.
 #[derive(Debug)]
 pub struct EstimatedDrive {
     estimates: Estimates,
@@ -64,7 +64,7 @@ pub struct EstimatedDrive {
 }
 
 impl EstimatedDrive {
-    /// The drive of these estimates.
+    /// Creates the drive of these estimates.
     #[must_use]
     pub fn new(estimates: Estimates, error_max: Duration) -> Self {
         Self { estimates, error_max, random: Random::new(estimates.seed, 0), active: None }
@@ -99,22 +99,22 @@ impl Drive for EstimatedDrive {
     }
 }
 
-/// A model that errs by up to `error_max` either way, by an amount that follows from the
-/// request and the instant.
+/// A model with an error of up to `error_max` in both directions, which depends on the request and
+/// the instant.
 #[derive(Debug)]
 pub struct Erring<A> {
-    /// What it makes err.
+    /// The model without errors.
     pub model: A,
-    /// By how much at most.
+    /// The largest error.
     pub error_max: Duration,
-    /// The instant.
+    /// The present instant.
     pub now: Time,
 }
 
 impl<A: AccessTime> Erring<A> {
     fn with_error(&self, time: Duration, target: &Target) -> Duration {
         let drawn = mixed(self.now.ns(), target.start.get()) % (2 * self.error_max.ns() + 1);
-        // Never below nothing.
+        // The result is never below zero.
         Duration::from_ns((time.ns() + drawn).saturating_sub(self.error_max.ns()))
     }
 }

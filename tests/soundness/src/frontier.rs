@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The states that no other state makes superfluous.
+//! The set of states that no other state dominates.
 //!
-//! A state is packed into one word of fields, each of which is the better for the adversary
-//! the smaller it is. A point below another in every field can do all that the other can,
-//! so the other need not be searched. The highest bit of every field is a guard and stays
-//! clear, which lets one subtraction compare all fields.
+//! A state is packed into one word of fields; in each field a smaller value is better for the
+//! adversary. A point that is at most another point in every field can do all that the other can,
+//! so the other point need not be searched. The highest bit of every field is a guard and stays
+//! clear, so one subtraction compares all fields.
 
-/// The lowest points seen, none of them below another.
+/// The lowest points seen; no point is below another.
 ///
 /// # Invariants
 /// - Guard bits are clear in every point.
@@ -17,19 +17,19 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// Nothing seen yet; `guards` has the highest bit of every field set.
+    /// Creates an empty set; `guards` has the highest bit of every field set.
     #[must_use]
     pub fn new(guards: u64) -> Self {
         Self { guards, points: Vec::new() }
     }
 
-    /// Notes a point, unless one that is not above it anywhere is known; whether it is new.
+    /// Inserts a point unless a known point is below it or equal. Returns whether the point is new.
     ///
     /// # Complexity
-    /// Linear in the points held.
+    /// Linear in the number of points.
     ///
     /// # Panics
-    /// When a field has overflown into its guard.
+    /// If a field has overflowed into its guard.
     pub fn insert(&mut self, point: u64) -> bool {
         assert_eq!(point & self.guards, 0, "a field is too small for its value");
         let guards = self.guards;
@@ -41,14 +41,15 @@ impl Frontier {
         true
     }
 
-    /// Whether the point is still one of the lowest.
+    /// Returns whether the point is still one of the lowest.
     #[must_use]
     pub fn contains(&self, point: u64) -> bool {
         self.points.contains(&point)
     }
 }
 
-/// Whether every field of `low` is at most that of `high`: then no field borrows its guard.
+/// Returns whether every field of `low` is at most the field of `high`: no field then borrows its
+/// guard.
 fn is_below(guards: u64, low: u64, high: u64) -> bool {
     ((high | guards) - low) & guards == guards
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random small systems, each from a seed and a number so that one can be made again alone.
+//! Random small systems, each from a seed and a number, so that one system can be generated alone.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::small::{SmallSystem, SmallTask, Ticks};
 
-/// How large the systems may be.
+/// The limits of the systems' sizes.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
     /// The most tasks.
@@ -17,30 +17,30 @@ pub struct Size {
     pub batch_max: u32,
     /// The longest period.
     pub period_max: Ticks,
-    /// Most time that one more request adds to a batch.
+    /// The most time that one more request adds to a batch.
     pub step_max: Ticks,
 }
 
 impl Size {
-    /// As large as the adversary can take.
+    /// The largest size that the adversary can search.
     pub const SMALL: Self =
         Self { tasks_max: 5, requests_max: 3, batch_max: 5, period_max: 15, step_max: 4 };
-    /// For searches that carry every job through to its end.
+    /// The size for searches that follow every job to its end.
     pub const SMALLER: Self =
         Self { tasks_max: 3, requests_max: 3, batch_max: 3, period_max: 7, step_max: 3 };
-    /// For searches of whole schedules.
+    /// The size for searches of whole schedules.
     pub const SMALLEST: Self =
         Self { tasks_max: 2, requests_max: 2, batch_max: 2, period_max: 4, step_max: 2 };
 }
 
-/// The generator of the system with this number in the series of this seed.
+/// Returns the generator of the system with this number in the series of this seed.
 #[must_use]
 pub fn generator(seed: u64, number: u64) -> Pcg64 {
     Pcg64::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number))
 }
 
-/// A random system without best effort, d = p. Of overloaded ones, on which there is little
-/// to say, only every twentieth is kept.
+/// Returns a random system without best effort, with d = p. Overloaded systems tell little, so only
+/// every twentieth of them is kept.
 #[must_use]
 pub fn system(random: &mut Pcg64, size: Size) -> SmallSystem {
     loop {
@@ -69,7 +69,7 @@ fn any_system(random: &mut Pcg64, size: Size) -> SmallSystem {
     let is_single = random.random_bool(0.5);
     let mut tasks = Vec::new();
     for _ in 0..task_count {
-        // Streams of one kind have one period.
+        // Streams of one kind share one period.
         let period = if kind % 2 == 0 { shared } else { period(random, size, &table, kind) };
         let requests = if is_single { 1 } else { random.random_range(1..=size.requests_max) };
         tasks.push(SmallTask { requests, period, deadline: period });
@@ -81,7 +81,7 @@ fn any_system(random: &mut Pcg64, size: Size) -> SmallSystem {
     SmallSystem { tasks, table, batch_max, best_effort_fill: 0 }
 }
 
-/// Any period; a long one; or the time of a few batches, so that releases meet completions.
+/// Returns any period, a long one, or the time of a few batches, so that releases meet completions.
 fn period(random: &mut Pcg64, size: Size, table: &[Ticks], kind: u32) -> Ticks {
     match kind / 2 {
         0 => random.random_range(1..=size.period_max),
@@ -94,7 +94,7 @@ fn period(random: &mut Pcg64, size: Size, table: &[Ticks], kind: u32) -> Ticks {
     }
 }
 
-/// b(0) to b(z) for the largest z: affine, concave, or monotone and nothing more.
+/// Returns b(0) to b(z) for the largest z: affine, concave, or only monotone.
 fn table(random: &mut Pcg64, size: Size) -> Vec<Ticks> {
     let first = random.random_range(1..=size.step_max);
     let slope = random.random_range(0..=size.step_max.div_ceil(2));

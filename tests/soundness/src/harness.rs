@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Promise against truth: does a bound hold in a system whose worst case is known?
+//! Compares a bound with the truth: does it hold in a system whose worst case is known?
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::small::{SmallSystem, Ticks};
 /// A response-time bound: one verdict for each task, in order.
 pub type Bound = fn(&System) -> Result<Vec<Verdict>, Inapplicable>;
 
-/// How long a tick lasts. With one nanosecond a bound cannot hide behind whole numbers;
-/// with a million it cannot hide behind rounding up.
+/// The lengths of a tick. With one nanosecond a bound cannot gain from whole numbers; with a
+/// million nanoseconds it cannot gain from rounding up.
 pub const TICKS: [Duration; 2] = [Duration::from_ns(1), Duration::from_ms(1)];
 
-/// What a bound promises each task, in nanoseconds; `None` where it promises nothing.
+/// Returns the bound of each task in nanoseconds; `None` for tasks without a bound.
 ///
 /// # Panics
-/// When the bound answers for another number of tasks.
+/// If the bound returns verdicts for another number of tasks.
 pub fn promises(bound: Bound, system: &SmallSystem, tick: Duration) -> Vec<Option<u64>> {
     let Ok(verdicts) = bound(&system.to_analysis(tick)) else {
         return vec![None; system.tasks.len()];
@@ -28,18 +28,18 @@ pub fn promises(bound: Bound, system: &SmallSystem, tick: Duration) -> Vec<Optio
     verdicts.iter().map(|verdict| verdict.bound().map(Duration::ns)).collect()
 }
 
-/// A job that took longer than was promised.
+/// A job that took longer than its bound.
 #[derive(Debug, Clone)]
 pub struct Violation {
-    /// Where.
+    /// The system.
     pub system: SmallSystem,
-    /// Whose job.
+    /// The task of the job.
     pub task: usize,
-    /// How long it took.
+    /// The response time of the job.
     pub response: Ticks,
-    /// What was promised, in nanoseconds.
+    /// The bound, in nanoseconds.
     pub promised_ns: u64,
-    /// How long a tick lasted.
+    /// The length of a tick.
     pub tick: Duration,
 }
 
@@ -49,15 +49,15 @@ impl fmt::Display for Violation {
         let tick_ns = tick.ns();
         write!(
             f,
-            "task {task} responds in {response} ticks, promised were {promised_ns} ns (1 tick = \
+            "task {task} responds in {response} ticks, but its bound is {promised_ns} ns (1 tick = \
              {tick_ns} ns), in\n    {system}"
         )
     }
 }
 
-/// The system with periods that exceed the bound, as it is for long periods, by `margin`
-/// ticks: there an error of the bound has the best chance to show. Periods that would be
-/// too long to search stay as they are.
+/// Returns the system with periods that exceed the bound for long periods by `margin` ticks, where
+/// an error of the bound is most likely to show. Periods that would be too long to search stay
+/// unchanged.
 pub fn with_periods_near(bound: Bound, mut system: SmallSystem, margin: i64) -> SmallSystem {
     let mut at_ease = system.clone();
     for task in &mut at_ease.tasks {
@@ -74,7 +74,7 @@ pub fn with_periods_near(bound: Bound, mut system: SmallSystem, margin: i64) -> 
     system
 }
 
-/// The first task whose response time exceeds what the bound promises.
+/// Returns the first task whose response time exceeds its bound.
 pub fn violation(bound: Bound, system: &SmallSystem, responses: &[Ticks]) -> Option<Violation> {
     TICKS.into_iter().find_map(|tick| {
         let promises = promises(bound, system, tick);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where promises (`analysis`) meet deeds (`policy`, `sim`): no observed response may
+//! Compares bounds (`analysis`) with behaviour (`policy`, `sim`): no observed response time may
 //! exceed a proven bound.
 //!
-//! The theorems and their numbers are in `docs/theory/model.md`. They are attacked in two ways. The
-//! adversaries know the model and nothing of the bounds: they search all that sporadic
-//! tasks and a device may do in a small system and find the true worst case, so that a
-//! bound below it is wrong and a bound above it is known to be loose. The simulator runs
-//! the policies' own code on larger systems, where the worst case is out of reach. Bounds
-//! and policies that are wrong on purpose ([`optimistic`]) show that both can fail.
+//! The theorems and their numbers are in `docs/theory/model.md`. Two kinds of test attack them. The
+//! adversaries use only the model and not the bounds: they search all behaviour of sporadic tasks
+//! and a device in a small system and find the true worst case. A bound below it is wrong; a bound
+//! above it is loose by a known amount. The simulator runs the policies' own code on larger
+//! systems, whose worst case no search can reach. Bounds and policies that are wrong on purpose
+//! ([`optimistic`]) show that both kinds of test can fail.
 //!
-//! Time in small systems counts in ticks; releases and completions happen at whole ticks.
+//! Time in small systems is counted in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
 pub mod black_box;

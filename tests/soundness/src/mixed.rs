@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Dual-queue FIFO with requests of different cost: a random adversary in small systems, and a
-//! drive for the simulator whose batches take up to A and their costs.
+//! drive for the simulator whose batches take up to A plus their costs.
 //!
-//! The adversary knows the rule alone: an idle device gets the min(z, queued) oldest requests,
-//! filled up to beta with best effort, and takes any time up to `A + sum c`; tasks release at any
-//! tick at least p after their last job. Where all fits into one batch it also tries, for every
-//! set S, the release of the others just behind S.
+//! The adversary uses only the rule: an idle device gets the min(z, queued) oldest requests, filled
+//! up to beta with best effort, and takes any time up to `A + sum c`; tasks release at any tick at
+//! least p after their last job. If all requests fit into one batch, it also releases, for every
+//! set S of tasks, the other tasks just after S.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ use tidegate_model::{
 use crate::generate;
 use crate::workloads::{self, Load};
 
-/// A random system; one tick is one nanosecond. Periods lie about the time of two batches.
+/// Returns a random system; one tick is one nanosecond. Periods are around the time of two batches.
 #[must_use]
 pub fn system(random: &mut Pcg64) -> MixedSystem {
     let count: usize = random.random_range(1..=4);
@@ -57,16 +57,16 @@ pub fn system(random: &mut Pcg64) -> MixedSystem {
     }
 }
 
-/// E.
+/// Returns E, the sum of all requests.
 #[must_use]
 pub fn requests_sum(system: &MixedSystem) -> u32 {
     system.tasks.iter().map(|mixed| mixed.task.requests).sum()
 }
 
-/// The longest time of a batch of these kinds in this order.
+/// Returns the longest time of a batch of these kinds in this order.
 ///
 /// # Panics
-/// When the batch has 2^64 changes of direction.
+/// If the batch has 2^64 changes of direction.
 #[must_use]
 pub fn batch_ns(system: &MixedSystem, batch: &[(u64, Op)]) -> u64 {
     let costs: u64 = batch.iter().map(|&(cost_ns, _)| cost_ns).sum();
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         self.queue.extend(std::iter::repeat_n(queued, requests as usize));
     }
 
-    /// Sends a batch to an idle device; of best effort alone if there is nothing else.
+    /// Sends a batch to an idle device; only best effort if no real-time request is queued.
     fn send(&mut self, random: &mut Pcg64, share_percent: u64) {
         let count = self.queue.len().min(self.system.batch_max as usize);
         self.in_flight = self.queue.drain(..count).collect();
@@ -120,7 +120,7 @@ impl<'a> Run<'a> {
         let fill = self.system.best_effort_fill as usize;
         let filler = (self.system.best_effort_max.ns(), self.system.best_effort_ops[0]);
         while batch.len() < fill {
-            // Anywhere: the device may serve them in any order.
+            // At any position, because the device may serve the requests in any order.
             batch.insert(random.random_range(0..=batch.len()), filler);
         }
         if !batch.is_empty() {
@@ -138,7 +138,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The longest responses that random schedules reached.
+/// Returns the longest responses in random schedules.
 #[must_use]
 pub fn attack(system: &MixedSystem, random: &mut Pcg64, ticks: u64) -> Vec<u64> {
     let mut run = Run::new(system);
@@ -153,7 +153,8 @@ pub fn attack(system: &MixedSystem, random: &mut Pcg64, ticks: u64) -> Vec<u64> 
             if run.ends.is_some_and(|ends| ends <= run.now) {
                 run.complete();
             }
-            // With best effort aboard an idle device may be sent a batch without a task's.
+            // With best effort in batches, an idle device may get a batch without real-time
+            // requests.
             if run.ends.is_none() && (!run.queue.is_empty() || is_sent_first) {
                 run.send(random, share);
             }
@@ -169,7 +170,8 @@ pub fn attack(system: &MixedSystem, random: &mut Pcg64, ticks: u64) -> Vec<u64> 
     run.longest
 }
 
-/// The longest response of any set S that is sent, and the others released just behind it.
+/// Returns the longest response over all sets S that are sent first, with the other tasks released
+/// just after S.
 #[must_use]
 pub fn attack_behind_sets(system: &MixedSystem, random: &mut Pcg64) -> u64 {
     let count = system.tasks.len();
@@ -190,8 +192,8 @@ pub fn attack_behind_sets(system: &MixedSystem, random: &mut Pcg64) -> u64 {
     (0..1 << count).map(of_set).max().unwrap_or(0)
 }
 
-/// A drive whose batches take up to A and the cost of each request; all of a batch completes in
-/// random order, evenly spaced.
+/// A drive whose batches take up to A plus the cost of each request. The requests of a batch
+/// complete in random order, evenly spaced.
 #[derive(Debug)]
 pub struct CostDrive<F> {
     cost_ns: F,
@@ -204,7 +206,7 @@ pub struct CostDrive<F> {
 }
 
 impl<F: Fn(&Request) -> u64> CostDrive<F> {
-    /// An idle drive.
+    /// Creates an idle drive.
     #[must_use]
     pub fn new(positioning_ns: u64, cost_ns: F, seed: u64) -> Self {
         let random = Random::new(seed, Random::DRIVE_STREAM);
@@ -228,7 +230,7 @@ impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
     }
 
     fn flush(&mut self, _now: Time, _id: RequestId) {
-        unreachable!("nobody flushes here");
+        unreachable!("these tests send no flush");
     }
 
     fn next_event(&self) -> Option<Time> {
@@ -246,7 +248,7 @@ impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
     }
 }
 
-/// Random costs for a workload of mixed sizes and operations.
+/// Returns a workload of mixed sizes and operations with random costs.
 ///
 /// # Panics
 /// Never.
@@ -275,7 +277,7 @@ pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
         how: None,
         samples: None,
     };
-    // b(n) as the homogeneous view has it: all of the largest cost.
+    // b(n) of the homogeneous model: all requests have the largest cost.
     let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
     let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
     workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
@@ -283,10 +285,10 @@ pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
     (workload, costs)
 }
 
-/// A drive that keeps these costs, positioning that much slower.
+/// Returns a drive that keeps these costs, but positions slower by `slower_ns`.
 ///
 /// # Panics
-/// When it is sent a request of unknown cost.
+/// If it gets a request of unknown cost.
 pub fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
     let positioning_ns = costs.positioning_max.ns() + slower_ns;
     let cost =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds that are wrong on purpose: each forgets one thing that can delay a job.
+//! Bounds that are wrong on purpose: each omits one cause of delay.
 //!
-//! A harness that catches none of them would catch nothing. None may ever leave this crate.
+//! A harness must catch all of them. None of them may be used outside this crate.
 
 use tidegate_analysis::{Inapplicable, SporadicTask, System, Verdict};
 use tidegate_model::Duration;
@@ -14,7 +14,7 @@ pub fn no_carry_in(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(same_for_all(system, for_large_batches(system, |requests| cost(system, requests))))
 }
 
-/// Theorem 2 without a look at the periods.
+/// Theorem 2 without its condition on the periods.
 ///
 /// # Errors
 /// Never.
@@ -22,7 +22,7 @@ pub fn whatever_the_periods(system: &System) -> Result<Vec<Verdict>, Inapplicabl
     Ok(two_batches(system, |requests| cost(system, requests), |_, _| true))
 }
 
-/// Theorem 2 where a response equals the period: a task of the carry-in may then release
+/// Theorem 2 with responses up to and including the period: a task of the carry-in may then release
 /// again at the end of its batch.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub fn response_up_to_the_period(system: &System) -> Result<Vec<Verdict>, Inappl
     Ok(two_batches(system, |requests| cost(system, requests), holds))
 }
 
-/// Theorem 2 with a table that knows nothing of the best effort aboard.
+/// Theorem 2 with a table that ignores the best effort in the batch.
 ///
 /// # Errors
 /// Never.
@@ -50,9 +50,9 @@ pub fn no_pure_best_effort(system: &System) -> Result<Vec<Verdict>, Inapplicable
     Ok(two_batches(system, cost, |response, period| response < period))
 }
 
-/// The worst of all releases at one instant behind any batch that may be in flight: right
-/// for affine tables as far as anyone knows, wrong in general, since the batches that are
-/// sent meanwhile let tasks in that ride in the last one.
+/// The worst response over all releases at one instant after any batch in flight. It is correct for
+/// affine tables as far as is known, and wrong in general: during the batches sent meanwhile, tasks
+/// release requests that join the last batch.
 ///
 /// # Errors
 /// Never.
@@ -77,8 +77,8 @@ pub fn released_together(system: &System) -> Result<Vec<Verdict>, Inapplicable> 
     Ok(responses.into_iter().map(|response| verdict(once.then_some(response))).collect())
 }
 
-/// Lemma 9.2.4 as printed with b(S_cin) = 0, in equation 9.2.6.7: (L + 1) b(z) with L the
-/// least x such that `sum ceil((x - 1) b(z) / p_i) e_i <= x z`. That x is always 1.
+/// Lemma 9.2.4 as printed with b(S_cin) = 0, in equation 9.2.6.7: (L + 1) b(z) with L the least x
+/// such that `sum ceil((x - 1) b(z) / p_i) e_i <= x z`. This x is always 1.
 ///
 /// # Errors
 /// Never.
@@ -94,8 +94,8 @@ pub fn busy_interval_of_an_idle_device(system: &System) -> Result<Vec<Verdict>, 
     Ok(same_for_all(system, (1..1000).find(fits).map(|batches| full * (batches + 1))))
 }
 
-/// Requests one after the other, each at the mean cost in a full batch: what a capacity
-/// of z / b(z) would give without batches, `E b(z) / z`.
+/// `E b(z) / z`: requests one after the other, each at its mean cost in a full batch. A capacity of
+/// z / b(z) without batches would give this time.
 ///
 /// # Errors
 /// Never.
@@ -105,7 +105,7 @@ pub fn fluid(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(same_for_all(system, Some(Duration::from_ns(fluid_ns))))
 }
 
-/// EDF without the request of a later deadline that is in service at release: demand alone.
+/// EDF without the request of a later deadline in service at release: only the demand.
 ///
 /// # Errors
 /// Never.
@@ -123,8 +123,8 @@ pub fn edf_without_blocking(system: &System) -> Result<Vec<Verdict>, Inapplicabl
     Ok(verdicts.collect())
 }
 
-/// Dual-queue EDF without a batch in flight: what is due no later, released together, and
-/// those of later deadlines in the last batch.
+/// Dual-queue EDF without a batch in flight: the requests due no later, released together, with
+/// requests of later deadlines in the last batch.
 ///
 /// # Errors
 /// Never.
@@ -132,7 +132,7 @@ pub fn dq_edf_without_carry_in(system: &System) -> Result<Vec<Verdict>, Inapplic
     Ok(released_together_by_due(system, 0))
 }
 
-/// Dual-queue EDF behind a full batch, all tasks releasing at once: a job that is released
+/// Dual-queue EDF after a full batch, with all tasks releasing at once: a job that is released
 /// later finds requests of longer deadlines that have become due before it.
 ///
 /// # Errors
@@ -141,8 +141,8 @@ pub fn dq_edf_released_together(system: &System) -> Result<Vec<Verdict>, Inappli
     Ok(released_together_by_due(system, system.batch_max))
 }
 
-/// What is due no later than the job, all released at once behind a batch of `carry_in`, the
-/// last batch full of whatever there is; for periods above that.
+/// Returns the time of the requests due no later than the job, all released at once after a batch
+/// of `carry_in`, with a full last batch; it holds for longer periods only.
 fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {
     let response = |task: &SporadicTask| {
         let urgent = system.tasks.iter().filter(|other| other.deadline <= task.deadline);
@@ -157,8 +157,8 @@ fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {
     responses.into_iter().map(|response| verdict(once.then_some(response))).collect()
 }
 
-/// `max over S without k of cost(e(S)) + cost(E - e(S))` if z >= E and `holds(R_k, p_k)` for
-/// all tasks.
+/// Returns `max over S without k of cost(e(S)) + cost(E - e(S))` if z >= E and `holds(R_k, p_k)`
+/// for all tasks.
 fn two_batches(
     system: &System,
     cost: impl Fn(u32) -> Duration,
@@ -176,7 +176,7 @@ fn two_batches(
     responses.into_iter().map(|response| verdict(holds.then_some(response))).collect()
 }
 
-/// The requests of every set of tasks without `own`.
+/// Returns the number of requests of every set of tasks without `own`.
 fn sums_without(system: &System, own: usize) -> Vec<u32> {
     let mut sums = vec![0];
     for (index, task) in system.tasks.iter().enumerate() {
@@ -189,7 +189,7 @@ fn sums_without(system: &System, own: usize) -> Vec<u32> {
     sums
 }
 
-/// A promise for systems with z >= E, made from E.
+/// Returns a bound for systems with z >= E, computed from E.
 fn for_large_batches(system: &System, f: impl Fn(u32) -> Duration) -> Option<Duration> {
     sum_within_batch(system).map(f)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A drive that honours priority(q) and nothing else.
+//! A drive that keeps only priority(q).
 //!
 //! ```text
 //!   q with priority, none on the drive
@@ -8,9 +8,9 @@
 //!   best effort comes back whenever the drive likes
 //! ```
 //!
-//! Of two rounds at once, and of more requests than its table has entries, the contract says
-//! nothing, so the drive takes much longer for them than for any round that it speaks of: a
-//! policy that lets two meet is late.
+//! The contract does not cover two rounds at once, or more requests than its table has entries. The
+//! drive takes much longer for them than for any covered round, so a policy that lets two rounds
+//! meet is late.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -19,14 +19,14 @@ use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestId, Tag, Tim
 
 use crate::workloads;
 
-/// How many of the longest rounds two rounds that meet take.
+/// Time of two overlapping rounds, in multiples of the longest round.
 const SPOILT: u64 = 5;
 
-/// `workload` on a drive with times for requests of priority, with as many tasks as it speaks
-/// of, each released as often as two rounds allow, or nearly.
+/// Returns `workload` on a drive with times for requests of priority, with as many tasks as the
+/// table covers, each released as often as two rounds allow, or nearly.
 ///
 /// # Panics
-/// Never: there is a task, and it has a request.
+/// Never, because there is a task and it has a request.
 #[must_use]
 pub fn leaning_on_priority(random: &mut Pcg64, mut workload: Workload) -> Workload {
     let priority = table(random, &workload.table);
@@ -35,14 +35,14 @@ pub fn leaning_on_priority(random: &mut Pcg64, mut workload: Workload) -> Worklo
     let requests: u32 = workload.tasks.iter().map(|task| task.requests).sum();
     let rounds = |first: u32| priority.time_max(first) + priority.time_max(requests - first);
     let longest = (0..requests).map(rounds).max().expect("a task has a request");
-    // With more than one request the bound has to be below every period.
+    // With more than one request the bound must be below every period.
     let tightest_ns = longest.ns() + u64::from(requests > 1);
     workloads::release_about_every(random, &mut workload, tightest_ns);
     workload.contracts.priority = Some(priority);
     workload
 }
 
-/// Some share of b(q), and up to one service before it.
+/// Returns a share of b(q) plus up to one service before it.
 fn table(random: &mut Pcg64, batches: &BatchTable) -> BatchTable {
     let percent = random.random_range(10..=100);
     let begun_ns = random.random_range(1..=batches.time_max(1).ns());
@@ -68,18 +68,18 @@ pub struct PriorityBox {
 }
 
 impl PriorityBox {
-    /// An idle drive.
+    /// Creates an idle drive.
     #[must_use]
     pub const fn new(priority: BatchTable, random: Pcg64) -> Self {
         Self { priority, random, held: Vec::new() }
     }
 
-    /// The most requests that the contract speaks of.
+    /// Returns the most requests that the contract covers.
     fn round_max(&self) -> usize {
         self.priority.batch_max() as usize
     }
 
-    /// The longest of all rounds.
+    /// Returns the time of the longest round.
     fn longest(&self) -> Duration {
         self.priority.time_max(self.priority.batch_max())
     }
@@ -88,7 +88,7 @@ impl PriorityBox {
         now + Duration::from_ns(self.random.random_range(1..=span.ns()))
     }
 
-    /// A round: the last is back at the last instant, the others with it or before.
+    /// Starts a round: its last request completes at the last instant, the others then or earlier.
     fn hold_round(&mut self, now: Time, ids: &[RequestId]) {
         let time = self.priority.time_max(u32::try_from(ids.len()).expect("few"));
         let is_burst = self.random.random_bool(0.5);
@@ -100,7 +100,7 @@ impl PriorityBox {
         }
     }
 
-    /// What joins a round spoils it, and so does more than the contract speaks of.
+    /// Delays all requests of priority, because two rounds overlap or a round exceeds the contract.
     fn spoil(&mut self, now: Time, ids: &[RequestId]) {
         let completes = now + self.longest() * SPOILT;
         for held in self.held.iter_mut().filter(|held| held.has_priority) {
@@ -110,7 +110,7 @@ impl PriorityBox {
     }
 
     fn hold_best_effort(&mut self, now: Time, id: RequestId) {
-        // Some come back at once and are replaced, some stay for several rounds.
+        // Some requests complete at once and are replaced, some stay for several rounds.
         let spans = [Duration::from_ns(1), self.longest(), self.longest() * SPOILT];
         let span = spans[self.random.random_range(0..spans.len())];
         let completes = self.any_instant(now, span);

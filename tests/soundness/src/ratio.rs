@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How tight a bound is: bound over truth, recorded and printed, never asserted.
+//! Measures how tight a bound is: bound over truth, recorded and printed, but not asserted.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Ratios {
 }
 
 impl Ratios {
-    /// Notes one task: what was promised, if anything, and what is true.
+    /// Records one task: its bound, if any, and the true worst case.
     pub fn record(&mut self, promise: Option<u64>, truth: u64) {
         let Some(promise) = promise else {
             self.without_bound += 1;
@@ -22,19 +22,19 @@ impl Ratios {
         self.exact += usize::from(promise == truth);
     }
 
-    /// How many tasks had a bound that equals the truth.
+    /// Returns how many tasks have a bound equal to the truth.
     #[must_use]
     pub fn exact(&self) -> usize {
         self.exact
     }
 
-    /// How many tasks had a bound.
+    /// Returns how many tasks have a bound.
     #[must_use]
     pub fn bounded(&self) -> usize {
         self.permille.len()
     }
 
-    /// The heading of a table of ratios.
+    /// Returns the heading of a table of ratios.
     #[must_use]
     pub fn heading() -> String {
         let columns = "bounded | no bound | mean | median | p95 | max | exact";
@@ -42,7 +42,7 @@ impl Ratios {
     }
 }
 
-/// A row of the table, from the third column on.
+/// Prints a row of the table, from the third column on.
 impl fmt::Display for Ratios {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut sorted = self.permille.clone();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every schedule up to a horizon, one by one: no states, no counts, no memory.
+//! Enumerates every schedule up to a horizon, without states, counts or memory.
 //!
-//! Jobs, their requests in the FIFO and the best-effort requests of a batch are spelled out
-//! as the policy's rule has them, so this shares no idea with the searches that it checks.
-//! Exponential in the horizon: two tasks and a handful of ticks.
+//! The code represents jobs, their requests in the FIFO and the best-effort requests of a batch
+//! exactly as in the policy's rule, so it shares no idea with the searches that it checks. The time
+//! is exponential in the horizon: it suits two tasks and a few ticks.
 
 use std::collections::VecDeque;
 
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most steps that are taken.
+/// The most steps of an enumeration.
 pub const STEPS_MAX: u64 = 600_000;
 
-/// The longest response of each task among the jobs complete by `horizon`, and whether all
-/// schedules were seen within [`STEPS_MAX`] steps.
+/// Returns the longest response of each task among the jobs complete by `horizon`, and whether
+/// [`STEPS_MAX`] steps were enough for all schedules.
 #[must_use]
 pub fn longest_responses(system: &SmallSystem, rules: Rules, horizon: Ticks) -> (Vec<Ticks>, bool) {
     let longest = vec![0; system.tasks.len()];
@@ -55,7 +55,7 @@ struct Batch {
 #[derive(Debug, Clone)]
 struct Schedule {
     now: Ticks,
-    /// When each task released last.
+    /// The time of each task's last release.
     released: Vec<Option<Ticks>>,
     jobs: Vec<Job>,
     /// The job of each queued request, oldest first.
@@ -78,7 +78,7 @@ impl Search<'_> {
             return;
         };
         let time = schedule.now - batch.sent;
-        // Best effort alone in no time changes nothing and could go on for ever.
+        // A batch of best effort that takes no time changes nothing and could repeat forever.
         let at_once = self.rules.shortest_batch == ShortestBatch::Instant && !batch.jobs.is_empty();
         if time > 0 || at_once {
             let complete = schedule.complete(batch, &mut self.longest);

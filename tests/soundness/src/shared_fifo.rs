@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The exhaustive adversary for FIFO one at a time, shared with closed-loop best effort.
 //!
-//! N best-effort requests circulate: each may be released again, at any tick, once it is
-//! complete. They wait in the one FIFO with the tasks' requests, so here it matters who
-//! waits where: whether the request that completes next is one that can come back. The
-//! response of a job is settled at its release: all that is ahead of it, at b(1) each.
+//! N best-effort requests circulate: after its completion, each may be released again at any tick.
+//! They wait in the same FIFO as the tasks' requests, so the order of the two kinds in the queue
+//! matters: it determines whether the next completion allows a new release. The response time of a
+//! job is determined at its release: all requests ahead of it, at b(1) each.
 
 use std::collections::HashSet;
 
 use crate::adversary::{Extent, WorstCase};
 use crate::small::{Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// Where a search stops.
+/// The most states of a search.
 pub const STATES_MAX: usize = 60_000;
 
-/// The true worst-case response times with `circulating` best-effort requests; beta of
-/// the system is ignored.
+/// Returns the true worst-case response times with `circulating` best-effort requests; ignores beta
+/// of the system.
 ///
 /// # Panics
-/// When z is not 1.
+/// If z is not 1.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, circulating: u32, rules: Rules) -> WorstCase {
     assert_eq!(system.batch_max, 1, "one at a time");
     let queued_max = 4 * (system.requests_sum() + circulating) as usize;
-    // Best effort takes what is left: where nothing is, the queue grows for ever.
+    // Best effort gets the remaining time; if none remains, the queue grows without limit.
     let beyond =
         if system.load().is_lt() { Extent::TooManyStates } else { Extent::BacklogUnbounded };
     let mut responses = vec![0; system.tasks.len()];
@@ -100,15 +100,15 @@ struct Service {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct State {
     cooldown: Vec<Ticks>,
-    /// Oldest first.
+    /// The kinds of the queued requests, oldest first.
     queue: Vec<Kind>,
-    /// Best-effort requests that may be released.
+    /// Number of best-effort requests that may be released.
     best_effort_ready: u32,
     serving: Option<Service>,
 }
 
 impl State {
-    /// The longest time until the youngest request in the queue completes.
+    /// Returns the longest time until the youngest request in the queue completes.
     fn rest(&self, request_time: Ticks) -> Ticks {
         let queued = u32::try_from(self.queue.len()).expect("few");
         self.serving.map_or(0, |service| service.left) + queued * request_time

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Systems small enough to be searched to the end, and what the searches may do in them.
+//! Systems small enough for a complete search, and the rules of the searches.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 use tidegate_analysis::{SporadicTask, System};
 use tidegate_model::{BatchTable, Duration};
 
-/// A length of time in a small system.
+/// A duration in a small system.
 pub type Ticks = u32;
 
 /// A task of a small system: (e, p, d).
@@ -17,7 +17,7 @@ pub struct SmallTask {
     pub requests: u32,
     /// Least time between two releases, p.
     pub period: Ticks,
-    /// Relative deadline, d; orders requests under EDF and nothing else here.
+    /// Relative deadline, d; it only orders requests under EDF.
     pub deadline: Ticks,
 }
 
@@ -33,16 +33,16 @@ pub struct SmallSystem {
     pub tasks: Vec<SmallTask>,
     /// b(i); index = number of requests, from 0.
     pub table: Vec<Ticks>,
-    /// z: the most requests of one batch.
+    /// z: the most requests in one batch.
     pub batch_max: u32,
-    /// beta: batches are filled up to this many requests with best effort; 0 = none.
+    /// beta: best effort fills batches up to this many requests; 0 = no best effort.
     pub best_effort_fill: u32,
 }
 
-/// The system of tasks (e, p) with d = p, b(1).. and z, without best effort.
+/// Returns the system of tasks (e, p) with d = p, b(1).. and z, without best effort.
 ///
 /// # Panics
-/// When an invariant of [`SmallSystem`] fails.
+/// If an invariant of [`SmallSystem`] fails.
 #[must_use]
 pub fn small(tasks: &[(u32, Ticks)], times: &[Ticks], batch_max: u32) -> SmallSystem {
     let tasks = tasks
@@ -56,10 +56,10 @@ pub fn small(tasks: &[(u32, Ticks)], times: &[Ticks], batch_max: u32) -> SmallSy
 }
 
 impl SmallSystem {
-    /// The same with best effort that fills batches up to `best_effort_fill`.
+    /// Returns the same system with best effort that fills batches up to `best_effort_fill`.
     ///
     /// # Panics
-    /// When that is more than z.
+    /// If the fill exceeds z.
     #[must_use]
     pub fn with_best_effort_fill(mut self, best_effort_fill: u32) -> Self {
         self.best_effort_fill = best_effort_fill;
@@ -67,10 +67,10 @@ impl SmallSystem {
         self
     }
 
-    /// The same with batches of at most `batch_max`.
+    /// Returns the same system with batches of at most `batch_max`.
     ///
     /// # Panics
-    /// When the table does not reach that far.
+    /// If the table is shorter.
     #[must_use]
     pub fn with_batch_max(mut self, batch_max: u32) -> Self {
         self.batch_max = batch_max;
@@ -78,10 +78,10 @@ impl SmallSystem {
         self
     }
 
-    /// The same with these relative deadlines, one for each task.
+    /// Returns the same system with these relative deadlines, one for each task.
     ///
     /// # Panics
-    /// When their number differs from that of the tasks.
+    /// If there is not one deadline for each task.
     #[must_use]
     pub fn with_deadlines(mut self, deadlines: &[Ticks]) -> Self {
         assert_eq!(deadlines.len(), self.tasks.len(), "one deadline for each task");
@@ -91,8 +91,8 @@ impl SmallSystem {
         self
     }
 
-    /// The same with every job of e requests split into e jobs of one request, released
-    /// each on its own.
+    /// Returns the same system with every job of e requests split into e jobs of one request,
+    /// released independently.
     #[must_use]
     pub fn split(mut self) -> Self {
         let single = |task: &SmallTask| SmallTask { requests: 1, ..*task };
@@ -104,21 +104,21 @@ impl SmallSystem {
         self
     }
 
-    /// E: all requests that can be released together.
+    /// Returns E: the number of requests that can be released together.
     #[must_use]
     pub fn requests_sum(&self) -> u32 {
         self.tasks.iter().map(|task| task.requests).sum()
     }
 
-    /// The longest time of a batch with so many real-time requests, best effort included:
-    /// b(max(j, beta)). With j = 0 a batch of best effort alone.
+    /// Returns the longest time of a batch with this many real-time requests, best effort included:
+    /// b(max(j, beta)). With j = 0 the batch holds only best effort.
     #[must_use]
     pub fn batch_cost(&self, real_time: u32) -> Ticks {
         self.table[real_time.max(self.best_effort_fill) as usize]
     }
 
-    /// How many requests come in the long run, `sum e_i / p_i`, against what full batches
-    /// can serve, `z / b(z)`.
+    /// Compares the long-term demand, `sum e_i / p_i`, with the capacity of full batches,
+    /// `z / b(z)`.
     #[must_use]
     pub fn load(&self) -> Ordering {
         let scale: u64 = self.tasks.iter().map(|task| u64::from(task.period)).product();
@@ -131,10 +131,10 @@ impl SmallSystem {
         (demand * full).cmp(&(u64::from(self.batch_max) * scale))
     }
 
-    /// The system as analyses see it, one tick lasting `tick`.
+    /// Returns the system for the analyses, with ticks of length `tick`.
     ///
     /// # Panics
-    /// When a length of time exceeds [`Duration::MAX`].
+    /// If a duration exceeds [`Duration::MAX`].
     #[must_use]
     pub fn to_analysis(&self, tick: Duration) -> System {
         let long = |ticks: Ticks| tick * u64::from(ticks);
@@ -166,7 +166,7 @@ impl SmallSystem {
     }
 }
 
-/// As code, so that a failing system can be entered again.
+/// Prints the system as code, so that a failing system can be entered again.
 impl fmt::Display for SmallSystem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let tasks: Vec<_> = self.tasks.iter().map(|task| (task.requests, task.period)).collect();
@@ -182,25 +182,25 @@ impl fmt::Display for SmallSystem {
     }
 }
 
-/// What an adversary may do beyond the order of same-instant events, which is always its own.
+/// The adversary's freedom; it always chooses the order of events of the same instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules {
     /// The shortest time a batch may take.
     pub shortest_batch: ShortestBatch,
-    /// How many requests a job may have.
+    /// The number of requests that a job may have.
     pub jobs: JobSize,
 }
 
 /// The shortest time a batch may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShortestBatch {
-    /// One tick: every worst case found is one that can happen.
+    /// One tick: every worst case found is possible.
     OneTick,
-    /// None, the limit of ever shorter batches: for safety.
+    /// No time, the limit of ever shorter batches: for safety.
     Instant,
 }
 
-/// How many requests a job may have.
+/// The number of requests that a job may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobSize {
     /// Exactly e.
@@ -210,9 +210,9 @@ pub enum JobSize {
 }
 
 impl Rules {
-    /// What can happen: batches of at least one tick, whole jobs.
+    /// The possible behaviour: batches of at least one tick, whole jobs.
     pub const REAL: Self = Self { shortest_batch: ShortestBatch::OneTick, jobs: JobSize::Whole };
-    /// The limit that no bound may be below: batches may take no time.
+    /// The limit for every bound: batches may take no time.
     pub const LIMIT: Self = Self { shortest_batch: ShortestBatch::Instant, jobs: JobSize::Whole };
     /// The limit with jobs that may be smaller than e.
     pub const LIMIT_SMALLER_JOBS: Self =

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plain search: the same true worst case as `adversary`, by none of its short cuts.
+//! The plain search: finds the same true worst case as `adversary`, without its short cuts.
 //!
-//! Every state of a system is visited, and from every release the job is followed to its
-//! completion through everything that may still happen: one tagged job, its place in the
-//! queue, and all choices. Written apart from `adversary` so that they can disagree.
+//! It visits every state of a system. From every release it follows the job to its completion
+//! through all possible behaviour: one tagged job, its place in the queue, and all choices. Its
+//! code is independent of `adversary`, so that the two can disagree.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// Where the search gives up.
+/// The most states of a search.
 pub const STATES_MAX: usize = 300_000;
 
-/// What the plain search found.
+/// The result of the plain search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tagged {
     /// The longest response of each task.
     pub responses: Vec<Ticks>,
-    /// The earliest tick by which a job of each task can have had that response.
+    /// The earliest tick by which a job of each task can have this response.
     pub seen_by: Vec<Ticks>,
 }
 
-/// The true worst case of every task, or `None` beyond [`STATES_MAX`] states.
+/// Returns the true worst case of every task, or `None` beyond [`STATES_MAX`] states.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> Option<Tagged> {
     let mut search = Search { system, rules, rest: HashMap::new() };
@@ -35,7 +35,7 @@ pub fn worst_case(system: &SmallSystem, rules: Rules) -> Option<Tagged> {
         device: Device::Idle,
         tagged: Place::Nowhere,
     };
-    // Steps take no time or one tick: with the former in front, states come in order of time.
+    // A step takes no time or one tick; with the former in front, states come in order of time.
     let mut open = VecDeque::from([(0, idle)]);
     let mut seen = HashSet::new();
     while let Some((now, state)) = open.pop_front() {
@@ -80,12 +80,12 @@ enum Device {
     Busy { left: Ticks, may_end: bool },
 }
 
-/// Where the last request of the tagged job is.
+/// The position of the tagged job's last request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     /// No job is tagged.
     Nowhere,
-    /// At this position of the queue, from 1.
+    /// At this position in the queue, from 1.
     Queued(u32),
     /// In the batch in flight.
     InFlight,
@@ -106,7 +106,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The longest time until the tagged job completes; `None` beyond the limit of states.
+    /// Returns the longest time until the tagged job completes; `None` beyond the limit of states.
     fn rest(&mut self, state: &State) -> Option<Ticks> {
         if let Some(&rest) = self.rest.get(state) {
             return Some(rest);
@@ -171,7 +171,7 @@ impl Search<'_> {
         steps
     }
 
-    /// The next batch is on the device.
+    /// Returns the state with the next batch on the device.
     fn sent(&self, state: &State) -> State {
         let count = state.queued.min(self.system.batch_max);
         let left = self.system.batch_cost(count);
@@ -191,7 +191,7 @@ impl Search<'_> {
 }
 
 fn later(state: &State, device: Device) -> State {
-    // Saturation is meant: a task that may release stays so.
+    // Saturation is intended: a task that may release stays ready.
     let cooldown = state.cooldown.iter().map(|cooldown| cooldown.saturating_sub(1)).collect();
     State { cooldown, device, ..state.clone() }
 }

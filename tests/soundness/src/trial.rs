@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One workload under one policy: what was promised of it, its run, and whether the promise was
-//! kept.
+//! Runs one workload under one policy and checks its bounds.
 //!
-//! A test makes its trials from numbers and decides on which drives they run; here is what all
-//! such tests do alike.
+//! A test generates its trials from numbers and chooses their drives; this module holds the code
+//! that all such tests share.
 
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_drive::{Drive, PseudoDisk};
@@ -14,25 +13,25 @@ use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, simulate};
 
 use crate::workloads;
 
-/// A run, and what was promised beforehand.
+/// A run, and its assessment before the run.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Which one of its series; the seed of its run.
+    /// Its number in the series, and the seed of its run.
     pub number: u64,
-    /// What runs.
+    /// The workload.
     pub workload: Workload,
     /// When its tasks release.
     pub releases: Releases,
     /// Jobs of each task.
     pub jobs: u64,
-    /// What was promised.
+    /// The assessment.
     pub assessment: Assessment,
-    /// What the policy carries out.
+    /// The plan for the policy.
     pub plan: Plan,
 }
 
 impl Trial {
-    /// A workload under a policy, assessed.
+    /// Creates a trial of a workload under a policy, with its assessment.
     #[must_use]
     pub fn new(
         number: u64,
@@ -46,29 +45,29 @@ impl Trial {
         Self { number, workload, releases, jobs, assessment, plan }
     }
 
-    /// Assesses the workload again, after it was changed.
+    /// Assesses the workload again after a change.
     pub fn assess_anew(&mut self) {
         self.assessment = assess(&self.workload, self.assessment.policy);
         self.plan = self.assessment.plan(&self.workload);
     }
 
-    /// The policy that was assessed.
+    /// Returns the assessed policy.
     ///
     /// # Panics
-    /// When it needs what is not known of the drive.
+    /// If the policy needs more knowledge of the drive.
     #[must_use]
     pub fn policy(&self) -> Box<dyn Policy> {
         tidegate_policy::build(self.assessment.policy, &self.plan, None)
-            .expect("it needs nothing else")
+            .expect("the policy needs nothing else")
     }
 
-    /// The pseudo-disk, or in every third trial the drive that may be faster.
+    /// Returns the pseudo-disk, or in every third trial a drive that may be faster.
     #[must_use]
     pub fn drive(&self) -> Box<dyn Drive> {
         self.drive_with(self.workload.table.clone())
     }
 
-    /// The same with other batch times than the workload says.
+    /// Returns the same drive with other batch times than the workload's.
     #[must_use]
     pub fn drive_with(&self, table: BatchTable) -> Box<dyn Drive> {
         let depth = self.workload.depth;
@@ -79,7 +78,7 @@ impl Trial {
         }
     }
 
-    /// A run of any policy on any drive.
+    /// Runs any policy on any drive.
     pub fn run(
         &self,
         policy: impl Policy,
@@ -91,17 +90,17 @@ impl Trial {
         simulate(&params, policy, drive, observer)
     }
 
-    /// A run of the policy that was assessed, with `observer` beside every checker.
+    /// Runs the assessed policy, with `observer` in addition to every checker.
     ///
     /// # Panics
-    /// When a checker has found anything, or real-time work is left at the end.
+    /// If a checker finds a violation, or real-time work is left at the end.
     pub fn checked_run<O: Observer>(&self, drive: impl Drive, observer: O) -> (SimRun, O) {
         let watching = Checkers::watching(self.assessment.policy, &self.plan, None);
-        let (policy, checkers) = watching.expect("it needs nothing else");
+        let (policy, checkers) = watching.expect("the policy needs nothing else");
         self.held_to(checkers, policy, drive, observer)
     }
 
-    /// The same of another policy that has to keep the rules of the one that was assessed.
+    /// Does the same with another policy, which must keep the rules of the assessed policy.
     ///
     /// # Panics
     /// As [`Self::checked_run`].
@@ -115,7 +114,7 @@ impl Trial {
         self.held_to(checkers, policy, drive, observer)
     }
 
-    /// A run in which checkers find nothing.
+    /// Runs a policy and asserts that the checkers find no violation.
     fn held_to<O: Observer>(
         &self,
         checkers: Checkers,
@@ -131,19 +130,19 @@ impl Trial {
         (run, watch.1)
     }
 
-    /// Whether there is a bound for every task, and it is within the deadline.
+    /// Returns whether every task has a bound within its deadline.
     #[must_use]
     pub fn is_proven(&self) -> bool {
         self.assessment.answer == Answer::Proven
     }
 
-    /// Whether there is a bound for some task.
+    /// Returns whether some task has a bound.
     #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.assessment.tasks.iter().any(|task| task.response_max.is_some())
     }
 
-    /// Makes every bound a tenth lower than what was proved.
+    /// Lowers every bound by a tenth.
     pub fn lower_bounds(&mut self) {
         for task in &mut self.assessment.tasks {
             let lower = |bound: Duration| Duration::from_ns(bound.ns() / 10 * 9);
@@ -151,30 +150,31 @@ impl Trial {
         }
     }
 
-    /// The first broken promise: a response above the least bound of its task, or a deadline
-    /// that was proved and missed.
+    /// Returns the first broken bound: a response above the least bound of its task, or a missed
+    /// deadline that was proved.
     #[must_use]
     pub fn broken_promise(&self, run: &SimRun) -> Option<String> {
         let of_tasks = run.metrics.tasks().iter().zip(&self.assessment.tasks).enumerate();
         let above = of_tasks.clone().find_map(|(task, (metrics, promise))| {
             let (response, (bound, name)) = metrics.responses.max().zip(promise.response_max)?;
             let text = || {
-                format!("task {task} responds in {response}, `{}` promised {bound}", name.name())
+                format!("task {task} responds in {response}, but `{}` gives {bound}", name.name())
             };
             (response > bound).then(text)
         });
         let missed = || {
             let mut late = of_tasks.clone().filter(|(_, (metrics, _))| metrics.misses > 0);
             let (task, _) = late.next().filter(|_| self.is_proven())?;
-            Some(format!("task {task} missed a deadline that was proved"))
+            Some(format!("task {task} missed a proven deadline"))
         };
         above.or_else(missed).map(|broken| format!("{broken} ({})", self.name()))
     }
 
-    /// Longest response over bound in thousandths, the largest of all tasks with a bound.
+    /// Returns the longest response over its bound in thousandths, the largest of all tasks with a
+    /// bound.
     ///
     /// # Panics
-    /// When a ratio is beyond all that can be counted.
+    /// If a ratio exceeds a u64.
     #[must_use]
     pub fn closeness_permille(&self, run: &SimRun) -> Option<u64> {
         let observed = run.metrics.tasks().iter().map(|task| task.responses.max());
@@ -191,20 +191,20 @@ impl Trial {
     }
 }
 
-/// How close the runs of a test came to the bounds.
+/// How close the runs of a test came to their bounds.
 #[derive(Debug, Default)]
 pub struct Closeness {
     runs: u64,
     proven: u64,
-    /// Of each run with a bound.
+    /// One entry for each run with a bound.
     permille: Vec<u64>,
 }
 
 impl Closeness {
-    /// Counts a run.
+    /// Records a run.
     ///
     /// # Panics
-    /// When it broke a promise.
+    /// If the run broke a bound.
     pub fn note(&mut self, trial: &Trial, run: &SimRun) {
         if let Some(broken) = trial.broken_promise(run) {
             panic!("{broken} in {:#?}", trial.workload);
@@ -214,10 +214,10 @@ impl Closeness {
         self.permille.extend(trial.closeness_permille(run));
     }
 
-    /// Says what was seen.
+    /// Prints the summary.
     ///
     /// # Panics
-    /// When fewer than `bounded_min` runs had a bound.
+    /// If fewer than `bounded_min` runs had a bound.
     pub fn conclude(mut self, what: &str, bounded_min: usize) {
         self.permille.sort_unstable();
         let (bounded, Self { runs, proven, permille }) = (self.permille.len(), self);
@@ -231,10 +231,10 @@ impl Closeness {
     }
 }
 
-/// Fails unless one of the trials breaks a promise when `run` is done with it.
+/// Asserts that `run` breaks a bound of at least one trial.
 ///
 /// # Panics
-/// Then.
+/// If no trial breaks a bound.
 pub fn assert_caught(
     what: &str,
     trials: impl IntoIterator<Item = Trial>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No bound of `analysis` is below the true worst case of a small system, and the bounds
-//! that are proved exact are exact. How tight the others are is printed, not asserted.
+//! No bound of `analysis` is below the true worst case of a small system, and the bounds that are
+//! proved exact are exact. The tightness of the others is printed, not asserted.
 //!
-//! Safety is checked against the limit of batches that take no time, exactness and
-//! tightness against batches of at least one tick, which can happen.
+//! Safety is checked against the limit of batches that take no time; exactness and tightness
+//! against batches of at least one tick, which are possible.
 
 use tidegate_analysis::fifo::BestEffortAhead;
 use tidegate_analysis::{Inapplicable, System, Verdict, dqf, edf as edf_bound, fifo};
@@ -23,7 +23,7 @@ const DQF_BOUNDS: [(&str, Bound); 4] = [
     ("min_period", dqf::min_period),
 ];
 
-/// What became of the systems of a test.
+/// The results of the searches of a test.
 #[derive(Debug, Default)]
 struct Tally {
     searched: usize,
@@ -33,7 +33,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes a search; whether it covered everything.
+    /// Records a search; returns whether it was complete.
     fn note(&mut self, found: &WorstCase, system: &SmallSystem) -> bool {
         self.states += found.states;
         match found.extent {
@@ -47,7 +47,7 @@ impl Tally {
         found.extent == Extent::Whole
     }
 
-    /// Prints the tally; few systems may have been too large.
+    /// Prints the tally and asserts that few systems were too large.
     fn close(&self, what: &str) {
         let Self { searched, unbounded, too_large, states } = self;
         println!(
@@ -58,7 +58,7 @@ impl Tally {
     }
 }
 
-/// Fails if a bound is below what was found, whether or not all was found.
+/// Asserts that no bound is below the responses found, whether or not the search was complete.
 fn assert_safe(bounds: &[(&str, Bound)], system: &SmallSystem, found: &WorstCase, number: u64) {
     for (name, bound) in bounds {
         if let Some(violation) = harness::violation(*bound, system, &found.responses) {
@@ -67,7 +67,7 @@ fn assert_safe(bounds: &[(&str, Bound)], system: &SmallSystem, found: &WorstCase
     }
 }
 
-/// Fails if the bound differs from the truth.
+/// Asserts that the bound equals the truth.
 fn assert_exact(name: &str, bound: Bound, system: &SmallSystem, truth: &WorstCase) {
     for tick in TICKS {
         let expected: Vec<_> =
@@ -81,7 +81,7 @@ fn responds_within_periods(system: &SmallSystem, truth: &WorstCase) -> bool {
     truth.responses.iter().zip(&system.tasks).all(|(&response, task)| response < task.period)
 }
 
-/// Tightness of every bound in one kind of systems.
+/// The tightness of every bound in one kind of system.
 struct Row {
     kind: &'static str,
     systems: usize,
@@ -111,7 +111,7 @@ impl Row {
     }
 }
 
-/// Chapter 9 and Theorems 1 and 2 against the adversary.
+/// Compares chapter 9 and Theorems 1 and 2 with the adversary.
 #[test]
 fn no_bound_is_below_the_true_worst_case() {
     let mut tally = Tally::default();
@@ -148,8 +148,8 @@ fn no_bound_is_below_the_true_worst_case() {
     assert!(tally.searched >= 2_000, "too few systems were searched");
 }
 
-/// The same where responses are as long as the periods, or one tick shorter or longer:
-/// theorems change there from one job of a task at a time to two.
+/// The same with responses as long as the periods, or one tick shorter or longer: there the
+/// theorems change from one job of a task at a time to two.
 #[test]
 fn no_bound_is_below_the_true_worst_case_at_the_edge() {
     let mut tally = Tally::default();
@@ -174,7 +174,7 @@ fn no_bound_is_below_the_true_worst_case_at_the_edge() {
     tally.close("dqf at the edge");
 }
 
-/// "Each job has no more than e_i requests" (9.2.2): smaller jobs break no bound either.
+/// "Each job has no more than e_i requests" (9.2.2): smaller jobs break no bound.
 #[test]
 fn no_bound_is_below_the_worst_case_of_smaller_jobs() {
     let mut tally = Tally::default();
@@ -188,7 +188,7 @@ fn no_bound_is_below_the_worst_case_of_smaller_jobs() {
     tally.close("dqf, jobs of up to e requests");
 }
 
-/// Theorem 3: best effort fills the batches, three fills for each system.
+/// Theorem 3: best effort fills the batches; three fills for each system.
 #[test]
 fn no_bound_is_below_the_true_worst_case_with_best_effort() {
     let mut tally = Tally::default();
@@ -249,7 +249,7 @@ fn one_at_a_time_fifo_is_exact() {
     all.print(&bounds);
 }
 
-/// One request at a time with best effort that circulates in the same queue.
+/// One request at a time, with best effort that circulates in the same queue.
 #[test]
 fn no_fifo_bound_is_below_the_true_worst_case_with_best_effort() {
     let with_one: Bound = |system| fifo_with_best_effort(system, 1);
@@ -261,7 +261,7 @@ fn no_fifo_bound_is_below_the_true_worst_case_with_best_effort() {
         for number in 0..400 {
             let random = &mut generate::generator(SEED + 5, number);
             let system = generate::system(random, size).with_batch_max(1);
-            // Best effort takes all that is left: at full load the backlog has no bound.
+            // Best effort takes all remaining time, so at full load the backlog has no bound.
             if system.load().is_eq() {
                 continue;
             }
@@ -283,7 +283,7 @@ fn fifo_with_best_effort(system: &System, outstanding: u64) -> Result<Vec<Verdic
     fifo::responses_with_best_effort(system, &ahead)
 }
 
-/// One request at a time by deadline, with deadlines on either side of the periods.
+/// One request at a time by deadline, with deadlines shorter and longer than the periods.
 #[test]
 fn no_edf_bound_is_below_the_true_worst_case() {
     let bounds: [(&str, Bound); 1] = [("edf", edf_bound::responses)];

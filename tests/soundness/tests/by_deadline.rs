@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No response that the simulator observes under a policy by deadline exceeds its bound: the
-//! policies' own code, random workloads with deadlines on either side of the periods, every
-//! checker on.
+//! No response in the simulator under a policy by deadline exceeds its bound: the policies' own
+//! code runs on random workloads with deadlines shorter and longer than the periods, with every
+//! checker.
 //!
-//! As `soundness` does for release order; the searches of `dq_edf` are exhaustive in small
-//! systems, this reaches further.
+//! `soundness` does the same for release order. The searches of `dq_edf` are exhaustive in small
+//! systems; this test reaches larger systems.
 
 use tidegate_model::PolicyName;
 use tidegate_sim::SimRun;
@@ -65,7 +65,8 @@ fn an_optimistic_bound_by_deadline_is_caught() {
     }
 }
 
-/// Nearest first, whatever the deadlines, is g-edf with groups of everything.
+/// Canary: nearest first without regard to deadlines, which is g-edf with one group of all
+/// requests.
 #[test]
 fn a_policy_that_looks_beyond_the_earliest_due_is_caught() {
     assert_caught("groups of near deadlines", PolicyName::Edf, |trial| {

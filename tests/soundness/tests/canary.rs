@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The harness can fail: bounds that are wrong on purpose are caught by the same search,
-//! the same systems and the same comparison as those of `analysis`.
+//! Canaries: the harness can fail. Bounds that are wrong on purpose are caught by the same search,
+//! the same systems and the same comparison as the bounds of `analysis`.
 
 use tidegate_soundness::adversary::{self, WorstCase};
 use tidegate_soundness::generate::{self, Size};
@@ -9,10 +9,10 @@ use tidegate_soundness::small::Rules;
 use tidegate_soundness::{SmallSystem, busy_interval, edf, optimistic};
 
 const SEED: u64 = 20_261_121;
-/// How many systems a bound gets to survive.
+/// The most systems that are tried on a bound.
 const SYSTEMS: u64 = 2_000;
 
-/// Fails unless a system is found whose true worst case exceeds the bound.
+/// Asserts that some system's true worst case exceeds the bound.
 fn assert_caught(
     name: &str,
     bound: Bound,
@@ -34,14 +34,14 @@ fn dqf_system(number: u64) -> SmallSystem {
     generate::system(&mut generate::generator(SEED, number), Size::SMALL)
 }
 
-/// With a fill that varies from system to system.
+/// Returns a system with a fill that varies with the number.
 fn best_effort_system(number: u64) -> SmallSystem {
     let system = dqf_system(number);
     let fill = 1 + u32::try_from(number % 5).expect("small") % system.batch_max;
     system.with_best_effort_fill(fill)
 }
 
-/// With periods one tick longer than the bound: its author would just trust it.
+/// Returns a system with periods one tick longer than the bound, as if the bound were correct.
 fn edge_system(number: u64, bound: Bound) -> SmallSystem {
     harness::with_periods_near(bound, dqf_system(number), 1)
 }
@@ -52,7 +52,7 @@ fn edf_system(number: u64) -> SmallSystem {
     generate::with_random_deadlines(random, system)
 }
 
-/// Only what can happen counts here: a canary has to be wrong, not merely wrong in the limit.
+/// Returns the possible worst case, because a canary must be wrong, not only wrong in the limit.
 fn dqf_truth(system: &SmallSystem) -> WorstCase {
     adversary::worst_case(system, Rules::REAL)
 }
@@ -107,7 +107,8 @@ fn edf_without_blocking_is_caught() {
     assert_caught("EDF without blocking", optimistic::edf_without_blocking, edf_system, truth);
 }
 
-/// Releases in a window of `length`, summed over the tasks; `count(length, p)` each.
+/// Returns the releases in a window of `length`, summed over the tasks; `count(length, p)` for
+/// each.
 fn released(system: &SmallSystem, length: u32, count: fn(u32, u32) -> u32) -> u32 {
     system.tasks.iter().map(|task| count(length, task.period) * task.requests).sum()
 }
@@ -118,8 +119,8 @@ fn batches_bound(system: &SmallSystem, count: fn(u32, u32) -> u32) -> Option<u32
     (1..200).find(|&x| released(system, x * full, count) <= x * system.batch_max)
 }
 
-/// As a statement on L, Lemma 9.2.4 is false with the printed ceil and holds with
-/// floor + 1, by the same search over the same systems.
+/// As a statement on L, Lemma 9.2.4 is false with the printed ceil and holds with floor + 1, in the
+/// same search over the same systems.
 #[test]
 fn lemma_9_2_4_as_a_statement_on_l_is_caught() {
     let ceil: fn(u32, u32) -> u32 = |length, period| length.div_ceil(period);
@@ -144,8 +145,8 @@ fn lemma_9_2_4_as_a_statement_on_l_is_caught() {
     assert!(broken > 0, "the printed lemma survived: the harness is broken");
 }
 
-/// Lemma 9.2.5 says L <= floor(E / z) + 1 if the shortest period is at least, and in truth
-/// only if it is above, (floor(E / z) + 1) b(z).
+/// Lemma 9.2.5 says L <= floor(E / z) + 1 if the shortest period is at least (floor(E / z) + 1)
+/// b(z). It holds only if the period is above this value.
 #[test]
 fn lemma_9_2_5_with_equality_is_caught() {
     let (mut equal, mut above, mut broken) = (0, 0, 0);

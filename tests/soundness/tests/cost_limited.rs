@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bound for batches limited by cost is not exceeded: in no schedule of small systems, and
-//! not by the policy in the simulator on a drive that takes A and the cost of each request.
+//! The bound for batches limited by cost holds: in all schedules of small systems, and for the
+//! policy in the simulator on a drive that takes A plus the cost of each request.
 
 use rand::RngExt;
 use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
@@ -21,7 +21,7 @@ fn bound_ns(system: &CostLimitedSystem) -> Option<u64> {
     verdicts.first().copied().and_then(Verdict::bound).map(Duration::ns)
 }
 
-/// A small system with periods about its bound, that bound, and whether batches may be cut.
+/// Returns a small system with periods near its bound, the bound, and whether batches may be cut.
 fn case(number: u64) -> Option<(CostLimitedSystem, u64, bool)> {
     let random = &mut generate::generator(SEED, number);
     let mut system = search::system(random, number % 2 == 1);
@@ -36,8 +36,8 @@ fn case(number: u64) -> Option<(CostLimitedSystem, u64, bool)> {
 
 const STATES_MAX: usize = 15_000;
 
-/// Goal: no schedule of a small system exceeds the bound, and where one batch takes all that can
-/// be queued the bound is reached. Method: all schedules.
+/// Goal: no schedule of a small system exceeds the bound, and if one batch takes all queued
+/// requests the bound is reached. Method: all schedules.
 #[test]
 fn no_schedule_exceeds_the_bound_for_batches_limited_by_cost() {
     let (mut searched, mut cut, mut reached) = (0, 0, 0);
@@ -54,9 +54,9 @@ fn no_schedule_exceeds_the_bound_for_batches_limited_by_cost() {
     assert!(searched >= 150 && cut >= 80 && reached >= 50, "too few: {searched}, {cut}, {reached}");
 }
 
-/// By hand: three requests of 3 and one of 1, A = 1, Z = 5. The 1 is in flight when the others
-/// come; each of them goes alone, for two cost more than Z: four batches, 4 A + 10. Batches that
-/// cost Z would be three.
+/// By hand: three requests of 3 and one of 1, A = 1, Z = 5. The request of 1 is in flight when the
+/// others are released. Each of them is sent alone, because two cost more than Z: four batches, 4
+/// A + 10. Batches of cost Z would be three.
 #[test]
 fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
     let task = |requests: u32, cost_ns: u64| {
@@ -75,7 +75,7 @@ fn a_batch_that_the_next_request_does_not_fit_in_is_not_full() {
     assert_eq!(search::longest_response(&system, 500_000), Some(14));
 }
 
-/// Canaries: bounds that leave something out that can happen.
+/// Canaries: bounds that omit possible delays.
 #[test]
 fn bounds_that_forget_something_are_caught() {
     let caught = |wrong: fn(&CostLimitedSystem, u64) -> u64| {
@@ -88,7 +88,7 @@ fn bounds_that_forget_something_are_caught() {
     };
     let one_less = |system: &CostLimitedSystem, bound: u64| bound - system.positioning_max.ns();
     println!("one A less: caught by {}", caught(one_less).expect("each batch has its A"));
-    // The number of batches that a queue comes to if every one were cut by cost.
+    // The number of batches of a queue if cost cuts every batch.
     let by_cost_alone = |system: &CostLimitedSystem, bound: u64| {
         let many = CostLimitedSystem { batch_max: u32::MAX, ..system.clone() };
         bound_ns(&many).unwrap_or(u64::MAX).min(bound)
@@ -101,8 +101,8 @@ fn bounds_that_forget_something_are_caught() {
     println!("best effort: caught by {}", caught(no_best_effort).expect("best effort delays"));
 }
 
-/// Goal: where everything fits into one batch and there is no best effort, the bound is that of
-/// batches by count, which is Theorem 2 by cost.
+/// Goal: if all requests fit into one batch and there is no best effort, the bound equals the bound
+/// of batches by count, which is Theorem 2 by cost.
 #[test]
 fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
     let mut compared = 0;
@@ -128,7 +128,8 @@ fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
     assert_eq!(compared, 2_000);
 }
 
-/// A random workload with a limit by cost, on a drive that holds more or less than all at once.
+/// Returns a random workload with a limit by cost, on a drive that holds more or fewer requests
+/// than all tasks release at once.
 fn workload(number: u64) -> (Workload, CostModel) {
     let (mut workload, costs) = mixed::workload(SEED + 2, number);
     let random = &mut generate::generator(SEED + 3, number);
@@ -140,7 +141,7 @@ fn workload(number: u64) -> (Workload, CostModel) {
     let limit = dearest + random.random_range(0..=dearest * 8);
     workload.parameters.dqf.batch_cost = Some(Duration::from_ns(limit));
     workload.batch = BatchChoice::Auto;
-    // Periods of twice the bound or less: longer ones prove little.
+    // Periods of at most about twice the bound: longer ones prove little.
     let wide = Duration::from_ns(1 << 50);
     workload.tasks.iter_mut().for_each(|task| (task.period, task.deadline) = (wide, wide));
     workload.tasks.iter_mut().for_each(|task| task.offset = Duration::ZERO);
@@ -155,9 +156,9 @@ fn workload(number: u64) -> (Workload, CostModel) {
     (workload, costs)
 }
 
-/// How many workloads of `numbers` had a bound and how many of them one of more than two
-/// batches, and the first with a broken promise when the policy carries out what `plan` makes of
-/// the assessment, on a drive that much slower than it should be.
+/// Returns how many workloads of `numbers` had a bound, how many had best effort in batches, and
+/// the first with a broken bound when the policy carries out `plan` of the assessment, on a drive
+/// that is slower than stated by `slower`.
 fn simulated(
     numbers: std::ops::Range<u64>,
     slower: fn(&CostModel) -> u64,
@@ -196,7 +197,7 @@ fn simulated(
 #[test]
 fn no_response_in_the_simulator_exceeds_the_bound() {
     let (bounded, filled, broken) = simulated(0..400, |_| 0, Assessment::plan);
-    println!("{bounded} workloads with a bound, {filled} of them with best effort aboard");
+    println!("{bounded} workloads with a bound, {filled} of them with best effort in batches");
     assert_eq!(broken, None);
     assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The dynamic active subset keeps what the analysis promises: on a drive that takes any time
-//! up to what was expected of it and the margin, and on a simulated disk. And it is worth it:
+//! Tests that the dynamic active subset keeps the bounds of the analysis, on a drive that takes any
+//! time up to its estimate plus the margin, and on a simulated disk; and that it gains throughput:
 //! the experiments of RTAS 2008, sections 3.3 and 3.4, with this policy.
 
 use std::collections::HashMap;
@@ -52,14 +52,13 @@ fn load(outstanding: u32) -> BestEffort {
     }
 }
 
-/// A random system at or near the edge of what the test admits, with best effort that never
-/// ends.
+/// A random system at or near the limit of the admission test, with endless best effort.
 struct Trial {
     number: u64,
     workload: Workload,
     releases: Releases,
     service_max: Duration,
-    /// By how much the drive may exceed what is expected of it.
+    /// The most by which the drive may exceed the estimate.
     error_max: Duration,
 }
 
@@ -113,7 +112,7 @@ impl Trial {
         simulate(&params, policy, drive, observer)
     }
 
-    /// Misses with a policy of that plan.
+    /// Returns the misses under a policy with this plan.
     fn misses(&self, plan: &Plan) -> u64 {
         misses(&self.run(Das::new(plan, Box::new(self.estimates())), &mut ()))
     }
@@ -123,8 +122,8 @@ fn misses(run: &SimRun) -> u64 {
     run.metrics.tasks().iter().map(|task| task.misses).sum()
 }
 
-/// Goal: a workload that the analysis admits misses nothing, however the drive uses what it
-/// may, and every other rule is kept; and best effort is served.
+/// Goal: a workload that the analysis admits misses no deadline for any allowed behaviour of the
+/// drive, and keeps every other rule; best effort is served too.
 #[test]
 fn admitted_workloads_miss_nothing() {
     let mut best_effort = 0;
@@ -145,20 +144,20 @@ fn admitted_workloads_miss_nothing() {
     assert!(best_effort > SYSTEMS * JOBS, "{best_effort}: the gate is hardly ever open");
 }
 
-/// Fails unless some system misses with the plan that this makes of the right one.
+/// Asserts that some system misses a deadline with the broken plan.
 fn assert_caught(name: &str, broken: impl Fn(&Trial) -> Plan) {
     let caught = (0..SYSTEMS).map(Trial::new).find(|trial| trial.misses(&broken(trial)) > 0);
     let Some(trial) = caught else { panic!("`{name}` survived {SYSTEMS} systems") };
     println!("`{name}` caught by system {}", trial.number);
 }
 
-/// Canary: the model errs by more than the policy was told.
+/// Canary: the model's error exceeds the margin.
 #[test]
 fn margin_that_is_too_small_is_caught() {
     assert_caught("no margin", |trial| trial.plan(Duration::ZERO));
 }
 
-/// Canary: a policy that does not know the tasks keeps no room for what they may release.
+/// Canary: a policy that does not know the tasks keeps no room for their next jobs.
 #[test]
 fn no_room_for_jobs_to_come_is_caught() {
     assert_caught("no jobs to come", |trial| Plan {
@@ -167,7 +166,7 @@ fn no_room_for_jobs_to_come_is_caught() {
     });
 }
 
-/// Canary: a fallback that is thought to be faster than the drive.
+/// Canary: a fallback time that is shorter than the drive's.
 #[test]
 fn fallback_that_is_too_fast_is_caught() {
     assert_caught("C too small", |trial| {
@@ -177,12 +176,12 @@ fn fallback_that_is_too_fast_is_caught() {
     });
 }
 
-/// The Fujitsu with these tasks and so much best effort.
+/// Returns the Fujitsu drive with these tasks and this much best effort.
 fn fujitsu(tasks: Vec<Task>, outstanding: u32) -> (DriveFile, Workload) {
     let file = builtin::load("fujitsu-max3036rc").expect("a built-in drive");
     let text = "drive = \"fujitsu-max3036rc\"\n[[best_effort]]\nname = \"load\"\nsize = \"256KiB\"\n\
                 outstanding = 1\n";
-    let parsed = WorkloadFile::parse(text).expect("a sound file");
+    let parsed = WorkloadFile::parse(text).expect("a valid file");
     let bound = parsed.bind(&file).expect("the drive was measured for it");
     let workload = Workload { tasks, best_effort: vec![load(outstanding)], ..bound };
     (file, workload)
@@ -209,8 +208,8 @@ fn das(system: &(DriveFile, Workload)) -> Das {
     Das::new(&Plan::of(&system.1), access(&system.0))
 }
 
-/// Goal: the same on a disk, whose model knows it to the nanosecond: three tasks at the very
-/// edge of the test.
+/// Goal: the same on a disk, whose model is exact to the nanosecond: tasks at the very limit of the
+/// admission test.
 #[test]
 fn disk_that_keeps_its_table_misses_nothing() {
     for (count, outstanding) in [(1, 40), (3, 8), (3, 60)] {
@@ -229,12 +228,13 @@ fn disk_that_keeps_its_table_misses_nothing() {
     }
 }
 
-/// Bytes per second of everything, in thousands.
+/// Returns the total throughput in kB/s.
 fn total_kb(run: &SimRun) -> u64 {
     run.metrics.all().throughput_bytes_per_s().expect("something was served") / 1_000
 }
 
-/// One task of 256 KiB each period beside 450 outstanding random reads of that size.
+/// Returns one task of 256 KiB per period beside 450 random best-effort reads of the same size in
+/// flight or queued.
 fn one_reader(period_ms: u64) -> (DriveFile, Workload) {
     let period = Duration::from_ms(period_ms);
     fujitsu(vec![task(0, 1, (period, period))], 450)
@@ -242,8 +242,8 @@ fn one_reader(period_ms: u64) -> (DriveFile, Workload) {
 
 const EXPERIMENT: Length = Length::Duration(Duration::from_ms(12_000));
 
-/// Goal: deadlines cost next to nothing. The disk alone, with its queue of 20, is the measure;
-/// it knows nothing of deadlines, and not its platter either.
+/// Goal: deadlines cost nearly no throughput. The reference is the disk alone with its queue of 20,
+/// which uses neither deadlines nor the rotational position.
 #[test]
 fn one_reader_and_the_disk_at_full_speed() {
     for (period_ms, percent) in [(30, 110), (50, 120), (75, 120), (160, 130)] {
@@ -262,8 +262,8 @@ fn one_reader_and_the_disk_at_full_speed() {
     }
 }
 
-/// Goal: a model that errs by up to a millisecond, with a margin of one, still gives 95 % of
-/// the disk's own rate, and no miss.
+/// Goal: a model with an error of up to one millisecond, with a margin of one millisecond, still
+/// gives 95 % of the disk's own rate, without a miss.
 #[test]
 fn model_that_errs_costs_little_where_the_margin_covers_it() {
     let error_max = Duration::from_ms(1);
@@ -279,11 +279,11 @@ fn model_that_errs_costs_little_where_the_margin_covers_it() {
     assert!(total_kb(&run) * 100 >= total_kb(&noop) * 95);
 }
 
-/// Follows how many jobs of each task were dropped.
+/// Counts the dropped jobs of each task.
 struct Quality {
-    /// Parts per million that may be.
+    /// The share of requests that may be dropped, in parts per million.
     droppable: u64,
-    /// Released and dropped.
+    /// Released and dropped jobs.
     jobs: HashMap<TaskIndex, (u64, u64)>,
     dropped: u64,
 }
@@ -302,8 +302,8 @@ impl Observer for Quality {
     }
 }
 
-/// Goal: in an overload, dropping what may be dropped serves more of what may not: fewer
-/// misses and more best effort. The share is held at every instant.
+/// Goal: in an overload, dropping optional requests serves more of the others: fewer misses and
+/// more best effort. The share holds at every instant.
 #[test]
 fn quality_below_all_serves_an_overload_better() {
     let period = Duration::from_ms(75);
@@ -327,20 +327,20 @@ fn quality_below_all_serves_an_overload_better() {
     assert!(some.1 >= all.1, "{some:?} {all:?}");
 }
 
-/// The plan of the trial's workload behind these regulators.
+/// Returns the plan of the trial's workload behind these regulators.
 fn plan_behind(trial: &Trial, regulators: Vec<RegulatorName>) -> Plan {
     let plan = trial.plan(trial.error_max);
     Plan { regulators, ..plan }
 }
 
-/// A run in which one task asks for more than its contract; by how much the longest response of
-/// any other exceeds its deadline.
+/// Runs the trial with one task that exceeds its contract. Returns the largest excess of any other
+/// task's longest response over its deadline.
 fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duration> {
     let random = &mut generate::generator(SEED + 7, trial.number);
     let culprit = random.random_range(0..trial.workload.tasks.len());
     let mut deeds = trial.workload.clone();
     let task = &mut deeds.tasks[culprit];
-    // One at a time they come apart for good: tokens return as they were taken.
+    // Single requests drift apart permanently, because tokens return at the times of their use.
     let is_torn = random.random_bool(0.5);
     task.requests = if is_torn { 1 } else { task.requests + random.random_range(0..=6) };
     task.period = Duration::from_ns(task.period.ns() * 10 / random.random_range(10..=50));
@@ -358,8 +358,8 @@ fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duratio
     excess.max()
 }
 
-/// Goal: behind tokens jobs of several requests are proven, and the others' deadlines are kept
-/// whatever one task does.
+/// Goal: behind tokens, jobs of several requests are proven, and the other tasks' deadlines are
+/// kept for every behaviour of one task.
 #[test]
 fn others_keep_their_deadlines_behind_tokens_whatever_one_task_does() {
     let mut torn_apart = 0;

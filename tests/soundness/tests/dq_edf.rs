@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No bound by deadline is below the true worst case of a small system: one request at a
-//! time and in batches, with best effort and without, equal deadlines in any order. How
-//! tight the bounds are is printed, not asserted, but where they are exact.
+//! No bound by deadline is below the true worst case of a small system: one request at a time and
+//! in batches, with best effort and without, equal deadlines in any order. Except for exact bounds,
+//! the tightness is printed, not asserted.
 //!
-//! Safety is checked against the limit of batches that take no time, exactness and
-//! tightness against batches of at least one tick, which can happen. Bounds that forget
-//! something are caught by the same search over the same systems.
+//! Safety is checked against the limit of batches that take no time; exactness and tightness
+//! against batches of at least one tick, which are possible. The same search over the same systems
+//! catches bounds that omit a cause of delay.
 
 use tidegate_analysis::{
     Inapplicable, System, Verdict, dq_edf as dq_edf_bound, dqf, edf as edf_bound,
@@ -19,7 +19,7 @@ use tidegate_soundness::{SmallSystem, dq_edf, edf, optimistic};
 
 const SEED: u64 = 20_261_221;
 
-/// Small enough to hold the deadlines of all that is queued.
+/// Small enough to hold the deadlines of all queued requests.
 const SIZE: Size =
     Size { tasks_max: 4, requests_max: 2, batch_max: 3, period_max: 12, step_max: 3 };
 
@@ -31,7 +31,7 @@ fn system(number: u64, size: Size) -> SmallSystem {
     generate::with_random_deadlines(random, system)
 }
 
-/// Every third system has best effort aboard, of one size or another.
+/// Returns a system; every third one has best effort in its batches, with different fills.
 fn any_system(number: u64) -> SmallSystem {
     let system = system(number, SIZE);
     let fill = 1 + u32::try_from(number / 3 % 3).expect("small");
@@ -39,7 +39,7 @@ fn any_system(number: u64) -> SmallSystem {
     system.with_best_effort_fill(fill)
 }
 
-/// Fails if a bound is below what was found, whether or not all was found.
+/// Asserts that no bound is below the responses found, whether or not the search was complete.
 fn assert_safe(bounds: &[(&str, Bound)], system: &SmallSystem, found: &WorstCase, number: u64) {
     for (name, bound) in bounds {
         if let Some(violation) = harness::violation(*bound, system, &found.responses) {
@@ -48,7 +48,7 @@ fn assert_safe(bounds: &[(&str, Bound)], system: &SmallSystem, found: &WorstCase
     }
 }
 
-/// Bound over truth, by kind of system.
+/// Ratios of bound to truth, by kind of system.
 #[derive(Default)]
 struct Tally {
     searched: usize,
@@ -59,7 +59,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Notes a search; whether it covered everything.
+    /// Records a search; returns whether it was complete.
     fn note(&mut self, found: &WorstCase) -> bool {
         self.states += found.states;
         match found.extent {
@@ -126,8 +126,8 @@ fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case() {
     assert!(tally.searched >= 2_000, "too few systems were searched");
 }
 
-/// Periods at the bound or one tick to either side: there one job of a task pending at a time
-/// becomes two, and what is known of the carry-in changes.
+/// Periods at the bound or one tick off: there one pending job of a task becomes two, and the
+/// knowledge of the carry-in changes.
 #[test]
 fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case_at_the_edge() {
     let mut tally = Tally::default();
@@ -143,7 +143,7 @@ fn no_bound_of_dual_queue_edf_is_below_the_true_worst_case_at_the_edge() {
     tally.close("dq-edf at the edge");
 }
 
-/// "Each job has no more than e_i requests" (9.2.2): smaller jobs break no bound either.
+/// "Each job has no more than e_i requests" (9.2.2): smaller jobs break no bound.
 #[test]
 fn no_bound_of_dual_queue_edf_is_below_the_worst_case_of_smaller_jobs() {
     let mut tally = Tally::default();
@@ -156,7 +156,7 @@ fn no_bound_of_dual_queue_edf_is_below_the_worst_case_of_smaller_jobs() {
     tally.close("dq-edf, jobs of up to e requests");
 }
 
-/// One at a time; without best effort, and with some that never runs out.
+/// One at a time; without best effort, and with endless best effort.
 #[test]
 fn one_at_a_time_edf_is_exact() {
     for (fill, bound, what) in [
@@ -185,8 +185,8 @@ fn one_at_a_time_edf_is_exact() {
     }
 }
 
-/// Two searches that share nothing but the rule: jobs by age with what is in flight, and
-/// jobs queued with dominated states left out.
+/// Two searches that share only the rule: one keeps jobs by age and the request in flight, the
+/// other keeps queued jobs and leaves out dominated states.
 #[test]
 fn both_searches_of_edf_agree() {
     let mut compared = 0;
@@ -206,8 +206,8 @@ fn both_searches_of_edf_agree() {
     assert!(compared > 300, "only {compared} searches were small enough to compare");
 }
 
-/// With one deadline for all, dual-queue EDF is dual-queue FIFO: jobs of one instant tie in
-/// both, and the adversary orders them.
+/// With one deadline for all, dual-queue EDF is dual-queue FIFO: jobs of one instant tie in both,
+/// and the adversary orders them.
 #[test]
 fn one_deadline_for_all_is_dual_queue_fifo() {
     let mut compared = 0;
@@ -217,7 +217,7 @@ fn one_deadline_for_all_is_dual_queue_fifo() {
         let by_due = dq_edf::worst_case(&system, Rules::REAL);
         let by_release = adversary::worst_case(&system, Rules::REAL);
         if (by_due.extent, by_release.extent) == (Extent::Whole, Extent::Whole) {
-            // A job of several requests may be split among those that tie with it under EDF.
+            // Under EDF a job of several requests may be split among jobs with the same deadline.
             if system.tasks.iter().all(|task| task.requests == 1) {
                 assert_eq!(by_due.responses, by_release.responses, "number {number}, {system}");
                 compared += 1;
@@ -228,8 +228,8 @@ fn one_deadline_for_all_is_dual_queue_fifo() {
     assert!(compared > 100, "only {compared} systems could be compared");
 }
 
-/// Four requests are released by the instant at which the batch of three is sent, one of them
-/// at that very instant: it goes first, so what holds in release order does not hold here.
+/// Four requests are released by the instant at which the batch of three is sent, one of them at
+/// that very instant: it is sent first, so a bound for release order does not hold here.
 #[test]
 fn the_busy_interval_of_release_order_is_no_bound_by_deadline() {
     let system = tidegate_soundness::small(&[(1, 6), (1, 2), (1, 4)], &[2, 2, 2], 3)
@@ -241,7 +241,7 @@ fn the_busy_interval_of_release_order_is_no_bound_by_deadline() {
     assert!(harness::violation(dqf::busy_interval, &system, &truth.responses).is_some());
 }
 
-/// Fails unless a system is found whose true worst case exceeds the bound.
+/// Asserts that some system's true worst case exceeds the bound.
 fn assert_caught(name: &str, bound: Bound, system: impl Fn(u64) -> SmallSystem) {
     let violation = (0..3_000).find_map(|number| {
         let system = system(number);
@@ -265,7 +265,7 @@ fn dual_queue_edf_with_all_released_together_is_caught() {
     assert_caught("released together", optimistic::dq_edf_released_together, any_system);
 }
 
-/// What FIFO promises does not hold by deadline, even where all requests fit into a batch.
+/// A bound for FIFO does not hold by deadline, even if all requests fit into a batch.
 #[test]
 fn the_fifo_bound_under_dual_queue_edf_is_caught() {
     assert_caught("the bound of FIFO", dqf::tight, any_system);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draining policies, the small print: exhaustive searches of tiny systems, decisions equal
-//! to those of the scanning references, gates that time alone never opens, the host itself
-//! on the black box, and bounds where deadlines are too short.
+//! Draining policies in detail: exhaustive searches of tiny systems, decisions equal to those of
+//! the scanning references, gates that time alone never opens, the host itself on the black box,
+//! and bounds with deadlines that are too short.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -21,7 +21,7 @@ use tidegate_soundness::generate;
 const SEED: u64 = 20_261_121;
 const STATES_MAX: usize = 200_000;
 
-/// Tables of three entries up to 4, by number.
+/// Returns a system with a table of three entries up to 4, by number.
 fn tiny(number: u64, tasks: usize) -> Option<DrainSystem> {
     let drain = vec![1 + number % 4, 1 + number / 4 % 4, 1 + number / 16 % 4];
     let [deadline, period] = [number / 64 % 2, number / 128 % 3];
@@ -32,7 +32,7 @@ fn tiny(number: u64, tasks: usize) -> Option<DrainSystem> {
     }
     let deadline = system.worst_pair() + deadline;
     for (place, task) in (0_u64..).zip(&mut system.tasks) {
-        // The second task differs in two of three.
+        // The second task differs in two of three systems.
         task.deadline = deadline + place * (number % 2);
         task.period = task.deadline + period + place * (number % 3);
     }
@@ -65,7 +65,7 @@ fn no_adversary_beats_adaptive_drain_in_tiny_systems() {
     println!("adaptive-drain: {systems} systems, {states} states, no miss");
 }
 
-/// The searches can fail: each condition that is missed at all is missed in some tiny system.
+/// Canary: the searches can fail. Each necessary condition is necessary in some tiny system.
 #[test]
 fn searches_catch_gates_that_lack_a_condition() {
     for lack in [Lack::OnDrive, Lack::Waiting, Lack::Unreleased, Lack::Prefix, Lack::One] {
@@ -76,14 +76,14 @@ fn searches_catch_gates_that_lack_a_condition() {
         });
         assert!(is_caught, "{lack:?}");
     }
-    // The one that follows from the others.
+    // The condition that follows from the others.
     for system in (0..384).step_by(5).filter_map(|number| tiny(number, 2)) {
         let policy = ScanGate::new(&system, Lack::AfterFlight, true);
         assert!(!search(&system, policy, Supply::Endless, STATES_MAX).is_missed, "{system:?}");
     }
 }
 
-/// Two policies that must decide alike, one of which must not change its mind by waiting.
+/// Two policies that must decide equally; waiting must not change the decision of the first.
 struct Both<P, Q> {
     policy: P,
     reference: Q,
@@ -100,7 +100,11 @@ impl<P: Policy + Clone, Q: Policy> Policy for Both<P, Q> {
         assert_eq!(decision, self.reference.decide(now), "at {now:?}");
         if decision == Decision::AwaitEvent {
             let later = now + Duration::from_ns(self.random.random_range(1..200));
-            assert_eq!(self.policy.clone().decide(later), Decision::AwaitEvent, "slept through it");
+            assert_eq!(
+                self.policy.clone().decide(later),
+                Decision::AwaitEvent,
+                "waiting changed the decision"
+            );
         }
         decision
     }
@@ -130,7 +134,7 @@ fn adaptive_drain_decides_as_its_reference_and_never_sleeps_through_an_opening()
         let random = &mut generate::generator(SEED + 1, number);
         let mut system = adaptive_system(random);
         if number % 2 == 0 {
-            // Nothing need be provable.
+            // The system need not be provable.
             system.tasks[0].deadline = random.random_range(1..60);
             system.tasks[0].period = random.random_range(1..80);
         }
@@ -147,8 +151,8 @@ fn adaptive_drain_decides_as_its_reference_and_never_sleeps_through_an_opening()
     }
 }
 
-/// How many of so many systems some malice makes the policy miss a deadline in, of so many
-/// tries each.
+/// Returns in how many of `systems` systems some malice makes the policy miss a deadline, with
+/// `tries` tries each.
 fn missed_in<P: Policy>(
     systems: u64,
     tries: u64,
@@ -167,10 +171,11 @@ fn missed_in<P: Policy>(
     (0..systems).filter(is_missed).count()
 }
 
-/// Goal: a table with a dip, read without its running maximum, makes a gate promise what it
-/// cannot keep. Method: drain(1) = 4, drain(2) = 2, drain(3) = 7. At 7 ticks after three of
-/// best effort went the gate reckons with both tasks, which take 2; one alone takes 4. (More
-/// best effort would hide it: one of it beside the task, and the drive takes 2 again.)
+/// Goal: a decreasing table, read without its running maximum, makes a gate allow a request that
+/// then misses. Method: drain(1) = 4, drain(2) = 2, drain(3) = 7. At 7 ticks after the dispatch of
+/// three best-effort requests the gate assumes both tasks, which take 2; one task alone takes 4.
+/// (More best effort would hide the fault: with one such request beside the task the drive takes 2
+/// again.)
 #[test]
 fn a_dip_in_the_drain_table_is_caught() {
     let task = DrainTask { period: 12, deadline: 9, requests: 1 };
@@ -185,8 +190,8 @@ fn a_dip_in_the_drain_table_is_caught() {
     assert!(!search(&system, raised, Supply::Once, STATES_MAX).is_missed);
 }
 
-/// Room for the reserved places and some best effort, as the rule itself demands; several
-/// tasks, of which the later take their places late.
+/// Returns a system with room for the reserved slots and some best effort, as the rule itself
+/// requires, and several tasks, of which later ones use their slots late.
 fn slots_system(random: &mut Pcg64) -> DrainSystem {
     let count = random.random_range(2..=4_u32);
     let first = random.random_range(5..=12);
@@ -212,7 +217,7 @@ fn reserved_slots_miss_deadlines() {
     assert!(missed >= 90, "{missed}");
 }
 
-/// Where some deadline is too short the others still have their bound, and it has one.
+/// If a deadline is too short, all tasks, including this one, still have a bound.
 #[test]
 fn bounds_hold_where_deadlines_are_too_short() {
     let mut bounded = 0;

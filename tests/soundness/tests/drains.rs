@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Policies that decide by drain times against a drive that keeps drain(q) and nothing else:
-//! `adaptive-drain` and `gated-drain` keep every deadline, `rtio-slots` does not, and
-//! neither does any policy that lacks one of their conditions.
+//! Policies that decide by drain times on a drive that keeps only drain(q): `adaptive-drain` and
+//! `gated-drain` keep every deadline; `rtio-slots` does not, nor does any policy that lacks one of
+//! their conditions.
 
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
@@ -23,7 +23,7 @@ fn built(system: &DrainSystem, name: PolicyName) -> Box<dyn Policy> {
     tidegate_policy::build(name, &assessment.plan(&workload), None).unwrap()
 }
 
-/// The sum over every malice.
+/// Returns the sum over all malices.
 fn duels<P: Policy>(system: &DrainSystem, number: u64, policy: impl Fn() -> P) -> Tally {
     let mut sum = Tally::default();
     for malice in Malice::ALL {
@@ -52,7 +52,7 @@ fn holds(name: PolicyName, system_of: fn(&mut Pcg64) -> DrainSystem) {
         best_effort += tally.best_effort;
     }
     println!("{name}: {SYSTEMS} systems, {jobs} jobs, no miss, {best_effort} of best effort");
-    assert!(best_effort > jobs, "best effort flows, or nothing was tried");
+    assert!(best_effort > jobs, "best effort must flow, or the test tried nothing");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn adaptive_drain_keeps_every_deadline_on_every_drive_that_keeps_its_drain_table
     holds(PolicyName::AdaptiveDrain, adaptive_system);
 }
 
-/// How many of the first systems a policy misses a deadline in.
+/// Returns in how many of the first systems a policy misses a deadline.
 fn missed_in<P: Policy>(
     systems: u64,
     system_of: fn(&mut Pcg64) -> DrainSystem,
@@ -87,7 +87,7 @@ fn a_gate_that_lacks_a_condition_is_caught() {
         println!("gated-drain without {lack:?}: missed in {count} of 300 systems");
         assert!(count > 0, "{lack:?}");
     }
-    // What an empty drive gets matters only where a unit may be released when it is due.
+    // The limit on an empty drive matters only if a unit may be released at its deadline.
     let with_gaps = |random: &mut Pcg64| {
         let mut system = gated_system(random);
         for task in &mut system.tasks {
@@ -97,7 +97,8 @@ fn a_gate_that_lacks_a_condition_is_caught() {
     };
     let bare = missed_in(300, with_gaps, |system| ScanGate::new(system, Lack::Prefix, true));
     assert_eq!(bare, 0);
-    // Follows from the condition on the units on the drive; see `tidegate_analysis::gated_drain`.
+    // It follows from the condition on the units on the drive; see
+    // `tidegate_analysis::gated_drain`.
     assert_eq!(missed(Lack::AfterFlight), 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bound by costs is not exceeded: by random schedules of small systems, and by the policy
-//! in the simulator on a drive that takes A and the cost of each request.
+//! The bound by costs holds: in random schedules of small systems, and for the policy in the
+//! simulator on a drive that takes A plus the cost of each request.
 
 use tidegate_analysis::heterogeneous::{self, MixedSystem};
 use tidegate_analysis::{Verdict, assess};
@@ -15,7 +15,7 @@ fn bound_ns(system: &MixedSystem) -> Option<u64> {
     verdicts.first().copied().and_then(Verdict::bound).map(Duration::ns)
 }
 
-/// The longest response that the adversary found; the set that is sent first counts where the
+/// Returns the longest response that the adversary found; the first set sent is tried if the
 /// theorem for E <= z is exact.
 fn attacked(system: &MixedSystem, number: u64) -> u64 {
     let random = &mut generate::generator(SEED, number + 1_000_000);
@@ -47,8 +47,8 @@ fn no_schedule_of_a_small_system_exceeds_the_bound_by_costs() {
     assert_eq!(reached, one_batch, "for E <= z, no switches and no best effort the bound is exact");
 }
 
-/// Goal: the closed form covers every choice of the tasks in flight and of those in the next
-/// batch, and is their maximum where best effort is no dearer than any request.
+/// Goal: the closed form covers every choice of the tasks in flight and of the tasks in the next
+/// batch. It is their maximum if best effort costs no more than any request.
 #[test]
 fn the_closed_form_covers_all_sets() {
     let (mut compared, mut exact) = (0, 0);
@@ -77,7 +77,7 @@ fn the_closed_form_covers_all_sets() {
     assert!(compared >= 800 && exact >= 200, "only {compared} systems, {exact} exact");
 }
 
-/// What a batch of the jobs of these tasks takes, filled up.
+/// Returns the time of a batch of these tasks' jobs, filled with best effort.
 fn cost_of(system: &MixedSystem, set: u32) -> u64 {
     let chosen = system.tasks.iter().enumerate().filter(|(task, _)| set & (1 << task) != 0);
     let (requests, ns) = chosen.fold((0, 0), |(requests, ns), (_, mixed)| {
@@ -90,7 +90,7 @@ fn cost_of(system: &MixedSystem, set: u32) -> u64 {
     ns + filled + if is_sent { system.positioning_max.ns() } else { 0 }
 }
 
-/// Canaries: A once instead of twice, and no room for those who ride in the last batch.
+/// Canaries: A once instead of twice, and no room for requests that join the last batch.
 #[test]
 fn bounds_that_forget_something_are_caught() {
     let caught = |wrong: fn(&MixedSystem, u64) -> Option<u64>| {
@@ -101,25 +101,25 @@ fn bounds_that_forget_something_are_caught() {
         })
     };
     let once = |system: &MixedSystem, bound: u64| Some(bound - system.positioning_max.ns());
-    println!("A once: caught by {}", caught(once).expect("A may not be forgotten"));
+    println!("A once: caught by {}", caught(once).expect("A must be counted twice"));
     let alone = |system: &MixedSystem, bound: u64| {
         let is_filled = system.best_effort_fill > 0;
         let fill = u64::from(system.best_effort_fill) * system.best_effort_max.ns();
         is_filled.then(|| bound - fill)
     };
-    println!("best effort: caught by {}", caught(alone).expect("best effort may not be forgotten"));
-    // Theorem 3's form: the next batch holds all others.
+    println!("best effort: caught by {}", caught(alone).expect("best effort must be counted"));
+    // Theorem 3's form: the next batch holds all other tasks.
     let all_others = |system: &MixedSystem, _: u64| {
         let is_one_batch = mixed::requests_sum(system) <= system.batch_max;
         let all = (1_u32 << system.tasks.len()) - 1;
         let behind = |set: u32| cost_of(system, set) + cost_of(system, all & !set);
         is_one_batch.then(|| (0..all).map(behind).max())?
     };
-    println!("all others: caught by {}", caught(all_others).expect("tasks may stay away"));
+    println!("all others: caught by {}", caught(all_others).expect("tasks need not release"));
 }
 
-/// How many workloads of `numbers` had the bound, how many were proved by it alone, and the first
-/// with a response beyond its promise on a drive that much slower than it should be.
+/// Returns how many workloads of `numbers` had the bound, how many were proved only by it, and the
+/// first with a response beyond its bound on a drive that is slower than stated by `slower`.
 fn simulated(
     numbers: std::ops::Range<u64>,
     slower: fn(&CostModel) -> u64,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The searches for the true worst case agree with each other and with what can be
-//! checked by hand: three programs, from every schedule one by one to settled responses
-//! and dominated states, and the counterexamples to chapter 9 as printed.
+//! The searches for the true worst case agree with each other and with results by hand: three
+//! programs, from the enumeration of every schedule to early responses and dominated states, and
+//! the counterexamples to chapter 9 as printed.
 
 use tidegate_soundness::adversary::{self, Extent};
 use tidegate_soundness::generate::{self, Size};
@@ -17,8 +17,8 @@ fn true_responses(system: &SmallSystem) -> Vec<u32> {
     found.responses
 }
 
-/// Every schedule one by one finds what the plain search of states finds, where the worst
-/// case can happen within the horizon, and never more.
+/// The enumeration of schedules finds the same as the plain search of states if the worst case can
+/// happen within the horizon, and never more.
 #[test]
 fn every_schedule_finds_what_the_search_of_states_finds() {
     const HORIZON: u32 = 6;
@@ -46,7 +46,7 @@ fn every_schedule_finds_what_the_search_of_states_finds() {
     assert!(compared > 100, "only {compared} worst cases lie within the horizon");
 }
 
-/// Settled responses and dominated states lose nothing.
+/// The short cuts, early responses and dominated states, lose nothing.
 #[test]
 fn short_cuts_lose_nothing() {
     let mut compared = 0;
@@ -109,17 +109,17 @@ fn a_busy_interval_of_five_batches_where_lemma_9_2_5_says_three() {
     assert_eq!(busy_interval::batches_max(&system), Some(5));
 }
 
-/// Released together behind a batch in flight, whatever its size, all are done in at most
-/// 8: b(0) + b(3) + b(2), or b(1) + b(3) + b(1), or b(2) + b(3), or b(3) + b(2). Periods
-/// above 8 do not make that the worst case where b is not affine.
+/// If all tasks release together after a batch in flight of any size, all complete within 8: b(0) +
+/// b(3) + b(2), or b(1) + b(3) + b(1), or b(2) + b(3), or b(3) + b(2). Even with periods above 8
+/// this is not the worst case if b is not affine.
 #[test]
 fn nine_ticks_where_releasing_all_together_takes_eight() {
     let system = small(&[(1, 9); 5], &[2, 4, 4], 3);
     assert_eq!(true_responses(&system), [9; 5]);
 }
 
-/// Theorem 2 (docs/theory/dual-queue-fifo.md section 4) says b(2) = 3. A server that sees the two requests
-/// one by one may send the first alone: b(1) + b(1) = 4.
+/// Theorem 2 (docs/theory/dual-queue-fifo.md section 4) says b(2) = 3. A server that gets the two
+/// requests one by one may send the first alone: b(1) + b(1) = 4.
 #[test]
 fn a_split_job_takes_longer_than_theorem_2_says() {
     let system = small(&[(2, 9)], &[2, 3], 2);
@@ -127,7 +127,7 @@ fn a_split_job_takes_longer_than_theorem_2_says() {
     assert_eq!(true_responses(&system.split()), [4, 4]);
 }
 
-/// Five streams, z = E: three in flight, two behind them, 2 A + E B with A = 3, B = 1.
+/// Five streams, z = E: three in flight, two after them, 2 A + E B with A = 3, B = 1.
 #[test]
 fn two_batches_are_the_worst_case_where_all_fit_into_one() {
     let system = small(&[(1, 15); 5], &[4, 5, 6, 7, 8], 5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Soft promises hold as often as they say: the policy in the simulator on drives that exceed
-//! their soft table with a known probability, many jobs, late ones counted.
+//! Soft guarantees hold as often as stated: the policy runs in the simulator on drives that exceed
+//! their soft table with a known probability, for many jobs, and the test counts late jobs.
 
 use tidegate_analysis::{SoftPromise, assess, soft_promise};
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
@@ -10,11 +10,11 @@ use tidegate_soundness::generate;
 use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_124;
-/// One batch in 200 takes as long as the hard table lets it.
+/// One batch in 200 takes the longest time of the hard table.
 const EXCEEDANCE_PPB: u64 = 5_000_000;
 const WHOLE_PPB: u64 = 1_000_000_000;
 
-/// A device that seldom takes as long as it may.
+/// A device that seldom takes its longest time.
 struct Seldom {
     hard: BatchTable,
     usual: BatchTable,
@@ -35,7 +35,7 @@ fn table(times: impl Iterator<Item = Duration>) -> BatchTable {
     BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero")
 }
 
-/// Misses of every task, where the promised time is the deadline, of so many jobs.
+/// Returns the misses of every task in `jobs` jobs, with the guaranteed time as the deadline.
 fn late(
     workload: &Workload,
     usual: BatchTable,
@@ -61,15 +61,15 @@ fn late(
     run.metrics.tasks().iter().map(|task| task.misses).collect()
 }
 
-/// Whether so many late jobs are more than the promise allows: by more than five standard
-/// deviations, since late jobs come together.
+/// Returns whether the late jobs exceed the guarantee by more than five standard deviations; the
+/// margin is needed because late jobs occur together.
 fn is_broken(late: u64, jobs: u64, miss_ppb_max: u64) -> bool {
     let allowed = jobs * miss_ppb_max / WHOLE_PPB;
     late > allowed + 5 * allowed.isqrt() + 5
 }
 
-/// Six tasks of one request, a millisecond apart, each served in no time but for one batch in
-/// 200, which the last of them meets whichever of the six led it.
+/// Returns six tasks of one request, a millisecond apart. Each is served in nearly no time except
+/// for one batch in 200, which delays the last task whichever task started it.
 fn staggered() -> (Workload, BatchTable) {
     let random = &mut generate::generator(SEED, 0);
     let template = workloads::workload(random, PolicyName::Dqf, Load::None).tasks[0].clone();
@@ -91,8 +91,8 @@ fn staggered() -> (Workload, BatchTable) {
     )
 }
 
-/// Goal: the promise holds where a long batch has the most victims, and is no more than twice
-/// too careful there. Canaries: an epsilon ten times too small, and "two batches, 2 epsilon".
+/// Goal: the guarantee holds where a long batch delays the most jobs, and is at most twice too
+/// careful there. Canaries: an epsilon ten times too small, and "two batches, 2 epsilon".
 #[test]
 fn the_promise_holds_where_it_is_hardest_to_keep() {
     let (workload, soft) = staggered();
@@ -104,7 +104,7 @@ fn the_promise_holds_where_it_is_hardest_to_keep() {
     let usual = table((1..=6).map(|_| Duration::from_us(10)));
     let late = late(&workload, usual, promise, jobs, 1);
     println!(
-        "late of {jobs}: {late:?}, promised at most {}",
+        "late of {jobs}: {late:?}, at most {} allowed",
         jobs * promise.miss_ppb_max / WHOLE_PPB
     );
     assert!(late.iter().all(|&late| !is_broken(late, jobs, promise.miss_ppb_max)), "{late:?}");
@@ -125,7 +125,7 @@ fn promises_hold_on_random_workloads() {
         let random = &mut generate::generator(SEED + 1, number);
         let mut workload = workloads::workload(random, PolicyName::Dqf, load);
         let soft = workload.table.clone();
-        // Half of the hard tables leave the responses within the periods, half do not.
+        // Half of the hard tables keep the responses within the periods, half do not.
         let factor = 1 + number / 2 % 2;
         let slower = |requests| soft.time_max(requests) * factor + Duration::from_ns(1);
         workload.table = table((1..=soft.batch_max()).map(slower));
@@ -142,7 +142,7 @@ fn promises_hold_on_random_workloads() {
     assert!(promised >= 30, "only {promised} workloads");
 }
 
-/// Where a task waits for its own jobs, or no hard bound exists, nothing is promised.
+/// If a task waits for its own jobs, or no hard bound exists, there is no guarantee.
 #[test]
 fn without_its_assumptions_nothing_is_promised() {
     let (workload, soft) = staggered();

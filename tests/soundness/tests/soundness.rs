@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No response that the simulator observes exceeds a bound: the policies' own code on
-//! drives that keep to their batch table, random workloads, every checker on.
+//! No response in the simulator exceeds a bound: the policies' own code runs on drives that keep
+//! their batch table, with random workloads and every checker.
 //!
-//! The searches of `adversary` are exhaustive in small systems; this reaches further and
-//! does not meet the worst case. Deeds are as the policy has them, so an error in a policy
-//! shows here as well as one in a bound.
+//! The searches of `adversary` are exhaustive in small systems; this test reaches larger systems
+//! but not the worst case. It runs the policies themselves, so it finds errors in a policy as well
+//! as in a bound.
 
 use std::collections::VecDeque;
 
@@ -52,9 +52,9 @@ fn no_response_under_fifo_exceeds_the_bound() {
     }
 }
 
-/// Goal: the simulator can reach what Theorem 2 says, so a bound that is lower would fail.
-/// Method: one part of the tasks is released, the others 1 ns after it was sent, for every
-/// part. The drive returns the last request of the second batch when it must.
+/// Goal: the simulator can reach the bound of Theorem 2, so a lower bound would fail. Method: for
+/// every part of the tasks, this part is released first and the other tasks 1 ns after its
+/// dispatch. The drive completes the last request of the second batch at the latest time.
 #[test]
 fn theorem_2_is_reached_to_the_nanosecond() {
     let mut reached = 0;
@@ -79,7 +79,7 @@ fn theorem_2_is_reached_to_the_nanosecond() {
     assert!(reached >= 50, "only {reached} systems were of the kind");
 }
 
-/// Whether E <= z, and every task responds within its period by Theorem 2.
+/// Returns whether E <= z, and every task responds within its period by Theorem 2.
 fn is_within_one_batch_and_period(trial: &Trial) -> bool {
     let tasks = &trial.workload.tasks;
     let within = |(bound, period): (Option<Duration>, Duration)| bound.is_some_and(|b| b < period);
@@ -88,7 +88,7 @@ fn is_within_one_batch_and_period(trial: &Trial) -> bool {
         && bounds.zip(tasks.iter().map(|task| task.period)).all(within)
 }
 
-/// The longest response of any task if those in `part` are released first.
+/// Returns the longest response of any task if the tasks in `part` are released first.
 fn longest_if_first(trial: &mut Trial, part: u32) -> Option<Duration> {
     for (task, parameters) in trial.workload.tasks.iter_mut().enumerate() {
         parameters.offset = Duration::from_ns(u64::from(part & (1 << task) == 0));
@@ -104,7 +104,7 @@ fn assert_caught(what: &str, load: Load, run: impl Fn(&mut Trial) -> SimRun) {
     trial::assert_caught(what, (0..400).map(|number| trial(number, PolicyName::Dqf, load)), run);
 }
 
-/// A bound that is a tenth too low.
+/// Canary: a bound that is a tenth too low.
 #[test]
 fn an_optimistic_bound_is_caught() {
     assert_caught("a bound a tenth too low", Load::None, |trial| {
@@ -113,7 +113,7 @@ fn an_optimistic_bound_is_caught() {
     });
 }
 
-/// A bound for a batch that best effort does not enlarge.
+/// Canary: a bound for a batch that best effort does not enlarge.
 #[test]
 fn a_bound_without_the_best_effort_aboard_is_caught() {
     assert_caught("a bound without best effort", Load::Outstanding, |trial| {
@@ -125,7 +125,7 @@ fn a_bound_without_the_best_effort_aboard_is_caught() {
     });
 }
 
-/// A drive that takes a tenth longer than its table says.
+/// Canary: a drive that takes a tenth longer than its table says.
 #[test]
 fn a_drive_slower_than_its_table_is_caught() {
     assert_caught("a slow drive", Load::None, |trial| {
@@ -138,7 +138,7 @@ fn a_drive_slower_than_its_table_is_caught() {
     });
 }
 
-/// Batches whenever there is room: the batch in flight never ends.
+/// Canary: requests are dispatched whenever there is room, so the batch in flight never ends.
 #[test]
 fn a_policy_that_does_not_wait_for_an_idle_drive_is_caught() {
     assert_caught("no dual queue", Load::Outstanding, |trial| {
@@ -147,7 +147,7 @@ fn a_policy_that_does_not_wait_for_an_idle_drive_is_caught() {
     });
 }
 
-/// The youngest first: dual-queue LIFO.
+/// Canary: the youngest request first, dual-queue LIFO.
 #[test]
 fn a_policy_that_serves_the_youngest_first_is_caught() {
     assert_caught("youngest first", Load::None, |trial| {
@@ -156,7 +156,7 @@ fn a_policy_that_serves_the_youngest_first_is_caught() {
     });
 }
 
-/// Batches of the youngest requests, to an idle drive.
+/// Sends batches of the youngest requests to an idle drive.
 #[derive(Debug, Default)]
 struct YoungestFirst {
     queue: VecDeque<RequestId>,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! RTAS 2008 again: what each policy promises on the paper's disk it keeps, and what keeping it
-//! costs in throughput.
+//! RTAS 2008 again: each policy keeps its bound on the paper's disk; the test measures the cost in
+//! throughput.
 //!
-//! A response may exceed its bound by no more than the drive exceeded the table that the bound
-//! rests on: the table is the maximum of finitely many samples. The figures with more jobs are
-//! in docs/measurements; `TIDEGATE_JOBS=100000` repeats them.
+//! A response may exceed its bound only by as much as the drive exceeded the bound's table, because
+//! the table is the maximum of finitely many samples. The figures with more jobs are in
+//! docs/measurements; `TIDEGATE_JOBS=100000` repeats them.
 
 use tidegate_model::{Duration, PolicyName};
 use tidegate_soundness::throttling::{Outcome, run};
 
-/// Jobs of each task.
+/// Returns the number of jobs of each task.
 fn jobs() -> u64 {
     std::env::var("TIDEGATE_JOBS").map_or(2_500, |jobs| jobs.parse().expect("a number of jobs"))
 }
@@ -34,7 +34,7 @@ fn try_out(policy: PolicyName, deadline_ms: u64, count: u32) -> Outcome {
     outcome
 }
 
-/// Throughput as a share of that of `rtio` with nothing held back, in percent.
+/// Returns the throughput as a share of the throughput of `rtio` without a limit, in percent.
 fn percent(outcome: &Outcome, unlimited: &Outcome) -> u64 {
     outcome.throughput_bytes_per_s * 100 / unlimited.throughput_bytes_per_s
 }
@@ -44,7 +44,7 @@ fn draining_at_160_ms_keeps_the_deadline_and_nearly_all_throughput() {
     let unlimited = try_out(PolicyName::Rtio, 160, 1);
     for policy in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
         let drained = try_out(policy, 160, 1);
-        assert_eq!(drained.assessment.best_effort_depth, 19, "as the paper has it");
+        assert_eq!(drained.assessment.best_effort_depth, 19, "as in the paper");
         assert_eq!(drained.assessment.answer, tidegate_analysis::Answer::Proven);
         assert!(percent(&drained, &unlimited) >= 95, "{policy}");
     }
@@ -54,10 +54,10 @@ fn draining_at_160_ms_keeps_the_deadline_and_nearly_all_throughput() {
 fn limit_at_75_ms_keeps_the_deadline_and_four_fifths_of_the_throughput() {
     let unlimited = try_out(PolicyName::Rtio, 75, 1);
     let limited = try_out(PolicyName::RtioLimit, 75, 1);
-    assert_eq!(limited.assessment.best_effort_depth, 7, "as the paper has it");
+    assert_eq!(limited.assessment.best_effort_depth, 7, "as in the paper");
     assert_eq!(limited.assessment.answer, tidegate_analysis::Answer::Proven);
     assert!(percent(&limited, &unlimited) >= 80);
-    // The canary of the bound: without a limit the same deadline is missed.
+    // Canary of the bound: without a limit the same deadline is missed.
     assert!(try_out(PolicyName::RtioDrain, 75, 1).misses > 0);
 }
 
@@ -74,8 +74,8 @@ fn adaptive_drain_is_never_below_the_fixed_limit() {
     }
 }
 
-/// Goal: with positions known a deadline costs no throughput. The floors of an erring model are
-/// tested in `das.rs`.
+/// Goal: with known positions a deadline costs no throughput. `das.rs` tests the limits of a model
+/// with errors.
 #[test]
 fn das_at_75_ms_costs_nothing() {
     let unlimited = try_out(PolicyName::Rtio, 75, 1);
@@ -92,11 +92,11 @@ fn gated_drain_serves_four_tasks_better_than_reserved_slots() {
     assert_eq!(gated.assessment.answer, tidegate_analysis::Answer::Proven);
     assert_eq!(gated.misses, 0);
     assert!(gated.throughput_bytes_per_s > slots.throughput_bytes_per_s);
-    assert_eq!(slots.assessment.best_effort_depth, 4, "as the paper has it");
+    assert_eq!(slots.assessment.best_effort_depth, 4, "as in the paper");
 }
 
-/// Goal: the other bounds hold on a disk that knows nothing of them. Method: three tasks of
-/// 300 ms, and `rtio` by the drive's starvation bound alone at 2.5 s.
+/// Goal: the other bounds hold on a disk that was not made for them. Method: three tasks of 300 ms,
+/// and `rtio` with only the drive's starvation bound at 2.5 s.
 #[test]
 fn every_other_bound_holds_on_the_mechanical_disk() {
     let policies = [

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many batches a queue may come to when they are cut by cost and by count.
+//! Counts the batches that a queue may need when batches are cut by cost and by count.
 //!
-//! Of the batches before the last one let n hold z requests each and m be cut by cost. A batch
-//! cut by cost holds more than Z together with the first request of the next one, so
+//! Among the batches before the last one, let n hold z requests each and let m be cut by cost. A
+//! batch cut by cost and the first request of the next batch together cost more than Z, so
 //!
 //! ```text
 //!   m (Z + 1) + cheapest(n z)  <=  cost of the queue + the first requests behind those m
 //! ```
 //!
-//! and these first requests are different ones: at most the m dearest. Where every cut is by cost
-//! (n = 0) the last of them is the first of the last batch, which is in the queue's cost already,
-//! and m - 1 count twice. Otherwise the last batch's own, at least the cheapest, is left out.
+//! These first requests are distinct, so they are at most the m costliest. If every cut is by cost
+//! (n = 0), the last of them is the first request of the last batch. The queue's cost already
+//! contains it, so only m - 1 of them count twice. Otherwise the last batch's own requests are left
+//! out; they cost at least as much as the cheapest request.
 
 use crate::cost_limited::CostLimitedSystem;
 
-/// Batches beyond which nobody looks.
+/// The search gives up beyond this many batches.
 const BATCHES_MAX: u64 = 1 << 16;
 
-/// One job's requests of each task, by cost.
+/// The requests of one job of each task, by cost.
 pub(super) struct Requests {
-    /// Cost in ns and how many, the cheapest first.
+    /// Cost in ns and count, the cheapest first.
     kinds: Vec<(u64, u64)>,
     count: u64,
     sum_ns: u128,
@@ -51,38 +52,38 @@ impl Requests {
         }
     }
 
-    /// E.
+    /// Returns E.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// C.
+    /// Returns C.
     pub(super) fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 
-    /// The least cost of a request.
+    /// Returns the least cost of a request.
     pub(super) fn least_ns(&self) -> u64 {
         self.kinds.first().map_or(0, |&(cost_ns, _)| cost_ns)
     }
 
-    /// The cost of so many, the cheapest first; of all where there are fewer.
+    /// Returns the cost of the `count` cheapest requests, or of all if there are fewer.
     pub(super) fn cheapest_ns(&self, count: u64) -> u128 {
         sum_of_first(self.kinds.iter(), count)
     }
 
-    /// The cost of so many, the dearest first; of all where there are fewer.
-    pub(super) fn dearest_ns(&self, count: u64) -> u128 {
+    /// Returns the cost of the `count` costliest requests, or of all if there are fewer.
+    pub(super) fn costliest_ns(&self, count: u64) -> u128 {
         sum_of_first(self.kinds.iter().rev(), count)
     }
 
-    /// L: the most batches that a queue of this cost and so many requests may come to; none
-    /// where that is not looked for.
+    /// Returns L: the most batches that a queue of this cost and length may need; `None` if there
+    /// are too many to search.
     ///
     /// # Complexity
     /// O((E / z) k log E) with k kinds.
     pub(super) fn batches_max(&self, queue_ns: u128, queued: u64) -> Option<u64> {
-        // The last batch holds a request that was not cut off.
+        // The last batch holds at least one request.
         let before_last = queued.checked_sub(1)?;
         let full_max = before_last / self.batch_max;
         if full_max > BATCHES_MAX {
@@ -100,17 +101,17 @@ impl Requests {
         Some(most + 1)
     }
 
-    /// The most batches cut by cost beside `full` ones that cost at least `full_ns`.
+    /// Returns the most batches cut by cost beside `full` batches that cost at least `full_ns`.
     fn cuts_by_cost(&self, queue_ns: u128, full: u64, full_ns: u128, most: u64) -> u64 {
         let is_possible = |cuts: u64| {
             let (behind_ns, own_ns) = match full {
-                0 => (self.dearest_ns(cuts - 1), 0),
-                _ => (self.dearest_ns(cuts), self.least_ns()),
+                0 => (self.costliest_ns(cuts - 1), 0),
+                _ => (self.costliest_ns(cuts), self.least_ns()),
             };
             let needed_ns = u128::from(cuts) * (self.cost_max_ns + 1) + full_ns;
             needed_ns + u128::from(own_ns) <= queue_ns + behind_ns
         };
-        // One more asks for Z + 1 and gives less, as no request costs more than Z.
+        // One more cut needs Z + 1 and adds less than that, because no request costs more than Z.
         let (mut enough, mut too_many) = (0, most + 1);
         while enough + 1 < too_many {
             let middle = enough + (too_many - enough) / 2;

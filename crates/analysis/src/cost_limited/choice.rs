@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A workload with `batch_cost`: its bounds, and how much best effort they leave room for.
+//! Bounds a workload with `batch_cost` and chooses its best-effort fill.
 //!
-//! Z is the workload's; z is as large as drive, tables and costs allow, or as asked for; F is the
-//! largest that costs no proof, and either nothing or enough for the dearest request of best
-//! effort, which would otherwise wait for ever at the head of its queue.
+//! Z is the workload's. z is the requested size, limited by the drive, the tables and the costs. F
+//! is the largest fill that costs no proof. It is either 0 or enough for the costliest best-effort
+//! request, which would otherwise wait for ever at the head of its queue.
 
 use tidegate_model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
 
@@ -13,16 +13,16 @@ use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 use crate::heterogeneous::MixedTask;
 
-/// Some tasks of a workload in batches limited by cost, before F is chosen.
+/// A choice to make: tasks of a workload in batches limited by cost, before F is chosen.
 struct Question {
     system: CostLimitedSystem,
     charges: RequestCharges,
-    /// The dearest request of best effort; none where there is no best effort.
+    /// The costliest best-effort request; `None` without best effort.
     best_effort_max: Option<Duration>,
 }
 
 impl Question {
-    /// None where the workload does not ask for it, or its requests have no costs.
+    /// Returns `None` if the workload has no `batch_cost` or its requests have no costs.
     fn of(workload: &Workload, tasks: &[SporadicTask], sources: &[usize]) -> Option<Self> {
         let cost_max = workload.parameters.dqf.batch_cost?;
         let charges = RequestCharges::of_workload(workload)?;
@@ -48,14 +48,14 @@ impl Question {
         CostLimitedSystem { best_effort_fill, ..self.system.clone() }
     }
 
-    /// How many tasks meet their deadlines beside that much best effort.
+    /// Returns the number of tasks that meet their deadlines with that best-effort fill.
     fn proven_count(&self, best_effort_fill: Duration) -> usize {
         let Some(solution) = solve(&self.with_fill(best_effort_fill)) else { return 0 };
         let tasks = self.system.tasks.iter();
         tasks.filter(|mixed| solution.response_ns <= mixed.task.deadline.ns()).count()
     }
 
-    /// The largest F that costs no proof; bounds grow with it.
+    /// Returns the largest F that costs no proof; bounds grow with F.
     fn largest_fill(&self) -> Duration {
         let Some(least) = self.best_effort_max else { return Duration::ZERO };
         let proven_count = self.proven_count(Duration::ZERO);
@@ -64,10 +64,10 @@ impl Question {
         if is_unproved || !fits(least.ns()) {
             return Duration::ZERO;
         }
-        // A batch of z of the dearest is all that there can be.
-        let dearest = self.system.tasks.iter().map(|mixed| mixed.request_max);
-        let dearest = dearest.fold(least, Duration::max);
-        let all_ns = dearest.ns().saturating_mul(u64::from(self.system.batch_max));
+        // No batch can cost more than z of the costliest requests.
+        let costliest = self.system.tasks.iter().map(|mixed| mixed.request_max);
+        let costliest = costliest.fold(least, Duration::max);
+        let all_ns = costliest.ns().saturating_mul(u64::from(self.system.batch_max));
         let most_ns = self.system.cost_max.ns().min(all_ns);
         let (mut enough, mut too_much) = (least.ns(), most_ns.saturating_add(1));
         while enough + 1 < too_much {
@@ -82,7 +82,7 @@ impl Question {
     }
 }
 
-/// z: no more than the drive, the tables and the costs speak of.
+/// Returns z, at most the size that the drive, the tables and the costs cover.
 fn count_max(workload: &Workload) -> u32 {
     let known_max = workload.contracts.costs.as_ref().and_then(|costs| costs.batch_max);
     let count_max = workload.depth.min(workload.table.batch_max());
@@ -93,7 +93,7 @@ fn count_max(workload: &Workload) -> u32 {
     }
 }
 
-/// F and the bounds that follow; none where the workload does not limit batches by cost.
+/// Returns F and the bounds that follow; `None` if the workload does not limit batches by cost.
 pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choice> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     let question = Question::of(workload, tasks, &all)?;
@@ -102,7 +102,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     let solution = solve(&system);
     let response = solution.as_ref().map(|found| Duration::from_ns(found.response_ns));
     let bounds = vec![Bounds { mixed: response, ..Bounds::default() }; tasks.len()];
-    // By count best effort may take what is left of z: cost limits it.
+    // By count, best effort may take the rest of z; the cost limits it.
     let fill_count = if best_effort_fill.is_zero() { 0 } else { system.batch_max };
     Some(Choice {
         batch_cost: Some(BatchCost {
@@ -115,7 +115,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     })
 }
 
-/// The limit where nothing is proved: best effort fills whatever it leaves.
+/// Returns the limit for a workload without proof: best effort may fill the rest of each batch.
 pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
     let cost_max = workload.parameters.dqf.batch_cost?;
     let is_shared = !workload.best_effort.is_empty();
@@ -123,8 +123,8 @@ pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
     Some(BatchCost { cost_max, best_effort_fill, charges: RequestCharges::of_workload(workload)? })
 }
 
-/// Whether every deadline is met with no best effort riding along; none where the workload does
-/// not limit batches by cost. `sources` says which task of the workload each of them is like.
+/// Whether every deadline is met without best effort; `None` if the workload does not limit batches
+/// by cost. `sources` gives each task's index in the workload.
 pub(crate) fn is_provable(
     workload: &Workload,
     tasks: &[SporadicTask],
@@ -134,14 +134,14 @@ pub(crate) fn is_provable(
     Some(question.proven_count(Duration::ZERO) == tasks.len())
 }
 
-/// What the bound is made of, a sentence.
+/// Returns the sentence that describes the bound.
 fn note(solution: &Solution) -> String {
     let batches = match solution.batches {
-        1 => "its own one alone".to_owned(),
-        more => format!("at most {more} of them, its own included"),
+        1 => "its own batch only".to_owned(),
+        more => format!("at most {more} batches, its own included"),
     };
     format!(
-        "batches are limited by batch_cost: `mixed` is the bound for such batches, a job waiting \
+        "batches are limited by batch_cost: `mixed` is the bound for such batches, and a job waits \
          for {batches}; bounds by count do not hold for them"
     )
 }

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The busy-interval bound: how many full batches in a row the releases can feed.
+//! The busy-interval bound: the number of consecutive full batches that the releases can fill.
 
 use crate::dqf::{Demand, for_all_tasks};
 use crate::search::{HORIZON_NS, least_fixed_point};
 use crate::{Inapplicable, System, Verdict};
 
-/// The busy-interval bound, the same for every task.
+/// Returns the busy-interval bound, the same for every task.
 ///
 /// # Bound
 /// `R = (L + 1) b(z)` with L the least x >= 1 such that
 /// `sum ceil(x b(z) / p_i) e_i <= x z`.
 ///
 /// # Source
-/// Dissertation Lemma 9.2.4 and equation 9.2.6.7. **Corrections**: the lemma as a statement
-/// on L is false (a closed window needs floor + 1; with T = {(1,2), (1,5)}, z = 4, b(4) = 5
-/// it says 1 and the truth is 3), and with b(S_cin) = 0 it says "L <= 1" for every task
-/// set. It is used here with b(S_cin) = b(z) only, and only for the response (L + 1) b(z):
-/// half-open counts are right for how long a window can go on, which is all that the
-/// response needs.
+/// Dissertation Lemma 9.2.4 and equation 9.2.6.7. **Corrections**: the lemma as a statement on L is
+/// false (a closed window needs floor + 1; for T = {(1,2), (1,5)}, z = 4, b(4) = 5 the lemma gives
+/// 1 and the true value is 3), and with b(S_cin) = 0 it gives "L <= 1" for every task set. The code
+/// uses it only with b(S_cin) = b(z) and only for the response (L + 1) b(z): half-open counts are
+/// right for the length of a window, and the response needs nothing else.
 ///
 /// # Errors
-/// Never: where no window closes the verdict says so.
+/// None: if no window closes, the verdict says so.
 ///
 /// # Complexity
-/// O(n) a round; x grows to its least fixed point in at most 10,000 rounds.
+/// O(n) per round; x grows to its least fixed point in at most 10,000 rounds.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
     Ok(for_all_tasks(system, response_ns(system, &demand)))
 }
 
-/// The bound in ns, or `None` where no window closes within the horizon.
+/// Returns the bound in ns, or `None` if no window closes within the horizon.
 pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let released = |window_ns| demand.half_open(window_ns);
@@ -38,14 +37,14 @@ pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
     Some(response).filter(|&ns| ns <= HORIZON_NS)
 }
 
-/// The least `x >= first` with `released(lead + (x - 1) b(z)) <= x z`: no window that
-/// starts `lead_ns` before a dispatch feeds more than x batches.
+/// Returns the least `x >= first` with `released(lead + (x - 1) b(z)) <= x z`: no window that
+/// starts `lead_ns` before a dispatch fills more than x batches.
 ///
-/// `released` counts, in a window of that length, what can be in the batches and behind them:
-/// half-open where requests of the last instant go last, closed where they may go first.
+/// `released` counts the requests that can be in the batches and behind them in a window of that
+/// length: half-open if requests of the last instant go last, closed if they may go first.
 ///
-/// `None` where x passes the horizon or 10,000 rounds. From `first` on the iteration
-/// x := ceil(released / z) cannot pass the least solution, since `released` is monotone.
+/// Returns `None` if x passes the horizon, or after 10,000 rounds. From `first` on, the iteration x
+/// := ceil(released / z) cannot pass the least solution, because `released` is monotone.
 pub(crate) fn window_batches(
     released: impl Fn(u64) -> u128,
     first: u64,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The batch in flight when a window begins: how many requests it can hold, and how many the
-//! window cannot contain because they are in it. Whatever order the requests wait in.
+//! Counts the requests that the batch in flight at a window's begin can hold, and the requests that
+//! the window therefore cannot contain. Holds for any order of the queue.
 
 use crate::System;
 use crate::dqf::Demand;
 
-/// How many requests the carry-in batch can have; `is_within_periods` where no task can have
-/// two jobs in it.
+/// Returns the possible sizes of the carry-in batch; `is_within_periods` means that no task can
+/// have two jobs in it.
 pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -> Vec<u64> {
     let batch_max = u64::from(system.batch_max);
     let requests_sum = demand.requests_sum();
@@ -19,27 +19,27 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
     multiples_to(system, demand, batch_max.min(requests_sum))
 }
 
-/// What batches of whole jobs and of z can add up to, at most `last`.
+/// Returns the sums of at most `last` that jobs and batches of z can add up to.
 pub(crate) fn multiples_to(system: &System, demand: &Demand, last: u64) -> Vec<u64> {
     let step = demand.requests_gcd(system.batch_max);
     (0..=last / step).map(|multiple| multiple * step).collect()
 }
 
-/// The indices that are set.
+/// Returns the indices that are set.
 fn totals(reachable: &[bool]) -> Vec<u64> {
     (0_u64..).zip(reachable).filter(|&(_, &is_set)| is_set).map(|(total, _)| total).collect()
 }
 
-/// The requests that the window cannot contain because `carried` requests are in the
+/// Returns the requests that the window cannot contain because `carried` requests are in the
 /// carry-in: the fractional knapsack over l_i, a lower bound of the true loss.
 ///
 /// # Shape
-/// `kinds`: for each kind l_i, the jobs that each carried request of it costs the window,
-/// and how many requests of the kind can be carried.
+/// `kinds` holds for each kind l_i, the jobs that each carried request removes from the window, and
+/// the number of the kind's requests that can be carried.
 pub(crate) fn loss(carried: u64, kinds: impl Iterator<Item = (u64, u64)>) -> u128 {
-    // Requests by the jobs that each of them costs, in place of sorting: nearly all
-    // cost one. Counting those that cost more than the last as the last errs to the
-    // safe side.
+    // Counts requests by the jobs that each removes instead of sorting: nearly all remove one. A
+    // request that removes more jobs than the last bucket's index counts in that bucket, which
+    // lowers the loss and is therefore safe.
     let mut requests_by_jobs = [0_u64; 8];
     for (jobs, requests) in kinds {
         let bucket = usize::try_from(jobs).unwrap_or(usize::MAX);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many requests sporadic tasks can release in a window, tasks of one kind counted once.
+//! Counts the requests that sporadic tasks can release in a window, one term per kind of task.
 //!
-//! Bounds of DQF depend on a task only through (e, p), and a workload has few different
-//! ones: an analysis works on kinds with a count and costs the same for 10 or 1,000 equal
-//! cameras.
+//! Bounds of dual-queue FIFO depend on a task only through (e, p), and a workload has few different
+//! pairs. An analysis therefore works on kinds with a count and costs the same for 10 or 1,000
+//! equal cameras.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ pub(crate) struct Kind {
     pub(crate) period_ns: u64,
     /// e: requests of one job.
     pub(crate) requests: u64,
-    /// How many tasks are of this kind.
+    /// The number of tasks of this kind.
     pub(crate) count: u64,
 }
 
 impl Kind {
-    /// Requests that all tasks of the kind release together.
+    /// Returns the requests that all tasks of the kind release together.
     pub(crate) fn requests_sum(&self) -> u64 {
         self.requests * self.count
     }
 
-    /// Jobs that one task can release in a closed window: floor(delta / p) + 1.
+    /// Returns the jobs that one task can release in a closed window: floor(delta / p) + 1.
     ///
-    /// Correction to 9.2.5.6, which prints the ceiling: a closed window of length 0 holds
-    /// a release.
+    /// Correction to 9.2.5.6, which prints the ceiling: a closed window of length 0 contains a
+    /// release.
     pub(crate) fn jobs_closed(&self, delta_ns: u64) -> u64 {
         delta_ns / self.period_ns + 1
     }
@@ -38,7 +38,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub(crate) struct Demand {
     pub(crate) kinds: Vec<Kind>,
-    /// Index = task, value = its kind.
+    /// The kind of each task, by task index.
     kind_of_task: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ impl Demand {
         Self { kinds, kind_of_task }
     }
 
-    /// A value per kind, spread over the tasks in their order.
+    /// Returns one value per task, in task order, from one value per kind.
     pub(crate) fn per_task<'a, T: Copy>(
         &'a self,
         by_kind: &'a [T],
@@ -69,7 +69,7 @@ impl Demand {
         self.kind_of_task.iter().map(|&kind| by_kind[kind])
     }
 
-    /// The shortest deadline of each kind, in ns.
+    /// Returns the shortest deadline of each kind, in ns.
     pub(crate) fn limits_ns(&self, tasks: &[SporadicTask]) -> Vec<u64> {
         let mut limits = vec![u64::MAX; self.kinds.len()];
         for (task, &kind) in tasks.iter().zip(&self.kind_of_task) {
@@ -78,19 +78,19 @@ impl Demand {
         limits
     }
 
-    /// E: all requests that can be released together.
+    /// Returns E: all requests that can be released together.
     pub(crate) fn requests_sum(&self) -> u64 {
         self.kinds.iter().map(Kind::requests_sum).sum()
     }
 
-    /// Most requests released in a closed window of length `delta_ns`.
+    /// Returns the most requests released in a closed window of length `delta_ns`.
     pub(crate) fn closed(&self, delta_ns: u64) -> u128 {
         let of_kind =
             |kind: &Kind| u128::from(kind.requests_sum()) * u128::from(kind.jobs_closed(delta_ns));
         self.kinds.iter().map(of_kind).sum()
     }
 
-    /// Most requests released in a half-open window of length `delta_ns`.
+    /// Returns the most requests released in a half-open window of length `delta_ns`.
     pub(crate) fn half_open(&self, delta_ns: u64) -> u128 {
         let of_kind = |kind: &Kind| {
             u128::from(kind.requests_sum()) * u128::from(delta_ns.div_ceil(kind.period_ns))
@@ -102,10 +102,10 @@ impl Demand {
         self.kinds.iter().map(|kind| kind.period_ns).min()
     }
 
-    /// Whether full batches serve what comes in the long run: sum e/p <= z / b(z) (9.2.2.3).
+    /// Whether full batches keep up with the tasks' long-run rate: sum e/p <= z / b(z) (9.2.2.3).
     ///
-    /// Exact while the common denominator fits into 128 bits; beyond, each term is rounded
-    /// up by less than 2^-64, so at worst a workload at the very capacity is refused.
+    /// Exact while the common denominator fits into 128 bits. Beyond that, each term is rounded up
+    /// by less than 2^-64, so at worst a workload exactly at capacity is refused.
     pub(crate) fn is_within_capacity(&self, batch_max: u32, full_batch_ns: u64) -> bool {
         self.capacity_exact(batch_max, full_batch_ns).unwrap_or_else(|| {
             let term = |kind: &Kind| {
@@ -123,7 +123,8 @@ impl Demand {
         })
     }
 
-    /// The exact comparison, or `None` where the common denominator does not fit.
+    /// Returns the exact comparison, or `None` if the common denominator does not fit into 128
+    /// bits.
     fn capacity_exact(&self, batch_max: u32, full_batch_ns: u64) -> Option<bool> {
         let mut denominator: u128 = 1;
         for kind in &self.kinds {
@@ -139,8 +140,7 @@ impl Demand {
         Some(numerator <= denominator.checked_mul(u128::from(batch_max))?)
     }
 
-    /// Which totals can be formed from the requests of whole jobs, one job of each task.
-    /// Index = total, 0 to E.
+    /// Returns which totals whole jobs, one per task, can add up to. Index = total, 0 to E.
     pub(crate) fn subset_sums(&self) -> Vec<bool> {
         let mut tasks_by_requests: BTreeMap<u64, u64> = BTreeMap::new();
         for kind in &self.kinds {
@@ -150,7 +150,7 @@ impl Demand {
         let mut reachable = vec![false; total + 1];
         reachable[0] = true;
         for (requests, count) in tasks_by_requests {
-            // Binary splitting: 1, 2, 4, .. tasks at once reach every number of them.
+            // Binary splitting: groups of 1, 2, 4, .. tasks add up to every number of tasks.
             let mut left = count;
             let mut together = 1;
             while left > 0 {
@@ -166,7 +166,7 @@ impl Demand {
         reachable
     }
 
-    /// The greatest common divisor of all e and z.
+    /// Returns the greatest common divisor of all e and z.
     pub(crate) fn requests_gcd(&self, batch_max: u32) -> u64 {
         let all = self.kinds.iter().map(|kind| u128::from(kind.requests));
         let common = all.fold(u128::from(batch_max), gcd);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Theorem 1: a fixed point of all responses together, for every z.
+//! Theorem 1: a joint fixed point of all responses, for every z.
 //!
-//! If `F_k(R) <= R_k` for every task k, then R bounds all responses. F is nondecreasing,
-//! so iterating from R = 0 reaches the least such R; any R with F(R) <= R will do, which is
-//! what makes it safe to jump upwards when the iteration creeps.
+//! [`crate::climb`] finds the fixed point of F and says why it bounds all responses.
 //!
-//! `F_k = min(W_k, A_k)`: W follows a window of full batches from its carry-in batch to the
-//! job's last batch; A uses that while every response is below its period no task has two
-//! jobs pending. Symbols: `docs/theory/dual-queue-fifo.md` section 3; s = carry-in requests, a = release of
-//! the job within the window, L = batches, theta = earliest re-release of a task whose
-//! requests are in the carry-in.
+//! `F_k = min(W_k, A_k)`. W follows a window of full batches from its carry-in batch to the job's
+//! last batch. A uses the fact that no task has two jobs pending while every response is below its
+//! period. `docs/theory/dual-queue-fifo.md` section 3 defines the symbols: s = carry-in requests,
+//! a = release of the job within the window, L = batches, theta = earliest re-release of a task
+//! whose requests are in the carry-in.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +18,24 @@ use crate::dqf::demand::Kind;
 use crate::dqf::{Demand, busy_interval, carry_in, linear, two_batches};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
 
-/// A bound on the response of each kind, or `None` where there is none.
+/// Returns a bound on the response of each kind, or `None` if there is none.
 ///
 /// # Bound
-/// The least fixed point of Theorem 1, capped by the linear and the busy-interval bound,
-/// which hold unconditionally.
+/// The least fixed point of Theorem 1, capped by the linear and the busy-interval bounds, which
+/// hold unconditionally.
 ///
 /// # Source
-/// Own derivation, `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1); with best effort section 5
-/// (Theorem 3): batch costs become b(max(j, beta)), and so does an empty carry-in.
+/// Own derivation, `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1). With best effort,
+/// section 5 (Theorem 3): batch costs become b(max(j, beta)), also for an empty carry-in.
 ///
 /// # Complexity
-/// At most 64 rounds; a round is O(carry sizes * offsets * n). W is left out of a round that
-/// the budget does not allow: F is larger then, and a bound all the same.
+/// At most 64 rounds; a round is O(carry sizes * offsets * n). A round that exceeds the budget
+/// omits W: F is larger then, and still a bound.
 pub(super) fn responses(system: &System, demand: &Demand, budget: &Budget) -> Responses {
-    climb(system, demand, None, budget).expect("nothing is given up without limits")
+    climb(system, demand, None, budget).expect("a climb without limits is never abandoned")
 }
 
-/// Whether all responses are within `limits_ns`, one for each kind.
+/// Whether all responses are within `limits_ns`, one limit per kind.
 pub(super) fn is_within(
     system: &System,
     demand: &Demand,
@@ -62,33 +60,33 @@ fn climb(
     let busy = busy_interval::response_ns(system, demand);
     let cap = [linear, busy].into_iter().flatten().min();
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
-        Step::new(system, demand, budget, current).responses()
+        FifoEvaluation::new(system, demand, budget, current).responses()
     })
 }
 
 /// One evaluation of F at R.
-struct Step<'a> {
+struct FifoEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
     budget: &'a Budget,
-    /// R, where every R_i <= p_i: then no task has two jobs in a carry-in, and loss counts.
+    /// R if every R_i <= p_i: then no task has two jobs in a carry-in, and the loss applies.
     within_period: Option<Vec<u64>>,
-    /// Every R_i < p_i: then no task has two jobs pending, and A applies.
+    /// Whether every R_i < p_i: then no task has two jobs pending, and A applies.
     is_strictly_within: bool,
     requests_sum: u64,
     batch_max: u64,
     full_batch_ns: u64,
 }
 
-/// A carry-in batch: its requests, its cost, and when its tasks can release again.
+/// A carry-in batch: its requests, its cost, and the earliest re-releases of its tasks.
 struct CarryIn {
     requests: u64,
     time_ns: u64,
-    /// theta per kind; empty where some response may exceed its period.
+    /// theta per kind; empty if some response may exceed its period.
     again_ns: Vec<u64>,
 }
 
-impl<'a> Step<'a> {
+impl<'a> FifoEvaluation<'a> {
     fn new(
         system: &'a System,
         demand: &'a Demand,
@@ -112,10 +110,10 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// F(R), per kind.
+    /// Returns F(R), per kind.
     fn responses(&self) -> Responses {
         let by_window = self.by_window();
-        // A depends on a kind through its e alone, of which there are few.
+        // A depends on a kind only through its e, and there are few different e.
         let mut by_backlog: BTreeMap<u64, Option<u64>> = BTreeMap::new();
         let kinds = self.demand.kinds.iter().enumerate();
         kinds
@@ -129,12 +127,12 @@ impl<'a> Step<'a> {
             .collect()
     }
 
-    /// W: the worst over all carry-ins and all releases within the window. `None` where a
-    /// window does not close within the horizon, or where looking at all costs too much.
+    /// Returns W: the longest response over all carry-ins and all releases within the window.
+    /// `None` if a window does not close within the horizon or the search exceeds the budget.
     fn by_window(&self) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
         let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
-        // Each kind is looked at for each release, and nearly each kind has releases of its own.
+        // Each kind is evaluated for each release, and nearly each kind has its own releases.
         if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
             return None;
         }
@@ -146,7 +144,7 @@ impl<'a> Step<'a> {
 
     fn carry_in(&self, requests: u64) -> CarryIn {
         let time_ns = self.system.batch_time_of_ns(requests);
-        // Saturated: a re-release beyond the horizon is as good as none.
+        // Saturation is intended: a re-release beyond the horizon counts as none.
         let again =
             |(&response, kind): (&u64, &Kind)| time_ns.saturating_add(kind.period_ns - response);
         let again_ns = match &self.within_period {
@@ -156,9 +154,9 @@ impl<'a> Step<'a> {
         CarryIn { requests, time_ns, again_ns }
     }
 
-    /// Raises `worst` to what jobs released in the window behind `carry_in` can see.
+    /// Raises `worst` to the responses of jobs released in the window after `carry_in`.
     fn raise_by_carry_in(&self, carry_in: &CarryIn, worst: &mut [u64]) -> Option<()> {
-        // x >= 2 where nothing is in flight at first: the first batch starts at once.
+        // x >= 2 if nothing is in flight at first: the first batch starts immediately.
         let first = if carry_in.time_ns > 0 { 1 } else { 2 };
         let batches = busy_interval::window_batches(
             |window_ns| self.demand.half_open(window_ns),
@@ -178,13 +176,13 @@ impl<'a> Step<'a> {
         Some(())
     }
 
-    /// Terms of looking at every kind so many times.
+    /// Returns the terms for evaluating every kind `times` times.
     fn terms(&self, times: usize) -> Option<u64> {
         (times as u64).checked_mul(self.demand.kinds.len() as u64)
     }
 
-    /// Where the number of requests ahead of a job can change: the instants a at which a
-    /// task releases, counted from the window's start or from its re-release.
+    /// Returns the instants a at which the number of requests ahead of a job can change: the
+    /// releases of a task, counted from the window's start or from its re-release.
     fn offsets(&self, carry_in: &CarryIn, window_ns: u64) -> Option<Vec<u64>> {
         let mut offsets = vec![0];
         let again = carry_in.again_ns.iter().copied().map(Some).chain(std::iter::repeat(None));
@@ -205,7 +203,8 @@ impl<'a> Step<'a> {
         Some(offsets)
     }
 
-    /// The response of a job released `release_ns` into the window, for every kind.
+    /// Raises `worst` to the response of a job released `release_ns` into the window, for every
+    /// kind.
     fn raise_by_release(
         &self,
         carry_in: &CarryIn,
@@ -230,7 +229,7 @@ impl<'a> Step<'a> {
         let served_before = u128::from(full_batches) * batch_max;
         let seen = self.demand.closed(last_dispatch_ns);
         let in_carry_in = loss(last_dispatch_ns);
-        // Whatever kind the job is of, its last batch holds no more than that.
+        // The last batch holds at most this many requests, for a job of any kind.
         let most = self.last_batch(seen.saturating_sub(in_carry_in).max(ahead) - served_before);
         let response_max =
             (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_ns(most))?;
@@ -238,13 +237,13 @@ impl<'a> Step<'a> {
             return Some(());
         }
         for (kind, worst) in self.demand.kinds.iter().zip(worst) {
-            // The job's own task releases at `release_ns` and a whole number of periods
-            // around it, not anywhere: its count splits there.
+            // The job's own task releases only at `release_ns` and at whole periods before and
+            // after it, so its count splits there.
             let anywhere = kind.jobs_closed(last_dispatch_ns);
             let around =
                 kind.jobs_closed(release_ns) + (last_dispatch_ns - release_ns) / kind.period_ns;
             let fewer = u128::from(kind.requests) * u128::from(anywhere.saturating_sub(around));
-            // Freeloaders included; never fewer than what of `ahead` is left.
+            // Includes requests released later; never fewer than the rest of `ahead`.
             let last = (seen - fewer).saturating_sub(in_carry_in).max(ahead) - served_before;
             let last_ns = self.system.batch_time_ns(self.last_batch(last));
             let response = (last_dispatch_ns - release_ns).checked_add(last_ns)?;
@@ -253,12 +252,12 @@ impl<'a> Step<'a> {
         Some(())
     }
 
-    /// The size of the last batch where so many requests are left for it.
+    /// Returns the size of the last batch if `requests` are left for it.
     fn last_batch(&self, requests: u128) -> u32 {
         u32::try_from(requests).unwrap_or(u32::MAX).min(self.system.batch_max)
     }
 
-    /// The requests that the window cannot contain because they are in the carry-in: the
+    /// Returns the requests that the window cannot contain because they are in the carry-in: the
     /// fractional knapsack over l_i, a lower bound of the true loss.
     fn loss(&self, carry_in: &CarryIn, delta_ns: u64) -> u128 {
         if carry_in.again_ns.is_empty() || carry_in.requests == 0 {
@@ -272,8 +271,8 @@ impl<'a> Step<'a> {
         carry_in::loss(carry_in.requests, kinds.map(jobs_lost))
     }
 
-    /// A: no task has two jobs pending, so E - y requests at most are queued behind a
-    /// batch with y requests of the others. `None` unless every response is below its period.
+    /// Returns A: no task has two jobs pending, so at most E - y requests are queued behind a batch
+    /// with y requests of the other tasks. `None` unless every response is below its period.
     fn by_backlog(&self, requests: u64) -> Option<u64> {
         if !self.is_strictly_within {
             return None;

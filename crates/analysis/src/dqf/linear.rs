@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The linear bound: full batches keep up, so only E requests and two batches stand before
-//! a job.
+//! The linear bound: full batches keep up, so only E requests and two batches precede a job.
 
 use crate::dqf::{Demand, for_all_tasks};
 use crate::search::HORIZON_NS;
 use crate::{Inapplicable, System, Verdict};
 
-/// The linear upper bound on response time, the same for every task.
+/// Returns the linear upper bound on response time, the same for every task.
 ///
 /// # Bound
 /// `R = (b(z) / z) (E - 1) + 2 b(z)`, rounded up.
 ///
 /// # Source
-/// Dissertation Lemma 9.2.2 and Theorem 9.2.3. **Correction**: the step from 9.2.5.12 to
-/// 9.2.5.13 replaces the carry-in batch b(S_cin) by b(B_1), which it may exceed (a full
-/// batch in flight before a last batch of one request); both are charged b(z) here, as the
-/// dissertation's own later text does.
+/// Dissertation Lemma 9.2.2 and Theorem 9.2.3. **Correction**: the step from 9.2.5.12 to 9.2.5.13
+/// replaces the carry-in batch b(S_cin) by b(B_1), but b(S_cin) may exceed b(B_1) (a full batch in
+/// flight before a last batch of one request). Both are charged b(z) here, as in the dissertation's
+/// later text.
 ///
 /// # Assumptions
 /// Capacity (9.2.2.3): `sum e_i / p_i <= z / b(z)`, checked exactly.
 ///
 /// # Errors
-/// [`Inapplicable::Overload`] where capacity fails: the lemma then bounds nothing.
+/// [`Inapplicable::Overload`] if capacity fails: the lemma then gives no bound.
 ///
 /// # Complexity
 /// O(n log n).
@@ -30,14 +29,14 @@ pub fn linear(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     response_ns(system, &demand).map(|response| for_all_tasks(system, response))
 }
 
-/// The bound in ns, or `None` beyond the horizon.
+/// Returns the bound in ns, or `None` beyond the horizon.
 pub(super) fn response_ns(system: &System, demand: &Demand) -> Result<Option<u64>, Inapplicable> {
     let batch_max = system.batch_max;
     let full_batch_ns = system.table.time_max(batch_max).ns();
     if !demand.is_within_capacity(batch_max, full_batch_ns) {
         return Err(Inapplicable::Overload { batch_max });
     }
-    // Without tasks there is no job that could respond.
+    // Without tasks no job can respond.
     let others = u128::from(demand.requests_sum().saturating_sub(1));
     let full_batch = u128::from(full_batch_ns);
     let response = (full_batch * others).div_ceil(u128::from(batch_max)) + 2 * full_batch;

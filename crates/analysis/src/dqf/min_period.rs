@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The minimum-period bound: if no task releases twice in a busy interval, E requests are all.
+//! The minimum-period bound: if no task releases twice in a busy interval, it has E requests.
 
 use tidegate_model::Duration;
 
@@ -7,20 +7,19 @@ use crate::dqf::{Demand, for_all_tasks};
 use crate::search::HORIZON_NS;
 use crate::{Inapplicable, System, Verdict};
 
-/// The minimum-period bound, the same for every task.
+/// Returns the minimum-period bound, the same for every task.
 ///
 /// # Bound
 /// If `p_min > h` with `h = (floor(E / z) + 1) b(z)`, then `R = h + b(E mod z)`.
 ///
 /// # Source
-/// Dissertation Theorem 9.2.7. **Corrections**: Lemma 9.2.5 prints ">=", the hypothesis must
-/// be ">" (counterexample: T = {(1,3), (3,3), (1,3)}, z = 2, b = (1, 1): equality, L = 5
-/// instead of 3). The proof counts the remainder of the backlog twice (9.2.6.25); the
-/// conclusion holds all the same, since f b(z) + b(min(z, E - f z)) is nondecreasing in the
-/// number f of full batches.
+/// Dissertation Theorem 9.2.7. **Corrections**: Lemma 9.2.5 prints ">=", but the hypothesis must be
+/// ">" (counterexample: T = {(1,3), (3,3), (1,3)}, z = 2, b = (1, 1): equality, L = 5 instead of
+/// 3). The proof counts the remainder of the backlog twice (9.2.6.25). The conclusion still holds,
+/// because f b(z) + b(min(z, E - f z)) is nondecreasing in the number f of full batches.
 ///
 /// # Assumptions
-/// No best effort in the batches: the last batch is charged for real-time requests alone.
+/// No best effort in the batches: the last batch is charged for real-time requests only.
 ///
 /// # Errors
 /// [`Inapplicable::PeriodTooShort`] or [`Inapplicable::BestEffortAboard`].

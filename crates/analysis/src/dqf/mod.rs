@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Response-time bounds of dual-queue FIFO: batches of at most z, only to an idle device.
+//! Response-time bounds of dual-queue FIFO: batches of at most z requests, sent only to an idle
+//! device.
 //!
 //! | function | source | valid when |
 //! |---|---|---|
 //! | [`linear`] | Lemma 9.2.2 | capacity holds (9.2.2.3) |
 //! | [`busy_interval`] | Lemma 9.2.4, equation 9.2.6.7 | a window closes |
-//! | [`min_period`] | Theorem 9.2.7 | the shortest period exceeds the busy interval, no best effort |
-//! | [`tight`] | Theorems 1, 2 and 3 of `docs/theory/dual-queue-fifo.md` | always; it may find no bound |
+//! | [`min_period`] | Theorem 9.2.7 | every period exceeds the busy interval, no best effort |
+//! | [`tight`] | Theorems 1 to 3 | always; it may find no bound |
 //!
-//! All of them take best effort into account where they apply: a batch with j real-time
-//! requests costs b(max(j, beta)), which never exceeds b(z), the only cost that the first
-//! two bounds use.
+//! Theorems 1 to 3 are in `docs/theory/dual-queue-fifo.md`.
+//!
+//! All of these bounds allow best effort where they apply: a batch with j real-time requests costs
+//! b(max(j, beta)). That never exceeds b(z), the only cost that the first two bounds use.
 
 pub(crate) mod busy_interval;
 pub(crate) mod carry_in;
@@ -31,31 +33,31 @@ use crate::budget::Budget;
 use crate::search::verdict;
 use crate::{Inapplicable, System, Verdict};
 
-/// The least response-time bound that the carry-in argument gives.
+/// Returns the least response-time bound that the carry-in argument gives.
 ///
 /// # Bound
-/// For z >= E, if every bound is below its task's period, Theorem 2 (and, with best effort
-/// aboard, its form in Theorem 3), which is exact. Otherwise the fixed point of Theorem 1.
+/// For z >= E, if every bound is below its task's period: Theorem 2 (with best effort, its form in
+/// Theorem 3), which is exact. Otherwise the fixed point of Theorem 1.
 ///
 /// # Source
 /// Own derivation, `docs/theory/dual-queue-fifo.md` sections 3 to 5.
 ///
 /// # Assumptions
-/// All requests of a job are released in one step before any dispatch; b is monotone (the
-/// table sees to it).
+/// All requests of a job are released in one step before any dispatch; b is monotone (the table
+/// ensures it).
 ///
 /// # Errors
-/// Never at present: where no bound exists the verdict says so.
+/// None at present: if no bound exists, the verdict says so.
 ///
 /// # Complexity
 /// Theorem 2: O(n log n), and O(E log n) for each different e. Theorem 1: at most 64 rounds of
-/// O(z * offsets * n), up to 2^29 terms (2^26 for more than 128 tasks); what would cost more is left to the bounds that hold
-/// without it.
+/// O(z * offsets * n), up to 2^29 terms (2^26 for more than 128 tasks). Searches that would cost
+/// more are skipped; the other bounds hold without them.
 pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     Ok(tight_within(system, &Budget::of_tasks(system.tasks.len())))
 }
 
-/// [`tight`], at no more than this cost.
+/// Returns the bounds of [`tight`] within a budget.
 pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     let demand = Demand::new(&system.tasks);
     if let Some(response) = two_batches::common_response_ns(system, &demand) {
@@ -65,8 +67,8 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     demand.per_task(&kinds).map(verdict).collect()
 }
 
-/// Whether [`tight`] bounds every task within its deadline, found without climbing further
-/// than a no needs.
+/// Whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the answer is
+/// known.
 pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     let demand = Demand::new(&system.tasks);
     let is_met =
@@ -77,7 +79,7 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     }
 }
 
-/// The same verdict for every task: the bounds do not tell tasks apart.
+/// Returns the same verdict for every task: the bounds do not distinguish tasks.
 fn for_all_tasks(system: &System, response_ns: Option<u64>) -> Vec<Verdict> {
     vec![verdict(response_ns); system.tasks.len()]
 }

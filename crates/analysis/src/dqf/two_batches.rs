@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Theorem 2 for z >= E: everything pending fits into one batch, so a job waits for the
-//! batch in flight and rides in the next.
+//! Theorem 2 for z >= E: every pending request fits into one batch, so a job waits for the batch in
+//! flight and is served in the next.
 
 use crate::System;
 use crate::dqf::Demand;
 use crate::search::HORIZON_NS;
 
-/// The exact worst response time, the same for every task, or `None` where the theorem does
+/// Returns the exact worst response time, the same for every task, or `None` if the theorem does
 /// not apply.
 ///
 /// # Bound
@@ -14,15 +14,15 @@ use crate::search::HORIZON_NS;
 /// is the cost of a batch with j real-time requests.
 ///
 /// # Source
-/// Own derivation, `docs/theory/dual-queue-fifo.md` sections 4 (Theorem 2) and 5 (Theorem 3); exact. It
-/// settles the dissertation's open question 10.2.1: z at the number of requests and beyond
-/// is best, and the bound no longer depends on z. S ranges over the tasks other than the
-/// job's own; a set and its complement give the same sum and one of them leaves the job
-/// out, so all sets may be taken and every task has the same bound.
+/// Own derivation, `docs/theory/dual-queue-fifo.md` sections 4 (Theorem 2) and 5 (Theorem 3);
+/// exact. It answers the dissertation's open question 10.2.1: every z of at least the number of
+/// requests is best, and the bound no longer depends on z. S ranges over the tasks other than the
+/// job's own. A set and its complement give the same sum and one of them excludes the job, so S may
+/// range over all sets, and every task has the same bound.
 ///
 /// # Assumptions
-/// z >= E, checked; the bound below every period (strictly: at equality a task can release
-/// again exactly at the end of its batch), checked. Otherwise `None`.
+/// z >= E, checked; the bound is below every period (strictly: at equality a task can release again
+/// exactly at the end of its batch), checked. Otherwise `None`.
 ///
 /// # Complexity
 /// O(n log n), and O(E log n) for each different e.
@@ -32,7 +32,8 @@ pub(super) fn common_response_ns(system: &System, demand: &Demand) -> Option<u64
     is_below_periods.then_some(response)
 }
 
-/// `max bt(y) + bt(E - y)` over the totals y that whole jobs can form; `None` unless z >= E.
+/// Returns `max bt(y) + bt(E - y)` over the totals y that whole jobs can form; `None` unless z >=
+/// E.
 pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
     let requests_sum = u32::try_from(demand.requests_sum()).ok()?;
     if requests_sum > system.batch_max {
@@ -44,6 +45,6 @@ pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
     };
     let totals = (0..=requests_sum).zip(demand.subset_sums());
     let pairs = totals.filter(|&(_, is_reachable)| is_reachable).map(|(first, _)| pair_ns(first));
-    // A sum that overflows is the longest of all: then there is no bound.
+    // A sum that overflows is the largest of all: then there is no bound.
     pairs.max_by_key(|pair| pair.unwrap_or(u64::MAX))?.filter(|&ns| ns <= HORIZON_NS)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_cpu_live::Background;
-use tidegate_cpu_measure::SyntheticThief;
+use tidegate_cpu_measure::SyntheticLoad;
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
 
@@ -90,7 +90,7 @@ pub(crate) struct CpuProfileArguments {
     /// period, one priority above, for example 2ms/10ms. Theory and the first measurement
     /// together must cover the second, which is the result.
     #[arg(long, value_name = "TIME/TIME", value_parser = thief)]
-    pub(crate) thief: Option<SyntheticThief>,
+    pub(crate) thief: Option<SyntheticLoad>,
     /// The machine as it is, measured before, in place of the first of the two measurements: of the
     /// same processor, priority and intervals, and better for long.
     #[arg(long, value_name = "FILE", requires = "thief")]
@@ -208,9 +208,9 @@ pub(crate) struct ConformanceArguments {
     pub(crate) command: Vec<OsString>,
 }
 
-fn thief(text: &str) -> Result<SyntheticThief, String> {
+fn thief(text: &str) -> Result<SyntheticLoad, String> {
     let (execution, period) = text.split_once('/').ok_or("write execution/period: 2ms/10ms")?;
-    let thief = SyntheticThief { execution: quantity(execution)?, period: quantity(period)? };
+    let thief = SyntheticLoad { execution: quantity(execution)?, period: quantity(period)? };
     thief.checked().map_err(|error| error.to_string())
 }
 

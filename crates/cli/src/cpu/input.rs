@@ -6,7 +6,7 @@ use std::path::Path;
 use tidegate_cpu_analysis::{MeasuredDemand, MissingFit};
 use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
-use tidegate_cpu_sim::Thief;
+use tidegate_cpu_sim::StolenTime;
 use tidegate_model::FileError;
 use tidegate_platform::text_file;
 
@@ -19,7 +19,7 @@ pub(crate) struct Processor {
     /// One for each interference of the workload.
     pub(crate) measured: Vec<MeasuredDemand>,
     /// Who steals as much as that, in a simulation.
-    pub(crate) thieves: Vec<Thief>,
+    pub(crate) thieves: Vec<StolenTime>,
 }
 
 /// Reads the processor part of a workload file, and the profiles that it names.
@@ -65,7 +65,7 @@ pub(crate) fn with_profiles(
         let (bound, margin) = (interference.bound, interference.margin);
         let measured = MeasuredDemand::new(&profile, bound, margin)
             .map_err(|error| without_fit(interference, &error))?;
-        let thief = Thief::of(&profile, bound, margin)
+        let thief = StolenTime::of(&profile, bound, margin)
             .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
         Ok((measured, thief))
     };

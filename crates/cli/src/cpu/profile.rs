@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tidegate_cpu_measure::{
     Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
-    IntervalRange, SyntheticThief, check_baseline,
+    IntervalRange, SyntheticLoad, check_baseline,
 };
 use tidegate_cpu_model::CpuProfile;
 use tidegate_measure::{FileFault, NewFile};
@@ -53,7 +53,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let known = known.transpose()?;
     let interrupted = interrupt::flag(output.kept.says())?;
     print_head(&params);
-    let (measured, calibration) = match params.thief {
+    let (measured, calibration) = match params.synthetic_load {
         None => (measure(&params, &mut output.kept, &interrupted)?, None),
         Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
     };
@@ -68,7 +68,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
 
 /// Without the thief, unless that is known, and with it; whoever interrupts the first has that alone.
 fn calibrate(
-    thief: SyntheticThief,
+    thief: SyntheticLoad,
     params: &CpuProfileParams,
     baseline: Option<CpuProfile>,
     kept: &mut Kept,
@@ -77,7 +77,7 @@ fn calibrate(
     let without = if let Some(known) = baseline {
         known
     } else {
-        let without = CpuProfileParams { thief: None, ..params.clone() };
+        let without = CpuProfileParams { synthetic_load: None, ..params.clone() };
         let mut idle = measure(&without, kept, interrupted)?;
         if idle.end == CpuProfileEnd::Cancelled {
             let warning = "interrupted before the thief began: this is the machine without it";
@@ -130,7 +130,7 @@ fn params(arguments: &CpuProfileArguments) -> Result<CpuProfileParams, Failure> 
         },
         time_limit: arguments.duration,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
-        thief: arguments.thief,
+        synthetic_load: arguments.thief,
         keep_every: KEEP_EVERY,
     })
 }
@@ -158,7 +158,7 @@ fn measure(
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
     let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
-    let what = if params.thief.is_some() { " with the thief" } else { "" };
+    let what = if params.synthetic_load.is_some() { " with the thief" } else { "" };
     bar.set_message(format!("{unit}{what}"));
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
@@ -178,7 +178,7 @@ fn measure(
     measured.map_err(|error| match error {
         CpuProfileError::Processor { .. }
         | CpuProfileError::Plan(_)
-        | CpuProfileError::Thief(_) => Failure::unusable(&error),
+        | CpuProfileError::SyntheticLoad(_) => Failure::unusable(&error),
         _ => Failure::environment(&error),
     })
 }

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use tidegate_cpu_model::{CpuWorkload, ServerKind, ServerParams};
-use tidegate_cpu_sim::{CpuParams, Disturbance, Thief, Timing, simulate};
+use tidegate_cpu_sim::{CpuParams, Disturbance, StolenTime, Timing, simulate};
 use tidegate_model::Duration;
 use tidegate_report::cpu::{CpuResult, CpuSimReport};
 
@@ -66,12 +66,12 @@ const GRAIN: Duration = Duration::from_us(1);
 fn run(
     kind: Option<ServerKind>,
     workload: CpuWorkload,
-    thieves: &[Thief],
+    thieves: &[StolenTime],
     arguments: &CpuSimArguments,
 ) -> CpuResult {
     let start = Instant::now();
     let timing = timing(arguments.disturb);
-    let disturbance = Disturbance { timing, thieves, grain: GRAIN };
+    let disturbance = Disturbance { timing, stolen: thieves, grain: GRAIN };
     let params = CpuParams::new(&workload, arguments.duration, arguments.seed);
     let run = simulate(&CpuParams { disturbance, ..params }, &mut ());
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

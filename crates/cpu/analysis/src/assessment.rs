@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One answer for a processor: which thread keeps its deadline, by which bound, and what limits.
+//! The assessment of a processor: which thread keeps its deadline, by which bound, and what
+//! limits.
 
 use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
@@ -12,61 +13,62 @@ use super::objection::Objection;
 use super::response::response_and_window;
 use super::threads::Threads;
 
-/// What may be promised to everything that shares a processor.
+/// The guarantees for everything that shares a processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuAssessment {
-    /// The answer: of all tasks, and of work with a deadline.
+    /// The answer for all tasks, and for work with a deadline.
     pub answer: CpuAnswer,
-    /// One for each task, in order.
+    /// The assessment of each task, in order.
     pub tasks: Vec<CpuThreadAssessment>,
-    /// One for each server, in order: whether it gets its budget within each period.
+    /// The assessment of each server, in order: whether it gets its budget within each period.
     pub servers: Vec<CpuThreadAssessment>,
-    /// One for each piece of work, in order.
+    /// The assessment of each piece of work, in order.
     pub work: Vec<CpuThreadAssessment>,
-    /// What stands in the way of more.
+    /// What prevents a better answer.
     pub limit: Option<CpuLimit>,
-    /// The longest window from a critical instant whose demand the answer rests on.
+    /// The longest window from a critical instant whose demand the answer depends on.
     pub window: Duration,
-    /// What the answer rests on, and what a reader must be warned of: a sentence each, without its
+    /// The assumptions of the answer, and warnings to the reader: one sentence each, without a
     /// full stop.
     pub assumptions: Vec<String>,
 }
 
-/// The three answers; neither is an error.
+/// The three answers; none is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CpuAnswer {
-    /// Every job of every task, and of all work with a deadline, meets it.
+    /// Every job of every task, and of all work with a deadline, meets its deadline.
     Proven,
-    /// Some may miss it.
+    /// Some jobs may miss their deadlines.
     NotProven,
-    /// None is known to miss it, and of some nothing can be said.
+    /// No job is known to miss its deadline, but some cannot be assessed.
     NotApplicable {
-        /// Of the first: why not.
+        /// Why the first of them cannot be assessed.
         reason: Objection,
     },
 }
 
-/// What is known of one thread's response times.
+/// A thread's response-time bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CpuBound {
-    /// No job takes longer, arrival to completion.
+    /// No job takes longer from arrival to completion.
     Bounded(Duration),
-    /// None was found.
+    /// No bound was found.
     NoBound,
     /// An assumption fails.
     NotApplicable(Objection),
 }
 
-/// What may be promised to one thread.
+/// The guarantee for one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuThreadAssessment {
-    /// By the test of loads, in the order of [`DemandBound::ALL`]; none where it does not apply.
+    /// The results of the load test, in the order of [`DemandBound::ALL`]; `None` where the test
+    /// does not apply.
     pub loads: [Option<Load>; 3],
-    /// The longest response; under EDF the deadline, if it is met.
+    /// The bound on its response time; under EDF the deadline, if it is met.
     pub bound: CpuBound,
-    /// What it is held against: of a server its period, of work there may be none.
+    /// The deadline of the comparison: for a server its period; work can have none.
     pub deadline: Option<Duration>,
-    /// The longest window from a critical instant whose demand the bound rests on.
+    /// The longest window from a critical instant whose demand the bound depends on.
     pub window: Duration,
 }
 
@@ -79,10 +81,10 @@ pub enum CpuThread {
     Work(usize),
 }
 
-/// What stands in the way of more.
+/// What prevents a better answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuLimit {
-    /// The thread with the least share of its deadline left.
+    /// The thread with the smallest share of its deadline left.
     Margin(CpuThread),
     /// The thread whose bound exceeds its deadline by the largest share.
     Deadline(CpuThread),
@@ -102,7 +104,7 @@ impl CpuThreadAssessment {
         Self { loads: [None; 3], bound, deadline, window: Duration::ZERO }
     }
 
-    /// The bound, if there is one.
+    /// Returns the bound, if there is one.
     pub fn response_max(&self) -> Option<Duration> {
         match self.bound {
             CpuBound::Bounded(response) => Some(response),
@@ -110,7 +112,7 @@ impl CpuThreadAssessment {
         }
     }
 
-    /// Whether its deadline is met for certain; none has nothing to miss.
+    /// Returns whether its deadline is certainly met; a thread without a deadline meets it.
     pub fn is_deadline_met(&self) -> bool {
         match (self.deadline, self.response_max()) {
             (Some(deadline), Some(response)) => response <= deadline,
@@ -120,14 +122,14 @@ impl CpuThreadAssessment {
     }
 }
 
-/// Assesses everything that shares a processor, what was measured counted above all of it.
+/// Assesses everything that shares a processor; measured demand counts above all of it.
 ///
 /// # Complexity
 /// As [`super::response()`] for every different task and server, and as [`super::Supply::response_ns`] for
 /// every server.
 ///
 /// # Panics
-/// When a period is zero or a budget exceeds its period, which no file can say.
+/// If a period is zero or a budget exceeds its period, which no file can state.
 pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessment {
     let threads = Threads::of(workload, measured);
     let edf = match workload.scheduling {
@@ -167,7 +169,7 @@ pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessm
     }
 }
 
-/// Equal neighbours are assessed once: a file may hold thousands of them.
+/// Assesses equal neighbours once: a file can contain thousands of them.
 fn of_fixed_priority(workload: &CpuWorkload, threads: &Threads<'_>) -> Vec<CpuThreadAssessment> {
     let mut rows: Vec<CpuThreadAssessment> = Vec::with_capacity(workload.tasks.len());
     for (index, task) in workload.tasks.iter().enumerate() {
@@ -207,7 +209,7 @@ fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
     }
 }
 
-/// Under EDF a task or a server of this deadline meets it, if all do.
+/// Returns the row of a task or server with this deadline: under EDF it is met if all are.
 fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuThreadAssessment {
     let (bound, window) = match verdict {
         Err(reason) => return CpuThreadAssessment::unknown(reason.clone(), Some(deadline)),
@@ -218,7 +220,7 @@ fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuTh
     CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(bound, Some(deadline)) }
 }
 
-/// Of a certain no and "cannot be said" the no is the answer.
+/// Returns the answer: a certain "no" takes precedence over "cannot be assessed".
 fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAnswer {
     if tasks.is_empty() && work.iter().all(|row| row.deadline.is_none()) {
         return CpuAnswer::NotApplicable { reason: Objection::NothingDue };
@@ -236,7 +238,7 @@ fn answer(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> CpuAns
     }
 }
 
-/// The thread that stands closest to its deadline, or furthest beyond it.
+/// Returns the thread closest to its deadline, or furthest beyond it.
 fn limit(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> Option<CpuLimit> {
     let tasks = tasks.iter().enumerate().map(|(index, row)| (CpuThread::Task(index), row));
     let work = work.iter().enumerate().map(|(index, row)| (CpuThread::Work(index), row));
@@ -258,7 +260,7 @@ fn limit(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> Option<
     tightest.map(|(_, limit)| limit)
 }
 
-/// `window` is the longest that was looked at.
+/// Returns the assumptions; `window` is the longest window examined.
 fn assumptions(
     workload: &CpuWorkload,
     measured: &[MeasuredDemand],
@@ -280,34 +282,36 @@ fn notes(
 ) -> Vec<String> {
     let name = measured.name();
     let mut notes = vec![format!(
-        "no more of the processor is taken by others than the bound of `{name}` says, which was \
-         measured and not proved"
+        "others take no more of the processor than the bound of `{name}` says, which was measured \
+         and not proven"
     )];
     if measured.is_extrapolated_in(window) {
         let reach = match window {
-            Duration::MAX => "all that is to come".to_owned(),
+            Duration::MAX => "windows of unlimited length".to_owned(),
             window => format!("up to {window}"),
         };
         notes.push(format!(
-            "`{name}` was measured in intervals of up to {}, and the answer looks at {reach}: \
-             beyond, its line is extrapolated; measure longer ones, or use `bound = \"points\"`",
+            "`{name}` was measured in intervals of up to {}, and the answer examines {reach}: \
+             beyond the measured intervals its line is extrapolated; measure longer ones, or use \
+             `bound = \"points\"`",
             measured.longest()
         ));
     }
-    // Who measures gives way to nobody as urgent as itself, and so sees nothing of them.
+    // The measuring thread yields to no thread of its own priority, so it does not see them.
     let unseen = measured.priority().zip(priority_min).filter(|(at, lowest)| *at >= lowest.0);
     if let Some((at, lowest)) = unseen {
         let which =
             if at == lowest.0 { format!("at {at}") } else { format!("from {lowest} to {at}") };
         notes.push(format!(
-            "`{name}` was measured at priority {at}, which sees nothing of what is as urgent or \
-             less: whatever runs on the processor {which} and is not in this file is not counted"
+            "`{name}` was measured at priority {at}, which does not see threads of the same or \
+             lower priority: threads on the processor {which} that are not in this file are not \
+             counted"
         ));
     }
     if measured.priority().is_none() {
         notes.push(format!(
             "`{name}` was measured without a real-time priority: it counts ordinary threads, and \
-             says nothing about what a real-time task loses; measure it again as root"
+             does not tell what a real-time task loses; measure it again as root"
         ));
     }
     notes

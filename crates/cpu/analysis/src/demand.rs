@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a sporadic source may demand of the processor from a critical instant on: inequalities
-//! 5.3.0.4 to 5.3.0.6, and over the window 5.3.0.8 and 5.3.0.9.
+//! The demand of a sporadic source for the processor from a critical instant on: inequalities
+//! 5.3.0.4 to 5.3.0.6, and divided by the window 5.3.0.8 and 5.3.0.9.
 
 use tidegate_model::Duration;
 
@@ -17,37 +17,39 @@ pub struct Source {
     pub jitter: Duration,
 }
 
-/// Which bound of the demand.
+/// The bounds of demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DemandBound {
     /// 5.3.0.4: whole jobs.
     Ceil,
-    /// 5.3.0.5: the last job no longer than what is left of the window behind its release.
+    /// 5.3.0.5: the last job counts at most the rest of the window after its release.
     Refined,
-    /// 5.3.0.6: the line through the corners of the refined one; over the window, a hyperbola.
+    /// 5.3.0.6: the line through the corners of the refined bound; divided by the window, a
+    /// hyperbola.
     Linear,
 }
 
 impl DemandBound {
-    /// All of them.
+    /// All bounds.
     pub const ALL: [Self; 3] = [Self::Ceil, Self::Refined, Self::Linear];
 }
 
 impl Source {
-    /// A source without jitter.
+    /// Creates a source without jitter.
     pub const fn new(execution: Duration, period: Duration) -> Self {
         Self { execution, period, jitter: Duration::ZERO }
     }
 
-    /// The share of the processor that it needs in the long run.
+    /// Returns the share of the processor that it needs in the long run.
     ///
     /// # Panics
-    /// When the period is zero.
+    /// If the period is zero.
     pub fn utilization(&self) -> Ratio {
         Ratio::new(u128::from(self.execution.ns()), u128::from(self.period.ns()))
     }
 
-    /// What it executes at most in a window of this length that starts at a critical instant.
+    /// Returns an upper bound on its execution in a window of this length that starts at a
+    /// critical instant.
     ///
     /// # Equation
     /// With D' = D + J and j = floor(D' / p), for D > 0:
@@ -55,15 +57,16 @@ impl Source {
     /// linear: `min(D, u (D' + p - e))`.
     ///
     /// # Source
-    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15. **Correction:** print calls
-    /// them bounds on any window. Of a task that can be delayed they are not: with e = 4, p = 10,
-    /// executing in [6, 10) and [10, 14), 8 of 8 are demanded, where the refined bound says 4.
+    /// Dissertation, 5.3.0.4 to 5.3.0.6; with jitter docs/theory/processors.md section 15. **Correction:** the text
+    /// calls them bounds on any window. For a task that can be delayed they are not: with e = 4
+    /// and p = 10, executing in [6, 10) and [10, 14), it demands 8 of 8, where the refined bound
+    /// says 4.
     ///
     /// # Errors
-    /// None where it exceeds 128 bits.
+    /// `None` if it exceeds 128 bits.
     ///
     /// # Panics
-    /// When the period is zero.
+    /// If the period is zero.
     pub fn demand(&self, bound: DemandBound, window: Duration) -> Option<Ratio> {
         if window.is_zero() {
             return Some(Ratio::ZERO);
@@ -78,7 +81,8 @@ impl Source {
                 let demand = (reach / period).checked_mul(execution)?.checked_add(last)?;
                 Some(Ratio::whole(demand.min(width)))
             }
-            // More than the processor: the corners lie above the window, which limits it.
+            // It needs more than the processor: the corners lie above the window, which limits
+            // it.
             DemandBound::Linear if execution > period => Some(Ratio::whole(width)),
             DemandBound::Linear => {
                 let reach = reach + period - execution;
@@ -87,8 +91,8 @@ impl Source {
         }
     }
 
-    /// The demand by [`DemandBound::Ceil`] in ns, none beyond 64 bits: what response-time analysis
-    /// adds up.
+    /// Returns the demand by [`DemandBound::Ceil`] in ns, `None` beyond 64 bits: the term that
+    /// response-time analysis sums.
     pub(super) fn jobs_ns(&self, window_ns: u64) -> Option<u64> {
         if window_ns == 0 {
             return Some(0);

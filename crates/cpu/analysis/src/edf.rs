@@ -11,48 +11,49 @@ use super::response::STEPS_MAX;
 /// A source whose jobs have a deadline, from arrival, and may be blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdfSource {
-    /// What it demands.
+    /// Its demand.
     pub source: Source,
     /// Its deadline.
     pub deadline: Duration,
-    /// The longest that jobs of later deadlines keep one of its jobs waiting.
+    /// The longest time that jobs with later deadlines delay one of its jobs.
     pub blocking: Duration,
 }
 
-/// What the criterion says.
+/// The result of the criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdfVerdict {
     /// Every job meets its deadline.
     Met {
-        /// The longest busy interval: no longer window was looked at.
+        /// The longest busy interval; no longer window was examined.
         busy: Duration,
     },
     /// In a window of this length more may be due than the processor executes.
     Exceeded {
-        /// Its length.
+        /// The window's length.
         window: Duration,
     },
-    /// The tasks need more than the processor, or the search was given up.
+    /// The tasks need more than the processor, or the search was stopped.
     Unbounded,
 }
 
-/// Whether all that is due in any window can be executed in it.
+/// Tests whether everything due in any window can be executed in it.
 ///
 /// # Bound
-/// For every t at which a job may be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
-/// (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`, up to the end of the longest busy interval; o is
-/// what happens once (overruns), A what was measured, B the longest blocking of a task with D <= t.
+/// For every t at which a job may be due,
+/// `B(t) + o + A(t) + sum over i with D_i <= t + J_i of (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`,
+/// up to the end of the longest busy interval; o is delay that occurs once (overruns), A the
+/// measured demand, B the longest blocking of a task with D <= t.
 ///
 /// # Source
-/// S. Baruah, A. Mok and L. Rosier, RTSS 1990; the order of the search is that of F. Zhang and A.
-/// Burns, "Schedulability Analysis for Real-Time Systems with EDF Scheduling", 2009. Exact for
-/// sporadic tasks without blocking and measured demand.
+/// S. Baruah, A. Mok and L. Rosier, RTSS 1990; the search order follows F. Zhang and A. Burns,
+/// "Schedulability Analysis for Real-Time Systems with EDF Scheduling", 2009. Exact for sporadic
+/// tasks without blocking and measured demand.
 ///
 /// # Complexity
 /// At most 2^22 evaluations of a source.
 ///
 /// # Panics
-/// When a period is zero.
+/// If a period is zero.
 pub fn processor_demand(
     sources: &[EdfSource],
     once: Duration,
@@ -69,7 +70,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// None where there is none.
+    /// Returns the verdict; `None` if there is none.
     fn verdict(&self) -> Option<EdfVerdict> {
         if !self.utilization()?.is_at_most(1) {
             return None;
@@ -83,7 +84,7 @@ impl Search<'_> {
             if demand > at {
                 return Some(EdfVerdict::Exceeded { window: Duration::from_ns(at) });
             }
-            // From `demand` up to here nothing can be exceeded: demand does not decrease.
+            // Demand does not decrease, so it exceeds no window from `demand` up to here.
             due = self.due_before(demand);
         }
         Some(EdfVerdict::Met { busy: Duration::from_ns(busy_ns) })
@@ -103,7 +104,7 @@ impl Search<'_> {
         self.measured.iter().try_fold(0_u64, |sum, it| sum.checked_add(it.demand_ns(window_ns)?))
     }
 
-    /// The longest busy interval.
+    /// Returns the longest busy interval.
     fn busy_ns(&self, steps: &mut usize) -> Option<u64> {
         let blocking = self.sources.iter().map(|it| it.blocking.ns()).max().unwrap_or_default();
         let once = self.once_ns.checked_add(blocking)?;
@@ -121,7 +122,7 @@ impl Search<'_> {
         }
     }
 
-    /// The latest instant before `end_ns` at which a job may be due.
+    /// Returns the latest instant before `end_ns` at which a job may be due.
     fn due_before(&self, end_ns: u64) -> Option<u64> {
         let latest = end_ns.checked_sub(1)?;
         let of_source = |it: &EdfSource| {
@@ -132,7 +133,7 @@ impl Search<'_> {
         self.sources.iter().filter_map(of_source).max()
     }
 
-    /// What may be due at `at_ns`, all delays included.
+    /// Returns the demand that may be due at `at_ns`, all delays included.
     fn demand_ns(&self, at_ns: u64) -> Option<u64> {
         let mut sum = self.once_ns.checked_add(self.measured_ns(at_ns)?)?;
         let mut blocking = 0;
@@ -148,9 +149,9 @@ impl Search<'_> {
 }
 
 impl EdfSource {
-    /// The least time from the release of a job to its deadline: what jitter leaves of it.
+    /// Returns the least time from a job's release to its deadline: the deadline less the jitter.
     fn first_due_ns(&self) -> u64 {
-        // A deadline that jitter may use up entirely is due at once, and missed.
+        // A deadline that jitter can use up entirely is due at once, and missed.
         self.deadline.ns().saturating_sub(self.source.jitter.ns())
     }
 }

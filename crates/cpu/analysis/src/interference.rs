@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measured interference as a bound of demand: what a `*.cpu.toml` says about any window.
 //!
-//! It is that of a service above every task, measured over windows of any phase. A window that
-//! starts at a critical instant is one of them, also where some task is more urgent than the
-//! service: from such an instant on a service that waits executes no sooner than one that does not
-//! (docs/theory/processors.md section 17). Windows that start elsewhere may hold more then, and nothing here is said
-//! about them.
+//! It is the demand of a service above every task, measured over windows of any phase. A window
+//! that starts at a critical instant is one of them, even if some task is more urgent than the
+//! service: from such an instant on, a service that waits executes no sooner than one that does
+//! not (docs/theory/processors.md section 17). In that case windows that start elsewhere may contain more, and
+//! nothing here describes them.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, InterferenceBound, StolenPoint, WHOLE_PPB};
 use tidegate_model::Duration;
 
 use super::ratio::Ratio;
 
-/// What may be stolen in windows of any length.
+/// The time that may be stolen in windows of any length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredDemand {
     name: String,
@@ -23,25 +23,25 @@ pub struct MeasuredDemand {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// And what is added to it.
+    /// A line, and the margin added to it.
     Line(DemandFit, Duration),
-    /// Nondecreasing, at ascending lengths, at least one; the margin is in each.
+    /// Nondecreasing, at ascending lengths, at least one; each includes the margin.
     Steps(Vec<StolenPoint>),
 }
 
-/// The profile has no such fit.
+/// The profile lacks the requested fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the profile has no fit `{bound}`")]
 pub struct MissingFit {
-    /// Which was asked for.
+    /// The requested bound.
     pub bound: InterferenceBound,
 }
 
 impl MeasuredDemand {
-    /// The bound that a profile gives, raised by `margin` in every window.
+    /// Creates the bound of a profile, raised by `margin` in every window.
     ///
     /// # Errors
-    /// When the profile has no such fit; it always has points.
+    /// If the profile lacks the fit; points always exist.
     pub fn new(
         profile: &CpuProfile,
         bound: InterferenceBound,
@@ -62,28 +62,29 @@ impl MeasuredDemand {
         })
     }
 
-    /// The name of the profile.
+    /// Returns the name of the profile.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The priority of the thread that measured it: what is less urgent is not in it.
+    /// Returns the priority of the measuring thread: threads below it are not included.
     pub fn priority(&self) -> Option<u32> {
         self.priority
     }
 
-    /// The longest interval that was measured.
+    /// Returns the longest measured interval.
     pub fn longest(&self) -> Duration {
         self.longest
     }
 
-    /// Whether what it says of this window is a guess: in longer ones than were measured a line goes on
-    /// as if nothing worse could come, and points count such a window as several.
+    /// Returns whether its statement about this window is extrapolated: beyond the longest
+    /// measured interval a line assumes that nothing worse can come, whereas points count such a
+    /// window as several.
     pub fn is_extrapolated_in(&self, window: Duration) -> bool {
         window > self.longest && matches!(self.shape, Shape::Line(..))
     }
 
-    /// What may be stolen in the long run.
+    /// Returns the share that may be stolen in the long run.
     pub fn utilization(&self) -> Ratio {
         match &self.shape {
             Shape::Line(fit, _) => {
@@ -95,13 +96,14 @@ impl MeasuredDemand {
         }
     }
 
-    /// What may be stolen in a window of this length, in ns; not limited to the window, and none
-    /// beyond 64 bits.
+    /// Returns the time that may be stolen in a window of this length, in ns; not limited to the
+    /// window, and `None` beyond 64 bits.
     ///
     /// # Bound
-    /// A line: `c + ceil(u D)` and the margin m. Points: y + m of the next longer interval; beyond the
-    /// longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`, since what is stolen in a window is no
-    /// more than what is stolen in its parts, and each of them may have been measured too low.
+    /// A line: `c + ceil(u D)` plus the margin m. Points: y + m of the next longer interval;
+    /// beyond the longest L, `floor(D / L) (y(L) + m) + y(D mod L) + m`: the time stolen in a
+    /// window is at most the sum of the times stolen in its parts, and each part may have been
+    /// measured too low.
     ///
     /// # Source
     /// Dissertation, 5.4 and Theorem 5.4.1. A measured maximum is no proof: docs/theory/processors.md section 17.

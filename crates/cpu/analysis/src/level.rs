@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that may keep a thread of one priority waiting.
+//! Everything that may delay a thread of one priority.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::demand::{DemandBound, Source};
 use super::interference::MeasuredDemand;
 use super::ratio::Ratio;
 
-/// What is as urgent as a thread or more, and what delays it once.
+/// Sources at least as urgent as a thread, and delays that occur once.
 #[derive(Debug, Clone, Default)]
 pub struct Level<'a> {
     sources: BTreeMap<Source, u64>,
@@ -18,22 +18,22 @@ pub struct Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    /// Nothing but what was measured, which is above everything.
+    /// Creates a level of measured demand only, which is above everything.
     pub fn new(measured: &'a [MeasuredDemand]) -> Self {
         Self { measured, ..Self::default() }
     }
 
-    /// Adds a source that is as urgent or more.
+    /// Adds a source that is at least as urgent.
     ///
-    /// Equals count as more urgent: then it does not matter how ties are broken.
+    /// Equal priorities count as more urgent, so it does not matter how ties are broken.
     pub fn add(&mut self, source: Source, count: u64) {
         *self.sources.entry(source).or_default() += count;
     }
 
-    /// Takes one source out again: the thread itself.
+    /// Removes one source: the thread itself.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such source.
     pub fn remove(&mut self, source: &Source) {
         let count = self.sources.get_mut(source).expect("a source of the level");
         *count -= 1;
@@ -42,14 +42,14 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Adds a delay that happens once: blocking, or the overrun of a server. Beyond all time it
-    /// stays there, which is no bound.
+    /// Adds a delay that occurs once: blocking, or the overrun of a server. A sum beyond
+    /// `Duration::MAX` saturates, which gives no bound.
     pub fn delay_once(&mut self, delay: Duration) {
         self.delay = self.delay.checked_add(delay).unwrap_or(Duration::MAX);
     }
 
-    /// What it may demand from a critical instant on in a window of this length, by one of the
-    /// bounds, delays included; none on overflow.
+    /// Returns the demand from a critical instant on in a window of this length, by one of the
+    /// bounds, delays included; `None` on overflow.
     pub fn demand(&self, bound: DemandBound, window: Duration) -> Option<Ratio> {
         let mut sum = Ratio::whole(u128::from(self.delay.ns()));
         for (source, &count) in &self.sources {
@@ -63,7 +63,7 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// The long-run share of the processor; none on overflow.
+    /// Returns the long-run share of the processor; `None` on overflow.
     pub fn utilization(&self) -> Option<Ratio> {
         let mut sum = Ratio::ZERO;
         for (source, &count) in &self.sources {
@@ -72,12 +72,12 @@ impl<'a> Level<'a> {
         self.measured.iter().try_fold(sum, |sum, measured| sum.add_ceil(measured.utilization()))
     }
 
-    /// How many evaluations one look at the demand takes.
+    /// Returns the number of evaluations for one computation of the demand.
     pub(super) fn width(&self) -> usize {
         self.sources.len() + self.measured.len() + 1
     }
 
-    /// Whole jobs in a window of this length and every delay; none on overflow.
+    /// Returns whole jobs in a window of this length plus every delay; `None` on overflow.
     pub(super) fn jobs_ns(&self, window_ns: u64) -> Option<u64> {
         let mut sum = self.delay.ns();
         for (source, &count) in &self.sources {
@@ -89,10 +89,10 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// The least R with `R >= execution + demand(R)`, from `start_ns` on: when so much is complete
-    /// that is less urgent than the level and released at a critical instant.
+    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: when this much
+    /// execution completes that is less urgent than the level and released at a critical instant.
     ///
-    /// `steps` is what may still be evaluated; none where that does not suffice, or on overflow.
+    /// `steps` is the number of evaluations left; `None` if they do not suffice, or on overflow.
     pub(super) fn completion_ns(
         &self,
         execution_ns: u64,

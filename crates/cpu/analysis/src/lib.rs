@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processor: what tasks, servers and the work behind them may expect of it.
+//! Processor analysis: bounds for tasks, servers and the work behind servers.
 //!
-//! Chapter 5 of M. J. Stanovich's dissertation bounds what a task demands of a processor in a
-//! window, makes of it a test of loads, and puts what was measured beside it; chapter 6 adds
-//! servers that behave like periodic tasks. docs/reference/processor.md says it for users, docs/theory/processors.md
-//! (sections 15 to 18 and 21) and docs/theory/servers-as-tasks.md (sections 19 and 20) prove it and name what differs from print.
+//! Chapter 5 of M. J. Stanovich's dissertation bounds a task's demand for the processor in a
+//! window, derives a load test from it, and adds measured demand; chapter 6 adds servers that
+//! behave like periodic tasks. docs/reference/processor.md explains it for users.
+//! docs/theory/processors.md and docs/theory/servers-as-tasks.md prove it and name the differences
+//! from the text.
 //!
-//! All fixed-priority bounds speak of the window that starts at a critical instant: everything as
-//! urgent is released there at once, nothing of it is left over from before. They are not bounds
-//! on arbitrary windows (docs/theory/processors.md section 15).
+//! All fixed-priority bounds refer to the window that starts at a critical instant: everything at
+//! least as urgent is released there at once, and no earlier work is left. They are not bounds on
+//! arbitrary windows (docs/theory/processors.md section 15).
 
 mod assessment;
 mod demand;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The test of loads: a task meets its deadline if its own share of it and the loads of all that
-//! is as urgent or more do not exceed 1.
+//! The load test: a task meets its deadline if its own load and the loads of everything at least
+//! as urgent sum to at most 1.
 
 use tidegate_model::Duration;
 
@@ -8,7 +8,7 @@ use super::demand::{DemandBound, Source};
 use super::level::Level;
 use super::ratio::Ratio;
 
-/// What is demanded of the window from a task's release to its deadline, its own job included.
+/// The demand in the window from a task's release to its deadline, its own job included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     demand: Ratio,
@@ -16,38 +16,38 @@ pub struct Load {
 }
 
 impl Load {
-    /// Whether it is at most 1: the task meets its deadline.
+    /// Returns whether it is at most 1: the task meets its deadline.
     pub fn is_met(self) -> bool {
         self.demand.is_at_most(u128::from(self.window.ns()))
     }
 
-    /// In parts per million, rounded up: above 1,000,000 if and only if it is not met. None where
-    /// there is no window, or no number for it.
+    /// Returns parts per million, rounded up: above 1,000,000 if and only if the load is not met.
+    /// `None` for an empty window, or if no `u64` represents it.
     pub fn ppm(self) -> Option<u64> {
         if self.window.is_zero() {
             return None;
         }
         let ppm = self.demand.ppm_of(self.window.ns())?;
-        // Rounded up twice: what is exactly met must not look as if it were not.
+        // Two roundings up: a load that is exactly met must not look exceeded.
         Some(if self.is_met() { ppm.min(1_000_000) } else { ppm.max(1_000_001) })
     }
 }
 
-/// The load at a task's deadline; none where the test does not apply, or on overflow.
+/// Returns the load at a task's deadline; `None` if the test does not apply, or on overflow.
 ///
 /// # Bound
-/// `e_k / d_k + sum over i of load_i(d_k) <= 1`, the window being what jitter leaves of the
-/// deadline, blocking and overruns added once.
+/// `e_k / d_k + sum over i of load_i(d_k) <= 1`; the window is the deadline less jitter, and
+/// blocking and overruns are added once.
 ///
 /// # Source
-/// Dissertation, 5.3.0.7 with 5.3.0.4 (ceil), 5.3.0.8 (refined) or 5.3.0.9 (hyperbolic); that it is
-/// right although 5.3.0.5 is no bound on every window: docs/theory/processors.md section 16.
+/// Dissertation, 5.3.0.7 with 5.3.0.4 (ceil), 5.3.0.8 (refined) or 5.3.0.9 (hyperbolic);
+/// docs/theory/processors.md section 16 shows that it is correct although 5.3.0.5 does not bound every window.
 ///
 /// # Assumptions
-/// The deadline is not beyond the period: the test looks at one job. Checked.
+/// The deadline is not beyond the period, since the test considers one job. Checked.
 ///
 /// # Complexity
-/// One evaluation for each different source.
+/// One evaluation for each distinct source.
 pub fn load_test(
     level: &Level<'_>,
     own: &Source,

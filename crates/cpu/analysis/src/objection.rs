@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why nothing can be said of a thread: the third answer.
+//! Why a thread cannot be assessed: the third answer.
 
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
@@ -13,79 +13,79 @@ pub enum Objection {
         "nothing in the file has a deadline: add a [[cpu_task]], or a `deadline` to a [[cpu_work]]"
     )]
     NothingDue,
-    /// A server whose execution nothing bounds.
+    /// A server whose execution is unbounded.
     #[error(
         "server `{server}` is {kind}, which may execute more than its budget in a period; \
          write kind = \"sporadic\""
     )]
     ServerUnbounded {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// Its rules.
+        /// Its kind.
         kind: ServerKind,
     },
     /// A deferrable server that may switch for every arrival.
     #[error(
-        "server `{server}` is deferrable: nothing bounds how often it switches, and a switch costs \
+        "server `{server}` is deferrable, so its number of switches is unbounded, and a switch costs \
          {switch}; write kind = \"sporadic\""
     )]
     SwitchesUnbounded {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// The cost of one.
+        /// The cost of one switch.
         switch: Duration,
     },
-    /// A server that executes without budget as urgently as the thread.
+    /// A server that executes without budget at the thread's urgency or above.
     #[error(
         "server `{server}` executes without budget at its background priority; write \
          background = \"never\", or a lower one"
     )]
     Background {
-        /// Its name.
+        /// The server's name.
         server: String,
     },
-    /// No analysis of such a server under EDF.
+    /// A server of a kind that has no analysis under EDF.
     #[error("there is no analysis of a {kind} server under edf; write kind = \"sporadic\"")]
     EdfServer {
-        /// Its rules.
+        /// The server's kind.
         kind: ServerKind,
     },
-    /// Nothing bounds what arrives.
-    #[error("`{work}` arrives at random, so nothing bounds how much waits for its server")]
+    /// The arrivals are unbounded.
+    #[error("`{work}` arrives at random, so the backlog of its server is unbounded")]
     ArrivalsUnbounded {
         /// The work's name.
         work: String,
     },
-    /// Nothing bounds how long one job executes.
+    /// The execution time of a job is unbounded.
     #[error("the execution times of `{work}` are random and have no upper bound")]
     ExecutionUnbounded {
         /// The work's name.
         work: String,
     },
-    /// The server's rules bound what others suffer, not what its work gets.
+    /// The server's rules bound its effect on others, not the supply of its work.
     #[error("there is no bound for work behind a {kind} server; write kind = \"sporadic\"")]
     SupplyUnknown {
-        /// Its rules.
+        /// The server's kind.
         kind: ServerKind,
     },
     /// The server itself may not get its budget in each period.
-    #[error("server `{server}` cannot be proved to get its budget within each period")]
+    #[error("server `{server}` cannot be proven to get its budget within each period")]
     ServerLate {
-        /// Its name.
+        /// The server's name.
         server: String,
     },
     /// Charges and overruns may use up the budget.
     #[error("charges and overruns may use up the whole budget of server `{server}`")]
     BudgetUsedUp {
-        /// Its name.
+        /// The server's name.
         server: String,
     },
-    /// Jobs may be turned away.
+    /// Jobs may be rejected.
     #[error("more jobs may wait for server `{server}` than its queue of {queued_max} holds")]
     QueueTooShort {
-        /// Its name.
+        /// The server's name.
         server: String,
-        /// What it holds.
+        /// The number of jobs that its queue holds.
         queued_max: u32,
     },
 }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What context switches cost, charged to whoever causes them.
+//! The cost of context switches, charged to the thread that causes them.
 //!
-//! Whoever takes the processor spends one switch. A job takes it once by itself, and once more for
-//! each job that preempted it: the second is charged to the job that preempts. So a job costs
-//! others its execution and two switches, and itself one (docs/theory/processors.md section 18).
+//! Each time a thread takes the processor it spends one switch. A job takes the processor once by
+//! itself, and once more after each job that preempted it; that second switch is charged to the
+//! preempting job. So a job costs others its execution and two switches, and itself one
+//! (docs/theory/processors.md section 18).
 
 use tidegate_model::Duration;
 
-/// A task's execution as its own response time counts it; none on overflow.
+/// Returns a task's execution as its own response time counts it; `None` on overflow.
 pub(super) fn own(execution: Duration, switch: Duration) -> Option<Duration> {
     execution.checked_add(switch)
 }
 
-/// A task's execution as it delays others; none on overflow.
+/// Returns a task's execution as it delays others; `None` on overflow.
 pub(super) fn to_others(execution: Duration, switch: Duration) -> Option<Duration> {
     execution.checked_add(switch.checked_mul(2)?)
 }
 
-/// What one activation of a server costs others beside its budget, if preemptions are charged to
-/// the budget; none on overflow.
+/// Returns what one activation of a server costs others in addition to its budget, if preemptions
+/// are charged to the budget; `None` on overflow.
 ///
-/// An activation that preempts pays `charge` of its two switches; one that does not costs its own
-/// switch, as who executes after it was preempted by others or starts.
+/// An activation that preempts pays `charge` of its two switches. One that does not preempt costs
+/// its own switch, like any thread that starts or resumes after a preemption.
 pub(super) fn of_activation(switch: Duration, charge: Duration) -> Option<Duration> {
     let two = switch.checked_mul(2)?;
-    // What a charge exceeds two switches by is the server's loss and nobody's gain.
+    // A charge above two switches is lost to the server; no thread gains it.
     let unpaid = two.checked_sub(charge).unwrap_or_default();
     Some(unpaid.max(switch))
 }

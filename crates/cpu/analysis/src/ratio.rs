@@ -13,18 +13,18 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self::whole(0);
 
-    /// A whole number.
+    /// Creates a whole number.
     pub const fn whole(whole: u128) -> Self {
         Self { whole, numerator: 0, denominator: 1 }
     }
 
-    /// `numerator` over `denominator`.
+    /// Creates `numerator` / `denominator`.
     ///
     /// # Panics
-    /// When `denominator` is 0.
+    /// If `denominator` is 0.
     pub fn new(numerator: u128, denominator: u128) -> Self {
         let whole = numerator / denominator;
         Self::reduced(whole, numerator % denominator, denominator)
@@ -35,8 +35,8 @@ impl Ratio {
         Self { whole, numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// The sum; where a common denominator would exceed 128 bits, the smaller-grained part is
-    /// rounded up to a whole number. None where even whole numbers overflow.
+    /// Returns the sum; if a common denominator would exceed 128 bits, `other`'s fraction is
+    /// rounded up to a whole number. `None` if whole numbers overflow too.
     pub fn add_ceil(self, other: Self) -> Option<Self> {
         let whole = self.whole.checked_add(other.whole)?;
         match self.add_fractions(other) {
@@ -56,8 +56,8 @@ impl Ratio {
         Some((sum / denominator, sum % denominator, denominator))
     }
 
-    /// This many times over; rounded up to a whole number where 128 bits do not hold the
-    /// fraction, none where they do not hold the whole.
+    /// Returns the product; rounded up to a whole number if 128 bits cannot represent the
+    /// fraction, `None` if they cannot represent the whole part.
     pub fn times_ceil(self, factor: u64) -> Option<Self> {
         let factor = u128::from(factor);
         let whole = self.whole.checked_mul(factor)?;
@@ -71,23 +71,24 @@ impl Ratio {
         }
     }
 
-    /// The lesser of this and a whole number.
+    /// Returns the smaller of this and a whole number.
     #[must_use]
     pub fn at_most(self, limit: u128) -> Self {
         if self.is_at_most(limit) { self } else { Self::whole(limit) }
     }
 
-    /// Whether it does not exceed a whole number.
+    /// Returns whether it does not exceed a whole number.
     pub fn is_at_most(self, limit: u128) -> bool {
         self.whole < limit || (self.whole == limit && self.numerator == 0)
     }
 
-    /// The least whole number that is not below it; none beyond 128 bits.
+    /// Returns the least whole number that is not below it; `None` beyond 128 bits.
     pub fn ceil(self) -> Option<u128> {
         self.whole.checked_add(u128::from(self.numerator > 0))
     }
 
-    /// This over `divisor` in parts per million, rounded up; none where that exceeds 64 bits.
+    /// Returns this divided by `divisor` in parts per million, rounded up; `None` if it exceeds
+    /// 64 bits.
     ///
     /// Two roundings, both upwards: at most 2 ppm too much.
     pub fn ppm_of(self, divisor: u64) -> Option<u64> {
@@ -119,9 +120,9 @@ mod tests {
         assert_eq!(third.ppm_of(1), Some(333_334));
     }
 
-    /// Where 128 bits do not hold the common denominator, the sum is too large by less than 1.
+    /// If 128 bits cannot represent the common denominator, the sum is too large by less than 1.
     #[test]
-    fn what_does_not_fit_is_rounded_up() {
+    fn a_fraction_that_does_not_fit_is_rounded_up() {
         let (a, b) = (Ratio::new(1, u128::MAX), Ratio::new(1, u128::MAX - 1));
         let sum = a.add_ceil(b).unwrap();
         assert!(!sum.is_at_most(1) && sum.is_at_most(2));

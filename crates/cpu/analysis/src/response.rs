@@ -7,15 +7,17 @@ use super::demand::Source;
 use super::level::Level;
 use tidegate_model::Verdict;
 
-/// Evaluations of one source's demand after which a search is given up.
+/// The number of evaluations of one source's demand after which a search stops.
 pub(super) const STEPS_MAX: usize = 1 << 22;
 
-/// The longest time from arrival to completion of a job of `own`, while `level` is as urgent.
+/// Returns the longest time from arrival to completion of a job of `own`, with `level` at least
+/// as urgent.
 ///
 /// # Bound
-/// With w(q) the least w such that `w = B + q e + sum over i of ceil((w + J_i) / p_i) e_i + A(w)`:
+/// With w(q) the least w such that
+/// `w = B + q e + sum over i of ceil((w + J_i) / p_i) e_i + A(w)`:
 /// `R = max over q >= 1 of w(q) + J - (q - 1) p`, up to the first q with `w(q) + J <= q p`, where
-/// the busy interval ends. A(w) is what was measured, B every delay that happens once.
+/// the busy interval ends. A(w) is the measured demand, B the sum of all delays that occur once.
 ///
 /// # Source
 /// M. Joseph and P. Pandya, "Finding Response Times in a Real-Time System", 1986; N. Audsley et
@@ -24,16 +26,16 @@ pub(super) const STEPS_MAX: usize = 1 << 22;
 /// Exact for sporadic tasks of different priorities without blocking and measured demand.
 ///
 /// # Complexity
-/// At most 2^22 evaluations of a source; beyond, no bound.
+/// At most 2^22 evaluations of a source; if they do not suffice, there is no bound.
 ///
 /// # Panics
-/// When a period is zero.
+/// If a period is zero.
 pub fn response(level: &Level<'_>, own: &Source) -> Verdict {
     response_and_window(level, own).0
 }
 
-/// [`response`], and the longest window whose demand it rests on: where the busy interval ends, or
-/// the search was given up.
+/// Returns [`response`], and the longest window whose demand it depends on: up to the end of the
+/// busy interval, or to where the search stopped.
 pub(super) fn response_and_window(level: &Level<'_>, own: &Source) -> (Verdict, Duration) {
     let with_own = || level.utilization()?.add_ceil(own.utilization());
     if with_own().is_none_or(|utilization| !utilization.is_at_most(1)) {
@@ -59,7 +61,8 @@ fn response_ns(level: &Level<'_>, own: &Source, horizon_ns: &mut u64) -> Option<
         *horizon_ns = completion;
         let from_first_arrival = completion.checked_add(jitter)?;
         let arrival = period.checked_mul(jobs - 1)?;
-        // A job that jitter releases with the first has arrived before the completion, too.
+        // A job that jitter releases together with the first has also arrived before the
+        // completion.
         worst = worst.max(from_first_arrival.checked_sub(arrival)?);
         if from_first_arrival <= period.checked_mul(jobs)? {
             return Some(worst);

@@ -13,25 +13,26 @@ use super::objection::Objection;
 use super::ratio::Ratio;
 use super::server::chunks_max;
 
-/// Rounds after which the search for the longest backlog, or through its arrivals, is given up.
+/// The number of rounds after which the search for the longest backlog, or through its arrivals,
+/// stops.
 const ROUNDS_MAX: usize = 1 << 14;
 
 /// Work with bounded arrivals: at most `burst` jobs at once, and bursts at least `gap` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServedWork {
-    /// The longest that one job executes.
+    /// The longest execution of one job.
     pub execution: Duration,
     /// The least time from one burst to the next.
     pub gap: Duration,
-    /// Jobs that may arrive together.
+    /// The largest number of jobs that arrive together.
     pub burst: u64,
 }
 
 impl ServedWork {
-    /// What a workload says of its arrivals.
+    /// Derives the bounds from a workload's description.
     ///
     /// # Errors
-    /// When they or the execution times are random.
+    /// If arrivals or execution times are random.
     pub fn of(work: &CpuWork) -> Result<Self, Objection> {
         let Execution::Fixed(execution) = work.execution else {
             return Err(Objection::ExecutionUnbounded { work: work.name.clone() });
@@ -46,7 +47,7 @@ impl ServedWork {
         Ok(Self { execution, gap, burst })
     }
 
-    /// Jobs in a closed window of this length; none on overflow.
+    /// Returns the number of jobs in a closed window of this length; `None` on overflow.
     fn jobs(&self, window_ns: u64) -> Option<u64> {
         (window_ns / self.gap.ns()).checked_add(1)?.checked_mul(self.burst)
     }
@@ -56,7 +57,7 @@ impl ServedWork {
     }
 }
 
-/// The largest burst and the least gap of instants in ascending order.
+/// Returns the largest burst and the least gap of ascending instants.
 fn of_instants(instants: &[Duration]) -> (Duration, u64) {
     let mut gap = Duration::MAX;
     let mut burst = 1;
@@ -73,33 +74,33 @@ fn of_instants(instants: &[Duration]) -> (Duration, u64) {
     (gap, burst)
 }
 
-/// What a server with a backlog is certain to execute: `budget` in each `period`, the first of it
-/// a period after the backlog began.
+/// The execution that a server with a backlog certainly gets: `budget` in each `period`, the
+/// first of it one period after the backlog began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
     budget_ns: u64,
     period_ns: u64,
-    /// Executed ahead of its time at most, and charged to what comes.
+    /// The most that was executed early and is charged to later budgets.
     debt_ns: u64,
-    /// Periods more that coalescing may take once.
+    /// Additional periods that coalescing may take once.
     periods_more: u64,
-    /// Switches of the server itself in the last period.
+    /// The server's own switches in the last period.
     switching_ns: u64,
 }
 
 impl Supply {
-    /// The supply of a server that gets its budget within each period.
+    /// Returns the supply of a server that gets its budget within each period.
     ///
     /// # Bound
-    /// With m chunks, preemption charge c and overrun o: budget C - m c, period
-    /// T + m (c + o), debt c + o. A polling or deferrable server owes its overrun and keeps its
-    /// period. Coalescing postpones what comes back by less than a period, once in a backlog.
+    /// With m chunks, preemption charge c and overrun o: budget C - m c, period T + m (c + o),
+    /// debt c + o. A polling or deferrable server owes its overrun and keeps its period.
+    /// Coalescing postpones replenishments by less than a period, once in a backlog.
     ///
     /// # Source
     /// Own derivation from figures 6.3 to 6.5, docs/theory/servers-as-tasks.md section 20.
     ///
     /// # Errors
-    /// When its rules bound nothing from below, or charges leave nothing.
+    /// If the server's rules give no lower bound, or charges leave no budget.
     pub fn of(server: &CpuServer, workload: &CpuWorkload) -> Result<Self, Objection> {
         let params = &server.params;
         let (shifts, periods_more) = match params.kind {
@@ -130,14 +131,14 @@ impl Supply {
         of_params().ok_or_else(used_up)
     }
 
-    /// The longest time from arrival to completion of a job behind the server, first come first
-    /// served; `last` is the longest that so much execution within one budget takes from when
-    /// the budget is there. None where there is no bound.
+    /// Returns the longest time from arrival to completion of a job behind the server, first come
+    /// first served. `last` returns how long a given execution within one budget takes at most
+    /// once the budget is available. `None` if there is no bound.
     ///
     /// # Bound
-    /// With W(x) all that arrives in a closed window of length x,
-    /// `R = max over x of S(W(x)) - x`, `S(w) = n T + last(w - (n - 1) C)`,
-    /// `n = ceil(w / C)`, x over the arrivals of the longest backlog.
+    /// With W(x) the work that arrives in a closed window of length x,
+    /// `R = max over x of S(W(x)) - x`, `S(w) = n T + last(w - (n - 1) C)`, `n = ceil(w / C)`, x over
+    /// the arrivals of the longest backlog.
     ///
     /// # Source
     /// As [`Supply::of`].
@@ -166,7 +167,7 @@ impl Supply {
         None
     }
 
-    /// Whether no more comes than is served in the long run; none on overflow.
+    /// Returns whether arrivals do not exceed the supply in the long run; `None` on overflow.
     fn is_enough_for(&self, works: &[ServedWork]) -> Option<bool> {
         let mut sum = Ratio::ZERO;
         for work in works {
@@ -177,7 +178,7 @@ impl Supply {
         Some(sum.is_at_most(u128::from(self.budget_ns)))
     }
 
-    /// S: from the start of a backlog until so much of it is executed.
+    /// S: returns the time from the start of a backlog until this much of it is executed.
     fn completion_ns(
         &self,
         demand_ns: u64,
@@ -196,11 +197,11 @@ fn demand_ns(works: &[ServedWork], window_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.demand_ns(window_ns)?))
 }
 
-/// The least L by which all that arrived before it is executed.
+/// Returns the least L by which all work that arrived before it is executed.
 fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u64> {
     let mut backlog_ns = 1;
     for _ in 0..ROUNDS_MAX {
-        // Arrivals before the end, half-open: a closed window that ends a moment earlier.
+        // Arrivals before the end, half-open: a closed window that ends 1 ns earlier.
         let next = completion(backlog_ns - 1)?;
         if next <= backlog_ns {
             return Some(backlog_ns);
@@ -210,7 +211,8 @@ fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u6
     None
 }
 
-/// How many jobs may wait at once if none waits longer than `response_ns`; none on overflow.
+/// Returns how many jobs may wait at once if none waits longer than `response_ns`; `None` on
+/// overflow.
 pub(super) fn queued_max(works: &[ServedWork], response_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.jobs(response_ns)?))
 }

@@ -8,31 +8,31 @@ use super::demand::Source;
 use super::objection::Objection;
 use super::overhead;
 
-/// What a server costs the threads below it.
+/// The load that a server puts on the threads below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerLoad {
-    /// As a sporadic task: e is its budget and what its activations cost beside it.
+    /// The server as a sporadic task: e is its budget plus the cost of its activations.
     pub source: Source,
-    /// Executed beyond the budget at most, once in any window: one enforcement delay.
+    /// The most that it executes beyond the budget, once in any window: one enforcement delay.
     pub overrun: Duration,
 }
 
 impl ServerLoad {
-    /// What a server costs, if its rules bound it.
+    /// Returns a server's load, if its rules bound it.
     ///
     /// # Bound
     /// In a window of length D from a critical instant: `ceil(D / T) C + overrun`. A deferrable
-    /// server may use the budgets of two periods back to back: jitter T - C. With context switches
-    /// C grows by what `replenishments_max + 1` activations cost: there may be more of them in a period, of
-    /// a server that leaves so much of its budget.
+    /// server can use the budgets of two periods back to back: jitter T - C. With context
+    /// switches C grows by the cost of `replenishments_max + 1` activations; a server can have
+    /// more activations in a period only if it leaves as much of its budget unused.
     ///
     /// # Source
-    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md; jitter: J.
-    /// Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of what
-    /// activations cost, docs/theory/servers-as-tasks.md section 19.
+    /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md; jitter:
+    /// J. Strosnider et al., "The Deferrable Server Algorithm", 1995. Own derivation of the cost
+    /// of activations, docs/theory/servers-as-tasks.md section 19.
     ///
     /// # Errors
-    /// When nothing bounds it; on overflow as well.
+    /// If the load is unbounded, or on overflow.
     pub fn of(server: &CpuServer, workload: &CpuWorkload) -> Result<Self, Objection> {
         let params = &server.params;
         let unbounded =
@@ -58,8 +58,8 @@ impl ServerLoad {
     }
 }
 
-/// The most chunks that a budget is cut into: how often a server with a backlog becomes active in a
-/// period.
+/// Returns the largest number of chunks of a budget, which is how often a server with a backlog
+/// becomes active in a period.
 pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     match server.params.kind {
         ServerKind::Polling | ServerKind::Deferrable => 1,
@@ -67,7 +67,7 @@ pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     }
 }
 
-/// Whether a server may execute without budget at this priority or above.
+/// Returns an objection if a server may execute without budget at this priority or above.
 pub(super) fn background_objection(server: &CpuServer, priority: Priority) -> Option<Objection> {
     match server.background {
         Background::At(background) if background >= priority => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The threads of a workload as sources of demand, with what context switches cost.
+//! The threads of a workload as sources of demand, with the cost of context switches.
 
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
@@ -15,11 +15,11 @@ use super::response::{STEPS_MAX, response_and_window};
 use super::served::{ServedWork, Supply, queued_max};
 use super::server::{ServerLoad, background_objection};
 
-/// All threads.
+/// All threads of a workload.
 pub(super) struct Threads<'a> {
     workload: &'a CpuWorkload,
     measured: &'a [MeasuredDemand],
-    /// What each task costs others; none on overflow.
+    /// The demand of each task as others see it; `None` on overflow.
     tasks: Vec<Option<Source>>,
     servers: Vec<Result<ServerLoad, Objection>>,
 }
@@ -38,7 +38,8 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// Why nothing can be said of a thread of this priority, the server `own` itself, if so.
+    /// Returns why a thread of this priority cannot be assessed, if so; `own` is the thread's own
+    /// server.
     pub(super) fn objection(&self, priority: Priority, own: Option<usize>) -> Option<Objection> {
         for (index, (server, load)) in self.workload.servers.iter().zip(&self.servers).enumerate() {
             if own == Some(index) {
@@ -54,7 +55,8 @@ impl<'a> Threads<'a> {
         None
     }
 
-    /// A task as its own response counts it, and what is as urgent or more; none on overflow.
+    /// Returns a task as its own response counts it, and everything at least as urgent; `None` on
+    /// overflow.
     pub(super) fn task_level(&self, task: &CpuTask) -> Option<(Source, Level<'a>)> {
         let execution = overhead::to_others(task.execution, self.workload.switch)?;
         let as_others_see_it = Source { execution, period: task.period, jitter: task.jitter };
@@ -64,7 +66,8 @@ impl<'a> Threads<'a> {
         Some((Source { execution, ..as_others_see_it }, level))
     }
 
-    /// All that is as urgent as this priority or more, but the server `own`; none on overflow.
+    /// Returns everything at least as urgent as this priority, except the server `own`; `None` on
+    /// overflow.
     fn level(&self, priority: Priority, own: Option<usize>) -> Option<Level<'a>> {
         let mut level = Level::new(self.measured);
         for (task, source) in self.workload.tasks.iter().zip(&self.tasks) {
@@ -82,7 +85,7 @@ impl<'a> Threads<'a> {
         Some(level)
     }
 
-    /// All that is as urgent as a server or more, and what blocks it; none on overflow.
+    /// Returns everything at least as urgent as a server, and what blocks it; `None` on overflow.
     fn server_level(&self, index: usize) -> Option<Level<'a>> {
         let server = &self.workload.servers[index];
         let mut level = self.level(server.priority, Some(index))?;
@@ -90,7 +93,8 @@ impl<'a> Threads<'a> {
         Some(level)
     }
 
-    /// Whether a server gets its budget, and what its activations cost, within each period.
+    /// Assesses whether a server gets its budget, and the cost of its activations, within each
+    /// period.
     pub(super) fn server(&self, index: usize) -> CpuThreadAssessment {
         let server = &self.workload.servers[index];
         let deadline = Some(server.params.period);
@@ -103,7 +107,7 @@ impl<'a> Threads<'a> {
         }
         let verdict = || {
             let execution = load.source.execution.checked_add(load.overrun)?;
-            // Its own budgets back to back do not keep one of them waiting.
+            // Its own budgets back to back do not delay each other.
             let own = Source::new(execution, server.params.period);
             Some(response_and_window(&self.server_level(index)?, &own))
         };
@@ -113,14 +117,14 @@ impl<'a> Threads<'a> {
         CpuThreadAssessment { window, ..CpuThreadAssessment::of_bound(verdict.bound(), deadline) }
     }
 
-    /// The response bound of all work behind a server of which `row` is known.
+    /// Returns the response bound of all work behind a server, whose own assessment is `row`.
     pub(super) fn served(&self, index: usize, row: &CpuThreadAssessment) -> CpuThreadAssessment {
         let mut window = Duration::ZERO;
         let bound = self.served_bound(index, row, &mut window);
         CpuThreadAssessment { bound, window, ..CpuThreadAssessment::of_bound(None, None) }
     }
 
-    /// `window` is raised to the longest whose demand it rests on.
+    /// Returns the bound; raises `window` to the longest window whose demand it depends on.
     fn served_bound(
         &self,
         index: usize,
@@ -170,7 +174,7 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The processor demand criterion over all tasks and servers.
+    /// Applies the processor demand criterion to all tasks and servers.
     pub(super) fn edf(&self) -> Result<EdfVerdict, Objection> {
         let mut sources = Vec::new();
         for (task, source) in self.workload.tasks.iter().zip(&self.tasks) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes what the corrected server does into the stream files of the suite:
-//! `cargo run -p tidegate-conformance --example record_streams`. To be looked at before it is
-//! committed: these lines are what others compare with.
+//! Writes the corrected server's behaviour into the stream files of the suite:
+//! `cargo run -p tidegate-cpu-conformance --example record_streams`. Review the result before
+//! committing it: others compare their implementations with these lines.
 
 use std::fs;
 use std::path::Path;

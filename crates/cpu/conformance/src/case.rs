@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One run of an implementation, and what the invariants say of it.
+//! One run of an implementation, and the results of its invariant checks.
 
 use tidegate_cpu_model::{CpuWorkload, ServerParams};
 use tidegate_cpu_servers::Server;
@@ -11,58 +11,58 @@ use crate::response::response_max;
 use crate::trace::TraceLine;
 use crate::watch::Watch;
 
-/// A processor with one server, and how long it is looked at.
+/// A processor with one server, and the duration of its run.
 #[derive(Debug, Clone)]
 pub struct Case {
     /// The processor; its only server is the one under test.
     pub workload: CpuWorkload,
-    /// How long.
+    /// The duration of the run.
     pub duration: Duration,
-    /// Fixes what is random.
+    /// The seed of everything random.
     pub seed: u64,
 }
 
 impl Case {
-    /// The parameters of the server under test.
+    /// Returns the parameters of the server under test.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     pub fn params(&self) -> &ServerParams {
         &self.workload.servers[0].params
     }
 }
 
-/// What came out of a case.
+/// The result of a case.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The first violation of each invariant, in the order of [`Invariant::ALL`].
     pub violations: [Option<Violation>; 5],
-    /// How often each was looked at.
+    /// The number of checks of each invariant.
     pub checks: [u64; 5],
     /// Simulated events.
     pub events: u64,
-    /// What the server was told, where the case was recorded.
+    /// The calls of the server, if the case was recorded.
     pub trace: Vec<TraceLine>,
-    /// Who executed when, where the case was recorded; false is a server in the background.
+    /// The intervals in which each thread executed, if the case was recorded.
     pub executed: Vec<(Thread, Time, Time)>,
 }
 
 impl Outcome {
-    /// The violations, the first of each invariant.
+    /// Returns the violations, the first of each invariant.
     pub fn violations(&self) -> impl Iterator<Item = &Violation> {
         self.violations.iter().flatten()
     }
 
-    /// Whether this invariant held.
+    /// Returns whether this invariant held.
     pub fn holds(&self, invariant: Invariant) -> bool {
         self.violations[invariant.index()].is_none()
     }
 }
 
-/// Runs a server through a case; `is_recorded` keeps what happened, for diagrams.
+/// Runs a server through a case; `is_recorded` keeps the events, for diagrams.
 ///
 /// # Panics
-/// When the server has work and wants an alarm that is not after now: it would be asked for ever.
+/// If the server has work and requests an alarm that is not after now: the calls would never end.
 pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Outcome {
     let bounds = bounds(&case.workload);
     let mut workload = case.workload.clone();
@@ -75,7 +75,7 @@ pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Ou
     watch.into_outcome(&run)
 }
 
-/// The response-time bound of each task below the server.
+/// Returns the response-time bound of each task below the server.
 fn bounds(workload: &CpuWorkload) -> Vec<Option<Duration>> {
     let priority = workload.servers[0].priority;
     let bound = |(index, task): (usize, &tidegate_cpu_model::CpuTask)| {

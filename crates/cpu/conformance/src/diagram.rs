@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A recorded case as text: who executed when, when jobs came, and when budget was to come back.
+//! Draws a recorded case as text: when each thread executed, and when jobs arrived.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,11 @@ use tidegate_model::{Duration, Time};
 
 use crate::case::{Case, Outcome};
 
-/// Columns of a diagram.
+/// The number of columns of a diagram.
 const COLUMNS: u64 = 100;
 
-/// One row for each thread: `#` where it executes, `+` where it does for part of the column.
+/// Returns one row for each thread: `#` where it executes, `+` where it executes for part of the
+/// column.
 ///
 /// ```text
 ///             0us       10us
@@ -38,7 +39,7 @@ pub fn diagram(case: &Case, outcome: &Outcome) -> String {
     text
 }
 
-/// How much time a column is.
+/// The time represented by a column.
 struct Scale {
     column_ns: u64,
     columns: u64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A server in another program, spoken to in lines of JSON.
+//! A server in another program, which communicates in lines of JSON.
 //!
 //! ```text
 //!  > {"new":{"budget_ns":4000,"period_ns":20000,"replenishments_max":20,"preemption_charge_ns":0}}
@@ -7,7 +7,7 @@
 //!  > {"now_ns":0,"executed_ns":0,"event":"unblock"}
 //!  < {"budget_ns":4000,"alarm_ns":null,"replenishments_ns":[[0,4000]]}
 //! ```
-//! `replenishments_ns` may be left out: I1, I4 and I5 are not looked at then.
+//! `replenishments_ns` may be omitted; I1, I4 and I5 are then not checked.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
@@ -15,43 +15,43 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 use tidegate_cpu_model::{ServerKind, ServerParams, ServerParamsError};
-use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, Standing};
+use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
 
 use crate::trace::{EventName, replenishments};
 
-/// So much of an answer that is none is shown.
+/// The number of characters shown of an invalid answer.
 const SHOWN_CHARS: usize = 200;
 
 /// Why the other program cannot be tested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExternalError {
-    /// It cannot be written to or read from.
-    #[error("cannot speak with the program: {0}")]
+    /// The program cannot be written to or read from.
+    #[error("cannot communicate with the program: {0}")]
     Io(#[from] io::Error),
-    /// It ended, or closed its output.
-    #[error("the program ended while it was asked `{question}`")]
+    /// The program ended, or closed its output.
+    #[error("the program ended after the question `{question}`")]
     Ended {
-        /// What it was asked.
+        /// The question.
         question: String,
     },
-    /// Its answer is no answer.
-    #[error("the program answers `{answer}` to `{question}`: {source}")]
+    /// The answer is invalid.
+    #[error("the program answered `{answer}` to `{question}`: {source}")]
     Answer {
-        /// What it was asked.
+        /// The question.
         question: String,
-        /// What it said.
+        /// The answer.
         answer: String,
-        /// What the reader says.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// It has work and wants to be asked again at once, for ever: it does not conform.
-    #[error("alarm_ns is not after now_ns: the program answers `{answer}` to `{question}`")]
+    /// The program has work and requests an alarm at once, for ever: it does not conform.
+    #[error("alarm_ns is not after now_ns: the program answered `{answer}` to `{question}`")]
     Alarm {
-        /// What it was asked.
+        /// The question.
         question: String,
-        /// What it said.
+        /// The answer.
         answer: String,
     },
 }
@@ -83,18 +83,18 @@ enum Question {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_field_names, reason = "the names of the protocol, with their unit")]
-struct Answer {
+struct Reply {
     budget_ns: u64,
     alarm_ns: Option<u64>,
     #[serde(default)]
     replenishments_ns: Vec<(u64, u64)>,
 }
 
-/// Answers such questions with servers of our own, until there are no more: the other side of the
-/// protocol, for those who write one.
+/// Answers such questions with this project's servers until the input ends: the other side of the
+/// protocol, for authors of implementations.
 ///
 /// # Errors
-/// When reading or writing fails, or a line is no question; before the first `new` too.
+/// If reading or writing fails, or a line is not a question or precedes the first `new`.
 pub fn answer(
     kind: ServerKind,
     reader: impl BufRead,
@@ -119,7 +119,7 @@ pub fn answer(
             }
         };
         let server = server.as_ref().ok_or(QuestionError::NewMissing)?;
-        let answer = serde_json::to_string(&Answer::of(&**server, now)).map_err(io::Error::from)?;
+        let answer = serde_json::to_string(&Reply::of(&**server, now)).map_err(io::Error::from)?;
         writeln!(writer, "{answer}")?;
         writer.flush()?;
     }
@@ -130,21 +130,21 @@ pub fn answer(
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QuestionError {
-    /// Nobody asks, or nobody listens.
+    /// The input or the output failed.
     #[error("cannot read a question or write an answer: {0}")]
     Io(#[from] io::Error),
-    /// Not a question.
-    #[error("line {number} is no question: {source}")]
+    /// The line is not a question.
+    #[error("line {number} is not a question: {source}")]
     Line {
-        /// From 1.
+        /// The line's number, from 1.
         number: usize,
-        /// What the reader says.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// An event for no server.
-    #[error("an event before the first {{\"new\": ..}}")]
+    /// The event has no server.
+    #[error("an event precedes the first {{\"new\": ..}}")]
     NewMissing,
-    /// There is no such server.
+    /// The parameters are invalid.
     #[error(transparent)]
     Server(#[from] ServerParamsError),
 }
@@ -160,28 +160,29 @@ impl New {
     }
 }
 
-impl Answer {
+impl Reply {
     fn of(server: &dyn Server, now: Time) -> Self {
-        let standing = server.standing(now);
+        let status = server.status(now);
         let mut known = Vec::new();
         server.replenishments(&mut known);
         Self {
-            budget_ns: standing.budget.ns(),
-            alarm_ns: standing.alarm.map(Time::ns),
+            budget_ns: status.budget.ns(),
+            alarm_ns: status.alarm.map(Time::ns),
             replenishments_ns: known.iter().map(|it| (it.at.ns(), it.amount.ns())).collect(),
         }
     }
 }
 
 impl Question {
-    /// Whether who answers so is asked again at the same instant. Without work nobody asks.
-    fn is_asked_again_at_once(&self, answer: &Answer) -> bool {
+    /// Returns whether this reply requests another event at the same instant. Without work there
+    /// is none.
+    fn is_asked_again_at_once(&self, answer: &Reply) -> bool {
         let Self::Event { now_ns, event, .. } = self else { return false };
         *event != EventName::Block && answer.alarm_ns.is_some_and(|alarm| alarm <= *now_ns)
     }
 }
 
-/// The beginning of what a program said: it may be long.
+/// Returns the beginning of an answer, which may be long.
 fn shown(answer: &str) -> String {
     let answer = answer.trim_end();
     match answer.char_indices().nth(SHOWN_CHARS) {
@@ -190,15 +191,15 @@ fn shown(answer: &str) -> String {
     }
 }
 
-/// The two ends of a conversation, and what went wrong in it.
-struct Line<R, W> {
+/// A connection to a program, and the first error on it.
+struct Connection<R, W> {
     reader: R,
     writer: W,
     error: Option<ExternalError>,
 }
 
-impl<R: BufRead, W: Write> Line<R, W> {
-    fn ask(&mut self, asked: &Question) -> Result<Answer, ExternalError> {
+impl<R: BufRead, W: Write> Connection<R, W> {
+    fn ask(&mut self, asked: &Question) -> Result<Reply, ExternalError> {
         let question = serde_json::to_string(asked).map_err(io::Error::from)?;
         writeln!(self.writer, "{question}")?;
         self.writer.flush()?;
@@ -206,7 +207,7 @@ impl<R: BufRead, W: Write> Line<R, W> {
         if self.reader.read_line(&mut text)? == 0 {
             return Err(ExternalError::Ended { question });
         }
-        match serde_json::from_str::<Answer>(&text) {
+        match serde_json::from_str::<Reply>(&text) {
             Err(source) => Err(ExternalError::Answer { question, answer: shown(&text), source }),
             Ok(answer) if asked.is_asked_again_at_once(&answer) => {
                 Err(ExternalError::Alarm { question, answer: shown(&text) })
@@ -215,30 +216,30 @@ impl<R: BufRead, W: Write> Line<R, W> {
         }
     }
 
-    /// After an error nobody is asked any more: the server has no budget for the rest of the run.
-    fn ask_or_note(&mut self, question: &Question) -> Answer {
+    /// After an error no question is sent: the server has no budget for the rest of the run.
+    fn ask_or_note(&mut self, question: &Question) -> Reply {
         if self.error.is_some() {
-            return Answer::default();
+            return Reply::default();
         }
         self.ask(question).unwrap_or_else(|error| {
             self.error = Some(error);
-            Answer::default()
+            Reply::default()
         })
     }
 }
 
-/// Another program that has servers.
+/// Another program that implements servers.
 pub struct External<R, W> {
-    line: Rc<RefCell<Line<R, W>>>,
+    connection: Rc<RefCell<Connection<R, W>>>,
 }
 
 impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
-    /// One that answers on `reader` what is written to `writer`.
+    /// Creates a connection to a program that answers on `reader` what is written to `writer`.
     pub fn new(reader: R, writer: W) -> Self {
-        Self { line: Rc::new(RefCell::new(Line { reader, writer, error: None })) }
+        Self { connection: Rc::new(RefCell::new(Connection { reader, writer, error: None })) }
     }
 
-    /// A new server in it, which has all its budget.
+    /// Creates a new server in the program, with its full budget.
     pub fn server(&self, params: &ServerParams) -> Box<dyn Server> {
         let new = New {
             budget_ns: params.budget.ns(),
@@ -246,20 +247,20 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
             replenishments_max: params.replenishments_max,
             preemption_charge_ns: params.preemption_charge.ns(),
         };
-        let answer = self.line.borrow_mut().ask_or_note(&Question::New { new });
-        Box::new(Remote { line: Rc::clone(&self.line), answer, period: params.period })
+        let answer = self.connection.borrow_mut().ask_or_note(&Question::New { new });
+        Box::new(Remote { connection: Rc::clone(&self.connection), answer, period: params.period })
     }
 
-    /// What went wrong, if anything did: the report is worth nothing then.
+    /// Returns the first error, if any: the report is then worthless.
     pub fn take_error(&self) -> Option<ExternalError> {
-        self.line.borrow_mut().error.take()
+        self.connection.borrow_mut().error.take()
     }
 }
 
-/// One server in another program.
+/// A server in another program.
 struct Remote<R, W> {
-    line: Rc<RefCell<Line<R, W>>>,
-    answer: Answer,
+    connection: Rc<RefCell<Connection<R, W>>>,
+    answer: Reply,
     period: Duration,
 }
 
@@ -269,7 +270,7 @@ impl<R: BufRead, W: Write> Server for Remote<R, W> {
             ServerEvent::Dispatch { preempts } => Some(preempts),
             _ => None,
         };
-        self.answer = self.line.borrow_mut().ask_or_note(&Question::Event {
+        self.answer = self.connection.borrow_mut().ask_or_note(&Question::Event {
             now_ns: now.ns(),
             executed_ns: executed.ns(),
             event: event.into(),
@@ -277,8 +278,8 @@ impl<R: BufRead, W: Write> Server for Remote<R, W> {
         });
     }
 
-    fn standing(&self, now: Time) -> Standing {
-        Standing {
+    fn status(&self, now: Time) -> ServerStatus {
+        ServerStatus {
             budget: Duration::from_ns(self.answer.budget_ns),
             alarm: self.answer.alarm_ns.map(Time::from_ns),
             due: now + self.period,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What must hold of every sporadic server, whatever its work does.
+//! The invariants of every sporadic server, for any work.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use tidegate_model::{Duration, Time};
 /// An invariant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
-    /// I1: the replenishments sum to the budget, always.
+    /// I1: the replenishments always sum to the budget.
     Budget,
-    /// I2: a server above everybody executes no more in any window than a periodic task with its
-    /// budget and period, plus one overrun.
+    /// I2: a server above all tasks executes in any window at most as much as a periodic task
+    /// with its budget and period, plus one overrun.
     Window,
-    /// I3: nobody below it answers later than response-time analysis says with the server as such
-    /// a task, plus one overrun.
+    /// I3: no task below the server responds later than response-time analysis says with the
+    /// server as such a task, plus one overrun.
     Response,
-    /// I4: replenishments are in order of time, no more to come than there may be, none of zero.
+    /// I4: replenishments are in order of time, not more pending than allowed, and none is zero.
     Queue,
-    /// I5: what chunks sum to is the same before and after they are merged.
+    /// I5: merging keeps the sum of the chunks.
     Merging,
 }
 
 impl Invariant {
-    /// All of them.
+    /// All invariants.
     pub const ALL: [Self; 5] =
         [Self::Budget, Self::Window, Self::Response, Self::Queue, Self::Merging];
 
-    /// I1 to I5.
+    /// Returns the name, I1 to I5.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Budget => "I1",
@@ -38,7 +38,7 @@ impl Invariant {
         }
     }
 
-    /// Where it stands in lists.
+    /// Returns the index in lists.
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
@@ -50,69 +50,71 @@ impl fmt::Display for Invariant {
     }
 }
 
-/// An invariant that did not hold.
+/// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// I1.
     #[error("I1 at {}: the replenishments sum to {sum}, the budget is {budget}", at_text(*.at))]
     Budget {
-        /// When.
+        /// The instant.
         at: Time,
-        /// What they sum to.
+        /// Their sum.
         sum: Duration,
-        /// What they should.
+        /// The budget.
         budget: Duration,
     },
     /// I2.
     #[error(
-        "I2: {executed} in the window from {} to {}, {allowed} allowed",
+        "I2: {executed} executed in the window from {} to {}, but {allowed} are allowed",
         at_text(*.from), at_text(*.to)
     )]
     Window {
-        /// Its start.
+        /// The window's start.
         from: Time,
-        /// Its end.
+        /// The window's end.
         to: Time,
-        /// What the server executed and was charged in it.
+        /// The execution and the charges in it.
         executed: Duration,
-        /// What it may.
+        /// The allowed amount.
         allowed: Duration,
     },
     /// I3.
     #[error(
-        "I3: `{task}` released at {} answers in {response}, the bound is {bound}",
+        "I3: the job of `{task}` that arrived at {} responded in {response}, but its bound is {bound}",
         at_text(*.arrival)
     )]
     Response {
         /// A task below the server.
         task: String,
-        /// When the job arrived.
+        /// The arrival of the job.
         arrival: Time,
-        /// Its response.
+        /// Its response time.
         response: Duration,
-        /// The most it may be.
+        /// The bound.
         bound: Duration,
     },
-    /// I3, of a job that never answered.
-    #[error("I3: `{task}` has not answered within its bound of {bound} when the run ends")]
+    /// I3, for a job that never completed.
+    #[error(
+        "I3: a job of `{task}` has not completed within its bound of {bound} when the run ends"
+    )]
     Unanswered {
         /// A task below the server.
         task: String,
-        /// The most its response may be.
+        /// The bound of its response time.
         bound: Duration,
     },
     /// I4.
     #[error("I4 at {}: {what}", at_text(*.at))]
     Queue {
-        /// When.
+        /// The instant.
         at: Time,
-        /// What is wrong with the queue.
+        /// The fault of the queue.
         what: QueueFault,
     },
     /// I5.
     #[error("I5 at {}: chunks of {before} were merged to {after}", at_text(*.at))]
     Merging {
-        /// When.
+        /// The instant.
         at: Time,
         /// The sum before.
         before: Duration,
@@ -121,27 +123,27 @@ pub enum Violation {
     },
 }
 
-/// What may be wrong with a queue of replenishments.
+/// A fault of a queue of replenishments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QueueFault {
-    /// Out of order.
+    /// The replenishments are out of order.
     #[error("the replenishments are not in order of time")]
     Unsorted,
-    /// Too many.
-    #[error("{count} replenishments to come, at most {max} are allowed")]
+    /// There are too many.
+    #[error("{count} replenishments are pending, but at most {max} are allowed")]
     TooMany {
-        /// How many.
+        /// The number.
         count: usize,
-        /// At most.
+        /// The largest number.
         max: u32,
     },
-    /// One of nothing.
+    /// One is zero.
     #[error("a replenishment of zero")]
     Zero,
 }
 
 impl Violation {
-    /// Which invariant.
+    /// Returns the violated invariant.
     pub const fn invariant(&self) -> Invariant {
         match self {
             Self::Budget { .. } => Invariant::Budget,

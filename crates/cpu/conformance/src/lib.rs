@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A conformance suite for sporadic servers: does an implementation keep its promise, never to
-//! take more than a periodic task with its budget and period?
+//! A conformance suite for sporadic servers: does an implementation execute at most as much as a
+//! periodic task with its budget and period?
 //!
-//! An implementation is anything that is a [`tidegate_cpu_servers::Server`]; [`external`] makes one of
-//! a program in any language that reads and writes lines. The suite executes it on a simulated
-//! processor, in streams made to bring out one defect each and in random ones, and checks the
-//! invariants I1 to I5 in every one. docs/reference/conformance.md is the manual.
+//! An implementation is any [`tidegate_cpu_servers::Server`]; [`external`] makes one from a
+//! program in any language that reads and writes lines. The suite executes it on a simulated
+//! processor, with streams that each expose one defect and with random ones, and checks the
+//! invariants I1 to I5 in every run. docs/reference/conformance.md is the manual.
 
 mod case;
 mod diagram;

@@ -10,13 +10,13 @@ use tidegate_model::{Duration, Random};
 
 use crate::case::Case;
 
-/// Periods of the server that one case lasts.
+/// The duration of a case in periods of the server.
 const PERIODS: u64 = 200;
 
-/// Most ticks that a budget is enforced late.
+/// The largest delay of enforcement in ticks.
 const OVERRUN_MAX: u64 = 3;
 
-/// The case of that seed: the same for ever.
+/// Returns the case for this seed, always the same.
 pub fn random_case(seed: u64) -> Case {
     let mut random = Random::new(seed, 0);
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -40,7 +40,7 @@ pub fn random_case(seed: u64) -> Case {
     Case { workload, duration, seed }
 }
 
-/// `least` to `most` ticks.
+/// Draws `least` to `most` ticks.
 fn ticks(random: &mut Random, least: u64, most: u64) -> Duration {
     Duration::from_us(least + random.below(most - least + 1))
 }
@@ -58,7 +58,7 @@ fn params(random: &mut Random) -> ServerParams {
     }
 }
 
-/// Work that asks for a fifth to three times what the server may do.
+/// Draws work that demands a fifth to three times the server's capacity.
 fn work(random: &mut Random, params: &ServerParams, number: u64) -> CpuWork {
     let mean = ticks(random, 1, (params.budget.ns() / 1_000).max(2));
     let share = 20 + random.below(280);
@@ -83,8 +83,7 @@ fn work(random: &mut Random, params: &ServerParams, number: u64) -> CpuWork {
     }
 }
 
-/// A task that needs up to an eighth or a twelfth of the processor, by `part`, and more if it is
-/// lucky.
+/// Draws a task with an execution time of up to `3 / part` of its period.
 fn task(random: &mut Random, name: String, priority: u32, part: u64) -> CpuTask {
     let period = ticks(random, 20, 400);
     let execution = ticks(random, 1, (period.ns() / 1_000 * 3 / part).max(1));

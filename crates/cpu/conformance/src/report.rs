@@ -11,25 +11,25 @@ use crate::random::random_case;
 use crate::stream::{Family, Stream, streams};
 use crate::trace::TraceLine;
 
-/// An implementation under test: makes a server with these parameters, which has all its budget
-/// at instant 0.
+/// An implementation under test: makes a server with these parameters and with its full budget at
+/// instant 0.
 pub type Implementation<'a> = dyn FnMut(&ServerParams) -> Box<dyn Server + 'a> + 'a;
 
-/// What a stream says of an implementation.
+/// The result of a stream for an implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// The invariants hold, and every replenishment is as expected.
     AsExpected,
-    /// The invariants hold; the implementation has rules of its own, which may well be right.
+    /// The invariants hold; the implementation has different rules, which may be correct.
     Differs {
-        /// From this call on, from 0.
+        /// The first different call, from 0.
         call: usize,
-        /// What was expected, unless the stream was over.
+        /// The expected call, unless the stream had ended.
         expected: Option<Box<TraceLine>>,
-        /// What happened.
+        /// The actual call.
         found: Option<Box<TraceLine>>,
     },
-    /// An invariant does not hold.
+    /// An invariant is violated.
     Failed(Violation),
 }
 
@@ -38,66 +38,66 @@ pub enum Verdict {
 pub struct StreamResult {
     /// The stream's name.
     pub name: String,
-    /// What happens in it.
+    /// Its description.
     pub story: String,
-    /// What it says.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// Who executed when.
+    /// A diagram of execution.
     pub diagram: String,
 }
 
 /// The streams of one family.
 #[derive(Debug, Clone)]
 pub struct FamilyReport {
-    /// Which.
+    /// The family.
     pub family: Family,
     /// Its streams.
     pub streams: Vec<StreamResult>,
 }
 
 impl FamilyReport {
-    /// The first stream in which an invariant does not hold.
+    /// Returns the first stream in which an invariant is violated.
     pub fn failed(&self) -> Option<&StreamResult> {
         self.streams.iter().find(|it| matches!(it.verdict, Verdict::Failed(_)))
     }
 }
 
-/// One invariant over all random runs.
+/// The results for one invariant over all random runs.
 #[derive(Debug, Clone, Default)]
 pub struct RandomReport {
-    /// How often it was looked at.
+    /// The number of checks.
     pub checks: u64,
-    /// Random runs in which it did not hold.
+    /// The number of random runs that violated it.
     pub failed_runs: u64,
-    /// The seed of the first such run, and how.
+    /// The seed of the first such run, and its violation.
     pub first: Option<(u64, Violation)>,
 }
 
-/// What the suite says of an implementation.
+/// The suite's report on an implementation.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The streams.
+    /// The results of the streams.
     pub families: Vec<FamilyReport>,
-    /// I1 to I5 in the random runs.
+    /// The results for I1 to I5 in the random runs.
     pub invariants: [RandomReport; 5],
-    /// Random runs.
+    /// The number of random runs.
     pub runs: u64,
-    /// Simulated events in the random runs.
+    /// The number of simulated events in the random runs.
     pub events: u64,
 }
 
 impl Report {
-    /// Whether no invariant failed anywhere.
+    /// Returns whether no invariant was violated.
     pub fn conforms(&self) -> bool {
         self.families.iter().all(|it| it.failed().is_none())
             && self.invariants.iter().all(|it| it.failed_runs == 0)
     }
 }
 
-/// Runs all streams, and random cases of the seeds from `seed` on.
+/// Runs all streams, and random cases with seeds from `seed` on.
 ///
 /// # Panics
-/// Where [`check`] does.
+/// As [`check`].
 pub fn test(implementation: &mut Implementation<'_>, seed: u64, runs: u64) -> Report {
     let streams = streams();
     let families = Family::ALL.map(|family| FamilyReport {
@@ -111,7 +111,7 @@ pub fn test(implementation: &mut Implementation<'_>, seed: u64, runs: u64) -> Re
     let mut report =
         Report { families: families.into(), invariants: Default::default(), runs, events: 0 };
     for run in 0..runs {
-        // Seeds go round at the end of their range: any number is one.
+        // Seeds wrap at the end of their range, so every number is valid.
         let seed = seed.wrapping_add(run);
         let case = random_case(seed);
         let outcome = check(&case, implementation(case.params()), false);
@@ -132,7 +132,7 @@ fn test_stream(stream: &Stream, implementation: &mut Implementation<'_>) -> Stre
 }
 
 fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
-    // A window or a response is what others suffer: it says more than the sum of a queue.
+    // Prefer a window or a response, the effect on others: it says more than a queue's sum.
     let suffered = [Invariant::Window, Invariant::Response];
     let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
     if let Some(violation) = first.or(outcome.violations().next()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Streams: small scenarios made to bring out one defect each, with what the corrected server
-//! does in them. They are data files, one JSON object a line; docs/reference/conformance.md describes
-//! them.
+//! Streams: small scenarios that each expose one defect, with the corrected server's behaviour.
+//! They are data files with one JSON object per line; docs/reference/conformance.md describes them.
 
 use std::fmt;
 
@@ -15,25 +14,25 @@ use tidegate_model::Duration;
 use crate::case::Case;
 use crate::trace::TraceLine;
 
-/// The priority of the server under test; tasks above and below count from it.
+/// The priority of the server under test; tasks above and below are numbered from it.
 const SERVER_PRIORITY: u32 = 1_000;
 
-/// What a stream is made to bring out.
+/// The kind of defect that a stream exposes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Budget that comes back sooner than a period after it was activated.
+    /// Budget replenished earlier than a period after its activation.
     PrematureReplenishment,
-    /// Overruns that enlarge what comes back.
+    /// Overruns that enlarge replenishments.
     BudgetAmplification,
     /// A budget that is enforced late.
     Overrun,
-    /// Small jobs that cut the budget to pieces, and preemptions that are charged.
+    /// Small jobs that divide the budget into many chunks, and charged preemptions.
     Fragmentation,
 }
 
 impl Family {
-    /// All of them.
+    /// All families.
     pub const ALL: [Self; 4] = [
         Self::PrematureReplenishment,
         Self::BudgetAmplification,
@@ -41,7 +40,7 @@ impl Family {
         Self::Fragmentation,
     ];
 
-    /// The name in files and reports.
+    /// Returns the name in files and reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PrematureReplenishment => "premature-replenishment",
@@ -63,40 +62,40 @@ impl fmt::Display for Family {
 pub struct Stream {
     /// Its name.
     pub name: String,
-    /// What it is made to bring out.
+    /// The defect that it exposes.
     pub family: Family,
-    /// What happens in it.
+    /// Its description.
     pub story: String,
-    /// The processor, and how long.
+    /// The processor, and the duration.
     pub case: Case,
-    /// What the corrected server is told, and how it stands.
+    /// The calls of the corrected server, and its status after each.
     pub expected: Vec<TraceLine>,
 }
 
-/// Why a file is no stream.
+/// Why a file is not a stream.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// A line that is none of the four kinds.
+    /// The line is none of the four kinds.
     #[error("line {line}: {source}")]
     Line {
-        /// From 1.
+        /// The line's number, from 1.
         line: usize,
-        /// What the reader says.
+        /// The parser's error.
         source: serde_json::Error,
     },
-    /// The first line is not the stream's own.
-    #[error("the first line does not say what the stream is; start with {{\"stream\": ..}}")]
+    /// The first line does not describe the stream.
+    #[error("the first line does not describe the stream; start with {{\"stream\": ..}}")]
     HeadMissing,
-    /// There is no such server.
+    /// The server's parameters are invalid.
     #[error(transparent)]
     Server(#[from] tidegate_cpu_model::ServerParamsError),
 }
 
-/// One line of a file.
+/// One line of a stream file.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-enum Line {
+enum StreamLine {
     Head(Head),
     Task(TaskLine),
     Job { job_at_us: u64, execution_us: u64 },
@@ -133,14 +132,14 @@ impl Stream {
     /// Reads the text of a stream file.
     ///
     /// # Errors
-    /// The first line that is not understood.
+    /// The first invalid line.
     pub fn parse(text: &str) -> Result<Self, StreamError> {
         let read = |(line, text): (usize, &str)| {
             serde_json::from_str(text)
                 .map_err(|source| StreamError::Line { line: line + 1, source })
         };
         let mut lines = text.lines().enumerate().map(read);
-        let Some(Line::Head(head)) = lines.next().transpose()? else {
+        let Some(StreamLine::Head(head)) = lines.next().transpose()? else {
             return Err(StreamError::HeadMissing);
         };
         let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -149,16 +148,16 @@ impl Stream {
         let mut expected = Vec::new();
         for line in lines {
             match line? {
-                Line::Head(_) => return Err(StreamError::HeadMissing),
-                Line::Task(task) => {
+                StreamLine::Head(_) => return Err(StreamError::HeadMissing),
+                StreamLine::Task(task) => {
                     let task = task_of(&task, workload.tasks.len());
                     workload.tasks.push(task);
                 }
-                Line::Job { job_at_us, execution_us } => {
+                StreamLine::Job { job_at_us, execution_us } => {
                     let job = job(workload.work.len(), job_at_us, execution_us);
                     workload.work.push(job);
                 }
-                Line::Expected { expect } => expected.push(expect),
+                StreamLine::Expected { expect } => expected.push(expect),
             }
         }
         let duration = Duration::from_us(head.until_us);
@@ -182,7 +181,7 @@ fn server(head: &Head) -> Result<CpuServer, StreamError> {
     Ok(CpuServer::new("server", Priority(SERVER_PRIORITY), params.checked()?))
 }
 
-/// Tasks that are named first are more urgent.
+/// Creates a task; earlier tasks in the file are more urgent.
 fn task_of(line: &TaskLine, tasks_before: usize) -> CpuTask {
     let us = Duration::from_us;
     let step = u32::try_from(tasks_before).expect("a stream has a few tasks");
@@ -225,10 +224,10 @@ const FILES: [&str; 17] = [
     include_str!("../streams/fragmentation-charged.jsonl"),
 ];
 
-/// The streams of the suite.
+/// Returns the streams of the suite.
 ///
 /// # Panics
-/// Never: its own files are streams.
+/// Never: the suite's own files are valid.
 pub fn streams() -> Vec<Stream> {
     FILES.iter().map(|text| Stream::parse(text).unwrap_or_else(|error| panic!("{error}"))).collect()
 }

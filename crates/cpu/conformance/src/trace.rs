@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a server was told and how it stood then: the lines of a stream's expectation.
+//! The calls of a server and its status after each: the lines of a stream's expectation.
 
 use serde::{Deserialize, Serialize};
 use tidegate_cpu_servers::{Replenishment, ServerEvent};
@@ -23,7 +23,7 @@ pub enum EventName {
 }
 
 impl EventName {
-    /// The event of that name; `preempts` is for `dispatch`.
+    /// Returns the event with this name; `preempts` applies to `dispatch`.
     pub(crate) const fn event(self, preempts: bool) -> ServerEvent {
         match self {
             Self::Unblock => ServerEvent::Unblock,
@@ -47,29 +47,29 @@ impl From<ServerEvent> for EventName {
     }
 }
 
-/// One call, and the standing after it.
+/// One call, and the server's status after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceLine {
-    /// When.
+    /// The instant of the call.
     pub now_ns: u64,
-    /// Executed in the budget since the last call.
+    /// The execution within the budget since the last call.
     pub executed_ns: u64,
-    /// What happened.
+    /// The event.
     pub event: EventName,
-    /// For `dispatch`: from somebody who would have gone on.
+    /// For `dispatch`: whether it takes the processor from a thread that would have continued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preempts: bool,
-    /// How long it may execute from now.
+    /// How long the server may execute from now.
     pub budget_ns: u64,
-    /// When it wants to be told again.
+    /// The instant of the alarm that it requests.
     pub alarm_ns: Option<u64>,
-    /// All its budget: from when on, and how much.
+    /// Its whole budget: the instants from which it may be used, and the amounts.
     pub replenishments_ns: Vec<(u64, u64)>,
 }
 
 impl TraceLine {
-    /// The line of a call.
+    /// Returns the line of a call.
     pub(crate) fn of(call: &ServerCall<'_>) -> Self {
         let mut replenishments = Vec::new();
         call.server.replenishments(&mut replenishments);
@@ -78,14 +78,14 @@ impl TraceLine {
             executed_ns: call.executed.ns(),
             event: call.event.into(),
             preempts: call.event == ServerEvent::Dispatch { preempts: true },
-            budget_ns: call.standing.budget.ns(),
-            alarm_ns: call.standing.alarm.map(Time::ns),
+            budget_ns: call.status.budget.ns(),
+            alarm_ns: call.status.alarm.map(Time::ns),
             replenishments_ns: replenishments.iter().map(pair).collect(),
         }
     }
 
-    /// Whether the server stands as the other one says; replenishments that nobody told are not
-    /// compared, nor is the alarm of a server without work, which nobody rings.
+    /// Returns whether the server's status is as expected. Omitted replenishments are not
+    /// compared, nor is the alarm of a server without work, which is never delivered.
     pub(crate) fn is_as_expected(&self, expected: &Self) -> bool {
         let told = !self.replenishments_ns.is_empty();
         let replenishments_ns =
@@ -100,7 +100,7 @@ fn pair(replenishment: &Replenishment) -> (u64, u64) {
     (replenishment.at.ns(), replenishment.amount.ns())
 }
 
-/// The replenishments of a line.
+/// Returns the replenishments of a line.
 pub(crate) fn replenishments(pairs: &[(u64, u64)]) -> impl Iterator<Item = Replenishment> {
     pairs.iter().map(|&(at, amount)| Replenishment {
         at: Time::from_ns(at),

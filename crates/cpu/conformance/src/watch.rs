@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Watches a run and checks the invariants as it goes.
+//! Observes a run and checks the invariants during it.
 
 use std::collections::VecDeque;
 
@@ -12,11 +12,11 @@ use crate::case::{Case, Outcome};
 use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::trace::TraceLine;
 
-/// Stretches of execution that windows are made of: those of the last dozens of periods. The
-/// window from the first of all is looked at beside them.
+/// The number of execution intervals from which windows are built: the intervals of the last
+/// dozens of periods. The window from the first interval of all is also checked.
 const STRETCHES_MAX: usize = 64;
 
-/// What the server took in one go: it executed, or was charged.
+/// An interval in which the server executed, or was charged.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     from: Time,
@@ -28,24 +28,24 @@ struct Stretch {
 pub(crate) struct Watch<'a> {
     case: &'a Case,
     params: ServerParams,
-    /// One enforcement delay, and one preemption that the budget did not cover.
+    /// One enforcement delay, and one preemption charge that the budget did not cover.
     overrun: Duration,
-    /// Nobody is above the server: I2 holds then.
+    /// Whether no task is above the server, so that I2 applies.
     is_top: bool,
-    /// Of tasks below the server: I3.
+    /// The bounds of tasks below the server, for I3.
     bounds: Vec<Option<Duration>>,
     stretches: VecDeque<Stretch>,
-    /// All that it took since it first executed: an excess may grow slowly.
+    /// Everything since its first execution: an excess may grow slowly.
     since_first: Option<Stretch>,
     replenishments: Vec<Replenishment>,
-    /// Their sum and number after the last call.
+    /// The sum and the number of replenishments after the last call.
     before: Option<(Duration, usize)>,
     is_recorded: bool,
     outcome: Outcome,
 }
 
 impl<'a> Watch<'a> {
-    /// A watch over a case whose tasks below the server have their bounds as deadlines.
+    /// Creates a watch for a case in which tasks below the server have their bounds as deadlines.
     pub(crate) fn new(case: &'a Case, bounds: Vec<Option<Duration>>, is_recorded: bool) -> Self {
         let (tasks, server) = (&case.workload.tasks, &case.workload.servers[0]);
         Self {
@@ -69,7 +69,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The run is over: jobs below the server that never answered are found in its misses.
+    /// Ends the run: jobs below the server that never completed are found among the misses.
     pub(crate) fn into_outcome(mut self, run: &CpuRun) -> Outcome {
         self.outcome.events = run.events;
         for (index, bound) in self.bounds.clone().into_iter().enumerate() {
@@ -80,7 +80,7 @@ impl<'a> Watch<'a> {
         self.outcome
     }
 
-    /// An invariant was looked at, and held or not.
+    /// Counts a check of an invariant, and records a violation.
     fn found(&mut self, invariant: Invariant, violation: Option<Violation>) {
         let index = invariant.index();
         self.outcome.checks[index] += 1;
@@ -90,8 +90,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// I2: windows from the start of each stretch to the end of the last. Among the windows with
-    /// so much execution these are the shortest, and the bound grows with the window.
+    /// Checks I2 in windows from the start of each interval to the end of the last. These are the
+    /// shortest windows with their amount of execution, and the bound grows with the window.
     fn check_windows(&mut self) {
         let Some(last) = self.stretches.back().copied() else { return };
         let excess = |from: Time, executed: Duration| {
@@ -128,10 +128,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// I1, I4 and I5, where the server tells its replenishments.
+    /// Checks I1, I4 and I5, if the server reports its replenishments.
     fn check_replenishments(&mut self, at: Time) {
         let known = std::mem::take(&mut self.replenishments);
-        // Beyond all time it stays there: too much in any case.
+        // A sum beyond `Duration::MAX` saturates, which is too much in any case.
         let add =
             |sum: Duration, it: &Replenishment| sum.checked_add(it.amount).unwrap_or(Duration::MAX);
         let sum = known.iter().fold(Duration::ZERO, add);
@@ -153,8 +153,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// What a periodic task may execute in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`. What is
-/// charged takes no time here, and so is not limited by the length of the window.
+/// Returns the execution of a periodic task in a window: `jC + min(C, D − jT)`, `j = ⌊D/T⌋`. A
+/// charge takes no time here, so the window's length does not limit it.
 fn allowed(params: &ServerParams, window: Duration) -> Duration {
     let whole = window.ns() / params.period.ns();
     let rest = Duration::from_ns(window.ns() % params.period.ns());
@@ -170,7 +170,7 @@ fn queue_fault(known: &[Replenishment], now: Time, max: u32) -> Option<QueueFaul
     if known.iter().any(|it| it.amount.is_zero()) {
         return Some(QueueFault::Zero);
     }
-    // POSIX counts those to come alone; what is available is one more at most.
+    // POSIX counts only pending replenishments; the available budget is at most one more.
     let count = known.iter().filter(|it| it.at > now).count();
     (u32::try_from(count).unwrap_or(u32::MAX) > max).then_some(QueueFault::TooMany { count, max })
 }
@@ -200,9 +200,9 @@ impl CpuObserver for Watch<'_> {
     }
 
     /// # Panics
-    /// When a server with work wants to be told again at once: it would be, for ever.
+    /// If a server with work requests an alarm at once: the calls would never end.
     fn observed(&mut self, call: &ServerCall<'_>) {
-        let (now, alarm) = (call.now, call.standing.alarm);
+        let (now, alarm) = (call.now, call.status.alarm);
         let is_over = call.event != ServerEvent::Block && alarm.is_some_and(|alarm| alarm <= now);
         assert!(
             !is_over,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every pattern of arrivals on small processors: what a random search may have missed.
+//! Every pattern of arrivals on small processors, to find what a random search may miss.
 //!
 //! Jobs of one size may arrive at each of eleven ticks, a more urgent task at one of them or
-//! never, and a less urgent task waits from the start. A tick is a microsecond.
+//! never, and a less urgent task is ready from the start. A tick is a microsecond.
 
 use tidegate_cpu_conformance::{Case, Invariant, check};
 use tidegate_cpu_model::{
@@ -14,14 +14,14 @@ use tidegate_model::Duration;
 /// Ticks at which a job may arrive.
 const ARRIVALS: u32 = 11;
 
-/// Ticks of one case: all work is done by then.
+/// The duration of a case in ticks: all work is complete by then.
 const DURATION: u64 = 90;
 
 const fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
-/// One small system, whose adversary chooses the arrivals.
+/// A small system; the adversary chooses the arrivals.
 #[derive(Debug, Clone, Copy)]
 struct Small {
     budget: u64,
@@ -75,7 +75,7 @@ fn case(small: &Small, pattern: u32) -> Case {
     Case { workload, duration: us(DURATION), seed: 0 }
 }
 
-/// Patterns in which each invariant failed, and runs in all.
+/// Returns the number of patterns that violated each invariant, and the number of runs.
 fn failures(kind: ServerKind) -> ([u32; 5], u32) {
     let (mut failures, mut runs) = ([0; 5], 0);
     for small in smalls() {
@@ -109,7 +109,8 @@ fn no_pattern_breaks_the_hybrids() {
     }
 }
 
-/// Canary: the adversary finds the defects of POSIX, and that a deferrable server is none.
+/// Canary: the adversary finds the defects of POSIX, and that a deferrable server is not a
+/// periodic task.
 #[test]
 fn patterns_break_posix_and_the_deferrable_server() {
     let (posix, _) = failures(ServerKind::PosixSporadic);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! I1 to I5 over random processors, budgets enforced up to three ticks late: millions of events
+//! I1 to I5 on random processors with budgets enforced up to three ticks late: millions of events
 //! for the corrected server and both hybrids. POSIX on the same processors is the canary.
 
 use std::cell::RefCell;
@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 use tidegate_cpu_conformance::{Outcome, check, random_case};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 
-/// Random processors for each kind of server.
+/// The number of random processors for each kind of server.
 const CASES: u32 = 1_500;
 
 fn outcome(kind: ServerKind, seed: u64) -> Outcome {
@@ -18,7 +18,8 @@ fn outcome(kind: ServerKind, seed: u64) -> Outcome {
     check(&case, server, false)
 }
 
-/// Runs a kind on random processors; returns events, and how often each invariant was looked at.
+/// Runs a kind on random processors; returns the number of events, and of checks of each
+/// invariant.
 fn hold(kind: ServerKind) -> (u64, [u64; 5]) {
     let seen = RefCell::new((0, [0; 5]));
     let mut runner =
@@ -60,7 +61,7 @@ fn invariants_hold_for_gradual_coalescing() {
     hold_over_millions(ServerKind::HybridGradual);
 }
 
-/// I4 counts what is to come, as POSIX does; ours count what is available, too.
+/// I4 counts pending replenishments, as POSIX does; this test also counts available budget.
 #[test]
 fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
     for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
@@ -78,7 +79,7 @@ fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
     }
 }
 
-/// Canary: on the same processors POSIX breaks all but I4, and by far more than one overrun.
+/// Canary: on the same processors POSIX violates all but I4, and by far more than one overrun.
 #[test]
 fn posix_breaks_the_invariants() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The suite on our own servers: the corrected one passes as expected, the hybrids pass, and POSIX
-//! fails where it should.
+//! The suite on this project's servers: the corrected one passes as expected, the hybrids pass,
+//! and POSIX fails where it should.
 
 use std::io::{self, BufReader, pipe};
 use std::thread;
@@ -8,7 +8,7 @@ use std::thread;
 use tidegate_cpu_conformance::external::{External, ExternalError, answer};
 use tidegate_cpu_conformance::{Family, Invariant, Report, Verdict, Violation};
 use tidegate_cpu_model::{ServerKind, ServerParams};
-use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, Standing};
+use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
 
 fn report(kind: ServerKind, runs: u64) -> Report {
@@ -22,8 +22,8 @@ fn verdicts(report: &Report) -> impl Iterator<Item = (&str, &Verdict)> {
     report.families.iter().flat_map(|it| &it.streams).map(|it| (it.name.as_str(), &it.verdict))
 }
 
-/// Goal: the expectations are what the corrected server does, to the nanosecond. Method: if this
-/// fails after a change that was meant, the example `record_streams` writes them anew.
+/// Goal: the corrected server meets the expectations to the nanosecond. After an intended change
+/// the example `record_streams` writes them again.
 #[test]
 fn the_corrected_server_is_as_expected_in_every_stream() {
     let report = report(ServerKind::Sporadic, 200);
@@ -67,7 +67,7 @@ fn posix_fails_where_it_should() {
     }
 }
 
-/// Figure 6.9 tells the two readings of POSIX apart.
+/// Figure 6.9 distinguishes the two readings of POSIX.
 #[test]
 fn only_one_reading_of_posix_saturates_the_processor() {
     let verdict = |kind| {
@@ -79,16 +79,16 @@ fn only_one_reading_of_posix_saturates_the_processor() {
     assert!(!verdict(ServerKind::PosixSporadicStrict));
 }
 
-/// Canary: a deferrable server is no periodic task, and the windows show it.
+/// Canary: a deferrable server is not a periodic task, and the windows show it.
 #[test]
-fn a_deferrable_server_is_found_out() {
+fn a_deferrable_server_is_detected() {
     let report = report(ServerKind::Deferrable, 200);
     assert!(report.invariants[Invariant::Window as usize].failed_runs > 10);
     assert!(report.invariants[Invariant::Response as usize].failed_runs > 0);
 }
 
-/// Goal: a program behind the line protocol is tested like a server of ours. Method: ours on the
-/// other side of two pipes.
+/// Goal: a program behind the line protocol is tested like a linked server. Method: this
+/// project's servers on the other side of two pipes.
 #[test]
 fn a_program_is_tested_through_lines() {
     for (kind, conforms) in [(ServerKind::Sporadic, true), (ServerKind::PosixSporadic, false)] {
@@ -109,17 +109,17 @@ fn a_program_is_tested_through_lines() {
 }
 
 #[test]
-fn a_program_that_ends_or_babbles_is_said_so() {
+fn a_program_that_ends_or_answers_nonsense_is_reported() {
     let ended = External::new(BufReader::new(&b""[..]), Vec::new());
     tidegate_cpu_conformance::test(&mut |params| ended.server(params), 1, 0);
     assert!(matches!(ended.take_error(), Some(ExternalError::Ended { .. })));
     let babble = External::new(BufReader::new(&b"hello\n"[..]), Vec::new());
     tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
     let error = babble.take_error().expect("no answer");
-    assert!(error.to_string().starts_with("the program answers `hello` to `{\"new\""), "{error}");
+    assert!(error.to_string().starts_with("the program answered `hello` to `{\"new\""), "{error}");
 }
 
-/// A server that names the instant of its next replenishment also without work.
+/// A server that requests its next replenishment's alarm also without work.
 struct Early(Box<dyn Server>);
 
 impl Server for Early {
@@ -127,15 +127,12 @@ impl Server for Early {
         self.0.observe(now, executed, event);
     }
 
-    fn standing(&self, now: Time) -> Standing {
-        let standing = self.0.standing(now);
+    fn status(&self, now: Time) -> ServerStatus {
+        let status = self.0.status(now);
         let mut chunks = Vec::new();
         self.0.replenishments(&mut chunks);
         let next = chunks.iter().map(|it| it.at).find(|&at| at > now);
-        Standing {
-            alarm: standing.alarm.or(next.filter(|_| standing.budget.is_zero())),
-            ..standing
-        }
+        ServerStatus { alarm: status.alarm.or(next.filter(|_| status.budget.is_zero())), ..status }
     }
 
     fn replenishments(&self, out: &mut Vec<Replenishment>) {
@@ -143,7 +140,7 @@ impl Server for Early {
     }
 }
 
-/// Has work, and wants to be asked again at once.
+/// A server with work that requests an alarm at once.
 struct Impatient(Box<dyn Server>);
 
 impl Server for Impatient {
@@ -151,8 +148,8 @@ impl Server for Impatient {
         self.0.observe(now, executed, event);
     }
 
-    fn standing(&self, now: Time) -> Standing {
-        Standing { alarm: Some(now), ..self.0.standing(now) }
+    fn status(&self, now: Time) -> ServerStatus {
+        ServerStatus { alarm: Some(now), ..self.0.status(now) }
     }
 
     fn replenishments(&self, out: &mut Vec<Replenishment>) {
@@ -160,7 +157,7 @@ impl Server for Impatient {
     }
 }
 
-/// Goal: an implementation that would be asked for ever ends the test, and is told why.
+/// Goal: an implementation that requests endless alarms ends the test with this reason.
 #[test]
 #[should_panic(expected = "the alarm of the server under test is not after now")]
 fn an_alarm_that_is_over_is_refused() {
@@ -170,7 +167,7 @@ fn an_alarm_that_is_over_is_refused() {
     tidegate_cpu_conformance::test(&mut impatient, 1, 0);
 }
 
-/// Goal: an alarm that nobody needs is no difference.
+/// Goal: an alarm without work is not a difference.
 #[test]
 fn an_alarm_without_work_is_not_compared() {
     let mut early = |params: &ServerParams| -> Box<dyn Server> {
@@ -182,7 +179,7 @@ fn an_alarm_without_work_is_not_compared() {
     }
 }
 
-/// Goal: a program that would be asked for ever is diagnosed with the call. Without that this test
+/// Goal: a program that requests endless alarms is diagnosed with the call. Otherwise this test
 /// does not end.
 #[test]
 fn an_alarm_that_is_over_is_found_at_once() {
@@ -196,7 +193,7 @@ fn an_alarm_that_is_over_is_found_at_once() {
     assert!(says.starts_with("alarm_ns is not after now_ns") && says.contains("unblock"), "{says}");
 }
 
-/// The same line for ever.
+/// Repeats the same line for ever.
 fn iter_reader(line: &'static [u8]) -> impl io::Read {
     struct Again(&'static [u8], usize);
     impl io::Read for Again {

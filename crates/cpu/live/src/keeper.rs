@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When a thread is raised and lowered, from looks at what it executed.
+//! Decides when to raise and lower a thread, from samples of its execution.
 
 use tidegate_cpu_model::ServerParams;
 use tidegate_cpu_servers::{Server, ServerEvent, build};
@@ -7,14 +7,14 @@ use tidegate_model::{Duration, Time};
 
 use super::window::WindowMax;
 
-/// What the manager sees when it looks; the thread does not execute meanwhile.
+/// A sample of the thread; the thread does not execute meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// When.
+    /// When it was taken.
     pub now: Time,
-    /// All that the thread executed until then, since it began.
+    /// The thread's total execution until then, since it began.
     pub executed: Duration,
-    /// Whether it would go on.
+    /// Whether it would continue.
     pub has_work: bool,
 }
 
@@ -23,53 +23,54 @@ pub struct Sample {
 pub struct Order {
     /// Whether the thread has its priority.
     pub is_raised: bool,
-    /// When to look again, at the latest.
+    /// When to look again at the latest.
     pub look_at: Time,
 }
 
-/// What happened so far.
+/// Counts since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeeperCounts {
-    /// Looks.
+    /// The number of looks.
     pub looks: u64,
     /// How often the budget was used up.
     pub exhaustions: u64,
-    /// Executed at its priority.
+    /// The execution at its priority.
     pub executed: Duration,
-    /// Executed without.
+    /// The execution without it.
     pub background: Duration,
-    /// The most that it executed at its priority in any window of a period from look to look.
+    /// The most execution at its priority in any window of one period from look to look.
     pub window_max: Duration,
-    /// The enforcement delay: the most that it executed beyond its budget before it was lowered.
+    /// The enforcement delay: the most execution beyond its budget before it was lowered.
     pub overrun_max: Duration,
 }
 
-/// How finely a manager works.
+/// The time resolution of a manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeeperLimits {
-    /// No two looks are closer together: adds as much to the enforcement delay.
+    /// The least time between two looks; it adds as much to the enforcement delay.
     pub grain: Duration,
-    /// How long a thread that has work whenever somebody looks may not have executed before it counts
-    /// as one that blocked in between, and is activated anew. Adds as much to what a window may hold.
+    /// How long a thread with work at every look may not have executed before it counts as one
+    /// that blocked in between, and is activated again. A window may contain as much more.
     pub tolerance: Duration,
 }
 
-/// A stretch of time in which the thread had work at all looks.
+/// An interval in which the thread had work at all looks.
 #[derive(Debug, Clone, Copy)]
 struct Busy {
     since: Time,
     executed: Duration,
 }
 
-/// A thread with no work is not out of budget.
+/// A thread without work is not out of budget.
 const LEAST: Duration = Duration::from_ns(1);
 
 /// The rules of one thread.
 ///
 /// # Invariants
-/// - While the order is raised the server has budget, or [`KeeperCounts::overrun_max`] tells by how much
-///   it was late to see that it has none.
-/// - No look is later than the budget can be used up, or than the grain where that is later.
+/// - While the thread is raised the server has budget, or [`KeeperCounts::overrun_max`] tells how
+///   late the keeper noticed that it has none.
+/// - The next look is no later than the earliest exhaustion of the budget, or than the grain if
+///   that is later.
 pub struct Keeper {
     server: Box<dyn Server + Send>,
     limits: KeeperLimits,
@@ -77,11 +78,11 @@ pub struct Keeper {
     looked_at: Time,
     has_work: bool,
     is_raised: bool,
-    /// What it might execute from the last look on.
+    /// The execution allowed from the last look on.
     allowed: Duration,
-    /// Executed and not yet told the server.
+    /// The execution not yet reported to the server.
     held: Duration,
-    /// Taken from the budget whenever the thread takes the processor.
+    /// The charge to the budget each time the thread takes the processor.
     charge: Duration,
     busy: Busy,
     window: WindowMax,
@@ -89,15 +90,16 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// A server with all its budget, for a thread that executed so long already.
+    /// Creates a server with its full budget, for a thread with the execution in `first`.
     ///
     /// # Panics
-    /// When there is no such server ([`ServerParams::checked`]), or it is of a kind that loses its budget
-    /// without work, or may take more than a periodic task: not for [`tidegate_cpu_model::ServerKind::Sporadic`] and the hybrids.
+    /// If the parameters are invalid ([`ServerParams::checked`]), or the kind loses its budget
+    /// without work or can execute more than a periodic task;
+    /// [`tidegate_cpu_model::ServerKind::Sporadic`] and the hybrids are accepted.
     pub fn new(params: &ServerParams, limits: KeeperLimits, first: Sample) -> Self {
         use tidegate_cpu_model::ServerKind::{HybridGradual, HybridImmediate, Sporadic};
         let is_kept = matches!(params.kind, Sporadic | HybridImmediate | HybridGradual);
-        assert!(is_kept, "a sporadic server or a hybrid");
+        assert!(is_kept, "the server must be sporadic or a hybrid");
         Self {
             server: build(params),
             limits,
@@ -114,10 +116,10 @@ impl Keeper {
         }
     }
 
-    /// What was seen leads to what is to be done. O(replenishments).
+    /// Processes a sample and returns what to do. O(replenishments).
     pub fn look(&mut self, sample: Sample) -> Order {
         let executed = sample.executed.checked_sub(self.seen).unwrap_or(Duration::ZERO);
-        // The kernel reads another clock for it: it never executed longer than time went by.
+        // The kernel takes execution from another clock: it cannot exceed the elapsed time.
         let executed = executed.min(sample.now.since(self.looked_at));
         (self.seen, self.looked_at) = (sample.executed, sample.now);
         self.counts.looks += 1;
@@ -131,8 +133,8 @@ impl Keeper {
             self.counts.background += executed;
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
             self.settle(sample);
-            if self.has_work && !self.server.standing(sample.now).budget.is_zero() {
-                // It takes the processor from others again: that is charged each time.
+            if self.has_work && !self.server.status(sample.now).budget.is_zero() {
+                // It takes the processor from others again, which is charged each time.
                 let takes = ServerEvent::Dispatch { preempts: true };
                 self.server.observe(sample.now, Duration::ZERO, takes);
             }
@@ -140,34 +142,35 @@ impl Keeper {
         self.order(sample.now)
     }
 
-    /// It executed within its budget, or until somebody looked. The server is told when the thread
-    /// blocks or has used up what it has, and then all at once.
+    /// Accounts execution within the budget, or until a look. The server is told when the thread
+    /// blocks or has used up its budget, and then everything at once.
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;
         self.held += executed;
-        // Told piece by piece, with an activation for each rest, the budget would fall into chunks
-        // and a hybrid would wait for the last of them: half of its budget lost.
+        // If it were told in pieces, with an activation for each rest, the budget would split
+        // into chunks and a hybrid would wait for the last of them: half of its budget would be
+        // lost.
         let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
         if sample.has_work && left >= self.limits.grain {
             return;
         }
         if self.has_work || !self.held.is_zero() {
-            // Nobody looks again before what is left is used up and more: it counts as executed,
-            // or each budget would end with an overrun.
+            // The rest will be used up before the next look: it counts as executed, or each
+            // budget would end with an overrun.
             let forgone = if sample.has_work { left } else { Duration::ZERO };
             self.tell(sample.now, forgone);
             self.settle(sample);
         }
     }
 
-    /// Tells the server what was executed since it was last told, and what is forgone.
+    /// Reports to the server the execution since the last report, and the forgone budget.
     fn tell(&mut self, now: Time, forgone: Duration) {
         let held = std::mem::take(&mut self.held);
         if !held.is_zero() && (!self.has_work || self.has_rested(now)) {
-            // If it unblocked since, then not later than this: what it executed fits behind, and no
-            // ns of it was executed later than in one stretch from here on. The server is not told
-            // that the thread blocked before: that would cut off what an overrun borrowed as a chunk of its
-            // own, for which a hybrid then waits.
+            // If it unblocked since, then no later than this: its execution fits behind, and no
+            // ns of it was executed later than in one interval from here on. The server is not
+            // told that the thread blocked before: that would split off what an overrun borrowed
+            // as a separate chunk, for which a hybrid then waits.
             let began = Time::from_ns(now.ns() - held.ns());
             self.has_work = true;
             self.busy = Busy { since: began, executed: held };
@@ -180,26 +183,28 @@ impl Keeper {
         }
     }
 
-    /// Whether a thread with work and the highest priority did not execute for longer than is tolerated.
+    /// Returns whether a thread with work and the highest priority did not execute for longer
+    /// than is tolerated.
     fn has_rested(&self, now: Time) -> bool {
         now.since(self.busy.since) > self.busy.executed + self.limits.tolerance
     }
 
-    /// Tells the server that there is no work left, unless it waits for a replenishment: that it
-    /// must be told of, with or without work.
+    /// Reports to the server that no work is left, unless it waits for a replenishment, which
+    /// must be reported with or without work.
     fn settle(&mut self, sample: Sample) {
-        let has_budget = !self.server.standing(sample.now).budget.is_zero();
+        let has_budget = !self.server.status(sample.now).budget.is_zero();
         if has_budget && self.has_work && !sample.has_work {
             self.has_work = false;
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Block);
         }
     }
 
-    /// While the thread rests, whatever was replenished meanwhile is counted together, as if it had
-    /// unblocked and blocked again: later looks are as seldom as all its budget allows, and not as
-    /// often as the remnant that it left.
+    /// While the thread rests, everything replenished meanwhile is merged, as if it had unblocked
+    /// and blocked again: later looks are as rare as its full budget allows, and not as frequent
+    /// as the remnant would require.
     ///
-    /// Safe: nothing was executed, and an activation that moves to a later instant brings nothing back sooner.
+    /// Safe: nothing was executed, and an activation that moves to a later instant makes no
+    /// replenishment earlier.
     fn renew(&mut self, now: Time) {
         if !self.has_work && self.held.is_zero() {
             self.server.observe(now, Duration::ZERO, ServerEvent::Unblock);
@@ -209,13 +214,13 @@ impl Keeper {
 
     fn order(&mut self, now: Time) -> Order {
         self.renew(now);
-        let standing = self.server.standing(now);
-        // What is held is below the budget, or it would have been told. A thread that rests will be
-        // charged for taking the processor, and may begin whatever is left.
+        let status = self.server.status(now);
+        // `held` is below the budget, or it would have been reported. A thread that rests will be
+        // charged for taking the processor, and may begin with any budget left.
         let (charge, least) =
             if self.has_work { (Duration::ZERO, Duration::ZERO) } else { (self.charge, LEAST) };
         let spoken_for = self.held + charge;
-        self.allowed = standing.budget.checked_sub(spoken_for).unwrap_or(Duration::ZERO).max(least);
+        self.allowed = status.budget.checked_sub(spoken_for).unwrap_or(Duration::ZERO).max(least);
         let was_raised = self.is_raised;
         self.is_raised = !self.allowed.is_zero();
         if was_raised && !self.is_raised {
@@ -224,15 +229,15 @@ impl Keeper {
         let look_at = if self.is_raised {
             now + self.allowed.max(self.limits.grain)
         } else {
-            // What is replenished then is activated then, however late somebody looks.
-            let alarm = standing.alarm.unwrap_or(now + self.limits.grain).max(now);
+            // A budget replenished then is activated then, however late the look is.
+            let alarm = status.alarm.unwrap_or(now + self.limits.grain).max(now);
             self.busy = Busy { since: alarm, executed: Duration::ZERO };
             alarm
         };
         Order { is_raised: self.is_raised, look_at }
     }
 
-    /// What happened so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> KeeperCounts {
         let (executed, window_max) = (self.window.executed(), self.window.highest());
         KeeperCounts { executed, window_max, ..self.counts }
@@ -248,9 +253,9 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// A thread with work at some times, on a processor of its own while the manager does not look.
+    /// A thread with work at some times, on its own processor while the manager does not look.
     struct Thread {
-        /// From when on it has how much work, ascending.
+        /// Pairs of an instant and the work that arrives then, descending.
         work: Vec<(u64, u64)>,
         pending: u64,
         executed: u64,
@@ -288,7 +293,7 @@ mod tests {
         }
     }
 
-    /// Runs it under a keeper whose looks come late by what `lateness` says, in turn; gives when it
+    /// Runs it under a keeper whose looks are late by `lateness`, cyclically; returns when it
     /// executed at its priority, and the counts.
     fn keep(
         params: &ServerParams,
@@ -312,7 +317,8 @@ mod tests {
         (thread.foreground, keeper.counts())
     }
 
-    /// By how much the worst window exceeds what a periodic task of that size executes in it.
+    /// Returns by how much the worst window exceeds the execution of a periodic task of that
+    /// size.
     fn excess(foreground: &[bool], budget: u64, period: u64) -> u64 {
         let mut until = vec![0_u64];
         for &runs in foreground {
@@ -337,7 +343,7 @@ mod tests {
     fn work_without_end_gets_its_budget_each_period() {
         let params = params(ServerKind::HybridGradual, 10, 50);
         let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[0], 1_003);
-        // Seen at 10, when the first look comes: executed from 3 on, back at 60.
+        // Noticed at 10, at the first look: executed from 3 on, replenished at 60.
         assert_eq!(excess(&foreground, 10, 50), 0);
         assert_eq!(counts.overrun_max, Duration::ZERO);
         assert_eq!((counts.window_max, counts.exhaustions), (NS(10), 20));
@@ -361,27 +367,27 @@ mod tests {
         assert!(excess(&foreground, 10, 50) <= 3);
     }
 
-    /// Canary: a keeper that does not look in time is caught by the same check.
+    /// Canary: the same check detects a keeper that does not look in time.
     #[test]
-    fn looking_too_seldom_is_seen() {
+    fn looking_too_rarely_is_detected() {
         let params = params(ServerKind::HybridGradual, 10, 50);
         let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[30], 1_000);
         assert!(excess(&foreground, 10, 50) > 3);
         assert!(counts.overrun_max > NS(3));
     }
 
-    /// What a manager costs: a thread that used most of its budget and rests is not looked at as often
-    /// as it could use the remnant once its budget is back.
+    /// Goal: a low cost of the manager. Once the budget is back, it looks less often at a sleeping
+    /// thread that used most of its budget than the remnant would require.
     #[test]
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);
         let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
-        // From look to look the remnant of 1, for a period at most; then the budget.
+        // From look to look the remnant of 1, for at most a period; then the budget.
         assert!(counts.looks <= 10_000 + 200, "{counts:?}");
     }
 
-    /// A thread that nothing binds: raised, it executes in any ns or not, whether it has work or
-    /// not when somebody looks.
+    /// Runs an arbitrary thread: while raised it executes in any ns or not, with or without work
+    /// at a look.
     fn bound_by_nothing(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -413,8 +419,8 @@ mod tests {
         unreachable!("the steps are repeated")
     }
 
-    /// Goal: a thread that always has work gets its budget, also where looks are late and others
-    /// take a part of its time, whichever the kind: the hybrids once gave it half.
+    /// Goal: a thread that always has work gets its budget, also if looks are late and others
+    /// take part of its time, with every kind. Once the hybrids gave it only half.
     #[test]
     fn work_without_end_gets_its_budget_on_any_host() {
         for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
@@ -439,7 +445,7 @@ mod tests {
         }
     }
 
-    /// Goal: what it costs others to lose the processor is within the budget, each time.
+    /// Goal: the cost of losing the processor to this thread is within the budget, each time.
     #[test]
     fn each_time_it_takes_the_processor_is_charged() {
         let kind = ServerKind::HybridGradual;
@@ -458,8 +464,8 @@ mod tests {
     }
 
     proptest! {
-        /// I2 of theory D for a manager that sees little: in no window more than a periodic task and
-        /// one enforcement delay, whatever the thread does.
+        /// I2 of theory D for a manager with rare samples: no window contains more than a
+        /// periodic task and one enforcement delay, for any thread.
         #[test]
         fn no_window_has_more_than_a_periodic_task_and_one_delay(
             kind in kinds(), budget in 2_u64..12, more in 2_u64..30, grain in 1_u64..3,
@@ -480,7 +486,7 @@ mod tests {
             prop_assert!(counts.executed <= NS(executed));
         }
 
-        /// The same where anything goes: preempted, blocked between looks, awake only then.
+        /// The same without limits: preempted, blocked between looks, awake only then.
         #[test]
         fn no_window_has_more_whatever_the_thread_does(
             kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
@@ -500,7 +506,7 @@ mod tests {
             let above = excess(&foreground, budget, period);
             let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
             prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
-            // What is reported is enough to tell.
+            // The report suffices to tell.
             let told = counts.overrun_max.ns() + tolerance;
             prop_assert!(above <= told, "{} above, told {}", above, told);
         }

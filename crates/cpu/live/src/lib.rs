@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A sporadic server for a thread of the running system, from user space: the thread has a real-time
-//! priority while it is within its budget, and none while it is not.
+//! A sporadic server for a thread of the running system, from user space: the thread has a
+//! real-time priority while it is within its budget, and none otherwise.
 //!
 //! ```text
 //!   raised, SCHED_FIFO --- budget used up ---> lowered, SCHED_OTHER or SCHED_IDLE
@@ -8,17 +8,18 @@
 //!           +------------- replenishment ---------------+
 //! ```
 //!
-//! The manager runs on the processor of the thread, one priority above it. So whenever it looks, the
-//! thread does not execute, and the kernel's account of its time is exact. It cannot see when the thread
-//! unblocks; it looks again when the budget could be used up at the earliest, and no thread
-//! executes more than that in between. What was executed until the budget is used up, or until the
-//! thread has no work, counts as one stretch that ends at that look. No ns of it was executed later
-//! than that, and so none comes back too early.
+//! The manager runs on the thread's processor, one priority above it. So whenever it looks, the
+//! thread does not execute, and the kernel's account of its time is exact. The manager cannot see
+//! when the thread unblocks. It looks again at the earliest time at which the budget could be
+//! used up, and the thread cannot execute more than that in between. The execution until the
+//! budget is used up, or until the thread has no work, counts as one interval that ends at that
+//! look. No ns of it was executed later, so no budget is replenished too early.
 //!
-//! [`Keeper`] is the rules, with time passed in; [`serve()`] is the thread that carries them out.
+//! [`Keeper`] contains the rules, with time passed in; [`serve()`] is the thread that applies
+//! them.
 //!
 //! # Source
-//! Stanovich, dissertation, chapter 6: there the scheduler of the kernel is changed.
+//! Stanovich, dissertation, chapter 6, which changes the kernel's scheduler instead.
 
 mod keeper;
 mod serve;

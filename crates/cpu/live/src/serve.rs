@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The manager: looks at a thread of the system, raises and lowers it, and puts it back as it was.
+//! The manager: samples a thread of the system, raises and lowers it, and restores it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,80 +14,80 @@ use tidegate_platform::{Clock, Scheduling, ThreadId};
 
 use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
 
-/// Looks are no closer together: a look takes some ten microseconds.
+/// The least time between looks: a look takes some ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
-/// The manager looks at least so often, to see that it is to stop.
+/// The longest time between looks, so that the manager notices a stop request.
 const LOOK_MAX: Duration = Duration::from_ms(100);
 
-/// What a thread out of budget may do. It cannot be stopped from user space, so it goes on where
-/// nobody with a real-time priority wants to run.
+/// The scheduling of a thread without budget. User space cannot stop it, so it continues where no
+/// real-time thread wants to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// `SCHED_OTHER`: shares what is left with ordinary threads.
+    /// `SCHED_OTHER`: shares the rest with ordinary threads.
     #[default]
     Other,
     /// `SCHED_IDLE`: takes what ordinary threads leave.
     Idle,
 }
 
-/// Which thread gets how much.
+/// The thread to serve, and its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadServerParams {
     /// The thread.
     pub thread: ThreadId,
-    /// The processor on which it and the manager run meanwhile.
+    /// The processor on which the thread and the manager run meanwhile.
     pub cpu: u32,
-    /// Its SCHED_FIFO priority within its budget, 1 to 98; the manager is one above.
+    /// The thread's SCHED_FIFO priority within its budget, 1 to 98; the manager is one above.
     pub priority: u8,
     /// The rules: a sporadic server or a hybrid.
     pub server: ServerParams,
-    /// Its scheduling without budget.
+    /// The thread's scheduling without budget.
     pub background: Background,
-    /// End after so long.
+    /// The service ends after this time.
     pub time_limit: Option<Duration>,
 }
 
-/// Why it ended.
+/// Why the service ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadServerEnd {
-    /// It was told to.
+    /// It was stopped.
     Stopped,
-    /// Its time was over.
+    /// Its time limit was reached.
     TimeOver,
     /// The thread has ended.
     ThreadGone,
 }
 
-/// What it did.
+/// The report of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadServerReport {
     /// Why it ended.
     pub end: ThreadServerEnd,
-    /// What the thread did.
+    /// The thread's counts.
     pub counts: KeeperCounts,
-    /// How long it went on.
+    /// How long the service lasted.
     pub took: Duration,
-    /// How long the manager itself executed.
+    /// The execution of the manager itself.
     pub manager: Duration,
-    /// The latest look after it was due.
+    /// The largest delay of a look.
     pub lateness_max: Duration,
-    /// How the thread was scheduled before, and is again.
+    /// The thread's scheduling before, which is restored.
     pub before: Scheduling,
-    /// Why it is not again what it was, where it is not; never of a thread that has ended.
+    /// Why it was not restored, if it was not; never for a thread that has ended.
     pub not_put_back: Option<NotPutBack>,
 }
 
-/// What of a thread could not be made again what it was.
+/// A property of a thread that could not be restored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("cannot put back the {what} of thread {thread}: {reason}")]
+#[error("cannot restore the {what} of thread {thread}: {reason}")]
 pub struct NotPutBack {
-    /// Which thread.
+    /// The thread.
     pub thread: ThreadId,
-    /// Its scheduling, or its processors.
+    /// The property: scheduling or processors.
     pub what: &'static str,
-    /// What the kernel says.
+    /// The kernel's error.
     pub reason: Errno,
 }
 
@@ -95,40 +95,42 @@ pub struct NotPutBack {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ThreadServerError {
-    /// There is no such server.
+    /// The server's parameters are invalid.
     #[error(transparent)]
     Params(#[from] ServerParamsError),
-    /// A kind that does not fit, or promises nothing.
+    /// The kind does not fit, or guarantees nothing.
     #[error(
-        "a {kind} server cannot manage a thread; take sporadic, hybrid-immediate or hybrid-gradual"
+        "a {kind} server cannot manage a thread; write sporadic, hybrid-immediate or hybrid-gradual"
     )]
     Kind {
-        /// Which.
+        /// The kind.
         kind: ServerKind,
     },
-    /// Used up before anybody looks again.
-    #[error("the budget is {budget}, and a manager in user space looks every {grain} at most")]
+    /// The budget would be used up before the next look.
+    #[error(
+        "the budget {budget} is too small: a manager in user space checks at most every {grain}"
+    )]
     Budget {
         /// The budget.
         budget: Duration,
-        /// How far two looks are apart.
+        /// The least time between two looks.
         grain: Duration,
     },
-    /// The manager cannot be where the thread is to be.
+    /// The manager cannot run on the thread's processor.
     #[error("the manager cannot run on processor {cpu}: {reason}")]
     Processor {
-        /// Its number.
+        /// The processor's number.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         reason: String,
     },
-    /// Two managers would put back what the other one made of it.
-    #[error("thread {thread} is served already, by another process")]
+    /// A second manager would restore the first one's changes.
+    #[error("thread {thread} is already served by another process")]
     Served {
-        /// Which.
+        /// The thread.
         thread: ThreadId,
     },
-    /// The manager cannot be above the thread.
+    /// The manager cannot get a priority above the thread.
     #[error(
         "the manager needs SCHED_FIFO {priority} on processor {cpu} ({reason}): run as root, or with \
          CAP_SYS_NICE"
@@ -138,35 +140,35 @@ pub enum ThreadServerError {
         priority: u8,
         /// Its processor.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         reason: String,
     },
-    /// The thread is gone, or not ours to manage.
+    /// The thread is gone, or this process may not manage it.
     #[error("cannot {what} of thread {thread}: {reason}")]
     Thread {
-        /// Which.
+        /// The thread.
         thread: ThreadId,
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// What the kernel says.
+        /// The kernel's error.
         reason: String,
     },
 }
 
-/// Serves until `stop`, the end of time, or the end of the thread; then the thread is scheduled as
-/// it was, also after a panic. The calling thread becomes the manager: it is pinned, has a real-time
-/// priority and locked memory afterwards.
+/// Serves until `stop`, the time limit, or the end of the thread; then it restores the thread's
+/// scheduling, also after a panic. The calling thread becomes the manager: afterwards it is
+/// pinned, with a real-time priority and locked memory.
 ///
-/// `begin` is called once all that may be refused was granted, before the thread has any budget, and by the
-/// manager: it must not block.
+/// The manager calls `begin` once every permission has been granted, before the thread has any
+/// budget; it must not block.
 ///
-/// Whoever is killed (SIGKILL) cannot put anything back: the thread keeps what it had last.
+/// After SIGKILL nothing is restored: the thread keeps its last scheduling.
 ///
 /// # Errors
-/// When the thread or the manager cannot be what they have to be; the thread is as it was then.
+/// If the thread or the manager cannot be set up; the thread is then restored.
 ///
 /// # Panics
-/// When the priority is not 1 to 98.
+/// If the priority is not 1 to 98.
 pub fn serve(
     params: &ThreadServerParams,
     begin: impl FnOnce(),
@@ -210,7 +212,7 @@ pub fn serve(
         let (sample, order) = match look_and_move() {
             Ok(seen) => seen,
             Err(error) if is_gone(&error) => break ThreadServerEnd::ThreadGone,
-            // It may have come to belong to somebody else.
+            // The thread may have come to belong to another user.
             Err(error) => return Err(fault(params, "go on with the scheduling", &error)),
         };
         if stop.load(Ordering::Relaxed) {
@@ -243,7 +245,7 @@ fn look(watch: &Watch, clock: Clock) -> io::Result<Sample> {
     Ok(Sample { now, executed: progress.executed, has_work: progress.has_work })
 }
 
-/// Whether that is what the kernel says of a thread that has ended.
+/// Returns whether the kernel reports that the thread has ended.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
         || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
@@ -269,12 +271,12 @@ fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> 
     })
 }
 
-/// A thread that is another while this lives, and then again what it was.
+/// A thread whose scheduling is changed while this lives, and restored afterwards.
 struct HeldThread {
     thread: ThreadId,
     before: Scheduling,
-    /// Where it was, if it had to be moved. A thread of the kernel may be bound to its processor, and not even
-    /// be told to stay there.
+    /// Its processors, if it was moved. A kernel thread may be bound to its processor and refuses
+    /// even to be told to stay there.
     moved_from: Option<Affinity>,
     raised: Scheduling,
     lowered: Scheduling,
@@ -306,7 +308,7 @@ impl HeldThread {
         Ok(Self { thread, before, moved_from, raised, lowered, is_raised, is_put_back })
     }
 
-    /// Whether it may be given its priority, and the other one again.
+    /// Tests whether both schedulings can be applied.
     fn try_both(&mut self) -> Result<(), Errno> {
         self.raise()?;
         self.lower()
@@ -331,7 +333,7 @@ impl HeldThread {
 }
 
 impl HeldThread {
-    /// Makes it what it was, once.
+    /// Restores the thread, once.
     fn put_back(&mut self) -> Result<(), NotPutBack> {
         if self.is_put_back {
             return Ok(());
@@ -339,7 +341,8 @@ impl HeldThread {
         self.is_put_back = true;
         let thread = Some(self.thread);
         let scheduled = self.before.apply(thread).or_else(|error| match error {
-            // Who has a priority by `ulimit -r` alone may not let children have it again.
+            // A thread with a priority by `ulimit -r` alone may not let children inherit it
+            // again.
             Errno::PERM => self.before.with_reset_on_fork().apply(thread),
             error => Err(error),
         });
@@ -352,7 +355,7 @@ impl HeldThread {
 
 impl Drop for HeldThread {
     fn drop(&mut self) {
-        // After a panic or an early error there is nobody to tell.
+        // After a panic or an early error there is no recipient for an error.
         let _ = self.put_back();
     }
 }
@@ -379,7 +382,7 @@ mod tests {
         }
     }
 
-    /// A thread that executes until the flag is set; gives its number first.
+    /// Executes until the flag is set; first sends its own thread id.
     fn busy(stop: &AtomicBool, tell: &mpsc::Sender<ThreadId>) {
         tell.send(ThreadId::this()).unwrap();
         while !stop.load(Ordering::Relaxed) {
@@ -387,8 +390,8 @@ mod tests {
         }
     }
 
-    /// Goal: a thread that always wants to execute gets its budget at its priority, told by the
-    /// kernel's own account, and is what it was afterwards. Lateness of the host is in the report.
+    /// Goal: a thread that always wants to execute gets its budget at its priority, by the
+    /// kernel's own account, and is restored afterwards. The report contains the host's lateness.
     #[test]
     fn a_greedy_thread_is_kept_within_its_budget_and_put_back() {
         let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
@@ -418,9 +421,9 @@ mod tests {
         });
     }
 
-    /// Goal: nobody gets a priority without a budget by being started while the served thread has one.
+    /// Goal: a thread started by the served thread gets no priority without a budget.
     #[test]
-    fn what_a_served_thread_starts_has_no_priority() {
+    fn a_thread_started_by_a_served_thread_has_no_priority() {
         let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
         let started = thread::scope(|scope| {
             let parent = scope.spawn(|| {
@@ -442,9 +445,9 @@ mod tests {
         assert_eq!(started.real_time_priority(), None);
     }
 
-    /// Goal: processors that were not changed are not touched: threads of the kernel that are bound refuse
-    /// that. Method: somebody else changes them meanwhile, and they stay so. Lowers nothing, so it needs
-    /// no permission.
+    /// Goal: unchanged processors are not set again, because bound kernel threads refuse that.
+    /// Method: the processors are changed meanwhile, and stay so. The test changes no priority,
+    /// so it needs no permission.
     #[test]
     fn processors_that_were_not_changed_are_left_alone() {
         let all = Affinity::of(None).unwrap();
@@ -465,17 +468,14 @@ mod tests {
             thread::spawn(check).join().unwrap()
         };
         let (after, elsewhere) = kept(Affinity::only(all.cpus().last().unwrap()).unwrap());
-        assert_eq!(
-            after, elsewhere,
-            "it was on the one processor, and nobody was asked to change that"
-        );
+        assert_eq!(after, elsewhere, "it was on this processor already, so nothing is restored");
         let (after, elsewhere) = kept(all.clone());
         assert!(after == all || elsewhere == all, "one processor alone tells nothing");
     }
 
-    /// Goal: who is told that a thread is served hears of nothing that is refused.
+    /// Goal: `begin` is not called for a service that is refused.
     #[test]
-    fn what_is_refused_does_not_begin() {
+    fn a_refused_service_does_not_begin() {
         let (stop, began) = (AtomicBool::new(false), &AtomicBool::new(false));
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
@@ -516,15 +516,15 @@ mod tests {
         });
     }
 
-    /// Goal: a refusal in the middle is not taken for the end of the thread.
+    /// Goal: a refusal during the service is not mistaken for the end of the thread.
     #[test]
-    fn who_has_ended_is_told_from_who_may_not_be_changed() {
+    fn an_ended_thread_is_distinguished_from_a_refusal() {
         assert!(is_gone(&Errno::SRCH.into()) && is_gone(&io::ErrorKind::NotFound.into()));
         assert!(!is_gone(&Errno::PERM.into()) && !is_gone(&Errno::BUSY.into()));
     }
 
     #[test]
-    fn what_cannot_be_served_is_refused_and_left_alone() {
+    fn a_thread_that_cannot_be_served_is_refused_and_left_alone() {
         let gone = ThreadId::from_raw(i32::MAX).unwrap();
         let serve =
             |params| thread::spawn(move || serve(&params, || (), &AtomicBool::new(false))).join();

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most that was executed in any window of a period, as far as looks tell.
+//! The most execution in any window of one period, as far as looks tell.
 
 use std::collections::VecDeque;
 
 use tidegate_model::{Duration, Time};
 
-/// See the module's text. Windows begin and end at looks and are no longer than the period. Where two
-/// looks are further apart, what was executed between them counts as one stretch: all of it, but no more
-/// than a window holds.
+/// Windows begin and end at looks and are at most a period long. If two looks are further apart,
+/// the execution between them counts as one interval: all of it, but at most a window's length.
 #[derive(Debug, Clone)]
 pub(super) struct WindowMax {
     length: Duration,
-    /// Looks of the last period: when, and what was executed until then.
+    /// Looks of the last period: the instant, and the execution until then.
     looks: VecDeque<(Time, Duration)>,
     executed: Duration,
     highest: Duration,
@@ -23,7 +22,7 @@ impl WindowMax {
         Self { length, looks, executed: Duration::ZERO, highest: Duration::ZERO }
     }
 
-    /// So much was executed since the last look.
+    /// Records the execution since the last look.
     pub(super) fn add(&mut self, now: Time, executed: Duration) {
         self.executed += executed;
         while self.looks.front().is_some_and(|look| now.since(look.0) > self.length) {
@@ -35,12 +34,12 @@ impl WindowMax {
         self.looks.push_back((now, self.executed));
     }
 
-    /// The most so far.
+    /// Returns the most so far.
     pub(super) fn highest(&self) -> Duration {
         self.highest
     }
 
-    /// All that was executed.
+    /// Returns the total execution.
     pub(super) fn executed(&self) -> Duration {
         self.executed
     }
@@ -56,12 +55,13 @@ mod tests {
         for (now, executed) in [(4, 2), (9, 3), (14, 5), (30, 6)] {
             window.add(Time::from_ns(now), Duration::from_ns(executed));
         }
-        // From 4 to 14; the 6 until 30 are apart from it, as far as anybody knows.
+        // From 4 to 14; the 6 until 30 are separate, as far as looks can tell.
         assert_eq!(window.highest(), Duration::from_ns(8));
         assert_eq!(window.executed(), Duration::from_ns(16));
     }
 
-    /// The worst there is: a thread of the kernel that nobody could stop for longer than a period.
+    /// The worst case: the manager is delayed, for example by a kernel thread, for longer than a
+    /// period.
     #[test]
     fn a_look_later_than_a_period_hides_nothing() {
         let mut window = WindowMax::new(Duration::from_ns(10), Time::ZERO);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Two tasks beside a network service, on one processor (figures 5.16 and 5.17).
 //!
-//! Task 1 executes 2 ms of every 10 and then receives what heartbeats there are: how many it gets
-//! is the quality of the service. Task 2 executes `EXECUTION_US` of every 10 ms at a lower priority: how
-//! many deadlines it misses is what the service takes. A job that is not done at its deadline is
-//! given up. Prints one JSON object.
+//! Task 1 executes 2 ms of every 10 ms and then receives pending heartbeats: their number is the
+//! quality of the service. Task 2 executes `EXECUTION_US` of every 10 ms at a lower priority: its
+//! number of missed deadlines is the cost of the service. A job that is incomplete at its
+//! deadline is abandoned. Prints one JSON object.
 //!
 //! usage: heartbeats CPU PRIORITY_1 PRIORITY_2 EXECUTION_US SECONDS PORT
 
@@ -20,7 +20,7 @@ use tidegate_platform::{Clock, realtime};
 const PERIOD: Duration = Duration::from_ms(10);
 const FIRST_EXECUTION: Duration = Duration::from_ms(2);
 
-/// Jobs that were done in time, and all.
+/// Jobs completed in time, and all jobs.
 #[derive(Default)]
 struct Jobs {
     done: u64,
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A periodic task; each job ends with `finish`.
+/// Runs a periodic task; each job ends with `finish`.
 fn task(
     clock: Clock,
     (cpu, priority): (u32, u8),

@@ -10,13 +10,13 @@ use tidegate_model::Duration;
 use tidegate_platform::Scheduling;
 
 use crate::profile::{CpuMeasurement, CpuProfileParams};
-use crate::thief::SyntheticThief;
+use crate::synthetic_load::SyntheticLoad;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibration {
     /// The thief.
-    pub thief: SyntheticThief,
+    pub thief: SyntheticLoad,
     /// Whether the thief was above the thread that measured: only then did it take what it should.
     pub is_above: bool,
     /// The machine without the thief.
@@ -128,14 +128,14 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
 
 impl Calibration {
     /// Holds what was measured with the thief against its bounds and the machine without it.
-    pub fn of(thief: SyntheticThief, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
-        let above = measured.thief.and_then(|it| it.priority).map(u32::from);
+    pub fn of(thief: SyntheticLoad, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
+        let above = measured.synthetic_load.and_then(|it| it.priority).map(u32::from);
         let is_above = above > measured.profile.conditions.priority;
         Self::of_points(thief, without, &measured.profile.points, is_above)
     }
 
     fn of_points(
-        thief: SyntheticThief,
+        thief: SyntheticLoad,
         without: &CpuProfile,
         measured: &[StolenPoint],
         is_above: bool,
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn what_exceeds_both_together_is_found() {
         let ms = Duration::from_ms;
-        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let thief = SyntheticLoad { execution: ms(2), period: ms(10) };
         let without = idle();
         let found = |measured| Calibration::of_points(thief, &without, &points(measured), true);
         // In 10 ms: 2 by the refined bound, 3.6 by the line; 0.1 without the thief.
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_bound_that_nothing_can_exceed_covers_nothing() {
         let ms = Duration::from_ms;
-        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let thief = SyntheticLoad { execution: ms(2), period: ms(10) };
         let without = CpuProfile {
             demand_fit: Some(DemandFit { utilization_ppb: 1_000_000_000, offset_ns: 0 }),
             ..idle()
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn without_a_thread_above_nothing_is_covered() {
         let ms = Duration::from_ms;
-        let thief = SyntheticThief { execution: ms(2), period: ms(10) };
+        let thief = SyntheticLoad { execution: ms(2), period: ms(10) };
         let of = |is_above| Calibration::of_points(thief, &idle(), &points([10, 100]), is_above);
         assert!(of(true).is_covered() && !of(false).is_covered());
         assert_eq!(of(false).says(), "says nothing: no thread was above the other");
@@ -283,7 +283,7 @@ mod tests {
             trials: 1,
             time_limit: None,
             seed: 1,
-            thief: None,
+            synthetic_load: None,
             keep_every: Duration::MAX,
         };
         let of = |priority| {

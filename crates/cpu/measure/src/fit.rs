@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds through measured points: a line above the demand, a hyperbola above the load.
 //!
-//! Both are exact in integers, and never below a point or what may have been stolen in an interval
-//! between two ([`corners`]), so that a profile with them is accepted. Neither is a proof beyond what
-//! was measured: the line rests on the slope of the hull, the hyperbola on the last
-//! point. The longest interval must be much longer than the period of the thief.
+//! Both are exact in integers, and never below a point or below what may have been stolen in an
+//! interval between two points ([`corners`]), so a profile with them is accepted. Neither is a
+//! proof beyond the measurement: the line depends on the slope of the hull, the hyperbola on the
+//! last point. The longest interval must be much longer than the period of the interfering task.
 
 use tidegate_cpu_model::{DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max};
 use tidegate_model::Duration;
 
-/// What a fit says of the thief, as a sporadic task: execution and period. None where nothing is
-/// stolen in the long run, or everything.
-pub type Thief = Option<(Duration, Duration)>;
+/// A fit as a sporadic task: execution and period. `None` if nothing or everything is stolen in
+/// the long run.
+pub type FittedTask = Option<(Duration, Duration)>;
 
-/// The line above all points, and all that may be between them, that bounds them best.
+/// Returns the best line above all points and above everything possible between them.
 ///
 /// # Bound
-/// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). Among the
-/// edges of the corners' upper hull, which begins at length 0, that with the least sum of
-/// `min(D, c + u D)` over the measured lengths D; of equals that of the least slope. The slope is
-/// rounded up, at most 1. That sum is concave in (c, u): no line that touches the hull at a corner alone
-/// does better than both edges there. Left out, unless all others have slope 1: the edge within the
-/// last step. It is level for want of a longer length, and says that nothing is stolen in the long run.
+/// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). The line
+/// is an edge of the corners' upper hull, which begins at length 0: the one with the least sum of
+/// `min(D, c + u D)` over the measured lengths D; of equals, the one with the least slope. The
+/// slope is rounded up, at most 1. The sum is concave in (c, u), so no line that touches the hull
+/// at only one corner does better than both edges there. Excluded, unless all others have slope
+/// 1: the edge within the last step. It is flat only because no longer length was measured, and
+/// would claim that nothing is stolen in the long run.
 ///
 /// # Source
-/// Dissertation, 5.4, steps 1 and 2. **Deviations:** print takes the least sum of vertical distances
-/// to `c + u D`: the edge over the mean of the lengths. But no interval loses more than itself, and
-/// the bound that is kept is `min(D, c + u D)`: by print's rule one gap that is as long as the mean
-/// makes a slope of 1, a bound that says nothing. Print calls the line a lower bound on demand; it is
-/// an upper bound of what was measured. Print's touches points; between two of them more may have been
-/// stolen than it says.
+/// Dissertation, 5.4, steps 1 and 2. **Deviations:** the text takes the least sum of vertical
+/// distances to `c + u D`, which selects the edge over the mean of the lengths. But no interval
+/// loses more than itself, and the bound that is kept is `min(D, c + u D)`: by the text's rule
+/// one gap as long as the mean gives a slope of 1, a useless bound. The text calls the line a
+/// lower bound on demand; it is an upper bound of the measurement. The text's line touches
+/// points; between two of them more may have been stolen than it says.
 ///
 /// # Panics
-/// Without a point.
+/// If there is no point.
 ///
 /// # Complexity
 /// O(edges x lengths).
@@ -54,7 +55,7 @@ pub fn demand_fit(points: &[StolenPoint]) -> DemandFit {
     lines.min_by_key(rank).expect("the hull has an edge").1
 }
 
-/// The line of this edge's slope, rounded up, above all corners.
+/// Returns the line with this edge's slope, rounded up, above all corners.
 fn line_over(from: StolenPoint, to: StolenPoint, corners: &[StolenPoint]) -> DemandFit {
     let rise = u128::from((to.stolen_max - from.stolen_max).ns());
     let run = u128::from((to.interval - from.interval).ns());
@@ -68,7 +69,7 @@ fn line_over(from: StolenPoint, to: StolenPoint, corners: &[StolenPoint]) -> Dem
     DemandFit { offset_ns: corners.iter().map(above).max().unwrap_or(0), ..level }
 }
 
-/// The points at the corners of the least concave curve above all and the origin.
+/// Returns the corner points of the least concave curve above all points and the origin.
 fn upper_hull(points: &[StolenPoint]) -> Vec<StolenPoint> {
     let origin = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
     let mut hull: Vec<StolenPoint> = vec![origin];
@@ -84,7 +85,8 @@ fn upper_hull(points: &[StolenPoint]) -> Vec<StolenPoint> {
     hull
 }
 
-/// Whether the second point is above the line from the first to the third; times never fall.
+/// Returns whether the second point is above the line from the first to the third; times never
+/// fall.
 fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool {
     let part = |from: StolenPoint, to: StolenPoint| {
         let [rise, run] = [to.stolen_max - from.stolen_max, to.interval - from.interval];
@@ -95,20 +97,21 @@ fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool
     rise * run_all > rise_all * run
 }
 
-/// The hyperbola above all loads.
+/// Returns the hyperbola above all loads.
 ///
 /// # Bound
 /// Each load is first raised to the highest of longer intervals, since the hyperbola falls. Then
-/// u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each D that
-/// is a corner.
+/// u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each D
+/// that is a corner.
 ///
 /// # Source
-/// Dissertation, 5.4. **Corrections:** the inequality that is fitted is 5.3.0.9, where print names
-/// 5.3.0.8; demand is raised first, and corners count in place of points, as for the line. If the
-/// longest interval is no multiple of the thief's period, u is a little large and p a little small.
+/// Dissertation, 5.4. **Corrections:** the fitted inequality is 5.3.0.9, where the text names
+/// 5.3.0.8; demand is raised first, and corners replace points, as for the line. If the longest
+/// interval is not a multiple of the interfering task's period, u is slightly too large and p
+/// slightly too small.
 ///
 /// # Panics
-/// Without a point.
+/// If there is no point.
 pub fn load_fit(points: &[StolenPoint]) -> LoadFit {
     let points = running_max(points);
     let utilization_ppb = points.last().expect("at least one point").load_ppb().min(WHOLE_PPB);
@@ -126,8 +129,8 @@ pub fn load_fit(points: &[StolenPoint]) -> LoadFit {
     LoadFit { utilization_ppb, period_ns }
 }
 
-/// The task that a line above the demand stands for (5.3.0.6): e = c / (1 - u), p = e / u.
-pub fn task_of_demand(fit: DemandFit) -> Thief {
+/// Returns the task equivalent to a line above the demand (5.3.0.6): e = c / (1 - u), p = e / u.
+pub fn task_of_demand(fit: DemandFit) -> FittedTask {
     let (u, whole) = (u128::from(fit.utilization_ppb), u128::from(WHOLE_PPB));
     if u == 0 || u >= whole {
         return None;
@@ -137,8 +140,8 @@ pub fn task_of_demand(fit: DemandFit) -> Thief {
     both(execution, period)
 }
 
-/// The task that a hyperbola above the load stands for (5.3.0.9): e = u p.
-pub fn task_of_load(fit: LoadFit) -> Thief {
+/// Returns the task equivalent to a hyperbola above the load (5.3.0.9): e = u p.
+pub fn task_of_load(fit: LoadFit) -> FittedTask {
     let (u, whole) = (u128::from(fit.utilization_ppb), u128::from(WHOLE_PPB));
     if u == 0 || u >= whole {
         return None;
@@ -147,7 +150,7 @@ pub fn task_of_load(fit: LoadFit) -> Thief {
     both((period * u).div_ceil(whole), period)
 }
 
-fn both(execution: u128, period: u128) -> Thief {
+fn both(execution: u128, period: u128) -> FittedTask {
     let ns = |value: u128| u64::try_from(value).ok().map(Duration::from_ns);
     ns(execution).zip(ns(period))
 }
@@ -173,8 +176,9 @@ mod tests {
         of.iter().map(point).collect()
     }
 
-    /// What is measured of a thief that takes e of every p, in intervals of 1 to `longest` ms.
-    fn of_thief(execution_ms: u64, period_ms: u64, longest_ms: u64) -> Vec<StolenPoint> {
+    /// Returns the measurement of a task that takes e of every p, in intervals of 1 to `longest`
+    /// ms.
+    fn of_task(execution_ms: u64, period_ms: u64, longest_ms: u64) -> Vec<StolenPoint> {
         let mut trace = Trace::with_room(1 << 10);
         trace.restart(Time::ZERO);
         for job in 0..3 * longest_ms / period_ms {
@@ -198,21 +202,21 @@ mod tests {
         }
     }
 
-    /// Theory C: both fits recover e = 2, p = 10; the second is biased where the longest interval
-    /// is no multiple of the period.
+    /// Theory C: both fits recover e = 2, p = 10; the second is biased if the longest interval is
+    /// not a multiple of the period.
     #[test]
-    fn both_fits_recover_a_known_thief() {
+    fn both_fits_recover_a_known_task() {
         let ms = Duration::from_ms;
-        let even = of_thief(2, 10, 50);
-        // Loads are rounded up to parts per billion, and that is a ns or two of a period.
-        let is_recovered = |found: Thief| {
+        let even = of_task(2, 10, 50);
+        // Loads are rounded up to parts per billion, which is a ns or two of a period.
+        let is_recovered = |found: FittedTask| {
             let (execution, period) = found.unwrap();
             let is_close = |it: Duration, known: Duration| it.ns().abs_diff(known.ns()) <= 2;
             is_close(execution, ms(2)) && is_close(period, ms(10))
         };
         assert!(is_recovered(task_of_demand(demand_fit(&even))));
         assert!(is_recovered(task_of_load(load_fit(&even))));
-        let odd = of_thief(2, 10, 99);
+        let odd = of_task(2, 10, 99);
         assert!(is_recovered(task_of_demand(demand_fit(&odd))));
         let (_, period) = task_of_load(load_fit(&odd)).unwrap();
         assert!((ms(9)..ms(10)).contains(&period), "{period}");
@@ -223,13 +227,13 @@ mod tests {
         // Corners (1,1) (4,3) (9,4) (10,4), edges of 1, 2/3, 1/5: their bounds sum to 25, 19, 14.
         let found = demand_fit(&points(&[(1, 1), (2, 1), (4, 3), (8, 3), (10, 4)]));
         assert_eq!(found.utilization_ppb, 200_000_000);
-        // 3 = 4/5 + c, above all: rounded to whole ns.
+        // 3 = 4/5 + c, above all corners: rounded to whole ns.
         assert_eq!(found.offset_ns, 2);
     }
 
-    /// A thief of 2.2 ms in 10, measured each half a millisecond: in 2.2 ms it takes them all.
+    /// A task of 2.2 ms in 10, measured every half millisecond: in 2.2 ms it takes all of them.
     #[test]
-    fn what_falls_between_two_lengths_is_covered() {
+    fn the_line_covers_lengths_between_the_measured_ones() {
         let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);
         let of: Vec<_> = (1..=100).map(|at| (at * 500_000, takes(at * 500) * 1_000)).collect();
         let found = demand_fit(&points(&of));
@@ -237,8 +241,9 @@ mod tests {
         assert!(found.demand_ns(2_199_000).unwrap() < 2_200_000, "no more than needed: {found:?}");
     }
 
-    /// Goal: what happened once says little of the long run. One gap of 30 ms, in intervals of up to
-    /// 50, beside a thief of 0.1 ms in 10: print's rule takes the edge of slope 1 over 25 ms.
+    /// Goal: a single event does not determine the long run. One gap of 30 ms, in intervals of up
+    /// to 50, beside a task of 0.1 ms in 10: the text's rule takes the edge of slope 1 over 25
+    /// ms.
     #[test]
     fn one_long_gap_is_no_slope() {
         let light = |us: u64| (us / 10_000 + 1) * 100;
@@ -247,14 +252,14 @@ mod tests {
         let found = demand_fit(&points(&of));
         assert!(found.utilization_ppb < WHOLE_PPB / 20, "{found:?}");
         assert!(found.demand_ns(60_000_000).unwrap() < 31_000_000, "{found:?}");
-        // Who loses every interval whole has no other line.
+        // If every interval is lost entirely, there is no other line.
         let all: Vec<_> = (1..=100).map(|at| (at * 500_000, at * 500_000)).collect();
         let all = demand_fit(&points(&all));
         assert_eq!(all, DemandFit { utilization_ppb: WHOLE_PPB, offset_ns: 0 });
     }
 
-    /// Goal: a thief of 8 ms in 10, seen for no longer than its period: that it rests at the end is not the
-    /// end of it.
+    /// Goal: a task of 8 ms in 10, measured for no longer than its period: its rest at the end
+    /// does not determine the long run.
     #[test]
     fn a_last_step_that_is_level_is_not_the_long_run() {
         let takes = |us: u64| us.min(8_000 + us.saturating_sub(8_000) / 20);
@@ -288,8 +293,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: what windows of *any* length lost is covered, also of lengths that lie between
-        /// those that were asked for.
+        /// Goal: windows of *any* length are covered, also of lengths between the measured ones.
         #[test]
         fn no_window_of_any_length_exceeds_a_fit(
             pieces in prop::collection::vec((0_u64..90, 1_u64..60), 1..24),
@@ -316,14 +320,14 @@ mod tests {
             }
         }
 
-        /// The reader refuses fits below a point: it accepts all that are made here.
+        /// The reader refuses fits below a point: it accepts all fits made here.
         #[test]
         fn no_fit_is_below_a_point(points in any_points()) {
             let text = profile(points).to_toml();
             prop_assert!(CpuProfile::parse(&text).is_ok(), "{}", text);
         }
 
-        /// No other line through two corners that is above all gives a lower bound.
+        /// No other line through two corners and above all gives a lower bound.
         #[test]
         fn no_line_bounds_better(points in any_points()) {
             let raised = running_max(&points);
@@ -341,10 +345,10 @@ mod tests {
                     let slope = (second.1 - first.1) / (second.0 - first.0);
                     let offset = first.1 - slope * first.0;
                     let is_above = corners.iter().all(|(x, y)| slope * x + offset >= y - 1e-3);
-                    // Of the others one is taken where there is no such line.
+                    // If there is no such line, one of the others is taken.
                     let is_inside = xs.len() > 1 && first.0 < xs[xs.len() - 2] && slope < 1.0 - 1e-8;
                     if is_above && offset >= 0.0 && is_inside {
-                        // Rounding: a slope of 1 ppb more, an offset of some ns.
+                        // Rounding: a slope larger by 1 ppb, an offset of some ns.
                         let rounding = (xs.last().unwrap() / 1e9 + 3.0) * float::of_length(xs.len());
                         prop_assert!(found <= sum(slope, offset) + rounding);
                     }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The loop that reads the clock, and nothing else.
+//! The loop that reads the clock and does nothing else.
 
 use tidegate_model::{Duration, Time};
 use tidegate_platform::Clock;
 
 use super::trace::{Gap, Trace};
 
-/// How fast this thread reads the clock, and which step between two readings is a gap.
+/// How fast this thread reads the clock, and the step between two readings that counts as a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steps {
-    /// The step of every second reading or more.
+    /// The median step between two readings.
     pub median: Duration,
-    /// From here on a step is a gap: whatever happened in between, it was more than a reading.
+    /// The least step that counts as a gap: more than a reading happened in between.
     pub gap: Duration,
 }
 
 impl Steps {
-    /// Tries for a few milliseconds.
+    /// Measures steps for a few milliseconds.
     pub fn measure(clock: Clock) -> Self {
         const READINGS: usize = 20_000;
-        /// Steps of the clock vary with caches and frequency, not so much.
+        /// Steps of the clock vary with caches and frequency, but less than this factor.
         const GAP_STEPS: u64 = 10;
         let mut steps = vec![Duration::ZERO; READINGS];
         let mut before = clock.now();
@@ -34,8 +34,8 @@ impl Steps {
     }
 }
 
-/// Reads the clock from `begin`, for which the thread wakes up, to `begin + length`, and notes the
-/// gaps. Waking up late is the first gap. Ends early where there is no more room for gaps.
+/// Reads the clock from `begin`, for which the thread wakes up, to `begin + length`, and records
+/// the gaps. A late wake-up is the first gap. Ends early if there is no more room for gaps.
 pub(super) fn measure(
     clock: Clock,
     begin: Time,
@@ -58,7 +58,7 @@ pub(super) fn measure(
     trace.finish(before);
 }
 
-/// Executes for so long, gaps not counted, but not beyond `until`; gives what was executed.
+/// Executes for `execution`, gaps not counted, but not beyond `until`; returns the execution.
 ///
 /// # Source
 /// Regehr's Hourglass; dissertation, 5.4.1.
@@ -80,8 +80,8 @@ pub fn execute(clock: Clock, execution: Duration, steps: Steps, until: Time) -> 
 mod tests {
     use super::*;
 
-    /// The host may take any time from a test: what it took is in the trace, and the trace is
-    /// as long as it should be or longer.
+    /// The host may take any time from a test: the trace includes it, and is at least as long as
+    /// it should be.
     #[test]
     fn a_stretch_begins_when_it_was_to_begin() {
         let clock = Clock::start();
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(trace.begin(), begin);
         assert!(trace.length() >= Duration::from_ms(5) || trace.gaps().len() == 1 << 12);
         assert!(trace.stolen() <= trace.length(), "the host may have taken all of it");
-        // Nobody wakes up in no time.
+        // Every wake-up takes some time.
         assert!(
             trace.gaps().first().is_some_and(|gap| gap.begin == begin)
                 || steps.gap > Duration::from_us(1)

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which intervals are measured, for how long at a stretch, and how long the thread rests between.
+//! Plans the intervals, the length of one measurement, and the pauses between measurements.
 
 use tidegate_model::Duration;
 use tidegate_platform::realtime::Throttling;
 
-use super::thief::SyntheticThief;
+use super::synthetic_load::SyntheticLoad;
 
 /// Lengths of intervals, evenly spaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IntervalRange {
-    /// The longest; the shortest is one step.
+    /// The longest length; the shortest is one step.
     pub longest: Duration,
-    /// How many lengths.
+    /// The number of lengths.
     pub count: u32,
 }
 
-/// Why there are no such intervals.
+/// Why the intervals are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// No or too many lengths.
-    #[error("{count} interval lengths; write 1 to {}", IntervalRange::COUNT_MAX)]
+    /// There are no lengths, or too many.
+    #[error("{count} interval lengths are not possible; write 1 to {}", IntervalRange::COUNT_MAX)]
     Count {
-        /// How many.
+        /// The number of lengths.
         count: u32,
     },
-    /// So short that reading the clock takes most of it, or longer than anybody waits.
+    /// So short that reading the clock takes most of it, or too long to wait for.
     #[error(
-        "the longest interval is {longest}; write one between 1 us for each of {count} lengths and {}",
+        "the longest interval {longest} is not possible; write one between 1 us for each of {count} lengths and {}",
         IntervalRange::LONGEST_MAX
     )]
     Longest {
-        /// The longest.
+        /// The longest interval.
         longest: Duration,
-        /// How many.
+        /// The number of lengths.
         count: u32,
     },
 }
 
 impl IntervalRange {
-    /// More lengths than a plot has room for.
+    /// The largest number of lengths: a plot has no room for more.
     pub const COUNT_MAX: u32 = 10_000;
 
     /// The longest interval.
     pub const LONGEST_MAX: Duration = Duration::from_ms(10_000);
 
-    /// The lengths, shortest first.
+    /// Returns the lengths, shortest first.
     ///
     /// # Errors
-    /// When there are no such intervals.
+    /// If the intervals are invalid.
     pub fn lengths(self) -> Result<Vec<Duration>, PlanError> {
         let Self { longest, count } = self;
         if count == 0 || count > Self::COUNT_MAX {
@@ -62,19 +62,20 @@ impl IntervalRange {
     }
 }
 
-/// How long the thread measures at a stretch: five of the longest interval, so that windows of
-/// every phase are among them, but no longer than half a second where one interval is shorter.
+/// Returns how long the thread measures without a pause: five times the longest interval, so that
+/// windows of every phase are included, but at most half a second unless one interval is longer.
 pub fn stretch(longest: Duration) -> Duration {
     const INTERVALS: u64 = 5;
     const STRETCH_MAX: Duration = Duration::from_ms(500);
     (longest * INTERVALS).min(STRETCH_MAX).max(longest)
 }
 
-/// Between which lengths a pause lies, chosen at random, so that stretches have a random phase.
+/// Returns the least and the greatest length of a pause, whose random choice gives a random
+/// phase.
 ///
-/// Twice what the kernel's throttling of real-time threads asks for, so that neither the measuring
-/// thread nor one above it is throttled; threads without real-time priority on the
-/// processor go on meanwhile. Two milliseconds at least.
+/// Twice what the kernel's throttling of real-time threads requires, so that neither the
+/// measuring thread nor one above it is throttled; threads without real-time priority on the
+/// processor continue meanwhile. At least two milliseconds.
 pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Duration) {
     const PAUSE_MIN: Duration = Duration::from_ms(2);
     let asked = throttling.and_then(|it| Some((it.runtime?, it.period)));
@@ -87,11 +88,15 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
-/// A pause beside a thief, who goes on meanwhile: longer by as much as it takes of it, since the kernel
-/// throttles both together.
-pub fn pause_beside(pause: (Duration, Duration), thief: SyntheticThief) -> (Duration, Duration) {
-    let period = u128::from(thief.period.ns());
-    let rest = u128::from(thief.period.ns().saturating_sub(thief.execution.ns()).max(1));
+/// Returns a pause beside a synthetic load, which continues meanwhile: longer by the load's
+/// share, since the kernel throttles both together.
+pub fn pause_beside(
+    pause: (Duration, Duration),
+    synthetic_load: SyntheticLoad,
+) -> (Duration, Duration) {
+    let period = u128::from(synthetic_load.period.ns());
+    let rest =
+        u128::from(synthetic_load.period.ns().saturating_sub(synthetic_load.execution.ns()).max(1));
     let longer = |it: Duration| {
         let ns = (u128::from(it.ns()) * period).div_ceil(rest);
         Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX / 4))
@@ -99,9 +104,9 @@ pub fn pause_beside(pause: (Duration, Duration), thief: SyntheticThief) -> (Dura
     (longer(pause.0), longer(pause.1))
 }
 
-/// How long a measurement takes at most, by far: what is to go on no longer than it ends by itself then.
-/// Stretches of the longest interval and pauses as they are planned, or the time that was given for it if
-/// that is less; twice that, and ten seconds.
+/// Returns a generous upper bound on a measurement's duration, after which the synthetic load
+/// ends by itself: measurements of the longest interval and pauses as planned, or the time limit
+/// if that is less; twice that, plus ten seconds.
 pub fn lasts_max(
     longest: Duration,
     pause_max: Duration,
@@ -118,7 +123,8 @@ pub fn lasts_max(
     Duration::from_ns(u64::try_from(most).unwrap_or(LONGEST_NS).min(LONGEST_NS))
 }
 
-/// Whether a stretch is so long that the kernel throttles a real-time thread within it.
+/// Returns whether a measurement is so long that the kernel throttles a real-time thread within
+/// it.
 pub fn is_throttled(stretch: Duration, throttling: Option<Throttling>) -> bool {
     throttling.and_then(|it| it.runtime).is_some_and(|runtime| stretch >= runtime)
 }
@@ -147,10 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_by_itself_ends_after_the_measurement() {
+    fn a_load_that_ends_by_itself_ends_after_the_measurement() {
         let (longest, second) = (Duration::from_ms(50), Duration::from_ms(1_000));
         let lasts = |trials, limit| lasts_max(longest, Duration::from_ms(50), trials, limit);
-        // 200 trials are 10 s, and at most a fifth more for pauses; twice that and 10 s are given.
+        // 200 trials are 10 s, and at most a fifth more for pauses; twice that plus 10 s are
+        // allowed.
         assert_eq!(lasts(200, None), second * 34);
         assert!(lasts(200, Some(second)) < lasts(200, None));
         assert!((second * 12..second * 20).contains(&lasts(u64::MAX, Some(second))));
@@ -158,23 +165,23 @@ mod tests {
         assert!(lasts(u64::MAX, Some(Duration::MAX)) > second * 1_000_000);
     }
 
-    /// Goal: the thread that measures and a thief above it rest together as long as the kernel asks for;
-    /// the thief rests only its part of the pauses.
+    /// Goal: the measuring thread and a synthetic load above it rest together as long as the
+    /// kernel requires; the load rests only in its part of the pauses.
     #[test]
-    fn beside_a_thief_both_keep_below_the_throttle() {
+    fn beside_a_synthetic_load_both_keep_below_the_throttle() {
         let stretch = stretch(Duration::from_ms(50));
         for execution in 1..=80 {
-            let thief = SyntheticThief {
+            let synthetic_load = SyntheticLoad {
                 execution: Duration::from_ms(execution),
                 period: Duration::from_ms(100),
             };
-            let (least, most) = pause_beside(pause(stretch, Some(USUAL)), thief);
+            let (least, most) = pause_beside(pause(stretch, Some(USUAL)), synthetic_load);
             let rest = least.ns() * (100 - execution) / 100;
             assert!(rest * 95 >= (stretch + least).ns() * 5 && most > least, "{execution} {least}");
         }
     }
 
-    /// Whatever is above it also rests no less than the kernel asks for, in every second.
+    /// A thread above it also rests as long as the kernel requires, in every second.
     #[test]
     fn stretches_and_pauses_keep_below_the_throttle() {
         for ms in [1, 10, 50, 100, 500, 900] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The measuring thread: pinned, in memory, at a real-time priority where that is granted.
+//! The measuring thread: pinned, with locked memory, at a real-time priority if granted.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,102 +19,103 @@ use tidegate_platform::{Clock, RunDelay};
 use super::hourglass::{self, Steps};
 use super::plan::{self, IntervalRange, PlanError};
 use super::report;
+use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError, SyntheticLoadReport};
 use super::tally::Tally;
-use super::thief::{SyntheticThief, ThiefEnd, ThiefError, ThiefReport};
 use super::trace::Trace;
 
-/// Gaps of one stretch: 24 bytes each. More than one every two microseconds, and it ends early.
+/// The most gaps in one measurement, 24 bytes each: with more than one every two microseconds it
+/// ends early.
 const GAPS_MAX: usize = 1 << 18;
 
-/// So many interrupts are named.
+/// The number of interrupts listed by name.
 const INTERRUPTS_NAMED: usize = 6;
 
-/// How often the caller hears of progress.
+/// The time between progress reports to the caller.
 const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// What is measured.
+/// The parameters of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfileParams {
-    /// What people will call the profile.
+    /// The profile's name, for people.
     pub name: String,
     /// The processor.
     pub cpu: u32,
-    /// The SCHED_FIFO priority to ask for, 1 to 99; none to measure as a thread like any other.
+    /// The SCHED_FIFO priority to request, 1 to 99; `None` to measure as an ordinary thread.
     pub priority: Option<u8>,
-    /// The lengths of intervals.
+    /// The lengths of the intervals.
     pub intervals: IntervalRange,
-    /// How many intervals of the longest length, end to end, at least.
+    /// The least number of intervals of the longest length, end to end.
     pub trials: u64,
-    /// End after so long with what there is.
+    /// The measurement ends after this time with the data so far.
     pub time_limit: Option<Duration>,
-    /// Decides the phases.
+    /// The seed of the random phases.
     pub seed: u64,
-    /// A thief to measure, one priority above.
-    pub thief: Option<SyntheticThief>,
-    /// How often the caller is given what there is, to keep it.
+    /// A synthetic load to measure, one priority above.
+    pub synthetic_load: Option<SyntheticLoad>,
+    /// The time between partial profiles for the caller to save.
     pub keep_every: Duration,
 }
 
-/// How far it is.
+/// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProgress {
-    /// Intervals of the longest length so far.
+    /// The number of intervals of the longest length so far.
     pub trials: u64,
-    /// All of them.
+    /// The planned number.
     pub trials_all: u64,
-    /// The profile of what there is, now and then.
+    /// The profile of the data so far, from time to time.
     pub so_far: Option<CpuProfile>,
 }
 
-/// Why it ended.
+/// Why the measurement ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuProfileEnd {
     /// All trials were made.
     Complete,
-    /// The time that was given for it was over.
+    /// The time limit was reached.
     TimeOver,
-    /// It was told to.
+    /// It was cancelled.
     Cancelled,
 }
 
-/// Who took the time, as far as the kernel tells.
+/// Who took the time, as far as the kernel reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
-    /// How long the thread was ready and did not run: for other threads, and for the throttling of
-    /// real-time threads.
+    /// How long the thread was ready and did not run: because of other threads, and of the
+    /// throttling of real-time threads.
     pub waited: Option<Duration>,
-    /// What the hypervisor took from this processor meanwhile, pauses included.
+    /// The time that the hypervisor took from this processor meanwhile, pauses included.
     pub steal: Option<ProcessorTime>,
-    /// How the kernel throttles real-time threads.
+    /// The kernel's throttling of real-time threads.
     pub throttling: Option<Throttling>,
-    /// Gaps that are as long as a throttled thread waits.
+    /// The number of gaps as long as a throttled thread waits.
     pub gaps_like_throttling: u64,
     /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
     pub interrupts: Vec<(String, u64)>,
 }
 
-/// What was measured.
+/// The result of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuMeasurement {
-    /// Points, fits and conditions: the file.
+    /// The file: points, fits and conditions.
     pub profile: CpuProfile,
-    /// The sums behind it.
+    /// The data from which it was computed.
     pub tally: Tally,
     /// How fast the clock was read.
     pub steps: Steps,
-    /// What was granted; none where nobody asked.
+    /// The permissions granted; `None` if none were requested.
     pub real_time: Option<RealTime>,
     /// Who took the time.
     pub host: HostShare,
-    /// Stretches that had more gaps than there was room for.
+    /// The number of measurements with more gaps than there was room for.
     pub cut: u64,
-    /// What the thief did, if there was one.
-    pub thief: Option<ThiefReport>,
-    /// How long all of it took.
+    /// The report of the synthetic load, if there was one.
+    pub synthetic_load: Option<SyntheticLoadReport>,
+    /// The duration of everything.
     pub took: Duration,
     /// Why it ended.
     pub end: CpuProfileEnd,
-    /// What may have spoilt it, for people.
+    /// What may have distorted the measurement, for people.
     pub warnings: Vec<String>,
 }
 
@@ -122,65 +123,66 @@ pub struct CpuMeasurement {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CpuProfileError {
-    /// There are no such intervals.
+    /// The intervals are invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// There is no such thief.
+    /// The synthetic load is invalid.
     #[error(transparent)]
-    Thief(#[from] ThiefError),
-    /// The processor is not there, or is not this thread's.
+    SyntheticLoad(#[from] SyntheticLoadError),
+    /// The processor does not exist, or this thread may not use it.
     #[error("the thread cannot run on processor {cpu} ({reason}); this process may use {allowed}")]
     Processor {
-        /// Its number.
+        /// The processor's number.
         cpu: u32,
-        /// What the kernel says.
+        /// The kernel's error.
         reason: String,
-        /// Those that it may use.
+        /// The processors that this process may use.
         allowed: String,
     },
-    /// It was stopped before one stretch was complete.
-    #[error("stopped before one stretch of {stretch} was measured")]
+    /// It was stopped before one measurement was complete.
+    #[error("stopped before one interval of {stretch} was measured")]
     NothingMeasured {
-        /// How long a stretch is.
+        /// The length of one measurement.
         stretch: Duration,
     },
-    /// So many gaps that not even the shortest interval was seen as a whole.
-    #[error("more gaps than there is room for, in less than the shortest interval")]
+    /// There were so many gaps that not even the shortest interval was seen completely.
+    #[error("the shortest interval already has more gaps than there is room for")]
     NoRoom,
 }
 
-/// Measures until all trials are made, the time is over, or `cancelled`; then what there is counts.
+/// Measures until all trials are made, the time limit is reached, or `cancelled`; then uses the
+/// data so far.
 ///
-/// The calling thread waits, and hears of progress several times a second. Takes
-/// `trials` times the longest interval, and a tenth to a fifth more for pauses, longer beside a thief; 6
-/// MiB.
+/// The calling thread waits, and receives progress several times a second. Takes `trials` times
+/// the longest interval, and a tenth to a fifth more for pauses, longer beside a synthetic load;
+/// 6 MiB of memory.
 ///
 /// # Errors
-/// When nothing was measured.
+/// If nothing was measured.
 ///
 /// # Panics
-/// When the priority is not 1 to 98: the thief is one above.
+/// If the priority is not 1 to 98: the synthetic load is one above.
 pub fn profile(
     params: &CpuProfileParams,
     mut progress: impl FnMut(CpuProgress),
     cancelled: &AtomicBool,
 ) -> Result<CpuMeasurement, CpuProfileError> {
     let lengths = params.intervals.lengths()?;
-    params.thief.map(SyntheticThief::checked).transpose()?;
+    params.synthetic_load.map(SyntheticLoad::checked).transpose()?;
     let affinity = reachable(params.cpu)?;
     let (done, is_over) = (&AtomicU64::new(0), &AtomicBool::new(false));
     let (so_far, mut kept) = (&Mutex::new(None), Instant::now());
     let keep_every = std::time::Duration::from_nanos(params.keep_every.ns());
     let on = &affinity;
     let measured_at = SystemTime::now();
-    let (found, thief) = thread::scope(|scope| {
-        let thief = params.thief.map(|thief| {
+    let (found, synthetic_load) = thread::scope(|scope| {
+        let synthetic_load = params.synthetic_load.map(|synthetic_load| {
             let above = params.priority.map(|priority| priority + 1);
             let (_, pause_max) = pause(params, Throttling::read());
             let IntervalRange { longest, .. } = params.intervals;
             let lasts_max = plan::lasts_max(longest, pause_max, params.trials, params.time_limit);
-            let end = ThiefEnd { is_over, is_cancelled: cancelled, lasts_max };
-            scope.spawn(move || thief.run(on, above, end))
+            let end = LoadEnd { is_over, is_cancelled: cancelled, lasts_max };
+            scope.spawn(move || synthetic_load.run(on, above, end))
         });
         let work = || Hourglass::new(params, on, &lengths).run(done, so_far, cancelled);
         let builder = thread::Builder::new().name("hourglass".to_owned());
@@ -199,8 +201,9 @@ pub fn profile(
             thread::park_timeout(BETWEEN_REPORTS);
         }
         is_over.store(true, Ordering::Relaxed);
-        let thief = thief.map(|thief| thief.join().expect("a thief does not panic"));
-        (work.join().expect("an hourglass does not panic"), thief)
+        let synthetic_load = synthetic_load
+            .map(|synthetic_load| synthetic_load.join().expect("a synthetic load does not panic"));
+        (work.join().expect("an hourglass does not panic"), synthetic_load)
     });
     if found.tally.stretches() == 0 {
         return Err(CpuProfileError::NothingMeasured { stretch: found.stretch });
@@ -208,10 +211,11 @@ pub fn profile(
     if found.tally.points().is_empty() {
         return Err(CpuProfileError::NoRoom);
     }
-    Ok(report::measurement(params, found, thief, measured_at))
+    Ok(report::measurement(params, found, synthetic_load, measured_at))
 }
 
-/// The processor alone, if the calling thread may go there: it goes there and back.
+/// Returns the set of this processor alone, if the calling thread may run there; it moves there
+/// and back.
 fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
     let refused = |reason: String| CpuProfileError::Processor {
         cpu,
@@ -227,7 +231,7 @@ fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
     Ok(only)
 }
 
-/// What the thread found.
+/// The data that the thread collected.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) tally: Tally,
@@ -240,7 +244,7 @@ pub(super) struct Found {
     pub(super) end: CpuProfileEnd,
 }
 
-/// The thread.
+/// The measuring thread.
 struct Hourglass<'a> {
     params: &'a CpuProfileParams,
     clock: Clock,
@@ -251,9 +255,10 @@ struct Hourglass<'a> {
 }
 
 impl<'a> Hourglass<'a> {
-    /// Makes the calling thread the one that measures.
+    /// Makes the calling thread the measuring thread.
     fn new(params: &'a CpuProfileParams, affinity: &Affinity, lengths: &[Duration]) -> Self {
-        // It was there a moment ago; where it has gone meanwhile the scheduler has moved all.
+        // The processor existed a moment ago; if it went offline since, the scheduler has moved
+        // all threads.
         let _ = affinity.apply(None);
         let real_time = params.priority.map(realtime::request);
         let throttling = Throttling::read();
@@ -298,7 +303,7 @@ impl<'a> Hourglass<'a> {
             let pause = random.random_range(self.pause.0.ns()..=self.pause.1.ns());
             self.stretch(self.clock.now() + Duration::from_ns(pause));
             done.store(self.found.tally.trials(), Ordering::Relaxed);
-            // Never waits for whoever keeps it: the next stretch brings the same and more.
+            // Never waits for the caller: the next round provides the same and more.
             if let Ok(mut so_far) = so_far.try_lock() {
                 *so_far = Some(self.found.clone()).filter(|it| !it.tally.points().is_empty());
             }
@@ -315,7 +320,7 @@ impl<'a> Hourglass<'a> {
 
     fn end(&self, cancelled: &AtomicBool) -> Option<CpuProfileEnd> {
         let is_late = |limit| self.clock.now().since(tidegate_model::Time::ZERO) >= limit;
-        // A stretch that has no room for its gaps may be too short for a trial.
+        // A measurement without room for its gaps may be too short for a trial.
         let trials = self.found.tally.trials().max(self.found.tally.stretches());
         if trials >= self.params.trials {
             return Some(CpuProfileEnd::Complete);
@@ -336,7 +341,7 @@ impl<'a> Hourglass<'a> {
                 sum + now.checked_sub(before).unwrap_or(Duration::ZERO)
             });
         if self.trace.length() < found.stretch {
-            // What is there counts, for intervals that fit; the longest need more room.
+            // The data count for intervals that fit; the longest ones need more room.
             found.cut += 1;
         }
         found.host.gaps_like_throttling += gaps_like(&self.trace, found.host.throttling);
@@ -344,13 +349,13 @@ impl<'a> Hourglass<'a> {
     }
 }
 
-/// Between which lengths a pause lies.
+/// Returns the least and the greatest length of a pause.
 fn pause(params: &CpuProfileParams, throttling: Option<Throttling>) -> (Duration, Duration) {
     let alone = plan::pause(plan::stretch(params.intervals.longest), throttling);
-    params.thief.map_or(alone, |thief| plan::pause_beside(alone, thief))
+    params.synthetic_load.map_or(alone, |synthetic_load| plan::pause_beside(alone, synthetic_load))
 }
 
-/// How many gaps are as long, within a fifth, as a throttled thread waits.
+/// Returns how many gaps are as long, within a fifth, as a throttled thread waits.
 fn gaps_like(trace: &Trace, throttling: Option<Throttling>) -> u64 {
     let wait = throttling.and_then(|it| it.period.checked_sub(it.runtime?)).map(Duration::ns);
     let Some(wait) = wait.filter(|&wait| wait > 0) else { return 0 };
@@ -362,7 +367,7 @@ fn gaps_like(trace: &Trace, throttling: Option<Throttling>) -> u64 {
 mod tests {
     use super::*;
 
-    fn params(thief: Option<SyntheticThief>) -> CpuProfileParams {
+    fn params(synthetic_load: Option<SyntheticLoad>) -> CpuProfileParams {
         CpuProfileParams {
             name: "test".to_owned(),
             cpu: Affinity::of(None).unwrap().cpus().last().unwrap(),
@@ -371,13 +376,13 @@ mod tests {
             trials: 25,
             time_limit: None,
             seed: 1,
-            thief,
+            synthetic_load,
             keep_every: Duration::from_ms(1),
         }
     }
 
     #[test]
-    fn what_is_measured_can_be_written_and_read() {
+    fn a_measured_profile_can_be_written_and_read() {
         let (mut seen, mut kept) = (0, None);
         let progress = |progress: CpuProgress| {
             seen = progress.trials_all;
@@ -386,7 +391,7 @@ mod tests {
         let found = profile(&params(None), progress, &AtomicBool::new(false)).unwrap();
         assert_eq!(seen, 25);
         assert!(found.tally.trials() >= 25 && found.end == CpuProfileEnd::Complete);
-        // Nothing was lost had somebody killed it: heard of every 100 ms of more than 500.
+        // A kill would have lost nothing: a partial profile came every 100 ms in more than 500.
         let kept = kept.unwrap();
         assert!(kept.conditions.trials > Some(0) && CpuProfile::parse(&kept.to_toml()).is_ok());
         assert!(
@@ -402,16 +407,18 @@ mod tests {
         assert_eq!(found.warnings.iter().any(says_so), !is_granted);
     }
 
-    /// Goal: what a thief above took was stolen, but for what it took in the pauses, before and
-    /// behind them. Holds on any host; without real-time priority nobody is above.
+    /// Goal: everything that a load above took was counted as stolen, except what it took in,
+    /// before and after the pauses. Holds on any host; without real-time priority no load is
+    /// above.
     #[test]
-    fn what_a_thief_took_is_seen() {
+    fn the_time_of_a_synthetic_load_is_seen() {
         let ms = Duration::from_ms;
-        let thief = SyntheticThief { execution: ms(5), period: ms(10) };
+        let synthetic_load = SyntheticLoad { execution: ms(5), period: ms(10) };
         let clock = Clock::start();
-        let found = profile(&params(Some(thief)), |_| (), &AtomicBool::new(false)).unwrap();
+        let found =
+            profile(&params(Some(synthetic_load)), |_| (), &AtomicBool::new(false)).unwrap();
         let took = clock.now().since(tidegate_model::Time::ZERO);
-        let report = found.thief.unwrap();
+        let report = found.synthetic_load.unwrap();
         assert!(report.jobs > 0);
         if report.priority.is_none() || found.profile.conditions.priority.is_none() {
             eprintln!("skipped: no permission for real-time priorities");
@@ -422,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_its_time_is_no_interruption() {
+    fn the_time_limit_is_no_interruption() {
         let time_limit = Some(Duration::from_ms(1_000));
         let params = CpuProfileParams { time_limit, trials: u64::MAX, ..params(None) };
         let found = profile(&params, |_| (), &AtomicBool::new(false)).unwrap();
@@ -430,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_refused() {
+    fn a_measurement_that_is_not_possible_is_refused() {
         let with = |change: &dyn Fn(&mut CpuProfileParams)| {
             let mut params = params(None);
             change(&mut params);
@@ -442,8 +449,11 @@ mod tests {
         ));
         assert!(matches!(with(&|it| it.intervals.count = 0), CpuProfileError::Plan(_)));
         let greedy =
-            SyntheticThief { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
-        assert!(matches!(with(&|it| it.thief = Some(greedy)), CpuProfileError::Thief(_)));
+            SyntheticLoad { execution: Duration::from_us(9_900), period: Duration::from_ms(10) };
+        assert!(matches!(
+            with(&|it| it.synthetic_load = Some(greedy)),
+            CpuProfileError::SyntheticLoad(_)
+        ));
         let stopped = with(&|_| ());
         assert!(matches!(stopped, CpuProfileError::NothingMeasured { .. }), "{stopped}");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a file of what the thread found, with what the host did to it.
+//! Makes a profile file from the collected data, with the host's conditions.
 
 use std::time::SystemTime;
 
@@ -11,28 +11,39 @@ use tidegate_platform::realtime::RealTime;
 use super::fit;
 use super::plan;
 use super::profile::{CpuMeasurement, CpuProfileParams, Found};
-use super::thief::ThiefReport;
+use super::synthetic_load::SyntheticLoadReport;
 
-/// A clock that takes longer to read hides what interrupts take.
+/// A clock that takes longer to read hides the time that interrupts take.
 const STEP_SLOW: Duration = Duration::from_us(1);
 
 pub(super) fn measurement(
     params: &CpuProfileParams,
     found: Found,
-    thief: Option<ThiefReport>,
+    synthetic_load: Option<SyntheticLoadReport>,
     measured_at: SystemTime,
 ) -> CpuMeasurement {
-    let profile = profile(params, &found, thief, measured_at);
-    let warnings = warnings(params, &found, thief);
+    let profile = profile(params, &found, synthetic_load, measured_at);
+    let warnings = warnings(params, &found, synthetic_load);
     let Found { tally, steps, real_time, host, cut, took, end, .. } = found;
-    CpuMeasurement { profile, tally, steps, real_time, host, cut, thief, took, end, warnings }
+    CpuMeasurement {
+        profile,
+        tally,
+        steps,
+        real_time,
+        host,
+        cut,
+        synthetic_load,
+        took,
+        end,
+        warnings,
+    }
 }
 
-/// What was found until now, with the conditions under which it was.
+/// Returns the profile of the data so far, with its conditions.
 pub(super) fn profile(
     params: &CpuProfileParams,
     found: &Found,
-    thief: Option<ThiefReport>,
+    synthetic_load: Option<SyntheticLoadReport>,
     measured_at: SystemTime,
 ) -> CpuProfile {
     let points = found.tally.points().to_vec();
@@ -40,11 +51,11 @@ pub(super) fn profile(
         cpu: params.cpu,
         priority: granted(found.real_time).map(u32::from),
         trials: Some(found.tally.trials()),
-        thief: params.thief.map(|it| format!("{}/{}", it.execution, it.period)),
+        thief: params.synthetic_load.map(|it| format!("{}/{}", it.execution, it.period)),
         when: Some(humantime::format_rfc3339_seconds(measured_at).to_string()),
         place: Some(place()),
         how: Some(how(params, found)),
-        host: host_lines(params, found, thief),
+        host: host_lines(params, found, synthetic_load),
     };
     CpuProfile {
         name: params.name.clone(),
@@ -60,16 +71,15 @@ fn granted(real_time: Option<RealTime>) -> Option<u8> {
 }
 
 fn place() -> String {
-    let model =
-        identity::processor_model().unwrap_or_else(|| "a processor without a name".to_owned());
+    let model = identity::processor_model().unwrap_or_else(|| "an unnamed processor".to_owned());
     let below = if identity::is_virtual() { ", virtual" } else { "" };
     format!("{model}{below}, Linux {}", identity::kernel_release())
 }
 
 fn how(params: &CpuProfileParams, found: &Found) -> String {
     format!(
-        "the most stolen in any window of {} stretches of {}; the clock is read every {}, gaps from {} on \
-         count; seed {}",
+        "the most stolen in any window of {} intervals of {}; the clock is read every {}, gaps of at \
+         least {} count; seed {}",
         found.tally.stretches(),
         found.stretch,
         found.steps.median,
@@ -78,13 +88,17 @@ fn how(params: &CpuProfileParams, found: &Found) -> String {
     )
 }
 
-/// What ran beside it, and who took the time.
-fn host_lines(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>) -> Vec<String> {
+/// Returns lines about what ran beside it, and who took the time.
+fn host_lines(
+    params: &CpuProfileParams,
+    found: &Found,
+    synthetic_load: Option<SyntheticLoadReport>,
+) -> Vec<String> {
     let (tally, host) = (&found.tally, &found.host);
     let mut lines = Vec::new();
     lines.extend(found.real_time.map(|it| it.to_string()));
     lines.push(format!(
-        "stolen in all: {} of {}, in {} gaps; the longest {}, the latest wake-up {}",
+        "total stolen time: {} of {}, in {} gaps; longest gap {}, latest wake-up {}",
         tally.stolen(),
         tally.measured(),
         tally.gaps(),
@@ -93,8 +107,8 @@ fn host_lines(params: &CpuProfileParams, found: &Found, thief: Option<ThiefRepor
     ));
     lines.extend(host.waited.map(|waited| {
         format!(
-            "{waited} of it the thread was ready and others ran; the rest are interrupts, waking up and \
-             the hypervisor"
+            "for {waited} of it the thread was ready while others ran; the rest is due to interrupts, \
+             wake-ups and the hypervisor"
         )
     }));
     lines.extend(host.steal.map(|steal| {
@@ -110,11 +124,11 @@ fn host_lines(params: &CpuProfileParams, found: &Found, thief: Option<ThiefRepor
     }
     lines.extend(host.throttling.map(|it| it.to_string()));
     lines.extend(identity::clock_source().map(|name| format!("clock {name}")));
-    lines.extend(thief.zip(params.thief).map(|(report, thief)| {
+    lines.extend(synthetic_load.zip(params.synthetic_load).map(|(report, synthetic_load)| {
         format!(
-            "a synthetic thief of {} in {} executed {} in {} jobs, {}",
-            thief.execution,
-            thief.period,
+            "a synthetic load of {} in {} executed {} in {} jobs, {}",
+            synthetic_load.execution,
+            synthetic_load.period,
             report.executed,
             report.jobs,
             report.priority.map_or_else(
@@ -126,16 +140,20 @@ fn host_lines(params: &CpuProfileParams, found: &Found, thief: Option<ThiefRepor
     lines
 }
 
-/// What may have spoilt it.
-fn warnings(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>) -> Vec<String> {
+/// Returns what may have distorted the measurement.
+fn warnings(
+    params: &CpuProfileParams,
+    found: &Found,
+    synthetic_load: Option<SyntheticLoadReport>,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if granted(found.real_time).is_none() {
         let why =
-            found.real_time.map_or_else(|| "nobody asked for it".to_owned(), |it| it.to_string());
+            found.real_time.map_or_else(|| "it was not requested".to_owned(), |it| it.to_string());
         warnings.push(format!(
-            "measured without real-time priority ({why}): every thread of the processor counts as a \
-             thief, also those that a real-time task would not notice. The profile bounds nothing \
-             for real-time tasks; it is far too pessimistic at best"
+            "measured without real-time priority ({why}): the time of every other thread counts as \
+             stolen, also of threads that would not delay a real-time task. The profile is no bound \
+             for real-time tasks, and is far too pessimistic at best"
         ));
     } else if let Some(Err(error)) = found.real_time.map(|it| it.memory) {
         warnings.push(format!("memory is not locked ({error}): page faults count as stolen"));
@@ -144,28 +162,28 @@ fn warnings(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>
     if plan::is_throttled(found.stretch, host.throttling) && granted(found.real_time).is_some() {
         let throttling = host.throttling.map(|it| it.to_string()).unwrap_or_default();
         warnings.push(format!(
-            "{throttling}, and one interval is {}: what looks like a thief is the kernel's \
+            "{throttling}, and one interval is {}: what looks like stolen time is the kernel's \
              throttling. Measure shorter intervals, or write -1 to \
              /proc/sys/kernel/sched_rt_runtime_us meanwhile",
             params.intervals.longest
         ));
     } else if host.gaps_like_throttling > 0 && granted(found.real_time).is_some() {
         warnings.push(format!(
-            "{} gaps are as long as the kernel throttles real-time threads: together with threads \
-             above it they may have used up what they share",
+            "{} gaps are as long as the kernel throttles real-time threads: this thread and threads \
+             above it may have used up their common share",
             host.gaps_like_throttling
         ));
     }
     if let Some(steal) = host.steal.filter(|steal| steal.stolen_ticks > 0) {
         warnings.push(format!(
-            "the hypervisor took {} of the processor (ticks of 10ms): that is in the figures, and \
-             nothing on this machine bounds it",
+            "the hypervisor took {} of the processor (ticks of 10ms): the figures include that time, \
+             and nothing on this machine bounds it",
             steal.stolen()
         ));
     }
     if found.steps.median > STEP_SLOW {
         warnings.push(format!(
-            "reading the clock takes {}: what takes less than {} is not seen. The clock is {}",
+            "reading the clock takes {}, so gaps shorter than {} are not seen. The clock is {}",
             found.steps.median,
             found.steps.gap,
             identity::clock_source().unwrap_or_else(|| "unknown".to_owned())
@@ -173,19 +191,20 @@ fn warnings(params: &CpuProfileParams, found: &Found, thief: Option<ThiefReport>
     }
     if found.cut > 0 {
         warnings.push(format!(
-            "{} stretches ended early: more gaps than there is room for; the longest intervals \
-             have fewer trials, and {} of {} lengths none: they are left out",
+            "{} measurements ended early because they had too many gaps; the longest intervals have \
+             fewer trials, and {} of {} lengths have none and are omitted",
             found.cut,
             found.tally.unseen(),
             params.intervals.count
         ));
     }
-    if thief.is_some_and(|it| it.priority.is_none()) {
-        warnings.push("the synthetic thief has no priority above: it may steal little".to_owned());
+    if synthetic_load.is_some_and(|it| it.priority.is_none()) {
+        warnings
+            .push("the synthetic load has no higher priority, so it may steal little".to_owned());
     }
-    if thief.is_some_and(|it| it.ended_early) {
-        let warning = "the synthetic thief ended before the measurement, which took too long";
-        warnings.push(format!("{warning}: part of this is without it"));
+    if synthetic_load.is_some_and(|it| it.ended_early) {
+        let warning = "the synthetic load ended before the measurement, which took too long";
+        warnings.push(format!("{warning}: part of the data is without it"));
     }
     warnings
 }

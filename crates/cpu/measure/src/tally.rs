@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest stolen times of a measurement, over all its stretches.
+//! The longest stolen times over a whole measurement.
 
 use tidegate_cpu_model::StolenPoint;
 use tidegate_model::Duration;
 
 use super::trace::Trace;
 
-/// What stretches showed so far, for each length of interval.
+/// The data so far, for each length of interval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     points: Vec<StolenPoint>,
     /// Intervals of the longest length, end to end.
     trials: u64,
     stretches: u64,
-    /// The longest of them: no longer interval was seen.
+    /// The longest trace: no longer interval was seen.
     longest: Duration,
     measured: Duration,
     stolen: Duration,
@@ -23,7 +23,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing seen yet, of intervals of these lengths, shortest first.
+    /// Creates an empty tally for intervals of these lengths, shortest first.
     pub fn new(lengths: &[Duration]) -> Self {
         let point = |&interval: &Duration| StolenPoint { interval, stolen_max: Duration::ZERO };
         Self {
@@ -39,7 +39,7 @@ impl Tally {
         }
     }
 
-    /// Adds a stretch that began when the thread was to wake up. O(lengths x gaps).
+    /// Adds a trace that began when the thread was to wake up. O(lengths x gaps).
     pub fn add(&mut self, trace: &Trace) {
         for point in &mut self.points {
             if let Some(stolen) = trace.stolen_max(point.interval) {
@@ -63,49 +63,49 @@ impl Tally {
         }
     }
 
-    /// The longest stolen time at each length, as measured; nothing of lengths that no stretch had
-    /// room for.
+    /// Returns the longest measured stolen time at each length; omits lengths for which every
+    /// trace was too short.
     pub fn points(&self) -> &[StolenPoint] {
         &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
     }
 
-    /// The lengths that no stretch had room for.
+    /// Returns the number of lengths for which every trace was too short.
     pub fn unseen(&self) -> usize {
         self.points.len() - self.points().len()
     }
 
-    /// How many intervals of the longest length fit into the stretches, end to end: the least
-    /// number of trials of any length.
+    /// Returns how many intervals of the longest length fit into the traces, end to end: the
+    /// least number of trials of any length.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// Stretches so far.
+    /// Returns the number of traces so far.
     pub fn stretches(&self) -> u64 {
         self.stretches
     }
 
-    /// What all stretches sum to.
+    /// Returns the total length of all traces.
     pub fn measured(&self) -> Duration {
         self.measured
     }
 
-    /// What was stolen in all of them together.
+    /// Returns the time stolen in all of them.
     pub fn stolen(&self) -> Duration {
         self.stolen
     }
 
-    /// How many gaps.
+    /// Returns the number of gaps.
     pub fn gaps(&self) -> u64 {
         self.gaps
     }
 
-    /// The longest gap while the thread ran, what `oslat` calls its maximum.
+    /// Returns the longest gap while the thread ran, the maximum of `oslat`.
     pub fn gap_max(&self) -> Duration {
         self.gap_max
     }
 
-    /// The latest that the thread ran after its timer, what `cyclictest` calls its maximum.
+    /// Returns the longest delay of the thread after its timer, the maximum of `cyclictest`.
     pub fn wake_up_max(&self) -> Duration {
         self.wake_up_max
     }
@@ -141,9 +141,9 @@ mod tests {
         assert_eq!((tally.measured(), tally.stolen()), (ns(60), ns(12)));
     }
 
-    /// A length of which nothing was seen is not one of which nothing was stolen.
+    /// A length that was not seen is not a length without stolen time.
     #[test]
-    fn what_was_never_seen_is_no_point() {
+    fn unseen_lengths_have_no_point() {
         let ns = Duration::from_ns;
         let mut tally = Tally::new(&[ns(5), ns(20), ns(21)]);
         assert_eq!((tally.points().len(), tally.unseen()), (0, 3));

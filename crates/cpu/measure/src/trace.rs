@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Gaps in a stretch of time that a thread wanted for itself, and the most that windows of one
+//! The gaps in an interval that a thread wanted for itself, and the most that windows of one
 //! length lost to them.
 
 use tidegate_model::{Duration, Time};
 
-/// Time that the thread did not have: from its last look at the clock to the next.
+/// Time that the thread did not have: from its last reading of the clock to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The last look before it.
+    /// The last reading before it.
     pub begin: Time,
-    /// The first look behind it.
+    /// The first reading after it.
     pub end: Time,
 }
 
-/// The gaps of one stretch of time, of which no more are kept than there is room for.
+/// The gaps of one interval, as many as there is room for.
 ///
 /// # Invariants
-/// Gaps are in order, apart from each other, none is empty, and all lie in the stretch.
+/// Gaps are sorted and disjoint, none is empty, and all lie in the interval.
 #[derive(Debug)]
 pub struct Trace {
     begin: Time,
     end: Time,
     gaps: Vec<Gap>,
-    /// What all gaps before the one at this index sum to; one more than there are gaps.
+    /// The sum of all gaps before the gap at this index; one element more than there are gaps.
     before: Vec<Duration>,
 }
 
 impl Trace {
-    /// A trace with room for so many gaps: it never allocates afterwards.
+    /// Creates a trace with room for `gaps` gaps: it never allocates afterwards.
     pub fn with_room(gaps: usize) -> Self {
         let mut trace = Self {
             begin: Time::ZERO,
             end: Time::ZERO,
-            // Filled once: memory that was never touched would be missing when it is needed.
+            // Written once: memory that was never touched would cause page faults later.
             gaps: vec![Gap { begin: Time::ZERO, end: Time::ZERO }; gaps],
             before: vec![Duration::ZERO; gaps + 1],
         };
@@ -40,7 +40,7 @@ impl Trace {
         trace
     }
 
-    /// Forgets everything: a stretch begins.
+    /// Clears the trace: an interval begins.
     pub fn restart(&mut self, begin: Time) {
         (self.begin, self.end) = (begin, begin);
         self.gaps.clear();
@@ -48,12 +48,12 @@ impl Trace {
         self.before.push(Duration::ZERO);
     }
 
-    /// Takes note of a gap; whether there is room for more.
+    /// Records a gap; returns whether there is room for more.
     ///
     /// # Panics
-    /// When it begins before the last one ended, or is empty.
+    /// If it begins before the last one ended, or is empty.
     pub fn push(&mut self, gap: Gap) -> bool {
-        assert!(gap.begin >= self.end && gap.begin < gap.end, "gaps come in order");
+        assert!(gap.begin >= self.end && gap.begin < gap.end, "gaps must be in order");
         self.end = gap.end;
         let stolen = self.stolen() + gap.end.since(gap.begin);
         match self.gaps.last_mut() {
@@ -67,37 +67,37 @@ impl Trace {
         self.gaps.len() < self.gaps.capacity()
     }
 
-    /// The stretch ends, not before its last gap.
+    /// Ends the interval, not before its last gap.
     pub fn finish(&mut self, end: Time) {
         self.end = self.end.max(end);
     }
 
-    /// When the stretch began.
+    /// Returns when the interval began.
     pub fn begin(&self) -> Time {
         self.begin
     }
 
-    /// How long the stretch is.
+    /// Returns the length of the interval.
     pub fn length(&self) -> Duration {
         self.end.since(self.begin)
     }
 
-    /// What all gaps sum to.
+    /// Returns the sum of all gaps.
     pub fn stolen(&self) -> Duration {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// All gaps in order.
+    /// Returns all gaps in order.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
     }
 
-    /// The most that was stolen in any window of this length within the stretch, whatever its
-    /// phase; none where no window is that short.
+    /// Returns the most stolen in any window of this length within the interval, for every phase;
+    /// `None` if the interval is shorter.
     ///
-    /// What a window loses grows with its begin while a gap enters at its end and none leaves at
-    /// its begin. So the most is lost where a window begins with a gap, ends with one, or meets an end
-    /// of the stretch; nothing else is looked at. O(gaps).
+    /// A window's loss grows with its begin while a gap enters at its end and none leaves at its
+    /// begin. So the most is lost where a window begins with a gap, ends with one, or meets an
+    /// end of the interval; only these windows are examined. O(gaps).
     pub fn stolen_max(&self, length: Duration) -> Option<Duration> {
         if length > self.length() {
             return None;
@@ -120,13 +120,13 @@ impl Trace {
         Some(most)
     }
 
-    /// What was stolen from the begin to an instant.
+    /// Returns the time stolen from the begin to an instant.
     fn stolen_until(&self, at: Time) -> Duration {
         let mut cursor = Cursor(self.gaps.partition_point(|gap| gap.end <= at));
         self.stolen_at(&mut cursor, at)
     }
 
-    /// The same where instants only grow from call to call.
+    /// The same for instants that only grow from call to call.
     fn stolen_at(&self, cursor: &mut Cursor, at: Time) -> Duration {
         while self.gaps.get(cursor.0).is_some_and(|gap| gap.end <= at) {
             cursor.0 += 1;
@@ -136,7 +136,7 @@ impl Trace {
     }
 }
 
-/// The first gap that ends behind the instant looked at.
+/// The first gap that ends after the examined instant.
 struct Cursor(usize);
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
 
     /// 2 of every 10: inequality 5.3.0.5 is met in every length.
     #[test]
-    fn a_periodic_thief_is_seen_as_the_refined_bound_says() {
+    fn a_periodic_task_is_seen_as_the_refined_bound_says() {
         let gaps: Vec<_> = (0..20).map(|job| (job * 10 + 3, job * 10 + 5)).collect();
         let trace = trace(&gaps, 200);
         for length in 1..=100 {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     proptest! {
-        /// Canary for the choice of windows: every begin is tried, one ns after the other.
+        /// Canary for the choice of windows: tries every begin, ns by ns.
         #[test]
         fn no_window_of_any_phase_loses_more(
             pieces in prop::collection::vec((0_u64..12, 1_u64..9), 0..12), rest in 1_u64..12,

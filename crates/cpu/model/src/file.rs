@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the CPU tables of a workload file, and refuses with the place what makes no sense.
+//! Reads the CPU tables of a workload file, and reports faults with their places.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use tidegate_model::FileError;
 use tidegate_model::entry::{claim, positive, read_count, within_time_max};
 use tidegate_model::units::Duration;
 
-/// Longest list of `at`; more is a trace, not a workload.
+/// The longest list of `at`; a longer one is a trace, not a workload.
 const AT_MAX: usize = 100_000;
 
-/// The part of a workload file about the processor; none where it says nothing of it.
+/// Reads the processor part of a workload file; `None` if the file has none.
 pub(crate) fn read(raw: RawCpuPart) -> Result<Option<CpuWorkload>, FileError> {
     if raw.is_empty() {
         return Ok(None);
@@ -111,7 +111,8 @@ fn read_server(
     };
     let params = params.checked().map_err(|error| {
         let message = error.to_string();
-        let (wrong, help) = message.rsplit_once("; ").expect("what is wrong; what to do");
+        let (wrong, help) =
+            message.rsplit_once("; ").expect("a message has the form `fault; help`");
         FileError::new(parameter_span(raw, &error), wrong, help)
     })?;
     Ok(CpuServer {
@@ -126,7 +127,7 @@ fn value<T: Copy>(written: Option<&Spanned<T>>, default: T) -> T {
     written.map_or(default, |written| *written.get_ref())
 }
 
-/// Where the parameter stands that there cannot be.
+/// Returns the place of a faulty parameter.
 fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::ops::Range<usize> {
     use super::ServerParamsError as Error;
     let span = match error {
@@ -139,8 +140,8 @@ fn parameter_span(raw: &RawCpuServer, error: &super::ServerParamsError) -> std::
     span.unwrap_or_else(|| raw.budget.span())
 }
 
-/// Polling and deferrable servers have one replenishment and preempt once: a line that would do
-/// nothing is refused.
+/// Refuses a line without effect: polling and deferrable servers have one replenishment and
+/// preempt once.
 fn check_sporadic_only(raw: &RawCpuServer, kind: ServerKind) -> Result<(), FileError> {
     if !matches!(kind, ServerKind::Polling | ServerKind::Deferrable) {
         return Ok(());
@@ -148,8 +149,8 @@ fn check_sporadic_only(raw: &RawCpuServer, kind: ServerKind) -> Result<(), FileE
     let Some(span) = &raw.replenishments.as_ref().map(Spanned::span) else { return Ok(()) };
     Err(FileError::new(
         span.clone(),
-        format!("a {kind} server is replenished once a period"),
-        "leave the line out, or name a sporadic kind of server",
+        format!("a {kind} server is replenished once a period, so this line has no effect"),
+        "remove the line, or write a sporadic kind of server",
     ))
 }
 
@@ -163,12 +164,12 @@ fn read_background(
         RawBackground::Word(word) if word == "never" => Ok(Background::Never),
         RawBackground::Word(word) => Err(FileError::new(
             written.span(),
-            format!("`{word}` is no background priority"),
+            format!("`{word}` is not a background priority"),
             "write \"never\", or a priority such as 1",
         )),
         RawBackground::Priority(_) if scheduling == Scheduling::Edf => Err(FileError::new(
             written.span(),
-            "under edf there are no priorities",
+            "edf has no priorities",
             "write \"never\", or scheduling = \"fixed-priority\" under [cpu]",
         )),
         RawBackground::Priority(background) if Priority(*background) >= priority => {
@@ -186,12 +187,12 @@ fn read_queue(queue: Option<&Spanned<u32>>) -> Result<u32, FileError> {
     match queue {
         Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(
             zero.span(),
-            "a queue of 0 jobs: every job would be lost",
-            "write how many jobs may wait, or leave the line out",
+            "with a queue of 0 jobs every job would be lost",
+            "write how many jobs may wait, or remove the line",
         )),
         Some(many) if *many.get_ref() > 1 << 24 => Err(FileError::new(
             many.span(),
-            "a queue of more than 16 million jobs",
+            "a queue of more than 16 million jobs is too long",
             "write a smaller number",
         )),
         queue => Ok(value(queue, CpuServer::QUEUED_MAX_DEFAULT)),
@@ -220,7 +221,7 @@ fn read_work(
         Some((word, text)) => {
             return Err(FileError::new(
                 word.span(),
-                format!("there is no distribution `{text}` of execution times"),
+                format!("execution times have no distribution `{text}`"),
                 "write one of fixed, exponential",
             ));
         }
@@ -241,15 +242,15 @@ fn read_arrivals(raw: &RawCpuWork) -> Result<Arrivals, FileError> {
         Some(gap) => positive(gap, "gap"),
         None => Err(FileError::new(
             raw.name.span(),
-            "how often the work comes is not said",
+            "the time between arrivals is not given",
             "add gap = \"1ms\", or a list of instants, at = [\"0ms\", \"5ms\"]",
         )),
     };
     if let (Some(burst), false) = (&raw.burst, arrivals == Some("bursty")) {
         return Err(FileError::new(
             burst.span(),
-            "only bursty arrivals come in bursts",
-            "write arrivals = \"bursty\", or leave the line out",
+            "only bursty arrivals have a burst",
+            "write arrivals = \"bursty\", or remove the line",
         ));
     }
     match arrivals {
@@ -270,7 +271,7 @@ fn read_burst(raw: &RawCpuWork) -> Result<u32, FileError> {
         Some(burst) if (1..=1 << 16).contains(burst.get_ref()) => Ok(*burst.get_ref()),
         burst => Err(FileError::new(
             burst.as_ref().map_or_else(|| raw.name.span(), Spanned::span),
-            "bursty arrivals need to know how many come at once",
+            "bursty arrivals need the number of jobs in a burst",
             "add burst = 10; 1 to 65536",
         )),
     }
@@ -285,16 +286,16 @@ fn read_instants(at: &Spanned<Vec<Duration>>, raw: &RawCpuWork) -> Result<Arriva
     if let Some(span) = other.into_iter().flatten().next() {
         return Err(FileError::new(
             span,
-            "the instants of arrival are listed: this line would do nothing",
-            "leave it out, or leave out `at`",
+            "the instants of arrival are listed, so this line has no effect",
+            "remove it, or remove `at`",
         ));
     }
     let instants = at.get_ref();
     if instants.len() > AT_MAX || !instants.is_sorted() {
         return Err(FileError::new(
             at.span(),
-            "the instants are not in order, or more than 100000",
-            "write them in ascending order",
+            "the instants are not in ascending order, or there are more than 100000",
+            "write at most 100000 instants in ascending order",
         ));
     }
     if let Some(&last) = instants.last() {
@@ -303,7 +304,7 @@ fn read_instants(at: &Spanned<Vec<Duration>>, raw: &RawCpuWork) -> Result<Arriva
     Ok(Arrivals::At(instants.clone()))
 }
 
-/// A priority where there are priorities.
+/// Reads a priority; under EDF there must be none.
 fn read_priority(
     priority: Option<&Spanned<u32>>,
     name: &Spanned<String>,
@@ -319,13 +320,13 @@ fn read_priority(
         )),
         (Some(priority), Scheduling::Edf) => Err(FileError::new(
             priority.span(),
-            "under edf there are no priorities: this line would do nothing",
-            "leave it out, or write scheduling = \"fixed-priority\" under [cpu]",
+            "edf has no priorities, so this line has no effect",
+            "remove it, or write scheduling = \"fixed-priority\" under [cpu]",
         )),
     }
 }
 
-/// A word that names one of `all`.
+/// Reads a word that must name one of `all`.
 pub(super) fn named<T: Copy + std::fmt::Display>(
     word: Option<&Spanned<String>>,
     what: &str,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU tables of a workload file as they are written.
+//! The CPU tables of a workload file as written.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -79,7 +79,7 @@ pub(crate) struct RawCpuWork {
     pub(super) offset: Duration,
 }
 
-/// All that a workload file says of a processor.
+/// The processor part of a workload file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RawCpuPart {
@@ -95,7 +95,7 @@ pub(crate) struct RawCpuPart {
 }
 
 impl RawCpuPart {
-    /// Whether the file says nothing of a processor.
+    /// Returns whether the file has no processor part.
     pub(crate) fn is_empty(&self) -> bool {
         self.cpu.is_none()
             && self.tasks.is_empty()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which measured interference a workload counts with, as its file says it.
+//! The measured interference that a workload includes, as its file states it.
 
 use std::ops::Range;
 
@@ -12,30 +12,30 @@ use tidegate_model::names;
 use tidegate_model::units::Duration;
 
 names! {
-    /// Which bound of a measurement stands for it.
+    /// The bound of a measurement to use.
     pub enum InterferenceBound {
-        /// The line above the demand that was measured (5.4, fit 1).
+        /// The line above the measured demand (5.4, fit 1).
         Demand => "demand",
-        /// The hyperbola above the load that was measured (5.4, fit 2).
+        /// The hyperbola above the measured load (5.4, fit 2).
         Load => "load",
         /// The measured demand itself, as a staircase.
         Points => "points",
     }
 }
 
-/// Interference that was measured and is counted beside the tasks.
+/// Measured interference, counted in addition to the tasks.
 ///
-/// The file is not read here: whoever reads the workload file does, as with a drive.
+/// This crate does not read the file: the reader of the workload file does, as for a drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuInterference {
-    /// The `*.cpu.toml`, relative to the workload file.
+    /// The path of the `*.cpu.toml`, relative to the workload file.
     pub file: String,
-    /// Where that stands.
+    /// The place of that path in the file.
     pub span: Range<usize>,
-    /// Which of its bounds.
+    /// The bound to use.
     pub bound: InterferenceBound,
-    /// Added to it in every window: what a measurement may have missed. Windows that `points` makes
-    /// of several have it in each.
+    /// The margin added to it in every window, for what the measurement may have missed. If
+    /// `points` divides a window into several, each includes the margin.
     pub margin: Duration,
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU side of a workload: tasks, aperiodic servers, and the work that servers execute.
+//! The processor part of a workload: tasks, aperiodic servers, and the work that servers execute.
 //!
-//! One processor, preemptive, with fixed priorities or earliest deadline first. A workload file
-//! holds it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
-//! `[[cpu_interference]]`, beside its disk part
-//! or alone; [`MachineFile`] reads both.
+//! It models one preemptive processor with fixed priorities or earliest deadline first. A
+//! workload file has it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
+//! `[[cpu_interference]]`, beside its disk part or alone; [`MachineFile`] reads both.
 
 mod file;
 mod file_raw;
@@ -28,9 +27,9 @@ use tidegate_model::names;
 use tidegate_model::units::Duration;
 
 names! {
-    /// How the processor chooses among what is ready.
+    /// How the processor chooses among ready threads.
     pub enum Scheduling {
-        /// The highest priority, always; among equals, first come first served.
+        /// The highest priority; among equals, first come first served.
         FixedPriority => "fixed-priority",
         /// The earliest absolute deadline.
         Edf => "edf",
@@ -42,23 +41,23 @@ names! {
 pub struct CpuWorkload {
     /// How the processor chooses.
     pub scheduling: Scheduling,
-    /// What one context switch costs, to a task or from it.
+    /// The cost of one context switch, to a task or from it.
     pub switch: Duration,
-    /// How late a timer may fire. A server whose budget is enforced by one overruns by as much,
-    /// once in each stretch of execution.
+    /// How late a timer may fire. A server whose budget is enforced by a timer overruns by at
+    /// most this, once in each interval of execution.
     pub timer_latency: Duration,
     /// The tasks, in the order of the file.
     pub tasks: Vec<CpuTask>,
     /// The servers, in the order of the file.
     pub servers: Vec<CpuServer>,
-    /// What the servers execute, in the order of the file.
+    /// The work that the servers execute, in the order of the file.
     pub work: Vec<CpuWork>,
-    /// What takes the processor beside them, as measured.
+    /// Measured interference from outside the file.
     pub interference: Vec<CpuInterference>,
 }
 
 impl CpuWorkload {
-    /// An empty processor that costs nothing and is never late.
+    /// Creates an empty processor whose switches cost nothing and whose timers are never late.
     pub const fn new(scheduling: Scheduling) -> Self {
         Self {
             scheduling,

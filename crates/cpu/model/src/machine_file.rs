@@ -5,12 +5,12 @@ use tidegate_model::{Document, FileError, WorkloadFile};
 
 use crate::{CpuWorkload, file};
 
-/// Everything a workload file says of a machine.
+/// The contents of a workload file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineFile {
-    /// Who shares the disk.
+    /// The tasks that share the disk.
     pub disk: Option<WorkloadFile>,
-    /// Who shares the processor.
+    /// The tasks and servers that share the processor.
     pub cpu: Option<CpuWorkload>,
 }
 
@@ -18,8 +18,8 @@ impl MachineFile {
     /// Reads the text of a workload file.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead; where the file says nothing
-    /// of a processor, it must say something of a disk.
+    /// The first fault, with its place and what to write instead; a file without a processor part
+    /// must have a disk part.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let mut document = Document::parse(text)?;
         let cpu = file::read(document.take_processor().read()?)?;

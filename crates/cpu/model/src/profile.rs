@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processor profile (`*.cpu.toml`): how much time others took from a thread, at most, in
+//! The processor profile (`*.cpu.toml`): the longest time that others took from a thread, in
 //! intervals of many lengths.
 //!
 //! `tidegate cpu profile` writes it; `tidegate cpu check` counts it as interference above every
-//! task. Times stand in it as integer nanoseconds, utilisations in parts per billion: programs
-//! write them. The fits are checked against the points when the file is read, so that a bound
-//! below what was measured cannot be used.
+//! task. Times are integer nanoseconds and utilisations parts per billion, because programs write
+//! them. Reading checks the fits against the points, so that a bound below the measurement cannot
+//! be used.
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -13,7 +13,7 @@ use toml::Spanned;
 use tidegate_model::file_error::FileError;
 use tidegate_model::units::Duration;
 
-/// All of a processor, in parts per billion.
+/// The whole processor, in parts per billion.
 pub const WHOLE_PPB: u64 = 1_000_000_000;
 
 /// The longest interval of a profile: a day.
@@ -22,11 +22,11 @@ const INTERVAL_NS_MAX: u64 = 86_400_000_000_000;
 /// A profile of one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfile {
-    /// What people call it.
+    /// Its name, for people.
     pub name: String,
-    /// Under which conditions it was measured.
+    /// The conditions of the measurement.
     pub conditions: CpuConditions,
-    /// The longest stolen times, at ascending lengths of the interval; at least one.
+    /// The longest stolen times, by ascending length of the interval; at least one.
     pub points: Vec<StolenPoint>,
     /// The line above the demand.
     pub demand_fit: Option<DemandFit>,
@@ -34,48 +34,52 @@ pub struct CpuProfile {
     pub load_fit: Option<LoadFit>,
 }
 
-/// Under which conditions a profile was measured. Free text is one line each, for people.
+/// The conditions of a profile's measurement. Free text is one line each, for people.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuConditions {
     /// The processor's number on its host.
     pub cpu: u32,
-    /// The measuring thread's SCHED_FIFO priority; none where it had no real-time priority.
+    /// The measuring thread's SCHED_FIFO priority; `None` if it had no real-time priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u32>,
     /// The least number of intervals of one length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trials: Option<u64>,
-    /// The synthetic thief that ran beside it, as `2ms/10ms`; none: the machine as it is.
+    /// The synthetic load that stole time meanwhile, as `2ms/10ms`; `None` for the machine as it
+    /// is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thief: Option<String>,
-    /// When.
+    /// The date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// On which machine and kernel.
+    /// The machine and its kernel.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// By what method.
+    /// The method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
-    /// What else ran, and what on the host may have disturbed or shaped the measurement.
+    /// What else ran, and conditions of the host that may have disturbed or shaped the
+    /// measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<String>,
 }
 
-/// The longest time stolen in intervals of one length: a point of demand; over the length, of load.
+/// The longest time stolen in intervals of one length: a point of demand; divided by the length,
+/// of load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StolenPoint {
     /// The length of the interval.
     pub interval: Duration,
-    /// The longest that was stolen in one, as measured.
+    /// The longest measured stolen time in such an interval.
     pub stolen_max: Duration,
 }
 
-/// A line above the demand: in no window of length D is more than
-/// `min(D, offset + utilization_ppb / 10^9 * D)` stolen.
+/// A line above the demand: in every window of length D at most
+/// `min(D, offset + utilization_ppb / 10^9 * D)` is stolen.
 ///
-/// As a sporadic task (5.3.0.6): u = `utilization_ppb`, e = `offset` / (1 - u), p = e / u.
+/// The equivalent sporadic task (5.3.0.6): u = `utilization_ppb`, e = `offset` / (1 - u), p = e /
+/// u.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DemandFit {
@@ -85,8 +89,8 @@ pub struct DemandFit {
     pub offset_ns: u64,
 }
 
-/// A hyperbola above the load (5.3.0.9): in no window of length D is more than the share
-/// `min(1, u (1 + (p - e) / D))` stolen, with e = u p.
+/// A hyperbola above the load (5.3.0.9): in every window of length D at most the share
+/// `min(1, u (1 + (p - e) / D))` is stolen, with e = u p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadFit {
@@ -97,7 +101,7 @@ pub struct LoadFit {
 }
 
 impl LoadFit {
-    /// The same as a line above the demand (5.3.0.9 times D is 5.3.0.6), rounded up.
+    /// Returns the same as a line above the demand (5.3.0.9 times D is 5.3.0.6), rounded up.
     pub fn to_demand(self) -> DemandFit {
         let whole = u128::from(WHOLE_PPB);
         let utilization = u128::from(self.utilization_ppb.min(WHOLE_PPB));
@@ -109,8 +113,8 @@ impl LoadFit {
 }
 
 impl DemandFit {
-    /// The demand in a window of this length, rounded up and not limited to the window; none on
-    /// overflow.
+    /// Returns the demand in a window of this length, rounded up and not limited to the window;
+    /// `None` on overflow.
     pub fn demand_ns(self, window_ns: u64) -> Option<u64> {
         let part = u128::from(self.utilization_ppb) * u128::from(window_ns);
         let part = u64::try_from(part.div_ceil(u128::from(WHOLE_PPB))).ok()?;
@@ -119,7 +123,7 @@ impl DemandFit {
 }
 
 impl StolenPoint {
-    /// The share of the interval that was stolen, rounded up.
+    /// Returns the stolen share of the interval, rounded up.
     pub fn load_ppb(self) -> u64 {
         let stolen = u128::from(self.stolen_max.ns()) * u128::from(WHOLE_PPB);
         let load = stolen.div_ceil(u128::from(self.interval.ns().max(1)));
@@ -127,8 +131,8 @@ impl StolenPoint {
     }
 }
 
-/// The points with every stolen time replaced by the longest of shorter intervals: what can
-/// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
+/// Returns the points with every stolen time raised to the longest of shorter intervals: time
+/// stolen in an interval can also be stolen in a longer one (Theorem 5.4.1).
 pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
     let mut longest = Duration::ZERO;
     let raised = points.iter().map(|point| {
@@ -138,16 +142,16 @@ pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
     raised.collect()
 }
 
-/// Of points that never fall: the shortest interval in which as much may have been stolen as was at
-/// each, and the last point. Whatever line is above these is above the demand in every interval up
-/// to the longest, not only in those that were measured.
+/// Returns, for nondecreasing points, the shortest interval in which each point's time may have
+/// been stolen, and the last point. A line above these is above the demand in every interval up
+/// to the longest, not only in the measured ones.
 ///
 /// A window that is longer by x loses at most x more. So with y stolen in D and y' in the next
-/// longer D', as much as y' takes an interval of D + y' - y at least, and more than y' nothing takes
-/// until D'.
+/// longer D', a stolen time of y' needs an interval of at least D + y' - y, and more than y'
+/// needs at least D'.
 ///
 /// # Panics
-/// Where a point is below the one before, or has more stolen than its interval.
+/// If a point is below the previous one, or has more stolen than its interval.
 pub fn corners(raised: &[StolenPoint]) -> Vec<StolenPoint> {
     let mut before = StolenPoint { interval: Duration::ZERO, stolen_max: Duration::ZERO };
     let corners = raised.iter().map(|&point| {
@@ -188,15 +192,15 @@ impl CpuProfile {
     /// Reads the text of a processor profile.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead; among them a fit below a point,
-    /// or below what may be between two ([`corners`]).
+    /// The first fault, with its place and what to write instead; also a fit below a point, or
+    /// below the corners between points ([`corners`]).
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawProfile = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         if raw.name.is_empty() || raw.name.chars().any(char::is_control) {
             return Err(FileError::new(
                 0..0,
-                "the profile's name is empty or has control characters in it",
-                "write a name that can be printed",
+                "the profile's name is empty or contains control characters",
+                "write a printable name",
             ));
         }
         let profile = Self {
@@ -216,10 +220,10 @@ impl CpuProfile {
         Ok(profile)
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     ///
     /// # Panics
-    /// When a number exceeds 2^63, which no profile that was read has.
+    /// If a number exceeds 2^63, which no profile that was read contains.
     pub fn to_toml(&self) -> String {
         let list = |of: fn(&StolenPoint) -> Duration| {
             Spanned::new(0..0, self.points.iter().map(|point| of(point).ns()).collect())
@@ -239,14 +243,13 @@ impl CpuProfile {
         toml::to_string(&raw).expect("a profile has nothing that TOML cannot express")
     }
 
-    /// The points with every stolen time replaced by the longest of shorter intervals: what can
-    /// be stolen in an interval can be stolen in a longer one (Theorem 5.4.1).
+    /// Returns [`running_max`] of the points.
     pub fn running_max(&self) -> Vec<StolenPoint> {
         running_max(&self.points)
     }
 
-    /// What the bound `points` says of each length: the running maximum and `margin`, and no more
-    /// than the length itself.
+    /// Returns the bound `points` for each length: the running maximum plus `margin`, at most the
+    /// length itself.
     pub fn raised_by(&self, margin: Duration) -> Vec<StolenPoint> {
         let mut points = self.running_max();
         for point in &mut points {
@@ -256,11 +259,11 @@ impl CpuProfile {
         points
     }
 
-    /// What is wrong with a fit: it is below what may have been stolen in an interval up to the
+    /// Returns the fault of a fit: it is below what may have been stolen in an interval up to the
     /// longest, measured or not, or takes more than the processor.
     fn check_fit(&self, fit: DemandFit) -> Result<(), String> {
         if fit.utilization_ppb > WHOLE_PPB {
-            return Err(format!("a utilisation of {} ppb, more than 1", fit.utilization_ppb));
+            return Err(format!("the utilisation of {} ppb exceeds 1", fit.utilization_ppb));
         }
         let is_below = |point: &&StolenPoint| {
             let demand = fit.demand_ns(point.interval.ns());
@@ -269,13 +272,13 @@ impl CpuProfile {
         let raised = self.running_max();
         if let Some(StolenPoint { interval, stolen_max }) = raised.iter().find(is_below) {
             return Err(format!(
-                "the fit is below what was measured: {stolen_max} were stolen in {interval}"
+                "the fit is below the measurement: {stolen_max} were stolen in {interval}"
             ));
         }
         match corners(&raised).iter().find(is_below) {
             None => Ok(()),
             Some(StolenPoint { interval, stolen_max }) => Err(format!(
-                "the fit is below what may be between the intervals that were measured: \
+                "the fit is below what is possible between the measured intervals: \
                  {stolen_max} stolen in {interval}"
             )),
         }
@@ -308,8 +311,8 @@ fn read_points(raw: &RawStolen) -> Result<Vec<StolenPoint>, FileError> {
         None => Ok(points),
         Some(point) => Err(FileError::new(
             raw.ns_max.span(),
-            format!("{} stolen in {}", point.stolen_max, point.interval),
-            "measure it again: no more than the interval can be stolen in it",
+            format!("{} were stolen in {}", point.stolen_max, point.interval),
+            "measure it again: stolen time cannot exceed the interval",
         )),
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An aperiodic server: processor time for work that comes when it likes, within a budget.
+//! An aperiodic server: processor time for aperiodic work, within a budget.
 
 use super::Priority;
 use tidegate_model::names;
@@ -8,26 +8,27 @@ use tidegate_model::units::Duration;
 names! {
     /// The aperiodic servers, by the names that files and scripts use.
     pub enum ServerKind {
-        /// Looks for work once a period; a budget without work is lost until the next.
+        /// Looks for work once a period; a budget without work is lost until the next period.
         Polling => "polling",
-        /// Keeps its budget to the end of the period, full again at the next.
+        /// Keeps its budget to the end of the period; it is full again at the next.
         Deferrable => "deferrable",
         /// SCHED_SPORADIC as POSIX writes it, with its defects, for comparison.
         PosixSporadic => "posix-sporadic",
-        /// The same, reading strictly that what is replenished at exhaustion is a new activation.
+        /// The same, under the strict reading that a replenishment at exhaustion is a new
+        /// activation.
         PosixSporadicStrict => "posix-sporadic-strict",
         /// The corrected sporadic server.
         Sporadic => "sporadic",
-        /// The same; when it runs out of budget all its replenishments become one.
+        /// The same; when it runs out of budget, all its replenishments become one.
         HybridImmediate => "hybrid-immediate",
-        /// The same; when it runs out of budget its first two replenishments become one.
+        /// The same; when it runs out of budget, its first two replenishments become one.
         HybridGradual => "hybrid-gradual",
     }
 }
 
 impl ServerKind {
-    /// Whether the execution of one is never more than that of a periodic task with its budget
-    /// and period (and one overrun), which is what analyses of tasks below it rest on.
+    /// Returns whether a server of this kind executes at most as much as a periodic task with its
+    /// budget and period (plus one overrun), which analyses of tasks below it assume.
     pub const fn is_like_a_periodic_task(self) -> bool {
         match self {
             Self::Polling | Self::Sporadic | Self::HybridImmediate | Self::HybridGradual => true,
@@ -36,39 +37,39 @@ impl ServerKind {
     }
 }
 
-/// What a server that is out of budget may do.
+/// What a server without budget may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
-    /// Not execute.
+    /// It does not execute.
     #[default]
     Never,
-    /// Execute at this priority, which costs no budget.
+    /// It executes at this priority, which costs no budget.
     At(Priority),
 }
 
-/// The parameters of a server's rules; what it is called and how urgent it is are its host's.
+/// The parameters of a server's rules; its name and priority belong to its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerParams {
-    /// Which rules.
+    /// The kind of rules.
     pub kind: ServerKind,
-    /// Execution in each period, at least 1 ns and at most the period.
+    /// The execution in each period, at least 1 ns and at most the period.
     pub budget: Duration,
     /// The period.
     pub period: Duration,
-    /// The most replenishments that a sporadic server keeps, at least 1.
+    /// The largest number of replenishments that a sporadic server keeps, at least 1.
     pub replenishments_max: u32,
-    /// Taken from the budget whenever the server preempts.
+    /// The charge to the budget each time the server preempts.
     pub preemption_charge: Duration,
 }
 
-/// Why there is no such server.
+/// Why the parameters are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerParamsError {
-    /// A budget of nothing.
-    #[error("a budget of zero: the server would never execute; write a budget above zero")]
+    /// The budget is zero.
+    #[error("the budget is zero, so the server would never execute; write a budget above zero")]
     BudgetZero,
-    /// More budget than time.
+    /// The budget exceeds the period.
     #[error("the budget {budget} exceeds the period {period}; write at most the period")]
     BudgetAbovePeriod {
         /// The budget.
@@ -76,21 +77,21 @@ pub enum ServerParamsError {
         /// The period.
         period: Duration,
     },
-    /// Nothing could be replenished.
-    #[error("0 replenishments: the budget would never come back; write at least 1")]
+    /// No budget could be replenished.
+    #[error("with 0 replenishments the budget would never be replenished; write at least 1")]
     ReplenishmentsZero,
-    /// So many that memory for them is a slip of the pen.
+    /// So many that their memory must be a mistake.
     #[error(
-        "{replenishments} replenishments; write at most {}",
+        "{replenishments} replenishments are too many; write at most {}",
         ServerParams::REPLENISHMENTS_LIMIT
     )]
     ReplenishmentsTooMany {
-        /// How many.
+        /// The number of replenishments.
         replenishments: u32,
     },
-    /// A preemption that costs all the budget or more leaves no time for work.
+    /// A preemption charge at or above the budget leaves no time for work.
     #[error(
-        "a preemption is charged {charge}, the budget is {budget}; write a charge below the budget"
+        "the preemption charge {charge} is not below the budget {budget}; write a charge below the budget"
     )]
     ChargeAboveBudget {
         /// The charge.
@@ -101,13 +102,13 @@ pub enum ServerParamsError {
 }
 
 impl ServerParams {
-    /// Replenishments where nothing says otherwise.
+    /// The default number of replenishments.
     pub const REPLENISHMENTS_DEFAULT: u32 = 20;
 
-    /// More replenishments than anybody has use for.
+    /// The largest number of replenishments.
     pub const REPLENISHMENTS_LIMIT: u32 = 65_536;
 
-    /// A server of this kind that is charged nothing for preemptions.
+    /// Creates a server of this kind without a preemption charge.
     pub const fn new(kind: ServerKind, budget: Duration, period: Duration) -> Self {
         Self {
             kind,
@@ -118,10 +119,10 @@ impl ServerParams {
         }
     }
 
-    /// The parameters, if there can be such a server.
+    /// Returns the parameters if they are valid.
     ///
     /// # Errors
-    /// The first parameter that makes no sense.
+    /// The first invalid parameter.
     pub fn checked(self) -> Result<Self, ServerParamsError> {
         let Self { budget, period, replenishments_max: replenishments, .. } = self;
         let charge = self.preemption_charge;
@@ -147,26 +148,27 @@ impl ServerParams {
 /// A server on a processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuServer {
-    /// Unique on its processor.
+    /// The name, unique on its processor.
     pub name: String,
-    /// While it has budget. Under EDF all are equal, and this is 0: a server's deadline is a
-    /// period after its budget was replenished.
+    /// The priority while it has budget. Under EDF all are equal and this is 0: a server's
+    /// deadline is one period after its budget was replenished.
     pub priority: Priority,
-    /// Its rules.
+    /// The parameters of its rules.
     pub params: ServerParams,
     /// What it does without budget.
     pub background: Background,
-    /// The longest that less urgent threads keep it waiting, with locks or with preemption off.
+    /// The longest time that less urgent threads delay it, with locks or with preemption off.
     pub blocking: Duration,
-    /// Jobs that may wait for it, the one in execution among them; those beyond are lost.
+    /// The largest number of jobs that may wait for it, the executing one included; more are
+    /// lost.
     pub queued_max: u32,
 }
 
 impl CpuServer {
-    /// Jobs that may wait where nothing says otherwise.
+    /// The default number of jobs that may wait.
     pub const QUEUED_MAX_DEFAULT: u32 = 65_536;
 
-    /// A server that does nothing without budget.
+    /// Creates a server that does nothing without budget.
     pub fn new(name: impl Into<String>, priority: Priority, params: ServerParams) -> Self {
         Self {
             name: name.into(),

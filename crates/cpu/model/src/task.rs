@@ -17,40 +17,41 @@ impl fmt::Display for Priority {
 }
 
 names! {
-    /// When a task releases its jobs.
+    /// When a task's jobs arrive.
     pub enum TaskArrivals {
         /// Every period.
         Periodic => "periodic",
-        /// No sooner than a period after the last; a simulation draws gaps of one to two periods.
+        /// At least a period after the last; a simulation draws gaps of one to two periods.
         Sporadic => "sporadic",
     }
 }
 
-/// A task: jobs that need up to `execution` of the processor within `deadline` of their arrival.
+/// A task: its jobs need up to `execution` of the processor within `deadline` of their arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuTask {
-    /// Unique on its processor.
+    /// The name, unique on its processor.
     pub name: String,
     /// The least time between two arrivals.
     pub period: Duration,
-    /// The longest that a job executes, context switches apart.
+    /// The longest execution of a job, without context switches.
     pub execution: Duration,
-    /// From arrival (not from release: jitter counts).
+    /// The deadline from arrival (not from release: jitter counts).
     pub deadline: Duration,
-    /// Under EDF all are equal, and this is 0.
+    /// The priority. Under EDF all are equal, and this is 0.
     pub priority: Priority,
     /// The first arrival, from the start of a run.
     pub offset: Duration,
-    /// How much later than its arrival a job may be released.
+    /// The longest time from a job's arrival to its release.
     pub jitter: Duration,
-    /// The longest that less urgent tasks keep it waiting, with locks or with preemption off.
+    /// The longest time that less urgent tasks delay it, with locks or with preemption off.
     pub blocking: Duration,
     /// When jobs arrive.
     pub arrivals: TaskArrivals,
 }
 
 impl CpuTask {
-    /// A periodic task with the deadline at the end of the period, without jitter or blocking.
+    /// Creates a periodic task with its deadline at the end of the period, without jitter or
+    /// blocking.
     pub fn new(
         name: impl Into<String>,
         execution: Duration,

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a server executes: jobs that come when they like.
+//! Aperiodic work: the jobs that a server executes.
 
 use tidegate_model::units::Duration;
 
 /// When the jobs of a piece of work arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Every `period`.
+    /// One every `period`.
     Periodic {
-        /// From one arrival to the next.
+        /// The time from one arrival to the next.
         period: Duration,
     },
-    /// No sooner than `gap_min` after the last; a simulation draws gaps of one to two of it.
+    /// At least `gap_min` after the last; a simulation draws gaps of one to two times that.
     Sporadic {
         /// The least time between two arrivals.
         gap_min: Duration,
     },
-    /// Independent of each other.
+    /// Independent arrivals.
     Poisson {
         /// The mean time between two arrivals.
         gap_mean: Duration,
@@ -28,14 +28,14 @@ pub enum Arrivals {
         /// The mean time between two bursts.
         gap_mean: Duration,
     },
-    /// At these instants from the start of the run, in order, and then no more.
+    /// At these ascending instants from the start of the run.
     At(Vec<Duration>),
 }
 
 /// How long one job executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
-    /// Always as long.
+    /// Always the same.
     Fixed(Duration),
     /// Exponentially distributed, at least 1 ns, with this mean.
     Exponential {
@@ -45,7 +45,7 @@ pub enum Execution {
 }
 
 impl Execution {
-    /// The mean, which of a fixed one is itself.
+    /// Returns the mean; for a fixed time the time itself.
     pub const fn mean(self) -> Duration {
         match self {
             Self::Fixed(execution) | Self::Exponential { mean: execution } => execution,
@@ -56,16 +56,16 @@ impl Execution {
 /// Jobs for one server, which executes them first come first served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuWork {
-    /// Unique on its processor.
+    /// The name, unique on its processor.
     pub name: String,
-    /// Which server executes it: an index into [`super::CpuWorkload::servers`].
+    /// The server that executes it: an index into [`super::CpuWorkload::servers`].
     pub server: usize,
     /// When jobs arrive.
     pub arrivals: Arrivals,
-    /// How long one executes.
+    /// How long a job executes.
     pub execution: Execution,
-    /// From arrival, where there is one.
+    /// The deadline from arrival, if there is one.
     pub deadline: Option<Duration>,
-    /// Added to the first arrival.
+    /// The time added to the first arrival.
     pub offset: Duration,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The CPU tables of workload files: what is read, and what is refused with its place.
+//! The CPU tables of workload files: reading, and errors with their places.
 
 use tidegate_cpu_model::MachineFile;
 use tidegate_cpu_model::{
@@ -42,7 +42,7 @@ fn read(text: &str) -> Result<CpuWorkload, FileError> {
     Ok(MachineFile::parse(text)?.cpu.expect("the file has a processor"))
 }
 
-/// What is wrong with `MACHINE` after a replacement: the message and the text it points at.
+/// Returns the error of `MACHINE` after a replacement: the message and the text it points at.
 fn refusal(from: &str, to: &str) -> (String, String) {
     assert!(MACHINE.contains(from), "{from}");
     let text = MACHINE.replacen(from, to, 1);
@@ -82,7 +82,7 @@ fn a_file_may_hold_disk_and_processor() {
     assert!(machine.disk.is_some() && machine.cpu.is_some());
     let error = WorkloadFile::parse(MACHINE).unwrap_err();
     assert_eq!(error.message, "the workload has no disk part");
-    // A drive without anybody who uses it is a slip, processor or not.
+    // A drive without users is a mistake, with or without a processor.
     let idle = MachineFile::parse(&format!("drive = \"d\"\n{MACHINE}")).unwrap_err();
     assert!(idle.message.contains("neither a [[task]]"), "{idle}");
 }
@@ -128,16 +128,21 @@ fn tasks_can_be_counted() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
+fn invalid_values_are_refused_with_their_places() {
     let refusals = [
         ("\"fixed-priority\"", "\"lottery\"", "there is no scheduling `lottery`", "\"lottery\""),
-        ("\"2ms\"", "\"0ms\"", "an execution of zero", "\"0ms\""),
+        ("\"2ms\"", "\"0ms\"", "the execution is zero", "\"0ms\""),
         ("priority = 20\n", "", "no priority is given", "\"control\""),
         ("\"sporadic\"", "\"pollnig\"", "there is no kind of server `pollnig`", "\"pollnig\""),
         ("\"1ms\"", "\"11ms\"", "the budget 11ms exceeds the period 10ms", "\"11ms\""),
-        ("= 8\n", "= 0\n", "0 replenishments: the budget would never come back", "0"),
-        ("\"sporadic\"", "\"polling\"", "a polling server is replenished once a period", "8"),
-        ("\"10us\"", "\"1ms\"", "a preemption is charged 1ms, the budget is 1ms", "\"1ms\""),
+        ("= 8\n", "= 0\n", "with 0 replenishments the budget would never be replenished", "0"),
+        (
+            "\"sporadic\"",
+            "\"polling\"",
+            "a polling server is replenished once a period, so this line has no effect",
+            "8",
+        ),
+        ("\"10us\"", "\"1ms\"", "the preemption charge 1ms is not below the budget 1ms", "\"1ms\""),
         (
             "background = 1\n",
             "background = 30\n",
@@ -145,12 +150,12 @@ fn what_makes_no_sense_is_refused_with_its_place() {
             "30",
         ),
         ("server = \"net\"", "server = \"nat\"", "there is no [[cpu_server]] `nat`", "\"nat\""),
-        ("gap = \"250us\"\n", "", "how often the work comes is not said", "\"packets\""),
-        ("gap", "burst = 2\ngap", "only bursty arrivals come in bursts", "2"),
+        ("gap = \"250us\"\n", "", "the time between arrivals is not given", "\"packets\""),
+        ("gap", "burst = 2\ngap", "only bursty arrivals have a burst", "2"),
         (
             "gap = \"250us\"",
             "at = [\"2ms\", \"1ms\"]",
-            "the instants are not in order, or more than 100000",
+            "the instants are not in ascending order, or there are more than 100000",
             "[\"2ms\", \"1ms\"]",
         ),
         ("name = \"net\"", "name = \"control\"", "a second source named `control`", "\"control\""),
@@ -173,6 +178,6 @@ fn interference_is_named_and_read_elsewhere() {
     assert_eq!(cpu.interference[0].margin, Duration::from_us(9));
     let error = read(&format!("{MACHINE}{lines}bound = \"best\"\n")).unwrap_err();
     assert_eq!(error.message, "there is no bound of interference `best`");
-    // Interference alone is nobody's workload.
+    // Interference alone is not a workload.
     assert!(read(lines).unwrap_err().message.contains("neither a [[cpu_task]]"));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Processor profiles: read, written back, and refused with the place.
+//! Processor profiles: reading, writing, and errors with their places.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, LoadFit};
 use tidegate_model::{Duration, FileError};
 
-/// The thief of figure 5.8, 2 ms in 10.
+/// The task of figure 5.8 that steals 2 ms in 10.
 const THIEF: &str = r#"
 name = "thief"
 [conditions]
@@ -26,7 +26,7 @@ utilization_ppb = 200_000_000
 period_ns = 10_000_000
 "#;
 
-/// Goal: what the documentation shows is read.
+/// Goal: the example in the documentation is valid.
 #[test]
 fn the_profile_of_the_documentation_is_one() {
     let page = include_str!("../../../../docs/reference/processor-file.md");
@@ -53,7 +53,7 @@ fn a_profile_is_read_and_written_back() {
     assert_eq!(CpuProfile::parse(&profile.to_toml()).unwrap(), profile);
 }
 
-/// Theorem 5.4.1: what was stolen in 2 ms can be stolen in 10.
+/// Theorem 5.4.1: time stolen in 2 ms can also be stolen in 10.
 #[test]
 fn the_running_maximum_replaces_lower_points() {
     let raised = CpuProfile::parse(THIEF).unwrap().running_max();
@@ -79,21 +79,21 @@ fn both_fits_are_lines_of_demand() {
 #[test]
 fn a_fit_below_a_point_is_refused() {
     let (message, place) = refusal("offset_ns = 1_600_000", "offset_ns = 1_599_999");
-    assert_eq!(message, "the fit is below what was measured: 2ms were stolen in 2ms");
+    assert_eq!(message, "the fit is below the measurement: 2ms were stolen in 2ms");
     assert_eq!(place, "[fit.demand]");
     let (_, place) = refusal("period_ns = 10_000_000", "period_ns = 9_999_990");
     assert_eq!(place, "[fit.load]");
     let (message, _) = refusal("utilization_ppb = 200_000_000", "utilization_ppb = 1_000_000_001");
-    assert_eq!(message, "a utilisation of 1000000001 ppb, more than 1");
-    // The line through the points of a thief that was not looked at often enough.
+    assert_eq!(message, "the utilisation of 1000000001 ppb exceeds 1");
+    // The line through the points of a task that was measured at too few lengths.
     let (message, _) = refusal("10_000_000, 12", "5_000_000, 12");
     let between =
-        "the fit is below what may be between the intervals that were measured: 4ms stolen in 7ms";
+        "the fit is below what is possible between the measured intervals: 4ms stolen in 7ms";
     assert_eq!(message, between);
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_its_place() {
+fn invalid_values_are_refused_with_their_places() {
     let refusals = [
         (
             "1_000_000, 2_000_000, 10",
@@ -101,7 +101,11 @@ fn what_makes_no_sense_is_refused_with_its_place() {
             "the intervals are not in ascending",
         ),
         ("[1_000_000, 2_000_000, 1_900_000, 4_000_000]", "[1]", "1 stolen times for 4 intervals"),
-        ("[1_000_000, 2_000_000, 1_9", "[1_000_001, 2_000_000, 1_9", "1.000001ms stolen in 1ms"),
+        (
+            "[1_000_000, 2_000_000, 1_9",
+            "[1_000_001, 2_000_000, 1_9",
+            "1.000001ms were stolen in 1ms",
+        ),
         ("name = \"thief\"", "name = \"\"", "the profile's name is empty"),
         ("cpu = 1", "cpu = 1\ncolour = 2", "unknown field `colour`"),
     ];

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The hybrids: a sporadic server while the load is light, like a polling server while it is
-//! heavy.
+//! The hybrid servers: sporadic while the load is light, like a polling server while it is heavy.
 //!
-//! A burst of small jobs cuts the budget into many chunks; as long as the backlog lasts each
-//! comes back alone, and each costs a preemption. Running out of budget with work left is the
-//! sign of a heavy load: chunks become one. Blocking with budget left is the sign of a light one:
-//! there may be as many chunks as before.
+//! A burst of small jobs cuts the budget into many chunks; during a backlog each is replenished
+//! separately, and each costs a preemption. Running out of budget with work left indicates a
+//! heavy load, and chunks are merged. Blocking with budget left indicates a light load, and as
+//! many chunks as before are allowed.
 //!
 //! # Source
 //! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk may only be moved to a later
-//! time (observation 2), so both go to the later one's.
+//! time (observation 2), so two merged chunks take the later time.
 
 use super::replenishments::Replenishment;
 use super::sporadic::{Coalescing, Sporadic};
 
 impl Sporadic {
-    /// The server ran out of budget and has work left.
+    /// Merges chunks when the server ran out of budget and has work left.
     pub(super) fn coalesce(&mut self, coalescing: Coalescing) {
         match coalescing {
             Coalescing::Never => return,
@@ -29,7 +28,7 @@ impl Sporadic {
         self.chunks_max = self.queue.len();
     }
 
-    /// One chunk at the time of the last.
+    /// Merges all chunks into one at the last one's time.
     fn coalesce_all(&mut self) {
         let at = self.queue.last().at;
         while self.queue.next().is_some() {

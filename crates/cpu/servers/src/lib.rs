@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Aperiodic servers as pure state machines: who is told what executed, and says how much more
-//! may.
+//! Aperiodic servers as pure state machines: the host reports execution, and the server returns
+//! how much more is allowed.
 //!
-//! A server bounds the processor time of work that comes when it likes. It does not know the
-//! work: its host (a simulator, a manager of threads, a kernel) tells it when there is some, how
-//! long it executed, and asks [`Server::standing`] whether it may execute at its priority now.
-//! Time is passed in; there is no clock, no timer, and no allocation after construction.
+//! A server bounds the processor time of aperiodic work. It does not know the work: its host (a
+//! simulator, a manager of threads, a kernel) reports when there is work and how long it
+//! executed, and asks [`Server::status`] whether it may execute at its priority now. Time is
+//! passed in; there is no clock, no timer, and no allocation after construction.
 //!
 //! ```text
 //!             Unblock                     Dispatch
@@ -16,7 +16,7 @@
 //!                       ready, out of budget <-------------+
 //! ```
 //!
-//! Rules and corrections are those of the dissertation's chapter 6; see each kind.
+//! The rules and corrections are the dissertation's, chapter 6; see each kind.
 
 mod coalescing;
 mod per_period;
@@ -32,34 +32,34 @@ pub use posix::{AtExhaustion, Posix};
 pub use replenishments::Replenishment;
 pub use sporadic::{Coalescing, Sporadic};
 
-/// Something that happened to a server.
+/// An event of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// There is work, where there was none.
+    /// Work arrived where there was none.
     Unblock,
-    /// It takes the processor, within its budget.
+    /// The server takes the processor, within its budget.
     Dispatch {
-        /// From somebody who would have gone on.
+        /// Whether it takes the processor from a thread that would have continued.
         preempts: bool,
     },
-    /// It loses the processor to somebody more urgent; there is work left.
+    /// The server loses the processor to a more urgent thread; work is left.
     Preempt,
-    /// There is no more work.
+    /// No work is left.
     Block,
-    /// Its budget ran out or the instant of its alarm has come; or nothing happened, and
-    /// somebody wants it to look. There is work left.
+    /// The budget ran out, the alarm's instant has come, or the host asks for a check without
+    /// either. Work is left.
     Alarm,
 }
 
 /// Whether a server may execute at its priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// How long, from now, if it executes without a break; zero: not at all.
+pub struct ServerStatus {
+    /// How long, from now, it may execute without interruption; zero if it may not.
     pub budget: Duration,
-    /// When it wants to be told [`ServerEvent::Alarm`] if nothing else happens before: its
-    /// budget changes then. None while it has no work.
+    /// When to send [`ServerEvent::Alarm`] if nothing else happens before: its budget changes
+    /// then. `None` while it has no work.
     pub alarm: Option<Time>,
-    /// Its deadline where the earliest goes first: a period after the activation.
+    /// Its deadline under EDF: one period after the activation.
     pub due: Time,
 }
 
@@ -67,40 +67,40 @@ pub struct Standing {
 ///
 /// # The protocol
 /// - `now` never decreases, and a new server has no work.
-/// - `executed` is how long it executed within its budget since the last call. Execution in the
-///   background, out of budget, is not reported.
-/// - When it executed for [`Standing::budget`], `Alarm` follows as soon as the host can. What it
-///   executed beyond is an overrun, reported like the rest.
-/// - After every event the host asks `standing` again.
+/// - `executed` is how long it executed within its budget since the last call. Background
+///   execution, out of budget, is not reported.
+/// - After it has executed for [`ServerStatus::budget`], the host sends `Alarm` as soon as
+///   possible. Execution beyond the budget is an overrun and reported in the same way.
+/// - After every event the host asks for `status` again.
 ///
 /// # Example
 /// ```
 /// use tidegate_cpu_model::{ServerKind, ServerParams};
-/// use tidegate_cpu_servers::ServerEvent;
+/// use tidegate_cpu_servers::{Server, ServerEvent, build};
 /// use tidegate_model::{Duration, Time};
 ///
 /// let ms = Duration::from_ms;
-/// let mut server = tidegate_cpu_servers::build(&ServerParams::new(ServerKind::Sporadic, ms(2), ms(10)));
+/// let mut server = build(&ServerParams::new(ServerKind::Sporadic, ms(2), ms(10)));
 /// let now = Time::from_ns(5_000_000);
 /// server.observe(now, Duration::ZERO, ServerEvent::Unblock);
-/// assert_eq!(server.standing(now).budget, ms(2));
+/// assert_eq!(server.status(now).budget, ms(2));
 /// server.observe(now, Duration::ZERO, ServerEvent::Dispatch { preempts: false });
-/// // Its budget is used up: it is replenished a period after it was activated.
+/// // Its budget is used up; it is replenished one period after its activation.
 /// server.observe(now + ms(2), ms(2), ServerEvent::Alarm);
-/// assert_eq!(server.standing(now + ms(2)).budget, Duration::ZERO);
-/// assert_eq!(server.standing(now + ms(2)).alarm, Some(now + ms(10)));
+/// assert_eq!(server.status(now + ms(2)).budget, Duration::ZERO);
+/// assert_eq!(server.status(now + ms(2)).alarm, Some(now + ms(10)));
 /// ```
 pub trait Server {
-    /// Takes note of an event, and of what was executed since the last.
+    /// Processes an event, and the execution since the last one.
     fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent);
 
-    /// Whether it may execute now.
-    fn standing(&self, now: Time) -> Standing;
+    /// Returns whether it may execute now.
+    fn status(&self, now: Time) -> ServerStatus;
 
-    /// Writes all its budget into `out`, as replenishments in order of time; what is available is
-    /// one whose time has come. Nothing where the server keeps no such thing.
+    /// Writes its whole budget into `out`, as replenishments in order of time; a replenishment
+    /// whose time has come is available. Writes nothing for a server without replenishments.
     ///
-    /// For those who check invariants; not on any hot path.
+    /// For checks of invariants; not on any hot path.
     fn replenishments(&self, out: &mut Vec<Replenishment>);
 }
 
@@ -108,18 +108,18 @@ impl<S: Server + ?Sized> Server for Box<S> {
     fn observe(&mut self, now: Time, executed: Duration, event: ServerEvent) {
         (**self).observe(now, executed, event);
     }
-    fn standing(&self, now: Time) -> Standing {
-        (**self).standing(now)
+    fn status(&self, now: Time) -> ServerStatus {
+        (**self).status(now)
     }
     fn replenishments(&self, out: &mut Vec<Replenishment>) {
         (**self).replenishments(out);
     }
 }
 
-/// The server with these parameters.
+/// Creates the server with these parameters.
 ///
 /// # Panics
-/// When there is no such server ([`ServerParams::checked`]).
+/// If the parameters are invalid ([`ServerParams::checked`]).
 pub fn build(params: &ServerParams) -> Box<dyn Server + Send> {
     let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
     match params.kind {

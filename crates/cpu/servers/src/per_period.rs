@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Servers whose budget is full again at every multiple of the period: polling and deferrable.
 //!
-//! A *polling* server looks for work at every multiple of the period, and executes what it finds.
-//! It is a periodic task. Work that comes a moment too late waits for a period, and what is left
-//! of the budget when the work runs out is lost. Work that comes at the instant at which it looks
-//! is found.
+//! A *polling* server looks for work at every multiple of the period, and executes the work that
+//! it finds. It is a periodic task. Work that arrives later waits for the next period, and the
+//! budget left when the work runs out is lost. Work that arrives at the instant of the look is
+//! found.
 //!
-//! A *deferrable* server waits for work until the period ends. Simple and quick to answer, but no
-//! periodic task: a budget kept to the end of one period and the next one's can follow each other
-//! without a break.
+//! A *deferrable* server waits for work until the period ends. It is simple and responds quickly,
+//! but is not a periodic task: a budget kept to the end of one period and the next one's can be
+//! used without interruption.
 //!
-//! Both owe an overrun to the periods to come.
+//! Both charge an overrun to later periods.
 //!
 //! # Source
 //! Polling: Sprunt, Sha and Lehoczky, "Aperiodic task scheduling for hard-real-time systems",
@@ -21,36 +21,36 @@
 use tidegate_cpu_model::ServerParams;
 use tidegate_model::{Duration, Time};
 
-use super::{Replenishment, Server, ServerEvent, Standing};
+use super::{Replenishment, Server, ServerEvent, ServerStatus};
 
-/// What becomes of the budget while there is no work.
+/// What happens to the budget while there is no work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutWork {
-    /// It is lost until the next period: a polling server.
+    /// The budget is lost until the next period: a polling server.
     Lost,
-    /// It is kept to the end of the period: a deferrable server.
+    /// The budget is kept to the end of the period: a deferrable server.
     Kept,
 }
 
-/// A server with one budget a period.
+/// A server with one budget per period.
 #[derive(Debug, Clone)]
 pub struct PerPeriod {
     params: ServerParams,
     without_work: WithoutWork,
-    /// What is left of the period's budget.
+    /// The rest of the period's budget.
     left: Duration,
-    /// Executed beyond the budget: owed to the periods to come.
+    /// Execution beyond the budget, owed to later periods.
     overrun: Duration,
-    /// The first instant of the period that runs.
+    /// The first instant of the current period.
     start: Time,
     has_work: bool,
 }
 
 impl PerPeriod {
-    /// A server that has all its budget, and whose first period begins with the run.
+    /// Creates a server with its full budget, whose first period begins with the run.
     ///
     /// # Panics
-    /// When there is no such server ([`ServerParams::checked`]).
+    /// If the parameters are invalid ([`ServerParams::checked`]).
     pub fn new(params: ServerParams, without_work: WithoutWork) -> Self {
         let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
         Self {
@@ -67,7 +67,7 @@ impl PerPeriod {
         self.start + self.params.period
     }
 
-    /// Takes from what is left; what is too much is owed.
+    /// Charges execution to the rest of the budget; an excess is owed.
     fn consume(&mut self, executed: Duration) {
         if let Some(left) = self.left.checked_sub(executed) {
             self.left = left;
@@ -77,7 +77,7 @@ impl PerPeriod {
         }
     }
 
-    /// Moves to the period of `now`, which if it is another one has its own budget.
+    /// Advances to the period of `now`; a new period has its own budget.
     fn advance(&mut self, now: Time) {
         let periods = now.since(self.start).ns() / self.params.period.ns();
         if periods == 0 {
@@ -85,7 +85,7 @@ impl PerPeriod {
         }
         self.start += self.params.period * periods;
         let budget = self.params.budget;
-        // The periods that went by in between paid their whole budget. Saturation is meant.
+        // The periods in between paid their whole budgets. Saturation is intended.
         let paid = budget.ns().saturating_mul(periods - 1);
         let owed = Duration::from_ns(self.overrun.ns().saturating_sub(paid));
         let now_paid = owed.min(budget);
@@ -93,7 +93,7 @@ impl PerPeriod {
         self.left = budget - now_paid;
     }
 
-    /// There was no work, before now or from now on.
+    /// Records that there was no work before now, or is none from now on.
     fn idle(&mut self) {
         if self.without_work == WithoutWork::Lost {
             self.left = Duration::ZERO;
@@ -121,9 +121,9 @@ impl Server for PerPeriod {
         }
     }
 
-    fn standing(&self, _now: Time) -> Standing {
+    fn status(&self, _now: Time) -> ServerStatus {
         let end = self.end();
-        Standing { budget: self.left, alarm: self.has_work.then_some(end), due: end }
+        ServerStatus { budget: self.left, alarm: self.has_work.then_some(end), due: end }
     }
 
     fn replenishments(&self, out: &mut Vec<Replenishment>) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! SCHED_SPORADIC as POSIX writes it, with its defects, for comparison.
 //!
-//! There is one capacity, one activation time for all of it, and a list of replenishments to
-//! come. So units that are replenished during a busy interval come back with those that were
-//! activated at its start: too early (premature replenishment). And capacity never goes below
-//! zero, while an overrun is replenished like the rest: the budget grows (amplification).
+//! It has one capacity, one activation time for all of it, and a list of pending replenishments.
+//! So budget that is replenished during a busy interval is replenished again with the budget
+//! activated at its start, which is too early (premature replenishment). And the capacity never
+//! goes below zero, while an overrun is replenished like other execution: the budget grows
+//! (amplification).
 //!
 //! # Source
 //! IEEE Std 1003.1, System Interfaces, 2.8.4 "SCHED_SPORADIC"; Stanovich, dissertation, 6.4.
@@ -14,16 +15,16 @@ use std::collections::VecDeque;
 use tidegate_cpu_model::ServerParams;
 use tidegate_model::{Duration, Time};
 
-use super::{Replenishment, Server, ServerEvent, Standing};
+use super::{Replenishment, Server, ServerEvent, ServerStatus};
 
-/// What a replenishment does that is due already when it is scheduled, at exhaustion. The
-/// standard has it "carried out immediately", and can be read in two ways.
+/// What happens to a replenishment that is already due when it is scheduled, at exhaustion. The
+/// standard has it "carried out immediately", which has two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtExhaustion {
-    /// The thread goes on, and the old activation time with it: what the dissertation's
-    /// simulator must have done, since only so figure 6.9 comes out.
+    /// The thread continues with the old activation time. The dissertation's simulator must have
+    /// done this, because only this reading yields figure 6.9.
     KeepActivation,
-    /// The thread was out of capacity for an instant: a new activation time is posted.
+    /// The thread was out of capacity for an instant: a new activation time is set.
     PostActivation,
 }
 
@@ -37,16 +38,16 @@ pub struct Posix {
     /// Executed since the activation time.
     used: Duration,
     activation: Time,
-    /// In order of time, at most `replenishments_max`.
+    /// Pending replenishments in order of time, at most `replenishments_max`.
     pending: VecDeque<Replenishment>,
     has_work: bool,
 }
 
 impl Posix {
-    /// A server that has all its capacity.
+    /// Creates a server with its full capacity.
     ///
     /// # Panics
-    /// When there is no such server ([`ServerParams::checked`]).
+    /// If the parameters are invalid ([`ServerParams::checked`]).
     pub fn new(params: ServerParams, at_exhaustion: AtExhaustion) -> Self {
         let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
         let room = usize::try_from(params.replenishments_max).expect("a u32 is a usize");
@@ -61,20 +62,21 @@ impl Posix {
         }
     }
 
-    /// At its own priority: with capacity, and with room for one more replenishment.
+    /// Returns whether it executes at its own priority: with capacity, and with room for one more
+    /// replenishment.
     fn is_foreground(&self) -> bool {
         let room = usize::try_from(self.params.replenishments_max).expect("a u32 is a usize");
         !self.capacity.is_zero() && self.pending.len() < room
     }
 
     /// "If the available execution capacity would become negative [..] it shall be set to zero":
-    /// the overrun is forgiven, and yet part of what is replenished.
+    /// the overrun is forgiven but still replenished.
     fn consume(&mut self, executed: Duration) {
         self.used += executed;
         self.capacity = self.capacity.checked_sub(executed).unwrap_or_default();
     }
 
-    /// A replenishment of all that was used, a period after the activation time.
+    /// Schedules the replenishment of all used capacity, one period after the activation time.
     fn schedule(&mut self, now: Time) {
         if self.used.is_zero() {
             return;
@@ -100,7 +102,7 @@ impl Posix {
         self.capacity = (self.capacity + amount).min(self.params.budget);
     }
 
-    /// Carries out what is due. Only a thread that was out of capacity is activated by it.
+    /// Carries out due replenishments. They activate only a thread that was out of capacity.
     fn replenish(&mut self, now: Time) {
         while let Some(first) = self.pending.front().filter(|first| first.at <= now) {
             let (at, amount) = (first.at, first.amount);
@@ -143,12 +145,12 @@ impl Server for Posix {
         self.replenish(now);
     }
 
-    fn standing(&self, _now: Time) -> Standing {
+    fn status(&self, _now: Time) -> ServerStatus {
         let budget = if self.is_foreground() { self.capacity } else { Duration::ZERO };
         let first = self.pending.front().map(|first| first.at);
         let alarm = first.filter(|_| self.has_work);
         let due = if budget.is_zero() { first.unwrap_or(self.activation) } else { self.activation };
-        Standing { budget, alarm, due: due + self.params.period }
+        ServerStatus { budget, alarm, due: due + self.params.period }
     }
 
     fn replenishments(&self, out: &mut Vec<Replenishment>) {

@@ -9,24 +9,25 @@ use tidegate_model::{Duration, Time};
 /// A chunk of a server's budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replenishment {
-    /// From when on it may be used.
+    /// The instant from which it may be used.
     pub at: Time,
-    /// How much it is, never zero.
+    /// The amount, never zero.
     pub amount: Duration,
 }
 
-/// Chunks in order of time; those of one instant in the order in which they came.
+/// Chunks in order of time; chunks of one instant in order of insertion.
 ///
 /// # Invariants
-/// - Never empty, sorted, no chunk of zero (correction 4: a zero chunk at the head would keep the
-///   loop of Budget_Check going for ever).
+/// - Never empty, sorted, no chunk of zero (correction 4: a zero chunk at the head would make the
+///   loop of Budget_Check endless).
 #[derive(Debug, Clone)]
 pub(super) struct ReplenishmentQueue {
     chunks: VecDeque<Replenishment>,
 }
 
 impl ReplenishmentQueue {
-    /// One chunk, available from the start, and room for `replenishments_max`.
+    /// Creates the queue with one chunk, available from the start, and room for
+    /// `replenishments_max`.
     pub(super) fn new(budget: Duration, replenishments_max: u32) -> Self {
         let room = usize::try_from(replenishments_max).expect("a u32 is a usize");
         let mut chunks = VecDeque::with_capacity(room);
@@ -43,11 +44,11 @@ impl ReplenishmentQueue {
     }
 
     pub(super) fn set_head(&mut self, head: Replenishment) {
-        assert!(!head.amount.is_zero(), "a chunk of nothing");
+        assert!(!head.amount.is_zero(), "a chunk of zero");
         self.chunks[0] = head;
     }
 
-    /// The one after the head.
+    /// Returns the chunk after the head.
     pub(super) fn next(&self) -> Option<Replenishment> {
         self.chunks.get(1).copied()
     }
@@ -56,25 +57,25 @@ impl ReplenishmentQueue {
         self.chunks[self.chunks.len() - 1]
     }
 
-    /// Takes the head out; the caller puts a chunk in before the next look.
+    /// Removes the head; the caller must insert a chunk before the next access.
     pub(super) fn pop(&mut self) -> Replenishment {
         self.chunks.pop_front().expect("a server has its budget")
     }
 
-    /// Puts a chunk where its time belongs, behind those of the same instant.
+    /// Inserts a chunk in order of time, behind chunks of the same instant.
     pub(super) fn insert(&mut self, chunk: Replenishment) {
-        assert!(!chunk.amount.is_zero(), "a chunk of nothing");
+        assert!(!chunk.amount.is_zero(), "a chunk of zero");
         let later = self.chunks.iter().rev().take_while(|known| known.at > chunk.at).count();
         self.chunks.insert(self.chunks.len() - later, chunk);
     }
 
-    /// The head moves to a later instant, behind those that are earlier then.
+    /// Moves the head to a later instant, behind chunks that are then earlier.
     pub(super) fn postpone_head(&mut self, at: Time) {
         let head = self.pop();
         self.insert(Replenishment { at, ..head });
     }
 
-    /// The head and the one after it become one chunk from `at` on; there are two.
+    /// Merges the head and the next chunk, which must exist, into one chunk from `at` on.
     pub(super) fn merge_head(&mut self, at: Time) {
         let first = self.pop();
         let second = self.head();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The corrected sporadic server.
 //!
-//! The budget is cut into chunks, each a cohort of unit servers that were activated together.
-//! A chunk that is used up comes back a period after its own activation (Budget_Check), of one
-//! that is used in part the used part does (Split_Check), and what is available when the server
-//! unblocks is activated then (Unblock_Check). An overrun is borrowed from the next chunk, which
-//! becomes available later by as much. So the server never executes more than a periodic task
-//! with its budget and period, plus one overrun, in any window.
+//! The budget is divided into chunks, each a cohort of unit servers that were activated together.
+//! A chunk that is used up is replenished one period after its own activation (Budget_Check); if
+//! a chunk is used partly, the used part is (Split_Check); and the budget available when the
+//! server unblocks is activated then (Unblock_Check). An overrun is borrowed from the next chunk,
+//! which becomes available later by the same time. So in any window the server executes at most
+//! as much as a periodic task with its budget and period, plus one overrun.
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
@@ -17,20 +17,20 @@ use tidegate_cpu_model::ServerParams;
 use tidegate_model::{Duration, Time};
 
 use super::replenishments::{Replenishment, ReplenishmentQueue};
-use super::{Server, ServerEvent, Standing};
+use super::{Server, ServerEvent, ServerStatus};
 
-/// What becomes of the chunks when the server runs out of budget with work left.
+/// What happens to the chunks when the server runs out of budget with work left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coalescing {
     /// They stay as they are.
     Never,
-    /// All become one.
+    /// All are merged into one.
     Immediate,
-    /// The first two become one.
+    /// The first two are merged.
     Gradual,
 }
 
-/// The corrected sporadic server, and with coalescing the two hybrids.
+/// The corrected sporadic server and, with coalescing, the two hybrids.
 ///
 /// # Invariants
 /// - The chunks sum to the budget (I1, I5), are sorted, none is zero, and there are at most
@@ -40,20 +40,20 @@ pub enum Coalescing {
 pub struct Sporadic {
     params: ServerParams,
     pub(super) queue: ReplenishmentQueue,
-    /// Executed from the head chunk and not yet given a time to come back; or, where the head's
-    /// time is still to come, borrowed from it.
+    /// Execution from the head chunk that is not yet scheduled for replenishment or, if the
+    /// head's time is in the future, borrowed from it.
     usage: Duration,
-    /// The most chunks for now: coalescing lowers it until the load is light again.
+    /// The present limit on chunks: coalescing lowers it until the load is light again.
     pub(super) chunks_max: usize,
     coalescing: Coalescing,
     has_work: bool,
 }
 
 impl Sporadic {
-    /// A server that has all its budget.
+    /// Creates a server with its full budget.
     ///
     /// # Panics
-    /// When there is no such server ([`ServerParams::checked`]).
+    /// If the parameters are invalid ([`ServerParams::checked`]).
     pub fn new(params: ServerParams, coalescing: Coalescing) -> Self {
         let params = params.checked().unwrap_or_else(|error| panic!("{error}"));
         Self {
@@ -66,17 +66,18 @@ impl Sporadic {
         }
     }
 
-    /// What may be executed now without a break, of the head chunk alone.
+    /// Returns how long it may execute now without interruption, from the head chunk alone.
     fn capacity(&self, now: Time) -> Duration {
         let head = self.queue.head();
         if head.at > now {
             return Duration::ZERO;
         }
-        // Usage beyond the chunk is an overrun (correction 5: capacity at most 0, not equal).
+        // Usage beyond the chunk is an overrun (correction 5: capacity at most 0, not equal to
+        // 0).
         head.amount.checked_sub(self.usage).unwrap_or_default()
     }
 
-    /// Figure 6.3: chunks that are used up come back a period after their activation.
+    /// Figure 6.3: chunks that are used up are replenished one period after their activation.
     fn budget_check(&mut self, now: Time) {
         if !self.capacity(now).is_zero() {
             return;
@@ -100,17 +101,17 @@ impl Sporadic {
         }
     }
 
-    /// Lines 8 to 15: what was executed too much is taken from the earliest part of the next
-    /// chunk, as if it had been executed then.
+    /// Lines 8 to 15: the overrun is taken from the earliest part of the next chunk, as if it had
+    /// been executed then.
     ///
-    /// Correction 3: this also postpones a chunk that was available already, and so was no
+    /// Correction 3: this also postpones a chunk that was already available, and hence no
     /// overrun; that is safe by observation 2.
     fn borrow(&mut self) {
         let head = self.queue.head();
         let at = head.at + self.usage;
         self.queue.set_head(Replenishment { at, ..head });
-        // Correction 9: the head may now be later than chunks behind it, as many as there are:
-        // merging keeps the order, since they move to its later time.
+        // Correction 9: the head may now be later than any number of chunks behind it. Merging
+        // keeps the order, since they move to its later time.
         while let Some(next) = self.queue.next() {
             // Correction 1: without `- usage`, units of the next chunk could be used too early,
             // by as much as was borrowed.
@@ -121,11 +122,11 @@ impl Sporadic {
         }
     }
 
-    /// Figure 6.4: of a chunk that is used in part, the used part comes back a period after the
-    /// activation, and the remnant is there from now on.
+    /// Figure 6.4: if a chunk is used partly, the used part is replenished one period after the
+    /// activation, and the remnant is available from now on.
     fn split_check(&mut self, now: Time) {
         let head = self.queue.head();
-        // Correction 6: what was borrowed from a chunk that is still to come stays with it.
+        // Correction 6: a debt borrowed from a future chunk stays with that chunk.
         if self.usage.is_zero() || head.at > now {
             return;
         }
@@ -137,8 +138,8 @@ impl Sporadic {
             self.queue.postpone_head(head.at + self.usage);
             self.queue.insert(used);
         } else {
-            // Correction 6: the remnant goes to the next chunk, or back with the used part where
-            // there is none, which with a single chunk is a polling server.
+            // Correction 6: the remnant joins the next chunk or, if there is none, is replenished
+            // with the used part; with a single chunk this is a polling server.
             self.queue.pop();
             if self.queue.len() > 0 {
                 let next = self.queue.head();
@@ -151,13 +152,13 @@ impl Sporadic {
         self.usage = Duration::ZERO;
     }
 
-    /// Figure 6.5: what is available is activated now, and what becomes available before that is
-    /// used up belongs to it.
+    /// Figure 6.5: the available budget is activated now, together with budget that becomes
+    /// available before it is used up.
     fn unblock_check(&mut self, now: Time) {
         if self.capacity(now).is_zero() {
             return;
         }
-        // Correction 7: units that were borrowed come back a little later than they could.
+        // Correction 7: units that were borrowed are replenished slightly later than possible.
         let head = self.queue.head();
         self.queue.set_head(Replenishment { at: now, ..head });
         while let Some(next) = self.queue.next() {
@@ -168,7 +169,7 @@ impl Sporadic {
         }
     }
 
-    /// The server blocks: with budget left the load is light, and chunks may be many again.
+    /// Blocks the server: with budget left the load is light, and many chunks are allowed again.
     fn block(&mut self, now: Time) {
         self.has_work = false;
         self.budget_check(now);
@@ -203,11 +204,11 @@ impl Server for Sporadic {
         }
     }
 
-    fn standing(&self, now: Time) -> Standing {
+    fn status(&self, now: Time) -> ServerStatus {
         let budget = self.capacity(now);
         let head = self.queue.head().at;
         let alarm = (self.has_work && budget.is_zero()).then_some(head);
-        Standing { budget, alarm, due: head + self.params.period }
+        ServerStatus { budget, alarm, due: head + self.params.period }
     }
 
     fn replenishments(&self, out: &mut Vec<Replenishment>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Servers driven by hand: the rules of the corrected sporadic server one by one, the coalescing
-//! of the hybrids, and the servers with one budget a period. A tick is a nanosecond.
+//! of the hybrids, and the servers with one budget per period. A tick is a nanosecond.
 
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Server, ServerEvent};
@@ -21,7 +21,7 @@ fn params(kind: ServerKind, budget: u64, period: u64) -> ServerParams {
     ServerParams::new(kind, ticks(budget), ticks(period))
 }
 
-/// A server that was told these events: when, executed since the last, what.
+/// Returns a server after these events: (instant, executed since the last, event).
 fn told(params: ServerParams, events: &[(u64, u64, ServerEvent)]) -> Box<dyn Server + Send> {
     let mut server = tidegate_cpu_servers::build(&params);
     for &(at, executed, event) in events {
@@ -36,22 +36,22 @@ fn chunks(server: &dyn Server) -> Vec<(u64, u64)> {
     chunks.iter().map(|chunk| (chunk.at.ns(), chunk.amount.ns())).collect()
 }
 
-/// The chunks of a server after these events.
+/// Returns the chunks of a server after these events.
 fn chunks_after(params: ServerParams, events: &[(u64, u64, ServerEvent)]) -> Vec<(u64, u64)> {
     chunks(&*told(params, events))
 }
 
-fn standing(server: &dyn Server, at: u64) -> (u64, Option<u64>) {
-    let standing = server.standing(Time::from_ns(at));
-    (standing.budget.ns(), standing.alarm.map(Time::ns))
+fn status(server: &dyn Server, at: u64) -> (u64, Option<u64>) {
+    let status = server.status(Time::from_ns(at));
+    (status.budget.ns(), status.alarm.map(Time::ns))
 }
 
 const SPORADIC: ServerKind = ServerKind::Sporadic;
 
-/// A job of 2 at 0, of a budget of 4 every 20.
+/// A job of 2 at 0, with a budget of 4 every 20.
 const HALF: [(u64, u64, ServerEvent); 3] = [(0, 0, UNBLOCK), (0, 0, DISPATCH), (2, 2, BLOCK)];
 
-/// `HALF`, then at 10 the other half and one tick more.
+/// `HALF`, then at 10 the other half and one more tick.
 fn overrun() -> Vec<(u64, u64, ServerEvent)> {
     let mut events = HALF.to_vec();
     events.extend([(10, 0, UNBLOCK), (10, 0, DISPATCH), (13, 3, ALARM)]);
@@ -59,34 +59,34 @@ fn overrun() -> Vec<(u64, u64, ServerEvent)> {
 }
 
 #[test]
-fn the_used_part_comes_back_a_period_after_its_activation() {
+fn the_used_part_is_replenished_a_period_after_its_activation() {
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &HALF), [(2, 2), (20, 2)]);
 }
 
 #[test]
-fn what_is_used_up_comes_back_a_period_after_its_activation() {
+fn a_used_up_chunk_is_replenished_a_period_after_its_activation() {
     let server = told(
         params(SPORADIC, 4, 20),
         &[(3, 0, UNBLOCK), (3, 0, DISPATCH), (5, 2, PREEMPT), (9, 0, DISPATCH), (11, 2, ALARM)],
     );
     assert_eq!(chunks(&*server), [(23, 4)]);
-    assert_eq!(standing(&*server, 11), (0, Some(23)));
-    assert_eq!(standing(&*server, 23), (4, None));
+    assert_eq!(status(&*server, 11), (0, Some(23)));
+    assert_eq!(status(&*server, 23), (4, None));
 }
 
-/// An overrun is borrowed: the next chunk comes later, and has less to give.
+/// An overrun is borrowed: the next chunk comes later and contains less.
 #[test]
 fn an_overrun_is_borrowed_from_the_next_chunk() {
     let server = told(params(SPORADIC, 4, 20), &overrun());
     assert_eq!(chunks(&*server), [(21, 2), (30, 2)]);
-    assert_eq!(standing(&*server, 13), (0, Some(21)));
-    assert_eq!(standing(&*server, 21), (1, None));
+    assert_eq!(status(&*server, 13), (0, Some(21)));
+    assert_eq!(status(&*server, 21), (1, None));
 }
 
-/// Correction 1: the chunk of 23 is not there when the unit left of 21 is used up at 22. As
-/// printed, 21 + 2 would reach it.
+/// Correction 1: the chunk of 23 is not available when the remaining unit of 21 is used up at 22.
+/// As printed, 21 + 2 would reach it.
 #[test]
-fn what_was_borrowed_reaches_no_later_chunk() {
+fn borrowed_units_reach_no_later_chunk() {
     let events = [
         (0, 0, UNBLOCK),
         (2, 2, BLOCK),
@@ -108,8 +108,8 @@ fn a_second_look_changes_nothing() {
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &events), once);
 }
 
-/// Correction 9: each chunk that comes before the head is used up is merged, not only the first.
-/// What is left of 21 reaches 22, with that 24, and with both not 27.
+/// Correction 9: each chunk that becomes available before the head is used up is merged, not only
+/// the first. The rest of 21 reaches 22, with that 24, and with both not 27.
 #[test]
 fn a_postponed_head_takes_in_all_that_it_reaches() {
     let mut events = Vec::new();
@@ -120,8 +120,8 @@ fn a_postponed_head_takes_in_all_that_it_reaches() {
     assert_eq!(chunks_after(params(SPORADIC, 8, 20), &events), [(21, 6), (27, 2)]);
 }
 
-/// Correction 9: with no room for one more, remnants make a chunk longer than the time to those
-/// behind it, and an overrun may move it past them: 200 and 3, past 201 and 202.
+/// Correction 9: without room for another chunk, remnants make a chunk longer than the time to
+/// those behind it, and an overrun may move it past them: 200 and 3, past 201 and 202.
 #[test]
 fn a_head_that_an_overrun_moves_past_others_takes_them_along() {
     let three = ServerParams { replenishments_max: 3, ..params(SPORADIC, 10, 100) };
@@ -136,7 +136,7 @@ fn a_head_that_an_overrun_moves_past_others_takes_them_along() {
     assert_eq!(chunks_after(three, &events), [(203, 10)]);
 }
 
-/// Correction 6: who blocks with a debt keeps it.
+/// Correction 6: a server that blocks with a debt keeps it.
 #[test]
 fn a_debt_outlives_blocking() {
     let mut events = overrun();
@@ -144,20 +144,20 @@ fn a_debt_outlives_blocking() {
     let mut server = told(params(SPORADIC, 4, 20), &events);
     assert_eq!(chunks(&*server), [(21, 2), (30, 2)]);
     server.observe(Time::from_ns(25), Duration::ZERO, UNBLOCK);
-    assert_eq!(standing(&*server, 25), (1, None));
+    assert_eq!(status(&*server, 25), (1, None));
 }
 
 #[test]
-fn what_is_available_in_time_belongs_to_what_is_used() {
-    // At 19 the chunk of 20 comes before the two units are used up; that of 22 would not.
+fn budget_available_in_time_joins_the_used_chunk() {
+    // At 19 the chunk of 20 comes before the two units are used up; the chunk of 22 would not.
     let merged = [HALF.to_vec(), vec![(19, 0, UNBLOCK)]].concat();
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &merged), [(19, 4)]);
     let apart = [HALF.to_vec(), vec![(17, 0, UNBLOCK)]].concat();
     assert_eq!(chunks_after(params(SPORADIC, 4, 20), &apart), [(17, 2), (20, 2)]);
 }
 
-/// Correction 6: with no room for one more chunk the remnant goes to the next, and with a single
-/// one back with the used part: a polling server.
+/// Correction 6: without room for one more chunk the remnant joins the next and, with a single
+/// chunk, the used part: a polling server.
 #[test]
 fn a_remnant_without_room_waits_with_the_next() {
     let two = ServerParams { replenishments_max: 2, ..params(SPORADIC, 6, 20) };
@@ -167,22 +167,23 @@ fn a_remnant_without_room_waits_with_the_next() {
     assert_eq!(chunks_after(one, &HALF), [(20, 6)]);
 }
 
-/// Correction 11: a preemption is paid for before anything is executed, and not by who finds the
-/// processor free.
+/// Correction 11: a preemption is charged before anything is executed, and not if the processor
+/// was free.
 #[test]
 fn a_preemption_is_charged_at_once() {
     let charged = ServerParams { preemption_charge: ticks(3), ..params(SPORADIC, 10, 50) };
     let mut server = told(charged, &[(0, 0, UNBLOCK), (0, 0, DISPATCH)]);
-    assert_eq!(standing(&*server, 0).0, 10);
+    assert_eq!(status(&*server, 0).0, 10);
     server.observe(Time::from_ns(4), ticks(4), PREEMPT);
     server.observe(Time::from_ns(6), Duration::ZERO, PREEMPTS);
-    assert_eq!(standing(&*server, 6).0, 3);
-    // The rest is used up, and all comes back together.
+    assert_eq!(status(&*server, 6).0, 3);
+    // The rest is used up, and all is replenished together.
     server.observe(Time::from_ns(9), ticks(3), ALARM);
     assert_eq!(chunks(&*server), [(50, 10)]);
 }
 
-/// Four chunks of one tick, activated at 0, 5, 10 and 15, and then work without end.
+/// Returns a server with four chunks of one tick, activated at 0, 5, 10 and 15, followed by
+/// endless work.
 fn in_four_pieces(kind: ServerKind) -> Box<dyn Server + Send> {
     let mut events = Vec::new();
     for at in [0, 5, 10] {
@@ -192,7 +193,7 @@ fn in_four_pieces(kind: ServerKind) -> Box<dyn Server + Send> {
     told(params(kind, 4, 100), &events)
 }
 
-/// Correction 10: chunks that become one do so at the later time.
+/// Correction 10: merged chunks take the later time.
 #[test]
 fn coalescing_moves_chunks_to_the_later_time() {
     let pieces = [(100, 1), (105, 1), (110, 1), (115, 1)];
@@ -202,7 +203,7 @@ fn coalescing_moves_chunks_to_the_later_time() {
     assert_eq!(chunks(&*gradual), [(105, 2), (110, 1), (115, 1)]);
 }
 
-/// A hybrid cuts its budget again once it blocks with some of it left.
+/// A hybrid divides its budget again once it blocks with some of it left.
 #[test]
 fn blocking_with_budget_left_ends_the_heavy_load() {
     let mut server = in_four_pieces(ServerKind::HybridImmediate);
@@ -211,9 +212,9 @@ fn blocking_with_budget_left_ends_the_heavy_load() {
     assert_eq!(chunks(&*server), [(117, 2), (215, 2)]);
 }
 
-/// The defects of POSIX in two steps: an overrun is forgiven and comes back.
+/// The defects of POSIX in two steps: an overrun is forgiven and replenished.
 #[test]
-fn posix_replenishes_what_it_forgave() {
+fn posix_replenishes_a_forgiven_overrun() {
     let server = told(params(ServerKind::PosixSporadic, 4, 20), &overrun());
     assert_eq!(chunks(&*server), [(20, 2), (30, 3)]);
 }
@@ -222,32 +223,32 @@ fn posix_replenishes_what_it_forgave() {
 fn a_polling_server_looks_once_a_period() {
     let polling = params(ServerKind::Polling, 4, 20);
     let found = told(polling, &[(0, 0, UNBLOCK)]);
-    assert_eq!(standing(&*found, 0), (4, Some(20)));
+    assert_eq!(status(&*found, 0), (4, Some(20)));
     let late = told(polling, &[(1, 0, UNBLOCK)]);
-    assert_eq!(standing(&*late, 1), (0, Some(20)));
-    // What is left when the work runs out is lost.
+    assert_eq!(status(&*late, 1), (0, Some(20)));
+    // The budget left when the work runs out is lost.
     let lost = told(polling, &[(0, 0, UNBLOCK), (1, 1, BLOCK), (2, 0, UNBLOCK)]);
-    assert_eq!(standing(&*lost, 2), (0, Some(20)));
+    assert_eq!(status(&*lost, 2), (0, Some(20)));
     let next = told(polling, &[(1, 0, UNBLOCK), (20, 0, ALARM), (25, 5, ALARM)]);
-    assert_eq!(standing(&*next, 25), (0, Some(40)));
+    assert_eq!(status(&*next, 25), (0, Some(40)));
 }
 
 #[test]
 fn a_deferrable_server_keeps_its_budget_to_the_end_of_the_period() {
     let deferrable = params(ServerKind::Deferrable, 4, 20);
     let server = told(deferrable, &[(18, 0, UNBLOCK), (20, 2, ALARM)]);
-    assert_eq!(standing(&*server, 20), (4, Some(40)));
+    assert_eq!(status(&*server, 20), (4, Some(40)));
 }
 
-/// An overrun of one period is owed to the next, however late that is looked at.
+/// An overrun of one period is owed to the next, however late the server is checked.
 #[test]
 fn servers_with_one_budget_a_period_pay_for_overruns() {
     for kind in [ServerKind::Polling, ServerKind::Deferrable] {
         let work = [(0, 0, UNBLOCK), (7, 7, ALARM)];
         let soon = told(params(kind, 4, 20), &[&work[..], &[(20, 0, ALARM)]].concat());
-        assert_eq!(standing(&*soon, 20).0, 1, "{kind}");
+        assert_eq!(status(&*soon, 20).0, 1, "{kind}");
         let late = told(params(kind, 4, 20), &[&work[..], &[(40, 0, ALARM)]].concat());
-        assert_eq!(standing(&*late, 40).0, 4, "{kind}");
+        assert_eq!(status(&*late, 40).0, 4, "{kind}");
     }
 }
 

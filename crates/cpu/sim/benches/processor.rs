@@ -12,7 +12,7 @@ use tidegate_cpu_model::{
 use tidegate_cpu_sim::{CpuParams, CpuRun, simulate};
 use tidegate_model::Duration;
 
-/// Shows that a longer run takes no more memory.
+/// Shows that a longer run needs no more memory.
 #[global_allocator]
 static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
 
@@ -24,7 +24,7 @@ const fn us(us: u64) -> Duration {
     Duration::from_us(us)
 }
 
-/// So many tasks with different periods that need three quarters of the processor.
+/// Returns `count` tasks with different periods that need three quarters of the processor.
 fn tasks(scheduling: Scheduling, count: u32) -> CpuWorkload {
     let mut workload = CpuWorkload::new(scheduling);
     workload.switch = us(2);
@@ -37,7 +37,7 @@ fn tasks(scheduling: Scheduling, count: u32) -> CpuWorkload {
     workload
 }
 
-/// A server for packets above six tasks, and below two.
+/// Returns a server for packets above six tasks, and below two.
 fn with_server(kind: ServerKind) -> CpuWorkload {
     let mut workload = tasks(Scheduling::FixedPriority, 8);
     workload.timer_latency = us(5);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! When jobs come and how long they execute, drawn from a seed.
+//! When jobs arrive and how long they execute, drawn from a seed.
 
 use tidegate_cpu_model::{Arrivals, CpuTask, CpuWork, Execution, TaskArrivals};
 use tidegate_model::{Duration, Random, Time};
 
-/// 2^53: as many fractions as a double tells apart.
+/// 2^53: the number of fractions that a double distinguishes.
 const FRACTIONS: f64 = 9_007_199_254_740_992.0;
 
-/// The longest that is drawn: 73 years, more than any run needs and no end of time.
+/// The longest time drawn: 73 years, longer than any run.
 const DRAWN_NS_MAX: u64 = 1 << 61;
 
-/// Exponentially distributed, at least 1 ns.
+/// Draws an exponentially distributed time, at least 1 ns.
 ///
 /// The logarithm is `libm`'s, which is the same on every machine.
 fn exponential(random: &mut Random, mean: Duration) -> Duration {
-    // 53 bits and never 0, of which there is no logarithm.
+    // 53 bits and never 0, which has no logarithm.
     let fraction = (float(random.bits() >> 11) + 1.0) / FRACTIONS;
     let drawn = -libm::log(fraction) * float(mean.ns());
     Duration::from_ns(whole(drawn).clamp(1, DRAWN_NS_MAX))
@@ -34,7 +34,7 @@ fn whole(number: f64) -> u64 {
     number as u64
 }
 
-/// One to two times `least`.
+/// Draws one to two times `least`.
 fn at_least(random: &mut Random, least: Duration) -> Duration {
     least + Duration::from_ns(random.below(least.ns()))
 }
@@ -63,12 +63,12 @@ impl TaskReleases {
         releases
     }
 
-    /// When the next job is released.
+    /// Returns when the next job is released.
     pub(super) fn next(&self) -> Time {
         self.next.1
     }
 
-    /// The next job is released now: when did it arrive?
+    /// Takes the job that is released now; returns its arrival.
     pub(super) fn take(&mut self) -> Time {
         let arrival = self.next.0;
         let gap = match self.arrivals {
@@ -84,7 +84,7 @@ impl TaskReleases {
             0 => 0,
             jitter => self.random.below(jitter + 1),
         };
-        // Jobs of a task are released in order, however large the jitter.
+        // Jobs of a task are released in order, for any jitter.
         let release = (arrival + Duration::from_ns(delay)).max(self.next.1);
         self.next = (arrival, release);
     }
@@ -97,7 +97,7 @@ pub(super) struct WorkArrivals {
     execution: Execution,
     random: Random,
     next: Time,
-    /// How many of a list have been.
+    /// The number of instants of a list already used.
     taken: usize,
     offset: Duration,
 }
@@ -120,12 +120,12 @@ impl WorkArrivals {
         arrivals
     }
 
-    /// When the next jobs arrive.
+    /// Returns when the next jobs arrive.
     pub(super) fn next(&self) -> Time {
         self.next
     }
 
-    /// They arrive now: how many?
+    /// Takes the jobs that arrive now; returns their number.
     pub(super) fn take(&mut self) -> u32 {
         let jobs = match &self.arrivals {
             Arrivals::Bursty { burst, .. } => *burst,
@@ -150,7 +150,7 @@ impl WorkArrivals {
         };
     }
 
-    /// How long the next job executes.
+    /// Draws how long the next job executes.
     pub(super) fn draw_execution(&mut self) -> Duration {
         match self.execution {
             Execution::Fixed(execution) => execution,

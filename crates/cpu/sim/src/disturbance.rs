@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is bounded and not scheduled: sections of less urgent threads, and thieves.
+//! Bounded but unscheduled disturbance: sections of less urgent threads, and stolen time.
 //!
-//! A *section* keeps more urgent threads waiting: a lock with its ceiling, or preemption that is
-//! off. It is a part of what a task executes anyway, or of a thread that is not in the workload
-//! and less urgent than all that is. It lasts no longer than the blocking term of every thread that
-//! it keeps waiting, which are those above its owner up to its ceiling; under EDF nobody preempts
-//! it, and it may delay whoever has a shorter deadline. Servers hold none.
+//! A *section* delays more urgent threads: a lock with its ceiling, or disabled preemption. It is
+//! part of a task's normal execution, or belongs to a thread that is outside the workload and
+//! less urgent than everything in it. It lasts no longer than the blocking term of every thread
+//! that it delays, which are the threads above its owner up to its ceiling. Under EDF no thread
+//! preempts it, and it may delay every thread with a shorter deadline. Servers have no sections.
 
 use tidegate_model::Duration;
 
-use super::thief::Thief;
+use super::stolen_time::StolenTime;
 
-/// When sections begin and thieves strike.
+/// When sections begin and time is stolen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
     /// Never.
     Never,
-    /// When it hurts most: just before something is released, as long or as much as allowed.
+    /// At the worst instants: just before a release, for the longest allowed time.
     Critical,
     /// At random.
     Random,
 }
 
-/// What disturbs a run.
+/// The disturbance of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Disturbance<'a> {
-    /// When.
+    /// The instants of disturbance.
     pub timing: Timing,
-    /// Who steals; sections follow from the blocking terms of the workload.
-    pub thieves: &'a [Thief],
-    /// The least that a thief waits for before it steals on: a nanosecond is the worst, and slow.
+    /// The sources of stolen time; sections follow from the blocking terms of the workload.
+    pub stolen: &'a [StolenTime],
+    /// The least amount for which a source waits before it steals again: one nanosecond is the
+    /// worst case, and slow.
     pub grain: Duration,
 }
 
 impl Disturbance<'static> {
-    /// Nothing.
-    pub const NONE: Self =
-        Self { timing: Timing::Never, thieves: &[], grain: Duration::from_ns(1) };
+    /// No disturbance.
+    pub const NONE: Self = Self { timing: Timing::Never, stolen: &[], grain: Duration::from_ns(1) };
 }

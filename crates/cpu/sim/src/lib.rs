@@ -3,13 +3,15 @@
 //! under fixed priorities or earliest deadline first.
 //!
 //! # The model
-//! - Preemptive; among equals first come first served, and who is preempted keeps its place.
-//! - Whoever takes the processor first spends one context switch on it; it is nobody's budget.
-//! - A server's budget is enforced `timer_latency` late, always: that is the worst case for
-//!   others. Replenishments and releases are on time, which is the worst case, too.
-//! - A job executes as long as its task says, never shorter.
-//! - What is bounded and not scheduled, blocking and thieves, comes as [`Disturbance`] says. A thief
-//!   stops the processor: whoever has it keeps it, and what that costs is in what was measured.
+//! - Preemptive; among equals first come first served, and a preempted thread keeps its place.
+//! - A thread that takes the processor first spends one context switch, which is charged to no
+//!   budget.
+//! - A server's budget is always enforced `timer_latency` late: the worst case for others.
+//!   Replenishments and releases are on time, which is also the worst case.
+//! - A job always executes as long as its task says.
+//! - Bounded but unscheduled disturbance, blocking and stolen time, follows [`Disturbance`].
+//!   Stolen time stops the processor: the running thread keeps it, and the measured time includes
+//!   the cost.
 //! - At one instant completions come first, then arrivals of work, releases of tasks, and alarms
 //!   of servers.
 
@@ -19,43 +21,43 @@ mod metrics;
 mod processor;
 mod ready;
 mod server_state;
+mod stolen_time;
 mod task_state;
-mod thief;
 mod timeline;
 mod window;
 
 use tidegate_cpu_model::CpuWorkload;
-use tidegate_cpu_servers::{self, Server, ServerEvent, Standing};
+use tidegate_cpu_servers::{self, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
 
 pub use disturbance::{Disturbance, Timing};
 pub use metrics::{CpuRun, JobMetrics, ServerMetrics};
-pub use thief::Thief;
+pub use stolen_time::StolenTime;
 pub use window::WindowMax;
 
 use processor::Processor;
 
-/// A run.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct CpuParams<'a> {
-    /// Who shares the processor.
+    /// The workload that shares the processor.
     pub workload: &'a CpuWorkload,
-    /// How long to go on.
+    /// The duration of the run.
     pub duration: Duration,
-    /// Fixes everything random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// Sections that block, and thieves.
+    /// The blocking sections and the stolen time.
     pub disturbance: Disturbance<'a>,
 }
 
 impl<'a> CpuParams<'a> {
-    /// A run that nothing disturbs.
+    /// Creates a run without disturbance.
     pub const fn new(workload: &'a CpuWorkload, duration: Duration, seed: u64) -> Self {
         Self { workload, duration, seed, disturbance: Disturbance::NONE }
     }
 }
 
-/// Who executes.
+/// A thread of the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thread {
     /// A task, by its index in the workload.
@@ -64,41 +66,42 @@ pub enum Thread {
     Server(usize),
 }
 
-/// Who watches a run; every method does nothing unless it is written.
+/// Observes a run; every method does nothing by default.
 pub trait CpuObserver {
-    /// A thread executed without a break; `in_budget` is false for a server in the background.
+    /// Reports uninterrupted execution of a thread; `in_budget` is false for a server in the
+    /// background.
     fn executed(&mut self, thread: Thread, from: Time, to: Time, in_budget: bool) {
         let _ = (thread, from, to, in_budget);
     }
 
-    /// A job was complete.
+    /// Reports a completed job.
     fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
         let _ = (thread, arrival, now);
     }
 
-    /// Thieves had the processor.
+    /// Reports stolen time.
     fn stolen(&mut self, from: Time, to: Time) {
         let _ = (from, to);
     }
 
-    /// A server was told something, and this is how it stands since.
+    /// Reports an event of a server, and its status afterwards.
     fn observed(&mut self, call: &ServerCall<'_>) {
         let _ = call;
     }
 }
 
-/// What a server was told.
+/// An event that was passed to a server.
 pub struct ServerCall<'a> {
-    /// Which one.
+    /// The server's index.
     pub index: usize,
-    /// When.
+    /// The instant.
     pub now: Time,
-    /// Executed since the last call.
+    /// The execution since the last call.
     pub executed: Duration,
-    /// What happened.
+    /// The event.
     pub event: ServerEvent,
-    /// How it stands since.
-    pub standing: Standing,
+    /// The server's status afterwards.
+    pub status: ServerStatus,
     /// The server itself.
     pub server: &'a dyn Server,
 }
@@ -142,7 +145,8 @@ impl<O: CpuObserver + ?Sized> CpuObserver for &mut O {
 /// Runs a workload with the servers that it describes.
 ///
 /// # Panics
-/// When there is no such server ([`tidegate_cpu_model::ServerParams::checked`]), or at the end of time.
+/// If a server's parameters are invalid ([`tidegate_cpu_model::ServerParams::checked`]), or
+/// `Time` overflows.
 ///
 /// # Example
 /// ```
@@ -165,11 +169,11 @@ pub fn simulate(params: &CpuParams<'_>, observer: &mut impl CpuObserver) -> CpuR
     simulate_with(params, servers, observer)
 }
 
-/// The same with servers from elsewhere, one for each in the workload; what the workload says of
-/// their rules is not used.
+/// Runs a workload with the given servers, one for each in the workload, whose descriptions of
+/// rules are ignored.
 ///
 /// # Panics
-/// When there is not one for each, or at the end of time.
+/// If there is not one server for each, or `Time` overflows.
 pub fn simulate_with(
     params: &CpuParams<'_>,
     servers: Vec<Box<dyn Server + '_>>,

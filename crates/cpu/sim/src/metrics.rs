@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is counted in a run of a processor.
+//! The metrics of a run of a processor.
 
 use tidegate_cpu_model::CpuWorkload;
 use tidegate_model::Duration;
@@ -7,20 +7,20 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::window::WindowMax;
 
-/// What is counted of the jobs of a task or a piece of work.
+/// The metrics of the jobs of a task or a piece of work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobMetrics {
     /// Its name in the workload.
     pub name: String,
-    /// What a response is held against.
+    /// The deadline with which responses are compared.
     pub deadline: Option<Duration>,
-    /// From arrival to completion.
+    /// The times from arrival to completion.
     pub responses: Distribution,
-    /// Jobs that were complete after their deadline, or not complete and past it.
+    /// Jobs that completed after their deadline, or are incomplete and past it.
     pub misses: u64,
-    /// Jobs that found the queue full; they are misses where there is a deadline.
+    /// Jobs that found the queue full; they are misses if there is a deadline.
     pub lost: u64,
-    /// Jobs that were not complete when the run ended.
+    /// Jobs that were incomplete when the run ended.
     pub unfinished: u64,
 }
 
@@ -60,52 +60,52 @@ impl JobMetrics {
     }
 }
 
-/// What is counted of a server.
+/// The metrics of a server.
 #[derive(Debug, Clone)]
 pub struct ServerMetrics {
     /// Its name in the workload.
     pub name: String,
-    /// Executed within its budget, overruns included.
+    /// The execution within its budget, overruns included.
     pub executed: Duration,
-    /// Executed in the background.
+    /// The execution in the background.
     pub background: Duration,
-    /// What it was charged for preemptions.
+    /// The charges for preemptions.
     pub charged: Duration,
-    /// How often it was about to take the processor from somebody who would have gone on, and was
-    /// charged for that.
+    /// How often it was about to take the processor from a thread that would have continued, and
+    /// was charged for it.
     pub preemptions: u64,
     /// How often its budget ran out with work left.
     pub exhaustions: u64,
-    /// The most it executed within its budget in any window as long as its period.
+    /// The most execution within its budget in any window as long as its period.
     pub window: WindowMax,
 }
 
-/// A run of a processor.
+/// The result of a run.
 #[derive(Debug, Clone)]
 pub struct CpuRun {
-    /// Of each task.
+    /// The metrics of each task.
     pub tasks: Vec<JobMetrics>,
-    /// Of each server.
+    /// The metrics of each server.
     pub servers: Vec<ServerMetrics>,
-    /// Of each piece of work.
+    /// The metrics of each piece of work.
     pub work: Vec<JobMetrics>,
-    /// How long it was.
+    /// The duration of the run.
     pub duration: Duration,
-    /// The processor executed jobs, or switched.
+    /// The time in which the processor executed jobs, or switched.
     pub busy: Duration,
-    /// Of that, spent on context switches.
+    /// The part of it spent on context switches.
     pub switching: Duration,
-    /// Context switches.
+    /// The number of context switches.
     pub switches: u64,
     /// Releases, completions, exhaustions, replenishments and preemptions.
     pub events: u64,
-    /// What thieves took.
+    /// The total stolen time.
     pub stolen: Duration,
-    /// Sections of less urgent threads, whether somebody was kept waiting or could have been.
+    /// The number of sections of less urgent threads, whether or not they delayed another thread.
     pub sections: u64,
     /// The longest section.
     pub section_max: Duration,
-    /// More jobs of a task waited than there is room for; the run ended early.
+    /// Whether more jobs of a task waited than there is room for, which ended the run early.
     pub is_overloaded: bool,
 }
 
@@ -141,15 +141,15 @@ impl CpuRun {
         }
     }
 
-    /// Whether every deadline was kept, and the run came to its end.
+    /// Returns whether every deadline was kept and the run was complete.
     pub fn is_kept(&self) -> bool {
         !self.is_overloaded && self.tasks.iter().chain(&self.work).all(|it| it.misses == 0)
     }
 
-    /// The share of the run in which the processor was busy, in parts per million.
+    /// Returns the share of the run in which the processor was busy, in parts per million.
     ///
     /// # Panics
-    /// Never: the processor is busy for no longer than the run.
+    /// Never: the processor is busy for at most the run.
     pub fn utilisation_ppm(&self) -> u64 {
         let busy = u128::from(self.busy.ns()) * 1_000_000;
         u64::try_from(busy / u128::from(self.duration.ns().max(1))).expect("a share of the run")

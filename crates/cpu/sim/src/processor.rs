@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The event loop: time jumps to what happens next, then the most urgent thread executes.
+//! The event loop: time jumps to the next event, then the most urgent thread executes.
 //!
-//! Threads and sources of events are numbered: tasks first, then servers; and work, tasks,
-//! servers, thieves, sections. Behind the tasks comes the outsider. Who executes is accounted for when something of its own happens, not at every event.
+//! Threads are numbered: tasks, then the outsider, then servers. Sources of events are numbered:
+//! work, tasks, servers, stolen time, sections. Execution is accounted at events of the running
+//! thread, not at every event.
 
 mod disturb;
 mod execution;
@@ -15,22 +16,22 @@ use super::arrivals::WorkArrivals;
 use super::metrics::CpuRun;
 use super::ready::{Ready, Urgency};
 use super::server_state::{Mode, ServerJob, ServerState};
+use super::stolen_time::StolenTimeState;
 use super::task_state::TaskState;
-use super::thief::ThiefState;
 use super::timeline::Timeline;
 use super::{CpuObserver, CpuParams, Disturbance, ServerCall, Timing};
 
-/// Who has the processor.
+/// The running thread.
 #[derive(Debug, Clone, Copy)]
 struct Running {
     thread: usize,
-    /// Accounted for up to here; later than now while thieves have the processor.
+    /// Execution is accounted up to here; later than now while time is stolen.
     since: Time,
-    /// What is left of the context switch.
+    /// The rest of the context switch.
     switch_left: Duration,
     /// When its budget is enforced.
     enforced_at: Time,
-    /// When it is to stop if nobody interferes.
+    /// When it stops if nothing interferes.
     stop_at: Time,
 }
 
@@ -45,10 +46,10 @@ pub(super) struct Processor<'a, O> {
     work: Vec<(usize, WorkArrivals)>,
     tasks: Vec<(Priority, TaskState)>,
     servers: Vec<ServerState<'a>>,
-    thieves: Vec<ThiefState>,
-    /// Thieves have the processor until then.
+    stolen: Vec<StolenTimeState>,
+    /// The processor is stolen until then.
     stolen_until: Time,
-    /// How the processor was just before this instant; none if somebody stopped at it.
+    /// The state just before this instant; `None` if a thread stopped at it.
     before: Option<Before>,
     timeline: Timeline,
     ready: Ready,
@@ -61,11 +62,11 @@ pub(super) struct Processor<'a, O> {
     observer: &'a mut O,
 }
 
-/// How the processor was just before an instant.
+/// The state of the processor just before an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Idle,
-    /// This thread had it, and had not come to an end.
+    /// This thread was running and did not stop.
     Thread(usize),
 }
 
@@ -88,21 +89,21 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         let servers: Vec<_> =
             described.map(|(server, rules)| ServerState::new(server, rules)).collect();
         tasks.push((Priority(0), TaskState::outsider(random())));
-        let Disturbance { timing, thieves, .. } = params.disturbance;
+        let Disturbance { timing, stolen, .. } = params.disturbance;
         let patience = disturb::patience(workload);
-        let state = |thief| ThiefState::new(thief, &params.disturbance, patience, random());
-        let thieves: Vec<_> = thieves.iter().map(state).collect();
+        let state = |it| StolenTimeState::new(it, &params.disturbance, patience, random());
+        let stolen: Vec<_> = stolen.iter().map(state).collect();
         let random = random();
         let scheduled = work.len() + tasks.len() + servers.len();
-        let mut timeline = Timeline::new(scheduled + thieves.len() + 1);
+        let mut timeline = Timeline::new(scheduled + stolen.len() + 1);
         for (source, (_, arrivals)) in work.iter().enumerate() {
             timeline.set(source, arrivals.next());
         }
         for (source, (_, task)) in (work.len()..).zip(&tasks) {
             timeline.set(source, task.releases.next());
         }
-        for (source, thief) in (scheduled..).zip(&thieves) {
-            timeline.set(source, thief.next);
+        for (source, it) in (scheduled..).zip(&stolen) {
+            timeline.set(source, it.next);
         }
         let mut processor = Self {
             workload,
@@ -115,7 +116,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             work,
             tasks,
             servers,
-            thieves,
+            stolen,
             stolen_until: Time::ZERO,
             before: Some(Before::Idle),
             timeline,
@@ -157,7 +158,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         self.finish()
     }
 
-    /// Everything that comes from outside at this instant; whether there was room for it.
+    /// Handles all external events of this instant; returns whether there was room for them.
     fn handle_events(&mut self) -> bool {
         loop {
             let (at, source) = self.timeline.first();
@@ -167,7 +168,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             self.run.events += 1;
             let task = source.wrapping_sub(self.work.len());
             let server = task.wrapping_sub(self.tasks.len());
-            let thief = server.wrapping_sub(self.servers.len());
+            let stolen = server.wrapping_sub(self.servers.len());
             if source < self.work.len() {
                 self.arrive(source);
             } else if task < self.tasks.len() {
@@ -176,8 +177,8 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 }
             } else if server < self.servers.len() {
                 self.alarm(server);
-            } else if thief < self.thieves.len() {
-                self.go_on_stealing(thief);
+            } else if stolen < self.stolen.len() {
+                self.continue_stealing(stolen);
             } else {
                 self.block();
                 self.set_next_section();
@@ -239,29 +240,29 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         self.running.is_some_and(|running| running.thread == thread)
     }
 
-    /// Tells a server what happened, and follows what it says.
+    /// Reports an event to a server, and applies the server's status.
     fn tell(&mut self, index: usize, event: ServerEvent) {
         let state = &mut self.servers[index];
         let executed = std::mem::take(&mut state.unreported);
         state.server.observe(self.now, executed, event);
-        state.standing = state.server.standing(self.now);
+        state.status = state.server.status(self.now);
         self.observer.observed(&ServerCall {
             index,
             now: self.now,
             executed,
             event,
-            standing: state.standing,
+            status: state.status,
             server: &*state.server,
         });
-        // A server that asks for this very instant is asked again at the next; one without work is not.
+        // An alarm for this very instant is set to the next; a server without work gets none.
         let soonest = self.now + Duration::from_ns(1);
-        let wanted = state.standing.alarm.filter(|_| !state.jobs.is_empty());
+        let wanted = state.status.alarm.filter(|_| !state.jobs.is_empty());
         let alarm = wanted.map_or(Time::MAX, |alarm| alarm.max(soonest));
         self.timeline.set(self.work.len() + self.tasks.len() + index, alarm);
         self.follow(index);
     }
 
-    /// Puts a server where its standing places it.
+    /// Moves a server to the mode that its status allows.
     fn follow(&mut self, index: usize) {
         let thread = self.tasks.len() + index;
         let is_running = self.is_running(thread);
@@ -282,9 +283,9 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 Some(Urgency::of_priority(priority, turn))
             }
             (_, Scheduling::FixedPriority, _) => Some(Urgency::of_priority(state.priority, turn)),
-            (_, Scheduling::Edf, _) => Some(Urgency::of_deadline(state.standing.due, turn)),
+            (_, Scheduling::Edf, _) => Some(Urgency::of_deadline(state.status.due, turn)),
         };
-        // Who is as urgent as before keeps its place among its equals.
+        // A thread as urgent as before keeps its place among its equals.
         if was.zip(rank).is_some_and(|(was, rank)| was.is_equal_rank(rank)) {
             return;
         }
@@ -311,7 +312,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         urgency.expect("a thread that is ready or executes is urgent")
     }
 
-    /// Whether nobody is more urgent than a thread, ready or executing.
+    /// Returns whether no thread, ready or running, is more urgent than this one.
     fn is_next(&self, thread: usize) -> bool {
         let is_above_running =
             |urgency| self.running.is_none_or(|running| self.urgency(running.thread) > urgency);
@@ -320,14 +321,14 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             .is_some_and(|(urgency, first)| first == thread && is_above_running(urgency))
     }
 
-    /// The most urgent thread gets the processor.
+    /// Gives the processor to the most urgent thread.
     fn choose(&mut self) {
         while let Some((urgency, thread)) = self.ready.first() {
             let preempted = self.running.map(|running| running.thread);
             if preempted.is_some_and(|running| self.urgency(running) <= urgency) {
                 return;
             }
-            // A server pays before it preempts, and may find that it cannot.
+            // A server is charged before it preempts, and may then lack budget.
             if let Some(index) = thread.checked_sub(self.tasks.len())
                 && self.servers[index].mode == Mode::InBudget
             {
@@ -352,7 +353,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         }
     }
 
-    /// A server is about to take the processor.
+    /// Charges a server that is about to take the processor.
     fn pay(&mut self, index: usize, preempts: bool) {
         if preempts {
             let metrics = &mut self.run.servers[index];
@@ -362,7 +363,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         self.tell(index, ServerEvent::Dispatch { preempts });
     }
 
-    /// Who executes gives way, and keeps its place among its equals.
+    /// Preempts the running thread, which keeps its place among its equals.
     fn preempt(&mut self) {
         self.account();
         self.run.events += 1;
@@ -376,7 +377,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         }
     }
 
-    /// What is not complete at the end counts where its deadline has passed.
+    /// Ends the run: an incomplete job is a miss if its deadline has passed.
     fn finish(mut self) -> CpuRun {
         self.account();
         for (metrics, (_, task)) in self.run.tasks.iter_mut().zip(&self.tasks) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who would execute: the ready threads in order of urgency.
+//! The ready threads in order of urgency.
 
 use tidegate_cpu_model::Priority;
 use tidegate_model::Time;
 
-/// How urgent a ready thread is; the least is first. Among equals the one that became ready
-/// first, which a preempted thread still is.
+/// The urgency of a ready thread; the least is first. Among equals the one that became ready
+/// first goes first; a preempted thread keeps its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Urgency {
     rank: u64,
@@ -13,23 +13,24 @@ pub(super) struct Urgency {
 }
 
 impl Urgency {
-    /// That of a priority, of which the highest is first.
+    /// Returns the urgency of a priority, of which the highest is first.
     pub(super) fn of_priority(priority: Priority, turn: u64) -> Self {
         Self { rank: u64::MAX - u64::from(priority.0), turn }
     }
 
-    /// That of an absolute deadline.
+    /// Returns the urgency of an absolute deadline.
     pub(super) fn of_deadline(due: Time, turn: u64) -> Self {
         Self { rank: due.ns(), turn }
     }
 
-    /// Whether only their turn tells them apart.
+    /// Returns whether they differ only by their turn.
     pub(super) fn is_equal_rank(self, other: Self) -> bool {
         self.rank == other.rank
     }
 }
 
-/// Ready threads that do not execute, the most urgent last: few, so a sorted list is quickest.
+/// Ready threads that do not run, the most urgent last. They are few, so a sorted list is
+/// fastest.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     threads: Vec<(Urgency, usize)>,
@@ -51,12 +52,12 @@ impl Ready {
         self.threads.remove(place);
     }
 
-    /// The most urgent.
+    /// Returns the most urgent thread.
     pub(super) fn first(&self) -> Option<(Urgency, usize)> {
         self.threads.last().copied()
     }
 
-    /// Takes the most urgent out.
+    /// Removes the most urgent thread.
     pub(super) fn pop(&mut self) {
         self.threads.pop();
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A server in a run: its rules, the jobs that wait for it, and whether it may execute.
+//! A server in a run: its rules, its queued jobs, and whether it may execute.
 
 use std::collections::VecDeque;
 
 use tidegate_cpu_model::{Background, CpuServer, Priority};
-use tidegate_cpu_servers::{Server, Standing};
+use tidegate_cpu_servers::{Server, ServerStatus};
 use tidegate_model::{Duration, Time};
 
 use super::ready::Urgency;
 
-/// A job that waits for a server.
+/// A job queued at a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerJob {
     pub(super) work: usize,
@@ -22,11 +22,11 @@ pub(super) struct ServerJob {
 pub(super) enum Mode {
     /// It has no work.
     Blocked,
-    /// At its priority.
+    /// It executes at its priority.
     InBudget,
-    /// At its background priority.
+    /// It executes at its background priority.
     Background,
-    /// Not before its next replenishment.
+    /// It does not execute before its next replenishment.
     Out,
 }
 
@@ -39,17 +39,17 @@ pub(super) struct ServerState<'a> {
     pub(super) jobs: VecDeque<ServerJob>,
     jobs_max: usize,
     pub(super) mode: Mode,
-    pub(super) standing: Standing,
-    /// While it may execute.
+    pub(super) status: ServerStatus,
+    /// Its urgency while it may execute.
     pub(super) urgency: Option<Urgency>,
-    /// Executed in its budget since it was last told.
+    /// Its execution within its budget since the last report.
     pub(super) unreported: Duration,
 }
 
 impl<'a> ServerState<'a> {
     pub(super) fn new(described: &CpuServer, server: Box<dyn Server + 'a>) -> Self {
         Self {
-            standing: server.standing(Time::ZERO),
+            status: server.status(Time::ZERO),
             server,
             priority: described.priority,
             background: described.background,
@@ -62,7 +62,7 @@ impl<'a> ServerState<'a> {
         }
     }
 
-    /// Takes a job, if there is room.
+    /// Queues a job if there is room.
     pub(super) fn push(&mut self, job: ServerJob) -> bool {
         let has_room = self.jobs.len() < self.jobs_max;
         if has_room {
@@ -71,12 +71,12 @@ impl<'a> ServerState<'a> {
         has_room
     }
 
-    /// The mode that its standing allows.
+    /// Returns the mode that its status allows.
     pub(super) fn mode_now(&self) -> Mode {
         if self.jobs.is_empty() {
             return Mode::Blocked;
         }
-        match (self.standing.budget.is_zero(), self.background) {
+        match (self.status.budget.is_zero(), self.background) {
             (false, _) => Mode::InBudget,
             (true, Background::At(_)) => Mode::Background,
             (true, Background::Never) => Mode::Out,

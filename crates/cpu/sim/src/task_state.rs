@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A task in a run: its jobs that are not complete.
+//! A task in a run: its incomplete jobs.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use tidegate_model::{Duration, Random, Time};
 use super::arrivals::TaskReleases;
 use super::ready::Urgency;
 
-/// Jobs of one task that may wait; more is an overload that no run need go through.
+/// The largest number of waiting jobs of one task; more is an overload that ends the run.
 const JOBS_MAX: usize = 65_536;
 
-/// A part of a job in which only what is above its ceiling preempts it.
+/// A part of a job in which only threads above its ceiling preempt it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
     left: Duration,
-    /// How urgent the job is outside.
+    /// The job's urgency outside the section.
     outside: Option<Urgency>,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct TaskState {
     execution: Duration,
     pub(super) deadline: Duration,
     pub(super) releases: TaskReleases,
-    /// Arrivals of the jobs that are not complete, in order.
+    /// Arrivals of the incomplete jobs, in order.
     pub(super) jobs: VecDeque<Time>,
-    /// What the first of them has yet to execute.
+    /// The remaining execution of the first job.
     pub(super) remaining: Duration,
-    /// While it has a job.
+    /// Its urgency while it has a job.
     pub(super) urgency: Option<Urgency>,
     section: Option<Section>,
 }
@@ -48,7 +48,7 @@ impl TaskState {
         }
     }
 
-    /// The job that executes is in a section of this length, as urgent as its ceiling.
+    /// Puts the executing job into a section of this length, with the urgency of its ceiling.
     pub(super) fn enter(&mut self, length: Duration, ceiling: Urgency) {
         self.section = Some(Section { left: length, outside: self.urgency });
         self.urgency = Some(ceiling);
@@ -58,12 +58,12 @@ impl TaskState {
         self.section.is_some()
     }
 
-    /// What the job has left to execute before something about it changes.
+    /// Returns the execution left before the job's state changes.
     pub(super) fn until_change(&self) -> Duration {
         self.section.map_or(self.remaining, |section| section.left)
     }
 
-    /// The job has executed for so long.
+    /// Executes the job for this long.
     pub(super) fn execute(&mut self, executed: Duration) {
         self.remaining = self.remaining - executed;
         let Some(section) = &mut self.section else { return };
@@ -74,20 +74,20 @@ impl TaskState {
         }
     }
 
-    /// A thread that is not in the workload, less urgent than all that is: it executes nothing but
+    /// Creates a thread outside the workload, less urgent than everything in it: it executes only
     /// sections.
     pub(super) fn outsider(random: Random) -> Self {
         let never = CpuTask::new("", Duration::ZERO, Duration::MAX, Priority(0));
         Self::new(&CpuTask { offset: Duration::MAX, ..never }, random)
     }
 
-    /// An outsider's section begins.
+    /// Begins a section of the outsider.
     pub(super) fn begin_outside(&mut self, now: Time, length: Duration) {
         self.jobs.push_back(now);
         self.remaining = length;
     }
 
-    /// A job is released; whether there is room for it.
+    /// Releases a job; returns whether there is room for it.
     pub(super) fn release(&mut self) -> bool {
         let arrival = self.releases.take();
         if self.jobs.is_empty() {
@@ -97,7 +97,7 @@ impl TaskState {
         self.jobs.len() <= JOBS_MAX
     }
 
-    /// The first job is complete: when did it arrive?
+    /// Completes the first job; returns its arrival.
     pub(super) fn complete(&mut self) -> Time {
         self.remaining = self.execution;
         self.jobs.pop_front().expect("a task that executes has a job")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What happens next: one instant for each source of events, and the earliest of them.
+//! The next event: one instant for each source of events, and the earliest of them.
 //!
-//! A tournament: each inner node holds the winner of the two below it, so a change costs one
+//! A tournament tree: each inner node holds the winner of the two below it, so a change costs one
 //! comparison for each doubling of the sources. Of equal instants the lowest source wins.
 
 use tidegate_model::Time;
@@ -9,9 +9,9 @@ use tidegate_model::Time;
 /// The next instant of each source; [`Time::MAX`] for never.
 #[derive(Debug, Clone)]
 pub(super) struct Timeline {
-    /// Leaves of the tree, a power of two of them.
+    /// The leaves of the tree; their number is a power of two.
     times: Vec<Time>,
-    /// Winners, the root at 1; those of the lowest level are next to each other.
+    /// The winners, the root at 1; winners of the lowest level are adjacent.
     winners: Vec<u32>,
 }
 
@@ -25,7 +25,7 @@ impl Timeline {
         timeline
     }
 
-    /// The winner below a node: a leaf, or the winner there.
+    /// Returns the winner below a node: a leaf, or the winner there.
     fn below(&self, child: usize) -> u32 {
         match child.checked_sub(self.times.len()) {
             Some(leaf) => u32::try_from(leaf).expect("fewer than 2^32 sources"),
@@ -51,7 +51,7 @@ impl Timeline {
         }
     }
 
-    /// The earliest instant, and whose it is.
+    /// Returns the earliest instant and its source.
     pub(super) fn first(&self) -> (Time, usize) {
         let source = self.winners[1] as usize;
         (self.times[source], source)

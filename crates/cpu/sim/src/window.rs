@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most that was executed in any window of one length, wherever it begins.
+//! The most execution in any window of one length, wherever it begins.
 
 use std::collections::VecDeque;
 
 use tidegate_model::{Duration, Time};
 
-/// Watches stretches of execution, in order of time.
+/// Records intervals of execution, in order of time.
 ///
-/// Moving a window changes what is in it at the rate of execution at its end less that at its
-/// start, so among the fullest windows there is one that ends where execution ends: only those
-/// are looked at. Memory: the stretches of one window.
+/// Moving a window changes its content at the rate of execution at its end minus the rate at its
+/// start. So one of the fullest windows ends where execution ends, and only these are examined.
+/// Memory: the intervals of one window.
 #[derive(Debug, Clone)]
 pub struct WindowMax {
     window: Duration,
-    /// Stretches that the last window touches.
+    /// The intervals that the last window touches.
     stretches: VecDeque<(Time, Time)>,
     /// The sum of their lengths.
     sum: Duration,
@@ -21,12 +21,12 @@ pub struct WindowMax {
 }
 
 impl WindowMax {
-    /// Nothing was executed.
+    /// Creates an empty record.
     pub const fn new(window: Duration) -> Self {
         Self { window, stretches: VecDeque::new(), sum: Duration::ZERO, highest: Duration::ZERO }
     }
 
-    /// Somebody executed from `from`, no earlier than the end of the last stretch, until `to`.
+    /// Records execution from `from`, no earlier than the end of the last interval, until `to`.
     pub fn record(&mut self, from: Time, to: Time) {
         self.sum += to - from;
         match self.stretches.back_mut() {
@@ -42,7 +42,7 @@ impl WindowMax {
         self.highest = self.highest.max(self.sum - before);
     }
 
-    /// The most in any window so far.
+    /// Returns the most in any window so far.
     pub const fn highest(&self) -> Duration {
         self.highest
     }

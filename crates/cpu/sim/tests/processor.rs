@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The simulated processor against a plain one that goes tick by tick, and its costs by hand. A
-//! tick is a microsecond.
+//! The simulated processor against a plain one that proceeds tick by tick, and its costs by hand.
+//! A tick is a microsecond.
 
 use tidegate_cpu_model::{
     Arrivals, Background, CpuProfile, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution,
     InterferenceBound, Priority, Scheduling, ServerKind, ServerParams, TaskArrivals,
 };
 use tidegate_cpu_sim::{
-    CpuObserver, CpuParams, CpuRun, Disturbance, Thief, Thread, Timing, simulate,
+    CpuObserver, CpuParams, CpuRun, Disturbance, StolenTime, Thread, Timing, simulate,
 };
 use tidegate_model::{Duration, Random, Time};
 
@@ -27,7 +27,7 @@ fn response_max(run: &CpuRun, task: usize) -> Option<u64> {
     run.tasks[task].responses.max().map(|response| response.ns() / 1_000)
 }
 
-/// A random set of tasks, no two of one priority, offset, and with deadlines no two alike.
+/// Draws tasks with distinct priorities, offsets, and distinct deadlines.
 fn random_tasks(random: &mut Random, scheduling: Scheduling) -> CpuWorkload {
     let mut workload = CpuWorkload::new(scheduling);
     for number in 0..=u32::try_from(random.below(4)).unwrap() {
@@ -43,7 +43,7 @@ fn random_tasks(random: &mut Random, scheduling: Scheduling) -> CpuWorkload {
     workload
 }
 
-/// The longest response of each task, tick by tick: the plainest scheduler there is.
+/// Returns the longest response of each task, tick by tick, with the plainest scheduler.
 fn by_ticks(workload: &CpuWorkload, ticks: u64) -> Vec<Option<u64>> {
     let mut jobs: Vec<(usize, u64, u64)> = Vec::new();
     let mut longest = vec![None; workload.tasks.len()];
@@ -72,7 +72,7 @@ fn by_ticks(workload: &CpuWorkload, ticks: u64) -> Vec<Option<u64>> {
     longest
 }
 
-/// Goal: the event loop schedules as a plain one does. Method: 600 random sets, some overloaded.
+/// Goal: the event loop schedules like a plain one. Method: 600 random sets, some overloaded.
 #[test]
 fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
     let mut random = Random::new(5, 0);
@@ -81,7 +81,7 @@ fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
         let workload = random_tasks(&mut random, scheduling);
         let run = run(&workload, 1_000);
         let found: Vec<_> = (0..run.tasks.len()).map(|task| response_max(&run, task)).collect();
-        // A job that is complete at the very end counts in neither.
+        // A job that completes at the very end counts in neither.
         let plain = by_ticks(&workload, 1_000);
         let is_close = found.iter().zip(&plain).all(|(found, plain)| found <= plain);
         assert!(is_close, "case {case}: {workload:#?} {found:?} {plain:?}");
@@ -89,7 +89,7 @@ fn responses_are_those_of_a_scheduler_that_goes_tick_by_tick() {
     }
 }
 
-/// Time is conserved: what threads execute and what switches take is what the processor is busy.
+/// Time is conserved: the processor's busy time is the sum of execution and switches.
 #[derive(Default)]
 struct Sums {
     executed: Duration,
@@ -104,7 +104,7 @@ impl CpuObserver for Sums {
     }
 }
 
-/// A server with work between two tasks, with everything that costs.
+/// Returns a server with work between two tasks, with every kind of cost.
 fn busy_processor(kind: ServerKind) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.switch = us(2);
@@ -140,21 +140,21 @@ fn no_time_is_lost_or_used_twice() {
 
 /// A preemption costs two switches: to the urgent task and back.
 #[test]
-fn whoever_takes_the_processor_first_switches() {
+fn a_thread_that_takes_the_processor_first_switches() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.switch = us(2);
     workload.tasks.push(CpuTask { offset: us(10), ..task("urgent", 5, 1_000, 2) });
     workload.tasks.push(task("other", 20, 1_000, 1));
     let run = run(&workload, 900);
     assert_eq!(response_max(&run, 0), Some(7));
-    // 2 to begin, 20 of its own, 7 for the urgent one, 2 to come back.
+    // 2 to begin, 20 of its own, 7 for the urgent one, 2 to return.
     assert_eq!(response_max(&run, 1), Some(31));
     assert_eq!((run.switches, run.switching), (3, us(6)));
 }
 
-/// Out of budget a server goes on in the background, if it may, and is not charged for that.
+/// A server without budget continues in the background, if allowed, without a charge.
 #[test]
-fn a_background_priority_uses_what_is_left() {
+fn a_background_priority_uses_the_remaining_time() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     let params = ServerParams::new(ServerKind::Sporadic, us(10), us(100));
     workload.servers.push(CpuServer::new("server", Priority(5), params));
@@ -175,8 +175,8 @@ fn a_background_priority_uses_what_is_left() {
     assert_eq!((metrics.executed, metrics.background), (us(10), us(15)));
 }
 
-/// A charge may use up the budget with which a server would preempt: in the background it does
-/// not, and nobody switches.
+/// A charge may use up the budget with which a server would preempt; it then does not preempt,
+/// and no switch happens.
 #[test]
 fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -203,7 +203,7 @@ fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
     assert_eq!(run.switches, 3, "one for each job");
 }
 
-/// Jobs that find the queue full are lost, and with a deadline missed.
+/// Jobs that find the queue full are lost, and missed if they have a deadline.
 #[test]
 fn a_full_queue_loses_jobs() {
     let mut workload = busy_processor(ServerKind::Sporadic);
@@ -214,7 +214,7 @@ fn a_full_queue_loses_jobs() {
     assert_eq!(metrics.misses, metrics.lost);
 }
 
-/// Jitter delays a release, and the response counts from the arrival.
+/// Jitter delays a release, but the response counts from the arrival.
 #[test]
 fn jitter_counts_in_the_response() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -224,8 +224,8 @@ fn jitter_counts_in_the_response() {
     assert!(responses.min() >= Some(us(5)) && responses.min() < Some(us(6)));
 }
 
-/// Under EDF a server's deadline is a period after its budget was activated: it waits for a task
-/// whose deadline is earlier.
+/// Under EDF a server's deadline is one period after its budget was activated: it waits for a
+/// task with an earlier deadline.
 #[test]
 fn under_edf_a_server_has_a_deadline_too() {
     let mut workload = CpuWorkload::new(Scheduling::Edf);
@@ -247,8 +247,8 @@ fn under_edf_a_server_has_a_deadline_too() {
     assert_eq!(response_max(&run, 1), Some(46));
 }
 
-/// A random set of tasks with deadlines at their periods and one server, which together need at
-/// most the whole processor.
+/// Draws tasks with deadlines at their periods and one server, which together need at most the
+/// whole processor.
 fn full_processor(random: &mut Random, kind: ServerKind) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::Edf);
     let period = 10 + random.below(50);
@@ -279,8 +279,8 @@ fn full_processor(random: &mut Random, kind: ServerKind) -> CpuWorkload {
     workload
 }
 
-/// Goal: under EDF, too, a server is a periodic task to others: with all of the processor needed
-/// and none to spare, no deadline is missed. Canary: beside a deferrable server some are.
+/// Goal: under EDF, too, a server is a periodic task to others: with the processor fully used no
+/// deadline is missed. Canary: beside a deferrable server some are missed.
 #[test]
 fn under_edf_a_full_processor_misses_nothing() {
     let misses = |kind| {
@@ -297,10 +297,10 @@ fn under_edf_a_full_processor_misses_nothing() {
     }
 }
 
-/// The longest response, disturbed at critical instants, over many seeds: coins decide whom a
-/// section is for, and whether a thief strikes.
-fn disturbed_max(workload: &CpuWorkload, thieves: &[Thief], task: usize) -> u64 {
-    let disturbance = Disturbance { timing: Timing::Critical, thieves, ..Disturbance::NONE };
+/// Returns the longest response, disturbed at critical instants, over many seeds: random draws
+/// decide the victim of a section, and whether time is stolen.
+fn disturbed_max(workload: &CpuWorkload, stolen: &[StolenTime], task: usize) -> u64 {
+    let disturbance = Disturbance { timing: Timing::Critical, stolen, ..Disturbance::NONE };
     let response = |seed| {
         let params = CpuParams { disturbance, ..CpuParams::new(workload, us(90), seed) };
         response_max(&simulate(&params, &mut ()), task).unwrap()
@@ -308,8 +308,8 @@ fn disturbed_max(workload: &CpuWorkload, thieves: &[Thief], task: usize) -> u64 
     (0..40).map(response).max().unwrap()
 }
 
-/// A job that comes while a less urgent one executes finds it in a section: it waits as long as
-/// its blocking term says, and no longer than the other has left.
+/// A job that arrives while a less urgent one executes finds it in a section: it waits as long as
+/// its blocking term says, and no longer than the rest of the other job.
 #[test]
 fn a_section_keeps_the_more_urgent_waiting() {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -317,14 +317,14 @@ fn a_section_keeps_the_more_urgent_waiting() {
     workload.tasks.push(CpuTask { offset: us(3), blocking: us(4), ..task("high", 2, 100, 2) });
     let runs = |workload: &CpuWorkload, task| disturbed_max(workload, &[], task);
     assert_eq!((runs(&workload, 0), runs(&workload, 1)), (12, 6));
-    // No longer than what is left of the job.
+    // No longer than the rest of the job.
     workload.tasks[1].blocking = us(30);
     assert_eq!(runs(&workload, 1), 9);
-    // Between them another, which nothing may block: then there is no section for either.
+    // A third task between them must not be blocked, so neither has a section.
     workload.tasks.push(CpuTask { offset: us(50), ..task("middle", 1, 100, 2) });
     workload.tasks[1].priority = Priority(3);
     assert_eq!((runs(&workload, 1), runs(&workload, 2)), (2, 1));
-    // Somebody outside of the workload has one where all may be blocked.
+    // The outsider has a section if all tasks may be blocked.
     for task in &mut workload.tasks {
         task.blocking = us(5);
     }
@@ -332,16 +332,16 @@ fn a_section_keeps_the_more_urgent_waiting() {
     assert_eq!((runs(&workload, 0), runs(&workload, 1), runs(&workload, 2)), (17, 7, 6));
 }
 
-/// A thief takes its whole burst when something is released, and goes on at its rate.
+/// Stolen time takes its whole burst at a release, and continues at its rate.
 #[test]
-fn a_thief_takes_its_burst_and_goes_on() {
+fn stolen_time_takes_its_burst_and_continues() {
     let text = "name = \"thief\"\n[conditions]\ncpu = 0\n[stolen]\ninterval_ns = [1_000]\n\
                 ns_max = [1_000]\n[fit.demand]\nutilization_ppb = 250_000_000\n\
                 offset_ns = 3_000\n";
     let profile = CpuProfile::parse(text).unwrap();
-    let thief = Thief::of(&profile, InterferenceBound::Demand, us(6)).unwrap();
+    let stolen_time = StolenTime::of(&profile, InterferenceBound::Demand, us(6)).unwrap();
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.tasks.push(CpuTask { offset: us(5), ..task("only", 30, 1_000, 1) });
     // The least R with R = 30 + 9 + R / 4 is 52.
-    assert_eq!(disturbed_max(&workload, &[thief], 0), 52);
+    assert_eq!(disturbed_max(&workload, &[stolen_time], 0), 52);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a `disksim_disk` block to the parts of a drive.
+//! Converts a `disksim_disk` block to the parts of a drive.
 
 use tidegate_model::mechanics::{Cache, Queue, ReadAhead, WriteBack};
 
@@ -7,7 +7,7 @@ use super::{DiskSpecs, schedulers};
 use crate::report::{IgnoredParameter, Report};
 
 impl DiskSpecs {
-    /// The drive's queue; none if no scheduling policy has that number.
+    /// Returns the drive's queue; `None` if no scheduling policy has this number.
     pub(crate) fn queue(&self, report: &mut Report) -> Option<Queue> {
         let (queue, note) = schedulers::queue(&self.scheduler)?;
         if let Some(note) = note {
@@ -16,7 +16,7 @@ impl DiskSpecs {
         Some(queue)
     }
 
-    /// Whether requests may be transferred from their middle on.
+    /// Returns whether transfers may begin in the middle of a request.
     pub(crate) fn zero_latency(&self, report: &mut Report) -> bool {
         if self.immediate_write != self.immediate_read {
             report.ignored.push(IgnoredParameter {
@@ -28,7 +28,7 @@ impl DiskSpecs {
         self.immediate_read
     }
 
-    /// The drive's memory; none where it neither keeps nor anticipates anything.
+    /// Returns the drive's memory; `None` if it neither keeps nor reads ahead anything.
     pub(crate) fn cache(&self) -> Option<Cache> {
         let write_back = self.write_back();
         let is_used = self.is_caching || write_back != WriteBack::Off;
@@ -38,7 +38,7 @@ impl DiskSpecs {
         Some(Cache {
             segments: self.segments,
             segment_sectors: self.segment_sectors,
-            // A disk that takes writes has room for one.
+            // A disk that takes writes has room for at least one.
             write_segments: self.write_segments.clamp(1, self.segments),
             read: self.is_caching,
             read_ahead: self.read_ahead(),
@@ -56,7 +56,7 @@ impl DiskSpecs {
 
     fn read_ahead(&self) -> ReadAhead {
         match self.read_ahead {
-            // Without a cache there is nowhere to read ahead into.
+            // Without a cache there is no room for read-ahead.
             _ if !self.is_caching => ReadAhead::Off,
             1 => ReadAhead::Track,
             2 => ReadAhead::Cylinder,
@@ -69,7 +69,8 @@ impl DiskSpecs {
     fn write_back(&self) -> WriteBack {
         match self.fast_write {
             0 => WriteBack::Off,
-            // 1 reports at once too; it only takes no second write beside the first.
+            // Level 1 also completes writes at once; it only takes no second write beside the
+            // first.
             _ => WriteBack::On,
         }
     }

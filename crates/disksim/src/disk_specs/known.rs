@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The parameters of a `disksim_disk` block by name: those that the drive represents, and
-//! those that it does not, with the values of these that say nothing.
+//! The parameters of a `disksim_disk` block by name: those that the drive represents, and those
+//! that it does not, with their neutral values.
 
 use crate::section::Known;
 
@@ -10,7 +10,7 @@ pub(super) const SNEAKY_HITS: [&str; 3] = [
     "Allow sneaky intermediate read hits",
 ];
 
-/// The eight command overheads in the order of [`Overhead`], then completion.
+/// The eight command overheads, in the order of [`Overhead`].
 pub(super) const OVERHEADS: [&str; 8] = [
     "Read hit over. after read",
     "Read hit over. after write",
@@ -27,7 +27,7 @@ pub(super) const RECONNECT: &str = "First reselect overhead";
 pub(super) const WRITE_SEEK: &str = "Minimum seek delay";
 pub(super) const COMPLETIONS: [&str; 2] = ["Read completion overhead", "Write completion overhead"];
 
-/// Parameters that the drive does not represent, with the values that say nothing.
+/// The parameters that the drive does not represent, with their neutral values.
 pub(super) const NOT_REPRESENTED: &[(&str, &str)] = &[
     ("Print stats", "*"),
     ("Avg sectors per cylinder", "*"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The numbers of DiskSim's scheduling policies, and what is nearest to each.
+//! DiskSim's scheduling policies by number, with the nearest scheduler for each.
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
@@ -8,15 +8,15 @@ use super::SchedulerSpecs;
 /// First come, first served.
 pub(super) const FCFS: u32 = 1;
 
-/// A policy of DiskSim: its name, what is nearest to it, and what differs.
+/// A policy of DiskSim: its name, the nearest scheduler, and the difference.
 type Policy = (&'static str, Scheduler, &'static str);
 
-const NO_CACHE: &str = "it does not look for data in the cache";
-const AGE_FACTOR: &str = "waiting does not count";
-const NO_BIAS: &str = "it does not prefer its direction by degrees";
+const NO_CACHE: &str = "it ignores data in the cache";
+const AGE_FACTOR: &str = "it ignores waiting time";
+const NO_BIAS: &str = "it has no graded preference for its direction";
 const NO_PLAN: &str = "it does not plan ahead";
 
-/// Policies by number, from 1.
+/// The policies by number, from 1.
 const POLICIES: [Policy; 28] = [
     ("FCFS", Scheduler::Fifo, ""),
     ("ELEVATOR_LBN", Scheduler::Scan, ""),
@@ -48,12 +48,12 @@ const POLICIES: [Policy; 28] = [
     ("BATCH_FCFS", Scheduler::Fifo, NO_PLAN),
 ];
 
-/// The queue that is nearest to what is asked for, and what a person should know of it.
-/// `None` for a number that no policy has.
+/// Returns the nearest queue and a note for people about the difference; `None` for a number that
+/// no policy has.
 pub(super) fn queue(specs: &SchedulerSpecs) -> Option<(Queue, Option<String>)> {
     let index = usize::try_from(specs.policy.checked_sub(1)?).ok()?;
     let (name, nearest, difference) = *POLICIES.get(index)?;
-    // One millisecond of waiting is worth `timeout` microseconds.
+    // One millisecond of waiting counts `timeout` microseconds.
     let aging_ns_per_ms = u64::from(specs.timeout) * 1_000;
     let is_aging = nearest == Scheduler::SatfAging && aging_ns_per_ms > 0;
     let scheduler =
@@ -72,10 +72,10 @@ pub(super) fn queue(specs: &SchedulerSpecs) -> Option<(Queue, Option<String>)> {
 
 fn note(name: &str, scheduler: Scheduler, difference: &str) -> Option<String> {
     let nearest = format!("{scheduler:?}");
-    // Without a weight nothing ages, whoever should.
+    // Without a weight no request ages, so that difference does not matter.
     let is_exact =
         difference.is_empty() || (scheduler == Scheduler::Satf && difference.starts_with("all"));
-    let note = format!("the scheduling policy {name} is taken as {nearest}: {difference}");
+    let note = format!("the scheduling policy {name} becomes {nearest}: {difference}");
     (!is_exact).then_some(note)
 }
 

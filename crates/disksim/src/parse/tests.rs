@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The language of parameter files, one feature after the other.
+//! Tests the language of parameter files, one feature at a time.
 
 use super::*;
 
-/// A tree as text, so that expectations can be read.
+/// Writes a tree as text, for readable expectations.
 fn shown(text: &str) -> String {
     let tree = parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let items: Vec<String> = tree.items.iter().map(|item| shown_item(text, item)).collect();
@@ -97,7 +97,7 @@ fn a_list_may_end_the_file_with_its_block() {
 }
 
 #[test]
-fn what_does_not_end_is_shown_where_it_begins() {
+fn unclosed_blocks_are_reported_at_their_beginning() {
     let (message, place) = refusal("a {\n  b = [ 1, 2");
     assert_eq!((message.as_str(), place), ("the list that begins here does not end", (2, 7)));
     let (message, place) = refusal("a {\n b c { d = 1");

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Points of a smooth curve, few of them, between which straight lines are good enough.
+//! Samples a smooth curve with few points between which straight lines are close enough.
 
-/// How far a straight line may be from the curve: less than any seek is known by.
+/// The largest error of a straight line: less than the accuracy of any seek time.
 const ERROR_NS: u128 = 500;
 
-/// Or this part of the time, so that no figures, however absurd, need many points.
+/// The largest error as a part of the time, so that even absurd figures need few points.
 const ERROR_PART: u128 = 20_000;
 
-/// Points of a curve over the distances `first` to `last`: at the middle between two of them
-/// a straight line is close to it.
+/// Returns points of a curve over the distances `first` to `last`: at the middle between two
+/// adjacent points a straight line is close to the curve.
 ///
 /// # Complexity
-/// `O(p log d)` for p points and d distances; p is a few hundred at most for a curve that
-/// rises as its root does.
+/// `O(p log d)` for p points and d distances; p is at most a few hundred for a curve that rises
+/// like a root.
 pub(super) fn sampled(first: u32, last: u32, time_ns: impl Fn(u32) -> u64) -> Vec<(u32, u64)> {
     let mut points = vec![(first, time_ns(first))];
     let mut at = first;
@@ -23,8 +23,8 @@ pub(super) fn sampled(first: u32, last: u32, time_ns: impl Fn(u32) -> u64) -> Ve
     points
 }
 
-/// The farthest distance up to which a line from `from` is good enough, by bisection: for a
-/// curve that bends one way, the error grows with the length of the line.
+/// Returns the farthest distance to which a line from `from` is close enough, by bisection: for a
+/// curve that bends one way, the error grows with the line's length.
 fn farthest(from: u32, last: u32, time_ns: &impl Fn(u32) -> u64) -> u32 {
     let (mut good, mut bad) = (from + 1, last + 1);
     while bad - good > 1 {
@@ -47,7 +47,7 @@ fn is_good(from: u32, to: u32, time_ns: &impl Fn(u32) -> u64) -> bool {
     error_ns <= ERROR_NS || error_ns <= middle_ns.unsigned_abs() / ERROR_PART
 }
 
-/// `per_root` times the root of a distance.
+/// Returns `per_root` times the root of a distance.
 pub(super) fn root_ns(per_root_ns: u64, distance: u32) -> u64 {
     // Below 2^64 times 2^16.
     let square = u128::from(per_root_ns).checked_pow(2).map(|square| (square, distance));
@@ -55,7 +55,7 @@ pub(super) fn root_ns(per_root_ns: u64, distance: u32) -> u64 {
     root.map_or(u64::MAX, |square| u64::try_from(square.isqrt()).unwrap_or(u64::MAX))
 }
 
-/// Points in order, each distance once and none of 0: of several the first.
+/// Sorts points and keeps each distance above 0 once, with its first time.
 pub(super) fn curve_points(points: impl IntoIterator<Item = (u32, u64)>) -> Vec<(u32, u64)> {
     let mut points: Vec<(u32, u64)> = points.into_iter().filter(|point| point.0 > 0).collect();
     points.sort_by_key(|point| point.0);

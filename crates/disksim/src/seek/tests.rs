@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Seek curves that are not measured: whether their points say what the formulas say.
+//! Seek curves that are not measured: checks their points against the formulas.
 
 use super::*;
 
 const CYLINDERS: u32 = 2051;
 
-/// The time between two points, as the drive reads them.
+/// Returns the time at a distance, interpolated as the drive does.
 fn time_ns(points: &[(u32, u64)], distance: u32) -> i128 {
     let after = points.partition_point(|point| point.0 < distance);
     let (to, to_ns) = points[after];
@@ -20,7 +20,7 @@ fn time_ns(points: &[(u32, u64)], distance: u32) -> i128 {
 fn points(seek: Seek) -> Vec<(u32, u64)> {
     match seek {
         Seek::Points(points) => points,
-        Seek::Formula { .. } => panic!("points are wanted"),
+        Seek::Formula { .. } => panic!("expected points"),
     }
 }
 
@@ -40,7 +40,7 @@ fn values(one_ns: Option<u64>) -> SixValues {
     }
 }
 
-/// The formula by another way than the code under test: root by bisection.
+/// Computes the formula in another way than the code under test: the root by bisection.
 fn formula_ns(distance: u32) -> i128 {
     if distance >= 300 {
         return 7_750_000 + 5_900 * i128::from(distance);
@@ -68,7 +68,7 @@ fn three_times_on_a_curve_are_met_where_they_are_given() {
     assert!(points.len() < 200, "{}", points.len());
     assert_eq!(time_ns(&points, 1), 1_000_000);
     assert!(time_ns(&points, 2999).abs_diff(15_000_000) < 10_000);
-    // The mean over all pairs of cylinders, each distance as often as it comes.
+    // The mean over all pairs of cylinders: each distance with its frequency.
     let weights = (1..3000_u32).map(|distance| (distance, i128::from(3000 - distance)));
     let (sum, count) = weights.fold((0, 0), |(sum, count), (distance, weight)| {
         (sum + weight * time_ns(&points, distance), count + weight)

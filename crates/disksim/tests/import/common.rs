@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Files in memory, and a disk made up for these tests.
+//! Files in memory, and an invented disk for these tests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tidegate_disksim::{Files, Import, ImportError, import};
 use tidegate_model::mechanics::Mechanics;
 
-/// Files in memory by their paths.
+/// Files in memory, by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shelf(BTreeMap<PathBuf, String>);
 
@@ -36,7 +36,7 @@ impl Shelf {
         self
     }
 
-    /// With one piece of a text replaced by another.
+    /// Replaces one piece of a text.
     pub(crate) fn changed(mut self, path: &str, from: &str, to: &str) -> Self {
         let text = self.0.get_mut(Path::new(path)).expect("it is there");
         assert!(text.contains(from), "{from} in {path}");
@@ -53,19 +53,19 @@ impl Shelf {
         self.import(paths).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The mechanics of the made-up disk as these files have it.
+    /// Returns the mechanics of the invented disk as these files describe it.
     pub(crate) fn mechanics(&self) -> Mechanics {
         *self.imported(&["d.diskspecs"]).drive.mechanics.expect("imports are mechanical")
     }
 
-    /// What is said of files that cannot be imported, and what to do.
+    /// Returns the error and the help of an import that fails.
     pub(crate) fn refusal(&self, paths: &[&str]) -> (String, String) {
         let error = self.import(paths).expect_err("it cannot be imported");
         (error.to_string(), error.help())
     }
 }
 
-/// The made-up disk, a file for each part.
+/// Returns the invented disk, with a file for each part.
 pub(crate) fn disk() -> Shelf {
     Shelf::default()
         .with("d.diskspecs", SPECS)
@@ -173,7 +173,7 @@ dm_layout_g1 {
 
 pub(crate) const SEEK: &str = "Seek distances measured: 3\n1,\t0.5\n10,\t1.5\n99,\t8.0\n";
 
-/// A system with the disk on a bus of its own below a controller.
+/// A system with the disk on its own bus below a controller.
 pub(crate) const SYSTEM: &str = "\
 disksim_bus NEAR { type = 1, Arbitration time = 0.5, Read block transfer time = 0.0512,
    Write block transfer time = 0.001 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What becomes of the figures of a disk: each in its place, exactly, or reported.
+//! The figures of a disk: each is represented exactly, or reported.
 
 use tidegate_disksim::Import;
 use tidegate_model::DriveFile;
@@ -14,7 +14,7 @@ fn ignored(import: &Import) -> Vec<String> {
     ignored.map(|one| format!("{}: {} = {}", one.block, one.name, one.value)).collect()
 }
 
-/// The disk with one line of its specs changed.
+/// Returns the disk with one line of its specs changed.
 fn with_specs(from: &str, to: &str) -> Mechanics {
     disk().changed("d.diskspecs", from, to).mechanics()
 }
@@ -22,7 +22,7 @@ fn with_specs(from: &str, to: &str) -> Mechanics {
 #[test]
 fn every_figure_of_the_disk_is_where_it_belongs() {
     let mechanics = disk().mechanics();
-    // Each time with 0.1 ms for the request, then twice.
+    // Each time plus 0.1 ms for the request, then doubled.
     let overhead = Overhead {
         read_hit_after_read_ns: 220_000,
         read_hit_after_write_ns: 240_000,
@@ -90,7 +90,7 @@ fn a_drive_file_of_it_reads_back_as_it_was() {
 }
 
 #[test]
-fn what_says_something_and_is_not_represented_is_reported_and_nothing_else() {
+fn only_meaningful_unrepresented_parameters_are_reported() {
     let import = disk().imported(&["d.diskspecs"]);
     let expected = [
         "disksim_disk: Allow almost read hits = 1",
@@ -104,7 +104,7 @@ fn what_says_something_and_is_not_represented_is_reported_and_nothing_else() {
 }
 
 #[test]
-fn what_is_missing_of_the_specs_is_neutral_and_said() {
+fn missing_specs_are_neutral_and_reported() {
     let shelf = disk().with("d.diskspecs", "disksim_disk D { Model = source d.model }");
     let import = shelf.imported(&["d.diskspecs"]);
     let mechanics = import.drive.mechanics.unwrap();
@@ -113,10 +113,10 @@ fn what_is_missing_of_the_specs_is_neutral_and_said() {
     assert_eq!(mechanics.queue, Queue::default());
     let missing = &import.report.missing;
     for (begin, name) in [
-        ("d.diskspecs, taken as 0: `Per-request", "`Minimum seek delay`"),
-        ("d.diskspecs, taken as 1: ", "`Max queue length`"),
-        ("d.diskspecs, taken as 1: ", "`Time scale for overheads`"),
-        ("d.diskspecs, taken as first come, first served: ", "`Scheduler`"),
+        ("d.diskspecs: 0 is used for the missing `Per-request", "`Minimum seek delay`"),
+        ("d.diskspecs: 1 is used for the missing ", "`Max queue length`"),
+        ("d.diskspecs: 1 is used for the missing ", "`Time scale for overheads`"),
+        ("d.diskspecs: first come, first served is used for the missing ", "`Scheduler`"),
     ] {
         let is_said = missing.iter().any(|line| line.starts_with(begin) && line.contains(name));
         assert!(is_said, "{name} in {missing:?}");
@@ -124,7 +124,7 @@ fn what_is_missing_of_the_specs_is_neutral_and_said() {
 }
 
 #[test]
-fn what_is_missing_of_the_mechanics_is_an_error() {
+fn missing_mechanics_are_an_error() {
     for name in ["Number of data surfaces", "Head switch time", "Rotation speed (in rpms)"] {
         let shelf = disk().changed("d.model", name, "Something else");
         let (message, help) = shelf.refusal(&["d.diskspecs"]);
@@ -189,7 +189,7 @@ fn a_queue_length_of_none_is_one() {
     let shelf = disk().changed("d.diskspecs", "length = 8", "length = 0");
     let import = shelf.imported(&["d.diskspecs"]);
     assert_eq!(import.drive.depth, 1);
-    assert!(import.report.notes[0].contains("taken as 1"));
+    assert!(import.report.notes[0].contains("so 1 is used"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Texts that nobody should have written: whatever stands in the files, an import ends with
-//! a drive or an error, and a drive that it ends with can be made and written.
+//! Invalid texts: for any file content, an import ends with a drive or an error, and such a drive
+//! can be built and written.
 
 use proptest::prelude::*;
 use tidegate_disksim::{Import, ImportError};
@@ -18,7 +18,7 @@ const FILES: [(&str, &str); 5] = [
     ("d.parv", SYSTEM),
 ];
 
-/// What gets into the text: signs of the language, numbers beyond all bounds, anything.
+/// Text to insert: signs of the language, out-of-range numbers, arbitrary text.
 fn scraps() -> impl Strategy<Value = String> {
     let signs =
         ["{", "}", "[", "]", ",", "=", "#", "..", "source ", "d.model", " ", "\n", "-", "."];
@@ -41,7 +41,7 @@ fn scraps() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(known).prop_map(str::to_owned), 1 => ".{0,8}"]
 }
 
-/// One change of a text: at which part of it, how much goes, and what comes.
+/// One change of a text: its place, how much is removed, and what is inserted.
 #[derive(Debug, Clone)]
 struct Change {
     at: prop::sample::Index,
@@ -64,7 +64,7 @@ fn changed(text: &str, changes: &[Change]) -> String {
     letters.into_iter().collect()
 }
 
-/// What an import ends with holds together.
+/// Checks that the result of an import is consistent.
 fn check(outcome: Result<Import, ImportError>) {
     match outcome {
         Ok(import) => {
@@ -130,7 +130,7 @@ proptest! {
             }
             shelf = shelf.with(name, &text);
         }
-        // The index of another disk: most do not fit, some do.
+        // The index of another disk: most remaps do not fit, some do.
         let model = std::fs::read_to_string(folder.join("cheetah15k5/Seagate-Cheetah15k5.model")).unwrap();
         shelf = shelf.with("c.model", &model);
         check(shelf.import(&["hp_c2490a.diskspecs"]));

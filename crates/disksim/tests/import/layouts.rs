@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Layouts by rule and by index, and disks that do not agree with theirs.
+//! Layouts by zones and by index, and disks that contradict their layouts.
 
 use tidegate_model::mechanics::{Layout, Sparing, TrackIndex, TrackOrder, Zones};
 
@@ -8,7 +8,7 @@ use crate::common::{Shelf, disk};
 fn zones(shelf: &Shelf) -> Zones {
     match shelf.mechanics().layout {
         Layout::Zones(zones) => zones,
-        Layout::Index(_) => panic!("a layout by rule"),
+        Layout::Index(_) => panic!("expected a layout by zones"),
     }
 }
 
@@ -36,7 +36,7 @@ fn indexed(text: &str) -> Shelf {
 fn index(text: &str) -> TrackIndex {
     match indexed(text).mechanics().layout {
         Layout::Index(index) => index,
-        Layout::Zones(_) => panic!("a layout by index"),
+        Layout::Zones(_) => panic!("expected a layout by index"),
     }
 }
 
@@ -45,7 +45,7 @@ fn zones_keep_their_figures_in_the_units_of_the_file() {
     let zones = zones(&disk());
     assert_eq!(zones.order, TrackOrder::CylinderSerpentine);
     assert_eq!((zones.sparing, zones.slips_keep_spares), (Sparing::Cylinder, false));
-    let [first, second] = &zones.zone[..] else { panic!("two zones") };
+    let [first, second] = &zones.zone[..] else { panic!("expected two zones") };
     assert_eq!((first.cylinder_first, first.cylinder_last), (0, 49));
     assert_eq!((first.sectors_per_track, first.skipped_sectors, first.spares), (100, 20, 3));
     assert_eq!((first.offset_millisectors, first.offset_ppm), (500, 0));
@@ -132,11 +132,11 @@ fn an_index_that_reaches_further_than_the_disk_gets_its_cylinders() {
     assert_eq!(shelf.mechanics().cylinders, 20);
 }
 
-/// Goal: a disk has no sector that lies nowhere. Its layout holds 50 cylinders of two
-/// tracks of 100 sectors without 3 spares each, 20 more that hold no data and 2 slips that
-/// move up into the spares; and 50 cylinders of 200 sectors.
+/// Goal: every sector of a disk has a position. The layout holds 50 cylinders of two tracks of
+/// 100 sectors with 3 spares each, without 20 skipped sectors and with 2 slips that use the
+/// spares; and 50 cylinders of 200 sectors.
 #[test]
-fn a_disk_that_announces_more_than_its_layout_holds_gets_what_it_holds() {
+fn announced_sectors_are_limited_to_the_layout() {
     let shelf = disk().changed("d.model", "19000", "1000000");
     let import = shelf.imported(&["d.diskspecs"]);
     assert_eq!(import.drive.mechanics.unwrap().sectors, 50 * 197 - 20 + 50 * 200);
@@ -156,5 +156,5 @@ fn a_layout_that_contradicts_itself_makes_no_drive() {
     let shelf =
         disk().changed("d.layout", "First cylinder number = 50", "First cylinder number = 40");
     let (message, _) = shelf.refusal(&["d.diskspecs"]);
-    assert!(message.starts_with("d.diskspecs: this makes no drive: "), "{message}");
+    assert!(message.starts_with("d.diskspecs: no drive can be made from this: "), "{message}");
 }

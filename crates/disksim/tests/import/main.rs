@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives from DiskSim's parameter files: which files are used, what becomes of their
-//! figures, real files where there are any, and texts that nobody should have written.
+//! Imports drives from DiskSim's parameter files: which files are used, what becomes of their
+//! figures, real files if present, and invalid texts.
 
 mod common;
 mod figures;

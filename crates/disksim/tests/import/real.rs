@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parameter files of real disks, where there are any.
+//! Parameter files of real disks, if present.
 //!
-//! They are not part of the project: the folder is that of `TIDEGATE_DRIVE_DATA`, or
-//! `shared/data` beside the checkout.
+//! They are not part of the project: the folder is `TIDEGATE_DRIVE_DATA`, or `shared/data` beside
+//! the checkout.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::DriveFile;
 use tidegate_model::mechanics::{Layout, Seek};
 
-/// The file system, as the command line has it but without limits.
+/// The file system, as on the command line but without limits.
 struct Disk;
 
 impl Files for Disk {
@@ -33,7 +33,8 @@ impl Files for Disk {
     }
 }
 
-/// The folder with the files of real disks; none, with a reason, where there is none.
+/// Returns the folder with the files of real disks; `None`, with a printed reason, if there is
+/// none.
 pub(crate) fn drives() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("TIDEGATE_DRIVE_DATA").map_or(beside, PathBuf::from);

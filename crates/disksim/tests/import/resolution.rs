@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which files are used: those given, those beside, and those that stand in for others.
+//! The files that are used: given ones, ones beside them, and replacements.
 
 use std::path::Path;
 
@@ -82,7 +82,7 @@ fn one_of_several_candidates_is_not_guessed() {
 }
 
 #[test]
-fn what_is_nowhere_is_an_error_with_who_names_it_and_what_to_give() {
+fn a_missing_file_is_an_error_with_its_reference_and_help() {
     for (path, by, kind) in [
         ("d.model", "d.diskspecs", "a disk's mechanics"),
         ("d.layout", "d.model", "a layout"),
@@ -155,18 +155,18 @@ fn several_disks_are_refused_by_name_and_copies_are_one() {
 #[test]
 fn files_without_a_disk_are_refused() {
     let (message, help) = disk().refusal(&["d.seek", "d.layout"]);
-    assert_eq!(message, "none of the files given describes a disk: d.seek, d.layout");
+    assert_eq!(message, "no given file describes a disk: d.seek, d.layout");
     assert!(help.contains(".diskspecs"));
     assert!(disk().refusal(&["nowhere"]).0.starts_with("cannot read nowhere"));
 }
 
 #[test]
-fn what_is_given_and_not_needed_is_said() {
+fn unused_files_are_reported() {
     let shelf = disk().with("t.trace", "R Hit 12 4 100.0 200.0\n").with("e.seek", "1, 3.0\n");
     let import = shelf.imported(&["d.diskspecs", "d.seek", "t.trace", "e.seek"]);
     let notes = &import.report.notes;
-    assert!(notes.iter().any(|note| note.contains("t.trace is no parameter file")), "{notes:?}");
-    assert!(notes.iter().any(|note| note == "e.seek was not needed"), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("t.trace is not a parameter file")), "{notes:?}");
+    assert!(notes.iter().any(|note| note == "e.seek was not used"), "{notes:?}");
 }
 
 #[test]
@@ -183,11 +183,11 @@ fn files_that_source_each_other_in_a_circle_are_refused() {
 fn a_named_file_that_is_something_else_is_refused_where_it_is_named() {
     let (message, _) = disk().changed("d.model", "d.layout", "d.seek").refusal(&["d.diskspecs"]);
     assert!(
-        message.contains("d.seek has no a layout") || message.contains("is no layout"),
+        message.contains("d.seek does not contain a layout") || message.contains("is no layout"),
         "{message}"
     );
     let (message, _) = disk().with("d.seek", "1, 2\nthree\n").refusal(&["d.diskspecs"]);
-    assert!(message.contains("d.seek: `three` is no point of a seek curve"), "{message}");
+    assert!(message.contains("d.seek: `three` is not a point of a seek curve"), "{message}");
 }
 
 #[test]

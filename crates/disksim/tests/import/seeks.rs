@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Seek curves of every type that parameter files have.
+//! Seek curves of every type in parameter files.
 
 use tidegate_drive::mechanical::SeekCurve;
 use tidegate_model::mechanics::Seek;
 
 use crate::common::{Shelf, disk};
 
-/// The disk with another seek type and its parameters.
+/// Returns the disk with another seek type and its parameters.
 fn with(parameters: &str) -> Shelf {
     let from = "Seek type = extracted,\n      Full seek curve = d.seek,";
     disk().changed("d.model", from, parameters)
@@ -51,7 +51,7 @@ fn three_times_make_a_curve_that_bends() {
     assert_eq!(one, 1_000_000);
     // By hand: one + 10 sqrt(33/100)/3 + 11 33/300, in ms.
     assert!(third.abs_diff(4_124_854) < 1_000, "{third}");
-    // One less than all of them: one + 10 sqrt(98/100)/3 + 11 98/300, in ms.
+    // One less than all cylinders: one + 10 sqrt(98/100)/3 + 11 98/300, in ms.
     assert!(full.abs_diff(7_893_165) < 1_000, "{full}");
 }
 
@@ -90,7 +90,7 @@ fn parameters_of_another_type_are_reported() {
 }
 
 #[test]
-fn what_a_type_needs_and_lacks_is_an_error() {
+fn a_missing_parameter_of_a_type_is_an_error() {
     for (parameters, said) in [
         ("Seek type = linear, Average seek time = 1,", "has no `Single cylinder seek time`"),
         ("Seek type = hpl,", "has no `HPL seek equation values`"),
@@ -110,5 +110,5 @@ fn a_curve_that_would_fall_to_nothing_goes_on_level() {
     let shelf = disk().with("d.seek", "1, 1.0\n10, 9.0\n20, 1.0\n");
     assert_eq!(times(&shelf, &[20, 99]), [1_000_000, 1_000_000]);
     let notes = shelf.imported(&["d.diskspecs"]).report.notes;
-    assert!(notes[0].contains("taken as level"), "{notes:?}");
+    assert!(notes[0].contains("taken as constant"), "{notes:?}");
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a single request at a random place of a hard disk takes on average.
+//! The average time of a single request at a random position of a hard disk.
 //!
-//! Apart from the bounds, since a mean promises nothing: it is for comparison with what was
-//! measured. Exact in integers but for one rounding, whose direction the names say.
+//! A mean guarantees nothing, so this module is separate from the bounds; it serves comparison
+//! with measurements. Exact in integers except for one rounding, whose direction the names state.
 //!
 //! Source: dissertation 7.4, equations 7.4.0.1 to 7.4.0.12.
 
 use tidegate_model::{Bytes, Duration};
 
-/// The mean of the distance between two cylinders, as a fraction.
+/// The mean distance between two cylinders, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedDistance {
-    /// Cylinders, times the denominator.
+    /// Cylinders, multiplied by the denominator.
     pub numerator: u64,
     /// At least 1.
     pub denominator: u64,
 }
 
 impl ExpectedDistance {
-    /// In whole cylinders, rounded down.
+    /// Returns whole cylinders, rounded down.
     pub const fn floor(self) -> u64 {
         self.numerator / self.denominator
     }
 
-    /// In whole cylinders, rounded up.
+    /// Returns whole cylinders, rounded up.
     pub const fn ceil(self) -> u64 {
         self.numerator.div_ceil(self.denominator)
     }
@@ -38,70 +38,70 @@ pub struct Density {
     pub sectors: u64,
 }
 
-/// The expected distance of a seek on a disk of `cylinders` cylinders.
+/// Returns the expected distance of a seek on a disk of `cylinders` cylinders.
 ///
 /// # Equation
 /// 7.4.0.10: N (N + 2) / (3 (N + 1)), with N + 1 cylinders.
 ///
 /// # Assumptions
-/// Both ends of the seek are on any cylinder with the same probability, and independent.
-/// Outer cylinders hold more sectors, so that random sectors are not quite like this.
+/// The ends of the seek are independent and uniform over the cylinders. Outer cylinders hold more
+/// sectors, so random sectors deviate from this.
 ///
 /// # Panics
-/// When there are no cylinders.
+/// If there are no cylinders.
 pub fn expected_seek_distance(cylinders: u32) -> ExpectedDistance {
-    assert!(cylinders > 0, "a disk has cylinders");
+    assert!(cylinders > 0, "a disk must have cylinders");
     let last = u64::from(cylinders) - 1;
     ExpectedDistance { numerator: last * (last + 2), denominator: 3 * (last + 1) }
 }
 
-/// The expected time of a seek on a disk of `cylinders` cylinders, rounded up; `seek_time`
-/// is the time by distance, and is asked for every distance but none.
+/// Returns the expected time of a seek on a disk of `cylinders` cylinders, rounded up;
+/// `seek_time` returns the time for a distance and is called for every distance above 0.
 ///
 /// # Equation
 /// 7.4.0.11, by distance: of (N + 1)^2 pairs of cylinders, 2 (N + 1 - d) are d apart.
 ///
 /// # Assumptions
-/// Those of [`expected_seek_distance`]. A seek of no distance takes no time.
+/// As for [`expected_seek_distance`]. A seek of distance 0 takes no time.
 ///
 /// # Panics
-/// When there are no cylinders.
+/// If there are no cylinders.
 ///
 /// # Complexity
 /// O(cylinders).
 pub fn expected_seek_time_ceil(cylinders: u32, seek_time: impl Fn(u32) -> Duration) -> Duration {
-    assert!(cylinders > 0, "a disk has cylinders");
+    assert!(cylinders > 0, "a disk must have cylinders");
     let times = (1..cylinders).map(|distance| {
         let pairs = 2 * u128::from(cylinders - distance);
         pairs * u128::from(seek_time(distance).ns())
     });
-    // Below 2^64 pairs of less than 2^64 ns each: it cannot overflow.
+    // Fewer than 2^64 pairs of less than 2^64 ns each: the sum cannot overflow.
     let ns = times.sum::<u128>().div_ceil(u128::from(cylinders).pow(2));
     Duration::from_ns(u64::try_from(ns).expect("a mean is not above the longest"))
 }
 
-/// The expected time of the transfer of `size` at a random place, rounded up: too long by
-/// less than a nanosecond for each density.
+/// Returns the expected time of the transfer of `size` at a random position, rounded up: too long
+/// by less than a nanosecond for each density.
 ///
 /// # Equation
-/// 7.4.0.12: the sum over tracks of req.len / t_i.len * t_rotate^max * P(track = t_i), where
-/// P is the track's share of all sectors. Tracks of one density are one term here.
+/// 7.4.0.12: the sum over tracks of req.len / t_i.len * t_rotate^max * P(track = t_i), where P is
+/// the track's share of all sectors. Here tracks of one density are one term.
 ///
 /// # Assumptions
-/// Any sector is the first with the same probability; the request stays at the density where
-/// it begins, and the change from one track to the next takes no time.
+/// Every sector is the first with the same probability; the request stays in the density where it
+/// begins, and a track change takes no time.
 ///
 /// # Panics
-/// When there are no sectors, a track has none, or the figures are beyond any disk: the
-/// product of sectors, sectors of the request and nanoseconds of a rotation is not a number of
-/// 128 bits, or the result exceeds [`Duration::MAX`].
+/// If there are no sectors, a track has none, or the figures exceed any disk: the product of
+/// sectors, the request's sectors and a rotation's nanoseconds exceeds 128 bits, or the result
+/// exceeds [`Duration::MAX`].
 pub fn expected_transfer_time_ceil(
     size: Bytes,
     rotation: Duration,
     densities: &[Density],
 ) -> Duration {
     let total: u64 = densities.iter().map(|density| density.sectors).sum();
-    assert!(total > 0, "a disk has sectors");
+    assert!(total > 0, "a disk must have sectors");
     let turns_ns = u128::from(size.sectors_ceil()) * u128::from(rotation.ns());
     let share_ns = |density: &Density| {
         let product = turns_ns.checked_mul(u128::from(density.sectors));
@@ -112,18 +112,18 @@ pub fn expected_transfer_time_ceil(
     Duration::from_ns(u64::try_from(ns).expect("transfer time exceeds Duration::MAX"))
 }
 
-/// The expected time of one request, rounded up: seek, half a rotation, and transfer.
+/// Returns the expected time of one request, rounded up: seek, half a rotation, and transfer.
 ///
 /// # Equation
 /// 7.4 of the source: `E[t_seek]` + `E[t_rotate]` + `E[t_transfer]`, with `E[t_rotate]` half of
 /// t_rotate^max by 7.4.0.1.
 ///
 /// # Assumptions
-/// The platter is at any angle with the same probability when the seek ends, and the
-/// transfer begins with the first sector: a disk with zero-latency access is faster.
+/// When the seek ends, every angle of the platter has the same probability, and the transfer
+/// begins with the first sector: a disk with zero-latency access is faster.
 ///
 /// # Panics
-/// When the result exceeds [`Duration::MAX`].
+/// If the result exceeds [`Duration::MAX`].
 pub fn expected_service_time_ceil(
     seek: Duration,
     rotation: Duration,

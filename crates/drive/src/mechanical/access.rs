@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a host knows of a hard disk: where its heads are and how long a request will take.
+//! A host's model of a hard disk: where its heads are and how long a request will take.
 //!
-//! The model goes through what the drive would do for one request on its own, with the same
-//! parts: command, arm, platter, bus, reading ahead. For one request at a time it says to the
-//! nanosecond when the simulated drive completes it, but for what it does not follow:
-//! - segments of memory other than the one that the heads fill. A hit there comes sooner than
-//!   expected; the model sees that afterwards and leaves the heads where they were.
-//! - writes that memory takes ([`WriteBack::On`]) and faults. From the first of them on it
-//!   answers `None`: what the heads do is the drive's affair.
+//! For one request the model repeats the drive's steps with the same parts: command, arm,
+//! platter, bus, read-ahead. With one request in flight at a time it predicts the simulated
+//! drive's completion to the nanosecond, except in two cases:
+//! - A hit in a memory segment other than the one that the heads fill. It completes sooner than
+//!   predicted; the model notices this afterwards and restores the heads' position.
+//! - Writes that memory takes ([`WriteBack::On`]) and faults. After the first of them the model
+//!   predicts `None`, because it cannot follow the heads.
 //!
-//! A real spindle drifts against the host's clock. `clock.rs` keeps the phase.
+//! A real spindle drifts against the host's clock. `clock.rs` tracks the phase.
 
 mod clock;
 
@@ -25,7 +25,7 @@ use super::reader::Reader;
 use super::rotation::Angle;
 use super::stream::{Stream, between};
 
-/// The heads as the model has them.
+/// The heads' predicted state.
 #[derive(Debug, Clone)]
 struct Heads {
     reader: Reader,
@@ -33,26 +33,26 @@ struct Heads {
     segment_start: u64,
 }
 
-/// What a request does.
+/// The prediction for a request.
 #[derive(Debug, Clone)]
-struct Course {
+struct Prediction {
     heads: Heads,
     completed_at: Time,
 }
 
-/// The request that the drive works on.
+/// The request that the drive serves.
 #[derive(Debug)]
-struct Flight {
+struct InFlight {
     completed_at: Time,
-    /// When memory alone would have answered it; none for a write.
+    /// When memory alone would have completed it; `None` for a write.
     hit_at: Option<Time>,
-    /// The heads as they were.
+    /// The heads' state before it.
     before: Heads,
 }
 
 /// A model of a hard disk for hosts; see the module's text.
 ///
-/// All instants inside are those of the platter's clock.
+/// All instants inside are on the platter's clock.
 #[derive(Debug)]
 pub struct AccessModel {
     mechanism: Mechanism,
@@ -62,21 +62,22 @@ pub struct AccessModel {
     write_seek_min: Duration,
     clock: PlatterClock,
     heads: Heads,
-    /// What `advance` was told last.
+    /// The instant last given to `advance`.
     now: Time,
-    /// From where and when the heads set out for a read, before what its place costs.
+    /// Where the arm is, and when it can move for a read, before costs that depend on the read's
+    /// position.
     read_from: (Arm, Time),
-    /// Whether what the drive does can be told beforehand.
+    /// Whether the drive's behaviour can be predicted.
     is_certain: bool,
-    flight: Option<Flight>,
+    in_flight: Option<InFlight>,
     in_flight_count: u32,
 }
 
 impl AccessModel {
-    /// The model of an idle drive with its heads at the outermost cylinder.
+    /// Creates the model of an idle drive with its heads at the outermost cylinder.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// [`MechanicsError`] if the description is wrong.
     pub fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
         mechanics.check()?;
         let mechanism = Mechanism::new(mechanics)?;
@@ -93,15 +94,15 @@ impl AccessModel {
             now: clock.platter_time(Time::ZERO),
             read_from: (Arm::default(), Time::ZERO),
             is_certain: mechanics.faults.is_none(),
-            flight: None,
+            in_flight: None,
             in_flight_count: 0,
             mechanism,
             clock,
         })
     }
 
-    /// How many sectors of a read are in memory, from the first on, as far as the heads bring
-    /// them there; none where they have to set out for it.
+    /// Returns how many sectors of a read, from its first, are in memory as the heads left it;
+    /// `None` if the heads must seek for the read.
     fn read_ahead(&self, target: &Target) -> Option<u64> {
         let reader = &self.heads.reader;
         let is_ahead = self.cache.read && reader.is_ahead(target.start);
@@ -112,8 +113,9 @@ impl AccessModel {
         self.commands.overhead(op, need, target.start.get()) + self.commands.preparation()
     }
 
-    /// Where the heads are and when they set out, for a read whose first sector on the medium
-    /// is there: as the drive does, what processing takes beyond the way is waited for.
+    /// Returns the arm's position and when it can move, for a read whose first sector on the
+    /// medium is on this track. As in the drive, processing that takes longer than the seek
+    /// delays it.
     fn heads_for_read(&self, target: &Target, cylinder: u32, head: u32) -> (Arm, Time) {
         let (arm, free_at) = self.read_from;
         let processing = self.commands.overhead(Op::Read, Need::Memory, target.start.get());
@@ -140,21 +142,21 @@ impl AccessModel {
         (arm, free_at + self.write_seek_min.checked_sub(moving).unwrap_or_default())
     }
 
-    /// What the request would do, sent now.
-    fn course(&self, target: &Target) -> Course {
+    /// Predicts a request sent now.
+    fn predict(&self, target: &Target) -> Prediction {
         match target.op {
             _ if target.sectors == 0 => self.refusal(target),
-            Op::Read => self.course_of_read(target),
-            Op::Write => self.course_of_write(target),
+            Op::Read => self.predict_read(target),
+            Op::Write => self.predict_write(target),
         }
     }
 
-    fn refusal(&self, target: &Target) -> Course {
+    fn refusal(&self, target: &Target) -> Prediction {
         let overhead = self.commands.overhead(target.op, Need::Memory, target.start.get());
-        Course { heads: self.heads.clone(), completed_at: self.now + overhead }
+        Prediction { heads: self.heads.clone(), completed_at: self.now + overhead }
     }
 
-    /// When memory answers a read that is in it.
+    /// Returns when memory completes a read that it holds.
     fn hit_at(&self, target: &Target) -> Time {
         let begin_at = self.now + self.overhead(Op::Read, Need::Memory, target);
         let mut stream = Stream::new(begin_at, self.bus.read_sector_ps);
@@ -162,7 +164,7 @@ impl AccessModel {
         stream.end_at() + self.commands.completion(Op::Read)
     }
 
-    fn course_of_read(&self, target: &Target) -> Course {
+    fn predict_read(&self, target: &Target) -> Prediction {
         let (start, end) = (target.start.get(), target.start.get() + target.sectors);
         let ahead = self.read_ahead(target);
         let cached = ahead.unwrap_or(0);
@@ -171,7 +173,7 @@ impl AccessModel {
             if !heads.reader.stands() || self.cache.read_ahead_after_hits {
                 self.follow(&mut heads, end);
             }
-            return Course { heads, completed_at: self.hit_at(target) };
+            return Prediction { heads, completed_at: self.hit_at(target) };
         }
         let goes_on = ahead.is_some() && heads.reader.is_running(self.now);
         if !goes_on {
@@ -180,11 +182,11 @@ impl AccessModel {
         let mut stream = self.stream(target, cached);
         heads.reader.read(&self.mechanism, (end, None), &mut stream);
         self.fill(&mut heads, target, cached);
-        Course { heads, completed_at: stream.end_at() + self.commands.completion(Op::Read) }
+        Prediction { heads, completed_at: stream.end_at() + self.commands.completion(Op::Read) }
     }
 
-    /// The heads on their way to the sector `next`, for a read of which so many sectors are
-    /// in memory.
+    /// Returns the heads on their way to the sector `next`, for a read with `cached` sectors in
+    /// memory.
     fn set_out(&self, target: &Target, next: u64, (_is_ahead, cached): (bool, u64)) -> Heads {
         let (cylinder, head) = if cached == 0 {
             (target.cylinder, target.head)
@@ -213,7 +215,7 @@ impl AccessModel {
         Stream::gated(begin_at, sector_ps, watermark, delay)
     }
 
-    /// The segment holds what was read, and the heads go on behind it.
+    /// Puts the read sectors into the segment, and lets the heads read ahead behind them.
     fn fill(&self, heads: &mut Heads, target: &Target, cached: u64) {
         if heads.reader.segment.is_none() {
             return;
@@ -236,7 +238,7 @@ impl AccessModel {
         }
     }
 
-    fn course_of_write(&self, target: &Target) -> Course {
+    fn predict_write(&self, target: &Target) -> Prediction {
         let begin_at = self.write_begins_at(target) + self.commands.preparation();
         let mut stream = Stream::new(begin_at, self.bus.write_sector_ps);
         stream.add(1, begin_at, begin_at);
@@ -257,11 +259,11 @@ impl AccessModel {
         }
         let heads = Heads { reader: Reader::new(None, end, arm, free_at), segment_start: end };
         let ending = self.commands.reconnect() + self.commands.completion(Op::Write);
-        Course { heads, completed_at: free_at + ending }
+        Prediction { heads, completed_at: free_at + ending }
     }
 
-    /// What comes back tells how well the model knows the drive.
-    fn learn(&mut self, now: Time, flight: Flight) {
+    /// Learns from a completion how well the model knows the drive.
+    fn learn(&mut self, now: Time, flight: InFlight) {
         let seen_at = self.clock.platter_time(now);
         let distance = |at: Time| at.ns().abs_diff(seen_at.ns());
         if flight.hit_at.is_some_and(|hit_at| distance(hit_at) < distance(flight.completed_at)) {
@@ -275,7 +277,7 @@ impl AccessModel {
     }
 }
 
-/// What of a target the mechanism needs to reach it; the rest is not asked for.
+/// Returns the fields of a target that positioning needs; the other fields are not read.
 fn extent(target: &Target) -> Extent {
     Extent {
         start: target.start,
@@ -328,7 +330,7 @@ impl AccessTime for AccessModel {
     fn service(&self, target: &Target) -> Option<Duration> {
         let is_taken = target.op == Op::Write && self.cache.write_back == WriteBack::On;
         let is_open = is_taken || !self.is_certain || self.in_flight_count > 0;
-        (!is_open).then(|| self.course(target).completed_at - self.now)
+        (!is_open).then(|| self.predict(target).completed_at - self.now)
     }
 
     fn dispatched(&mut self, now: Time, target: &Target) {
@@ -337,7 +339,7 @@ impl AccessTime for AccessModel {
         if target.op == Op::Write && self.cache.write_back == WriteBack::On {
             self.is_certain = false;
         }
-        let Course { heads, completed_at } = self.course(target);
+        let Prediction { heads, completed_at } = self.predict(target);
         let before = std::mem::replace(&mut self.heads, heads);
         let hit_at = (target.op == Op::Read && target.sectors > 0).then(|| self.hit_at(target));
         let hit_at = hit_at.filter(|_| self.cache.read);
@@ -345,15 +347,15 @@ impl AccessTime for AccessModel {
             self.commands.served(target.op, target.start.get() + target.sectors);
         }
         let is_alone = self.in_flight_count == 1;
-        self.flight = is_alone.then_some(Flight { completed_at, hit_at, before });
+        self.in_flight = is_alone.then_some(InFlight { completed_at, hit_at, before });
     }
 
     /// # Panics
-    /// When nothing is in flight.
+    /// If nothing is in flight.
     fn completed(&mut self, now: Time, _target: &Target) {
         self.in_flight_count =
-            self.in_flight_count.checked_sub(1).expect("a completion of what was dispatched");
-        if let Some(flight) = self.flight.take() {
+            self.in_flight_count.checked_sub(1).expect("a completion must follow a dispatch");
+        if let Some(flight) = self.in_flight.take() {
             self.learn(now, flight);
         }
     }

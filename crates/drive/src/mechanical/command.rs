@@ -1,51 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What it takes to process a command before anything moves.
+//! The time to process a command before any movement.
 //!
-//! It depends on what the drive did before, in a way that published figures leave open: the
-//! figures of hits "after a read" or "after a write" were taken in streams, one hit going on
-//! from the last. So the figure after the same kind of command is used where the command
-//! goes on from the last one; a hit elsewhere costs what a hit after the other kind costs.
-//! Measured traces show it: on a Seagate ST39102LW, hits that go on take 0.49 ms and hits
-//! elsewhere in what was read ahead 0.67 ms, as the two figures of its parameter file say.
+//! It depends on the preceding command, and published figures leave the details open: the figures
+//! of hits "after a read" or "after a write" were taken in streams in which each hit continues
+//! the last. So a command that continues the last one gets the figure after its own kind; a hit
+//! elsewhere gets the figure of a hit after the other kind. Measured traces show this: on a
+//! Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the read-ahead data take
+//! 0.67 ms, the two figures of its parameter file.
 
 use tidegate_model::mechanics::Overhead;
 use tidegate_model::{Duration, Op};
 
-/// Whether a command needs the heads before it is answered.
+/// Whether a command needs the heads first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// It is answered from memory, or at least begun there.
+    /// Memory serves the command, or at least its beginning.
     Memory,
-    /// It needs the heads first.
+    /// The command needs the heads first.
     Heads,
 }
 
-/// Overheads, and the command before.
+/// The overheads and the last command.
 #[derive(Debug, Clone)]
 pub(crate) struct Commands {
     overhead: Overhead,
     last_op: Op,
-    /// The sector after its last.
+    /// The sector after the last command's end.
     last_end: u64,
 }
 
 impl Commands {
-    /// No command so far.
+    /// Starts without a last command.
     pub(crate) fn new(overhead: &Overhead) -> Self {
         Self { overhead: overhead.clone(), last_op: Op::Read, last_end: 0 }
     }
 
-    /// Notes the command that was served.
+    /// Records a served command.
     pub(crate) fn served(&mut self, op: Op, end: u64) {
         (self.last_op, self.last_end) = (op, end);
     }
 
-    /// Whether a command at `start` goes on from the last one, and is of its kind.
+    /// Returns whether a command at `start` continues the last one, and is of its kind.
     pub(crate) fn goes_on(&self, op: Op, start: u64) -> bool {
         self.last_op == op && self.last_end == start
     }
 
-    /// The processing of a command at `start`.
+    /// Returns the processing time of a command at `start`.
     pub(crate) fn overhead(&self, op: Op, need: Need, start: u64) -> Duration {
         let same = match need {
             Need::Memory => self.goes_on(op, start),
@@ -65,17 +65,17 @@ impl Commands {
         })
     }
 
-    /// Before each transfer.
+    /// Returns the time before each transfer.
     pub(crate) fn preparation(&self) -> Duration {
         Duration::from_ns(self.overhead.data_preparation_ns)
     }
 
-    /// Taking up the bus again after the heads were needed.
+    /// Returns the time to reconnect to the bus after the heads were needed.
     pub(crate) fn reconnect(&self) -> Duration {
         Duration::from_ns(self.overhead.reconnect_ns)
     }
 
-    /// Between the last sector and the completion.
+    /// Returns the time between the last sector and the completion.
     pub(crate) fn completion(&self, op: Op) -> Duration {
         Duration::from_ns(match op {
             Op::Read => self.overhead.read_completion_ns,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The hard disk: commands come in, wait in the drive's queue, move the heads, and pass
-//! through the drive's memory.
+//! The hard disk: commands arrive, wait in the drive's queue, move the heads, and pass through
+//! the drive's memory.
 //!
 //! ```text
-//!            in memory ------------------------------> answered
+//!            in memory ------------------------------> completed
 //!           /                                          ^
 //!   submit ---> queue --> heads: seek, turn, transfer -'
 //!           \              ^            |
@@ -11,8 +11,8 @@
 //!            memory -------' (destage)
 //! ```
 //!
-//! The heads serve one command at a time. A command is processed while the heads are busy
-//! with the one before, so its overhead is paid once, from its arrival on.
+//! The heads serve one command at a time. A command is processed while the heads serve the
+//! previous one, so its overhead counts once, from its arrival.
 
 mod heads;
 mod memory;
@@ -35,54 +35,54 @@ use super::reader::Reader;
 use super::segments::Segments;
 use crate::{Completion, Drive};
 
-/// What the heads do.
+/// What the heads do now.
 #[derive(Debug, Clone, Copy)]
 struct Active {
-    /// When the heads are free for the next.
+    /// When the heads are free for the next command.
     free_at: Time,
-    /// The number of the destage that this is.
+    /// The number of the destage, if this is one.
     destage: Option<u64>,
     outcome: Outcome,
 }
 
-/// A completion that the host gets when its time has come.
+/// A completion that is due later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Answer {
+struct PlannedCompletion {
     at: Time,
-    /// Answers of one instant go out in the order in which they were decided.
+    /// Completions of one instant are delivered in the order in which they were planned.
     number: u64,
     id: RequestId,
     failed: bool,
 }
 
-/// A write that was answered from memory and is not on the medium yet.
+/// A write that memory completed and that is not on the medium yet.
 #[derive(Debug, Clone, Copy)]
 struct Destage {
-    /// Its name in the queue.
+    /// Its number in the queue.
     pending: u64,
     /// Counts the writes that memory took.
     number: u64,
     segment: usize,
-    /// When its first sector came from the host.
+    /// When its first sector arrived from the host.
     first_at: Time,
-    /// When its last one did.
+    /// When its last sector arrived.
     last_at: Time,
 }
 
 /// A write that waits for room in memory, and meanwhile in the queue for the heads.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    /// Its name in the queue.
+    /// Its number in the queue.
     pending: u64,
     request: Request,
     arrived: Time,
 }
 
-/// A flush that waits for the destages before it.
+/// A flush that waits for earlier destages.
 #[derive(Debug, Clone, Copy)]
 struct Flush {
     id: RequestId,
-    /// The first destage that it need not wait for.
+    /// The first destage for which it does not wait.
     before: u64,
 }
 
@@ -91,9 +91,8 @@ struct Flush {
 /// A request beyond the end of the disk fails.
 ///
 /// # Complexity
-/// For each request one decision of the queue, one look through the segments of the memory,
-/// and a step for each track that is crossed. Memory does not grow with the number of
-/// requests.
+/// For each request: one decision of the queue, one search of the memory's segments, and one step
+/// for each track crossed. Memory does not grow with the number of requests.
 ///
 /// # Invariants
 /// - `outstanding_count <= depth`.
@@ -106,41 +105,42 @@ pub struct MechanicalDrive {
     cache: Cache,
     segments: Segments,
     faults: FaultSource,
-    /// A write that does not go on from the last one takes at least so long to get there.
+    /// A write that does not continue the last one takes at least this long to position.
     write_seek_min: Duration,
     depth: u32,
     queue: DiskQueue,
     active: Option<Active>,
-    /// Since when commands wait for idle heads: what comes at one instant is one batch, so
-    /// the heads set out only when the host goes on.
+    /// Since when commands wait for idle heads. The commands of one instant are one batch, so the
+    /// heads start only at the host's next call.
     waiting_since: Option<Time>,
-    /// Where the heads are, and what they read on when nothing else is to be done.
+    /// The heads' position, and what they read ahead when no command waits.
     reader: Reader,
-    answers: BinaryHeap<Reverse<Answer>>,
-    answer_count: u64,
+    completions: BinaryHeap<Reverse<PlannedCompletion>>,
+    completion_count: u64,
     destages: Vec<Destage>,
     destage_count: u64,
     flushes: Vec<Flush>,
-    /// In order of arrival.
+    /// Sorted by arrival.
     waiting: Vec<Waiting>,
-    /// Counts what came into the queue.
+    /// Counts the commands that entered the queue.
     pending_count: u64,
-    /// A write that was answered never got onto the medium: the next flush says so.
+    /// A completed write never reached the medium; the next flush reports it.
     has_lost: bool,
     bus_free_at: Time,
     outstanding_count: u32,
 }
 
 impl MechanicalDrive {
-    /// An idle drive that accepts `depth` requests, with its heads at the outermost cylinder.
+    /// Creates an idle drive that accepts `depth` requests, with its heads at the outermost
+    /// cylinder.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Panics
-    /// When `depth` is 0.
+    /// If `depth` is 0.
     pub fn new(mechanics: &Mechanics, depth: u32, seed: u64) -> Result<Self, MechanicsError> {
-        assert!(depth >= 1, "a drive accepts at least one request");
+        assert!(depth >= 1, "a drive must accept at least one request");
         mechanics.check()?;
         let cache = mechanics.cache.clone().unwrap_or_default();
         Ok(Self {
@@ -156,8 +156,8 @@ impl MechanicalDrive {
             active: None,
             waiting_since: None,
             reader: Reader::new(None, 0, Arm::default(), Time::ZERO),
-            answers: BinaryHeap::new(),
-            answer_count: 0,
+            completions: BinaryHeap::new(),
+            completion_count: 0,
             destages: Vec::new(),
             destage_count: 0,
             flushes: Vec::new(),
@@ -169,21 +169,26 @@ impl MechanicalDrive {
         })
     }
 
-    /// Where its sectors lie.
+    /// Returns the layout of its sectors.
     pub fn layout(&self) -> &Layout {
         &self.mechanism.layout
     }
 
-    fn answer(&mut self, id: RequestId, at: Time, outcome: Outcome) {
+    fn complete(&mut self, id: RequestId, at: Time, outcome: Outcome) {
         let failed = outcome == Outcome::Failed;
-        self.answers.push(Reverse(Answer { at, number: self.answer_count, id, failed }));
-        self.answer_count += 1;
+        self.completions.push(Reverse(PlannedCompletion {
+            at,
+            number: self.completion_count,
+            id,
+            failed,
+        }));
+        self.completion_count += 1;
     }
 
     fn hold_one(&mut self) {
         assert!(
             self.outstanding_count < self.depth,
-            "a request submitted to a drive that holds its {} already",
+            "a request submitted to a drive that already holds {}",
             self.depth
         );
         self.outstanding_count += 1;
@@ -194,8 +199,8 @@ impl MechanicalDrive {
         let sectors = sectors_of(&request);
         if sectors.end > self.mechanism.layout.sectors() || sectors.is_empty() {
             let at = now + self.commands.overhead(request.op, Need::Memory, sectors.start);
-            self.answer(request.id, at, Outcome::Failed);
-        } else if !self.answer_from_memory(now, &request, &sectors) {
+            self.complete(request.id, at, Outcome::Failed);
+        } else if !self.serve_from_memory(now, &request, &sectors) {
             self.enqueue(now, request, &sectors);
         }
     }
@@ -207,10 +212,10 @@ impl MechanicalDrive {
         self.queue.push(Pending { number, request, arrived: now, target });
     }
 
-    /// Answers what needs no heads; whether it did.
+    /// Serves a request that needs no heads; returns whether it did.
     ///
-    /// An ordered request passes nothing, and nothing passes one that waits.
-    fn answer_from_memory(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
+    /// An ordered request passes no other, and no other passes a waiting ordered request.
+    fn serve_from_memory(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
         let is_ordered = self.queue.honoured(request.tag) == Tag::Ordered;
         if is_ordered || self.queue.has_barrier() {
             return false;
@@ -218,13 +223,13 @@ impl MechanicalDrive {
         match request.op {
             Op::Read => {
                 let may = self.active.is_none() || self.cache.hits_while_busy;
-                may && self.answer_read(now, now, request, sectors)
+                may && self.serve_read(now, now, request, sectors)
             }
             Op::Write => self.take_at_once(now, request, sectors),
         }
     }
 
-    /// Takes a write into memory if there is room, and otherwise has it wait for some.
+    /// Takes a write into memory if there is room; otherwise the write waits for room.
     fn take_at_once(&mut self, now: Time, request: &Request, sectors: &Range<u64>) -> bool {
         let pending = self.pending_count;
         let Some(segment) = self.segment_for_write(request, sectors, now) else {
@@ -238,14 +243,14 @@ impl MechanicalDrive {
         true
     }
 
-    /// The heads set out for what came while they were idle.
+    /// Starts the heads for commands that arrived while they were idle.
     fn set_out(&mut self) {
         if let Some(since) = self.waiting_since.take() {
             self.begin_next(since);
         }
     }
 
-    /// The heads are free: begins what is next.
+    /// Starts the next command if the heads are free.
     fn begin_next(&mut self, now: Time) {
         while self.active.is_none() {
             self.read_ahead(now);
@@ -260,7 +265,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// The oldest destage that a flush waits for: flushes wait for nothing else.
+    /// Removes the oldest destage that a flush waits for: flushes wait for nothing else.
     fn next_flushed(&mut self) -> Option<Pending> {
         let before = self.flushes.last()?.before;
         let destages = &self.destages;
@@ -270,7 +275,7 @@ impl MechanicalDrive {
         })
     }
 
-    /// The heads are done with what they did.
+    /// Ends the heads' present command.
     fn finish(&mut self, active: Active) {
         self.active = None;
         if let Some(number) = active.destage {
@@ -278,20 +283,20 @@ impl MechanicalDrive {
             let destage = self.destages.swap_remove(index.expect("a destage ends once"));
             self.segments.clean(destage.segment);
             self.has_lost |= active.outcome == Outcome::Failed;
-            self.answer_flushes(active.free_at);
+            self.complete_flushes(active.free_at);
             self.take_waiting(active.free_at);
         }
         self.begin_next(active.free_at);
     }
 
-    fn answer_flushes(&mut self, now: Time) {
+    fn complete_flushes(&mut self, now: Time) {
         let first_left = self.destages.iter().map(|destage| destage.number).min();
         let is_done = |flush: &Flush| first_left.is_none_or(|left| left >= flush.before);
         let done: Vec<Flush> = self.flushes.extract_if(.., |flush| is_done(flush)).collect();
         for flush in done {
             let outcome = if self.has_lost { Outcome::Failed } else { Outcome::Done };
             self.has_lost = false;
-            self.answer(flush.id, now, outcome);
+            self.complete(flush.id, now, outcome);
         }
     }
 }
@@ -317,32 +322,33 @@ impl Drive for MechanicalDrive {
     fn flush(&mut self, now: Time, id: RequestId) {
         self.hold_one();
         self.flushes.push(Flush { id, before: self.destage_count });
-        self.answer_flushes(now);
+        self.complete_flushes(now);
     }
 
     fn next_event(&self) -> Option<Time> {
-        let answer_at = self.answers.peek().map(|Reverse(answer)| answer.at);
-        let heads_matter = self.outstanding_count as usize > self.answers.len();
+        let completion_at = self.completions.peek().map(|Reverse(completion)| completion.at);
+        let heads_matter = self.outstanding_count as usize > self.completions.len();
         let free_at = self.active.map(|active| active.free_at).or(self.waiting_since);
-        [answer_at, free_at.filter(|_| heads_matter)].into_iter().flatten().min()
+        [completion_at, free_at.filter(|_| heads_matter)].into_iter().flatten().min()
     }
 
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
         self.set_out();
         loop {
-            let answer_at = self.answers.peek().map(|Reverse(answer)| answer.at);
-            // Free heads first: they may make an answer of the same instant.
+            let completion_at = self.completions.peek().map(|Reverse(completion)| completion.at);
+            // Free heads first: they can add a completion at the same instant.
             if let Some(active) = self.active
                 && active.free_at <= now
-                && answer_at.is_none_or(|at| active.free_at <= at)
+                && completion_at.is_none_or(|at| active.free_at <= at)
             {
                 self.finish(active);
                 continue;
             }
-            if answer_at.is_none_or(|at| at > now) {
+            if completion_at.is_none_or(|at| at > now) {
                 return;
             }
-            let Reverse(Answer { at, id, failed, .. }) = self.answers.pop().expect("just seen");
+            let Reverse(PlannedCompletion { at, id, failed, .. }) =
+                self.completions.pop().expect("just seen");
             self.outstanding_count -= 1;
             let outcome = if failed { Outcome::Failed } else { Outcome::Done };
             out.push(Completion { id, at, outcome });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where sectors lie: from a sector's number to its place on the platters and back.
+//! The layout of sectors: from a sector's number to its position on the platters and back.
 //!
-//! Two kinds of description, by rule and by index, answer the same questions. What they share
-//! is beside them: slips, sectors that are stored elsewhere, the angles of a track.
+//! A layout is described by zones or by an index; both support the same queries and share slips,
+//! remapped sectors and the angles of a track.
 
 mod angles;
 mod home;
@@ -19,49 +19,49 @@ use self::index::IndexedLayout;
 use self::zones::ZonedLayout;
 use super::rotation::Angle;
 
-/// A disk may not have more surfaces.
+/// The largest number of surfaces.
 const SURFACES_MAX: u32 = 1 << 10;
 
-/// A disk may not have more cylinders.
+/// The largest number of cylinders.
 const CYLINDERS_MAX: u32 = 1 << 24;
 
-/// A sector's place.
+/// The position of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// From 0, the outermost.
+    /// The cylinder, from 0, the outermost.
     pub cylinder: u32,
-    /// From 0.
+    /// The head, from 0.
     pub head: u32,
-    /// Physical sector of the track, from 0, those without data counted.
+    /// The physical sector on the track, from 0; sectors without data count.
     pub sector: u32,
 }
 
-/// Consecutive sectors of one track, by number and by place.
+/// Consecutive sectors of one track, by number and by position.
 ///
 /// # Invariants
 /// - `sectors >= 1`; `track_begin <= start < start + sectors <= track_end`.
-/// - `span` covers the first to the last of them, slipped ones in between included, and is
-///   at most one turn.
+/// - `span` covers the first to the last sector, slipped ones between them included, and is at
+///   most one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// The first of them.
+    /// The first sector.
     pub start: Lba,
-    /// How many sectors of data.
+    /// The number of data sectors.
     pub sectors: u32,
     /// Their cylinder.
     pub cylinder: u32,
     /// Their head.
     pub head: u32,
-    /// The angle at which the first begins.
+    /// The angle at which the first sector begins.
     pub begin: Angle,
-    /// The angle from where the first begins to where the last ends.
+    /// The angle from the beginning of the first sector to the end of the last.
     pub span: Angle,
     /// Physical sectors of the track.
     pub sectors_per_track: u32,
-    /// First sector of data that lies on this track with all up to `start`: where sectors are
-    /// stored elsewhere, a track is as several.
+    /// The first data sector of the run on this track that contains `start`; remapped sectors
+    /// split a track into several runs.
     pub track_begin: Lba,
-    /// The sector of data after the last that lies on this track with all from `start` on.
+    /// The data sector after the last of that run.
     pub track_end: Lba,
 }
 
@@ -72,18 +72,18 @@ pub struct ZoneFacts {
     pub cylinder_first: u32,
     /// Last cylinder.
     pub cylinder_last: u32,
-    /// Physical sectors of a track; of the longest, where heads differ.
+    /// Physical sectors of a track; where heads differ, of the longest track.
     pub sectors_per_track: u32,
-    /// The zone's first sector of data.
+    /// The zone's first data sector.
     pub start: Lba,
-    /// Sectors of data in it.
+    /// The zone's number of data sectors.
     pub sectors: u64,
 }
 
-/// What a layout holds.
+/// The capacity of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
-    /// Sectors of data.
+    /// Data sectors.
     pub sectors: u64,
     /// Cylinders up to the last one with data.
     pub cylinders: u32,
@@ -92,8 +92,8 @@ pub struct Held {
 /// The layout of a disk.
 ///
 /// # Complexity
-/// A look-up bisects zones, slips and rows, and allocates nothing. Memory is proportional to
-/// the description.
+/// A look-up bisects zones, slips and rows, and does not allocate. Memory is proportional to the
+/// description.
 ///
 /// # Example
 /// ```
@@ -118,17 +118,17 @@ pub struct Held {
 /// ```
 #[derive(Debug, Clone)]
 pub enum Layout {
-    /// By rule, zone by zone.
+    /// Described by zones.
     Zones(ZonedLayout),
-    /// By an index over tracks.
+    /// Described by an index over tracks.
     Index(IndexedLayout),
 }
 
 impl Layout {
-    /// The layout that a drive file describes.
+    /// Builds the layout that a drive file describes.
     ///
     /// # Errors
-    /// What is wrong with the description, and where.
+    /// [`MechanicsError`] with the fault and its place in the description.
     pub fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
         check_count("cylinders", mechanics.cylinders, CYLINDERS_MAX)?;
         let mut layout = Self::full(mechanics, mechanics.cylinders)?;
@@ -140,10 +140,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// How much the layout of a drive file holds, whatever the file says of that.
+    /// Returns the capacity of a drive file's layout, regardless of the capacity that the file
+    /// states.
     ///
     /// # Errors
-    /// What else is wrong with the description, and where.
+    /// [`MechanicsError`] with any other fault and its place in the description.
     pub fn held(mechanics: &Mechanics) -> Result<Held, MechanicsError> {
         let layout = Self::full(mechanics, CYLINDERS_MAX)?;
         let cylinders = match &layout {
@@ -153,7 +154,7 @@ impl Layout {
         Ok(Held { sectors: layout.sectors(), cylinders })
     }
 
-    /// The layout with all sectors that it holds.
+    /// Returns the layout with all sectors that it can hold.
     fn full(mechanics: &Mechanics, cylinders: u32) -> Result<Self, MechanicsError> {
         let surfaces = mechanics.surfaces;
         check_count("surfaces", surfaces, SURFACES_MAX)?;
@@ -167,10 +168,10 @@ impl Layout {
         }
     }
 
-    /// The sectors from `start` on that lie on one track, at most `sectors_max`.
+    /// Returns the sectors from `start` on that lie on one track, at most `sectors_max`.
     ///
     /// # Panics
-    /// When `start` is beyond the end of the disk or `sectors_max` is 0.
+    /// If `start` is beyond the end of the disk or `sectors_max` is 0.
     pub fn extent(&self, start: Lba, sectors_max: u64) -> Extent {
         match self {
             Self::Zones(zones) => zones.extent(start.get(), sectors_max),
@@ -178,10 +179,10 @@ impl Layout {
         }
     }
 
-    /// The place of a sector.
+    /// Returns the position of a sector.
     ///
     /// # Panics
-    /// When `sector` is beyond the end of the disk.
+    /// If `sector` is beyond the end of the disk.
     pub fn position(&self, sector: Lba) -> Position {
         match self {
             Self::Zones(zones) => zones.position(sector.get()),
@@ -189,7 +190,7 @@ impl Layout {
         }
     }
 
-    /// The sector that lies at this place; none where there is no data.
+    /// Returns the sector at this position; `None` for a position without data.
     ///
     /// # Complexity
     /// In an index, linear in the rows of a node: for pictures and checks.
@@ -201,7 +202,7 @@ impl Layout {
         .map(Lba::new)
     }
 
-    /// Sectors of data on the disk.
+    /// Returns the number of data sectors on the disk.
     pub fn sectors(&self) -> u64 {
         match self {
             Self::Zones(zones) => zones.sectors(),
@@ -209,10 +210,10 @@ impl Layout {
         }
     }
 
-    /// Zones in the order of their sectors.
+    /// Returns the zones in the order of their sectors.
     ///
-    /// An index names none: here each row of its root is one, and rows of one density that
-    /// follow each other are one zone.
+    /// An index does not name zones: each row of its root counts as one, and consecutive rows of
+    /// the same density are one zone.
     pub fn zones(&self) -> Vec<ZoneFacts> {
         match self {
             Self::Zones(zones) => zones.facts(),
@@ -221,7 +222,7 @@ impl Layout {
     }
 }
 
-/// What is wrong, where, and what to write instead.
+/// Returns an error that states the fault, its place, and what to write instead.
 fn wrong(
     place: impl Into<String>,
     message: impl Into<String>,
@@ -230,23 +231,23 @@ fn wrong(
     MechanicsError { place: place.into(), message: message.into(), help: help.into() }
 }
 
-/// Refuses a disk of no surfaces or cylinders, or of too many.
+/// Refuses a disk with no surfaces or cylinders, or with too many.
 fn check_count(place: &str, value: u32, max: u32) -> Result<(), MechanicsError> {
     if (1..=max).contains(&value) {
         return Ok(());
     }
-    let message = format!("a disk cannot have {value} of them");
+    let message = format!("{value} is not possible for a disk");
     Err(wrong(place, message, format!("write a number from 1 to {max}")))
 }
 
-/// Refuses a disk that is to have more sectors than its layout holds, or none.
+/// Refuses a disk with more sectors than its layout holds, or with none.
 fn check_sectors(asked: u64, held: u64) -> Result<(), MechanicsError> {
     if asked == 0 || asked > held {
         return Err(wrong(
             "sectors",
-            format!("a disk of {asked} sectors, but the layout holds {held}"),
+            format!("the disk has {asked} sectors, but the layout holds {held}"),
             if held == 0 {
-                "check zones, spares and slips: they leave nothing".to_owned()
+                "check zones, spares and slips: they leave no sectors".to_owned()
             } else {
                 format!("write a number from 1 to {held}")
             },
@@ -255,7 +256,7 @@ fn check_sectors(asked: u64, held: u64) -> Result<(), MechanicsError> {
     Ok(())
 }
 
-/// Refuses a track of no sectors or of more than angles are computed for.
+/// Refuses a track with no sectors or with more than the angles support.
 fn check_sectors_per_track(place: &str, value: u64) -> Result<u32, MechanicsError> {
     let max = angles::SECTORS_PER_TRACK_MAX;
     match u32::try_from(value) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Arm, heads and platters: how long it takes to get to a track and along it.
+//! Arm, heads and platters: the time to reach a track and to pass along it.
 //!
-//! Everything here is a pure function of the instant and the arm's place; the drive decides
-//! what is accessed when.
+//! Everything here is a pure function of the instant and the arm's position; the drive decides
+//! what to access and when.
 
 use tidegate_model::mechanics::{Mechanics, MechanicsError};
 use tidegate_model::{Duration, Op, Time};
@@ -11,50 +11,50 @@ use super::layout::{Extent, Layout};
 use super::rotation::{Angle, Rotation};
 use super::seek::{Floors, SeekCurve};
 
-/// Where the heads are.
+/// The position of the arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Arm {
-    /// On which cylinder.
+    /// The cylinder.
     pub(crate) cylinder: u32,
-    /// Which head is in use.
+    /// The head in use.
     pub(crate) head: u32,
 }
 
-/// Sectors of one track on their way between platter and memory.
+/// Sectors of one track being transferred between platter and memory.
 ///
 /// # Invariants
 /// - `on_track_at <= begin_at <= end_at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Which sectors.
+    /// The sectors.
     pub(crate) extent: Extent,
-    /// The head has settled on the track.
+    /// When the head has settled on the track.
     pub(crate) on_track_at: Time,
-    /// The first sector that is transferred begins.
+    /// When the first transferred sector begins.
     pub(crate) begin_at: Time,
-    /// The last one ends.
+    /// When the last transferred sector ends.
     pub(crate) end_at: Time,
-    /// How many sectors at the front are transferred only after the others: the head arrived
-    /// within the extent, and the drive began there. Otherwise 0.
+    /// The number of sectors at the extent's front that are transferred after the others, because
+    /// the head arrived within the extent and the drive began there; otherwise 0.
     pub(crate) late_sectors: u32,
-    /// When the first of the late ones begins; without late ones, `begin_at`.
+    /// When the first late sector begins; without late sectors, `begin_at`.
     pub(crate) late_begin_at: Time,
 }
 
 impl Piece {
-    /// Where the heads are afterwards.
+    /// Returns the arm's position afterwards.
     pub(crate) fn arm(&self) -> Arm {
         Arm { cylinder: self.extent.cylinder, head: self.extent.head }
     }
 
-    /// The sector after the last.
+    /// Returns the sector after the last.
     pub(crate) fn end(&self) -> u64 {
         self.extent.start.get() + u64::from(self.extent.sectors)
     }
 
-    /// When the first `sectors` of the extent have passed the head, in order.
+    /// Returns when the first `sectors` of the extent have passed the head, in order.
     ///
-    /// Sectors without data in between are spread over the others.
+    /// Treats sectors without data as spread evenly among the others.
     pub(crate) fn passed_at(&self, sectors: u32) -> Time {
         if self.late_sectors > 0 || sectors >= self.extent.sectors {
             return self.end_at;
@@ -64,7 +64,7 @@ impl Piece {
         self.begin_at + Duration::from_ns(u64::try_from(part).expect("less than the whole"))
     }
 
-    /// How many sectors of the extent have passed the head at `now`, in order.
+    /// Returns how many sectors of the extent have passed the head at `now`, in order.
     pub(crate) fn passed(&self, now: Time) -> u32 {
         if now >= self.end_at {
             return self.extent.sectors;
@@ -78,13 +78,13 @@ impl Piece {
     }
 }
 
-/// What moves in a hard disk.
+/// The moving parts of a hard disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Mechanism {
     pub(crate) layout: Layout,
     pub(crate) rotation: Rotation,
     seek: SeekCurve,
-    /// Below any way to another cylinder, for reads and for writes.
+    /// Lower bounds on any seek to another cylinder, for reads and for writes.
     floors: Floors,
     head_switch: Duration,
     write_settle_ns: i64,
@@ -92,10 +92,10 @@ pub(crate) struct Mechanism {
 }
 
 impl Mechanism {
-    /// The moving parts that a drive file describes.
+    /// Builds the moving parts that a drive file describes.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// [`MechanicsError`] if the description is wrong.
     pub(crate) fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
         let layout = Layout::new(mechanics)?;
         let seek = SeekCurve::new(&mechanics.seek, mechanics.cylinders)?;
@@ -110,8 +110,8 @@ impl Mechanism {
         })
     }
 
-    /// The time from one track to another: the longer of seek and head switch, which go on
-    /// at once, and for writes the settling, where the heads move at all.
+    /// Returns the time from one track to another: the longer of seek and head switch, which run
+    /// in parallel, plus the settling time of writes if the heads move at all.
     pub(crate) fn reposition(&self, arm: Arm, cylinder: u32, head: u32, op: Op) -> Duration {
         let switch = if head == arm.head { Duration::ZERO } else { self.head_switch };
         let moving = self.seek.time(arm.cylinder.abs_diff(cylinder)).max(switch);
@@ -121,9 +121,8 @@ impl Mechanism {
         Duration::from_ns(moving.ns().saturating_add_signed(self.write_settle_ns))
     }
 
-    /// The time from `now` until `extent` could be transferred in one go to be over when the
-    /// drive is done with it: until its first sector is under the head; or, if the drive
-    /// begins in the middle, a turn from there, less the transfer.
+    /// Returns the waiting time after `now` in the access to `extent`: until its first sector is
+    /// under the head or, if the drive begins in the middle, a turn less the transfer time.
     pub(crate) fn access(&self, arm: Arm, now: Time, extent: &Extent, op: Op) -> Duration {
         let moving = self.reposition(arm, extent.cylinder, extent.head, op);
         let on_track_at = now + moving;
@@ -138,14 +137,15 @@ impl Mechanism {
         moving + wait
     }
 
-    /// At most the access of an extent on that cylinder, whatever its head and angle: the arm
-    /// has to get there.
+    /// Returns a lower bound on the access time of any extent on that cylinder, regardless of
+    /// head and angle: the arm's movement.
     pub(crate) fn access_min(&self, arm: Arm, cylinder: u32) -> Duration {
         self.floors.floor(arm.cylinder.abs_diff(cylinder))
     }
 
-    /// How many sectors at the front of `extent` have passed, at least in part, when the head
-    /// arrives within it; none if it arrives elsewhere, at its begin, or in its last sector.
+    /// Returns how many sectors at the front of `extent` have passed, at least in part, when the
+    /// head arrives within it; `None` if the head arrives elsewhere, at its beginning, or in its
+    /// last sector.
     pub(crate) fn missed(&self, arm: Arm, free_at: Time, extent: &Extent) -> Option<u32> {
         let moving = self.reposition(arm, extent.cylinder, extent.head, Op::Read);
         self.missed_at(free_at + moving, extent)
@@ -156,14 +156,14 @@ impl Mechanism {
         if into == Angle::ZERO || into >= extent.span {
             return None;
         }
-        // A sector that is cut is missed too.
+        // A sector that has partly passed is missed too.
         let share = u128::from(into.units()) * u128::from(extent.sectors);
         let missed = u32::try_from(share.div_ceil(u128::from(extent.span.units()))).ok()?;
         (missed < extent.sectors).then_some(missed)
     }
 
-    /// The piece that `extent` is with the heads at `arm` and free at `free_at`: in the order
-    /// that is done first.
+    /// Returns the piece for `extent` with the heads at `arm` and free at `free_at`, in the order
+    /// that ends first.
     pub(crate) fn piece(&self, arm: Arm, free_at: Time, extent: Extent, op: Op) -> Piece {
         let on_track_at = free_at + self.reposition(arm, extent.cylinder, extent.head, op);
         let in_order = self.in_order(extent, on_track_at);
@@ -174,14 +174,15 @@ impl Mechanism {
         out_of_order.filter(|piece| piece.end_at < in_order.end_at).unwrap_or(in_order)
     }
 
-    /// The piece that `extent` is, from its first sector to its last.
+    /// Returns the piece for `extent`, from its first sector to its last.
     pub(crate) fn piece_in_order(&self, arm: Arm, free_at: Time, extent: Extent, op: Op) -> Piece {
         let on_track_at = free_at + self.reposition(arm, extent.cylinder, extent.head, op);
         self.in_order(extent, on_track_at)
     }
 
-    /// The piece that `extent` is, written, when its first sector is in memory from
-    /// `ready.0` on and its last from `ready.1` on: begun so that no sector is late.
+    /// Returns the piece for writing `extent` when its first sector is in memory from `ready.0`
+    /// on and its last from `ready.1` on. The piece begins late enough for every sector to be
+    /// ready.
     pub(crate) fn piece_written(
         &self,
         arm: Arm,
@@ -208,11 +209,11 @@ impl Mechanism {
         }
     }
 
-    /// When the last of an extent has passed a head that is there from `on_track_at` on and
-    /// begins at `begin_at`.
+    /// Returns when the last sector of an extent has passed a head that arrives at `on_track_at`
+    /// and begins at `begin_at`.
     ///
-    /// Wait and transfer are rounded as one: of two roundings the begin of the sectors behind
-    /// would be missed by a nanosecond, and with it a turn lost.
+    /// Rounds wait and transfer together: with two roundings the next sectors' beginning would be
+    /// missed by a nanosecond, which costs a turn.
     fn swept_at(&self, extent: &Extent, on_track_at: Time, begin_at: Time) -> Time {
         let left = extent.begin.after(self.rotation.phase(on_track_at)).units();
         let span = extent.span.units();
@@ -225,15 +226,15 @@ impl Mechanism {
         on_track_at + self.rotation.sweep(Angle::from_units(units))
     }
 
-    /// The piece with the sectors that the head finds first, then those that it missed; none
-    /// where it arrives outside of the extent.
+    /// Returns the piece with the sectors that the head reaches first, then those that it missed;
+    /// `None` if the head arrives outside the extent.
     fn piece_from_the_middle(&self, extent: Extent, on_track_at: Time) -> Option<Piece> {
         let late = self.missed_at(on_track_at, &extent)?;
         let of_late = u128::from(extent.span.units()) * u128::from(late);
         let late_span = of_late.div_ceil(u128::from(extent.sectors));
         let late_span = Angle::from_units(u64::try_from(late_span).ok()?);
         let begin_at = on_track_at + self.rotation.wait(extent.begin.plus(late_span), on_track_at);
-        // Round to the front, and along the late ones.
+        // Turn to the front, then pass along the late sectors.
         let front_at = begin_at + self.rotation.wait(extent.begin, begin_at);
         let end_at = front_at + self.rotation.sweep(late_span);
         Some(Piece {

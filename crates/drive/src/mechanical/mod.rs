@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A hard disk from what it is made of.
+//! A hard disk modelled from its parts.
 
 mod access;
 mod command;

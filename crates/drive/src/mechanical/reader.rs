@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The heads on their way through consecutive sectors: first those that a read asks for,
-//! then those behind it, until something else needs the heads.
+//! The heads passing through consecutive sectors: first those that a read requests, then those
+//! behind it, until another command needs the heads.
 //!
-//! What is read ahead is worked out only when the drive looks: a run costs nothing while
-//! nobody asks.
+//! Read-ahead is computed lazily: a run costs nothing until the drive needs its state.
 
 use std::ops::Range;
 
@@ -19,30 +18,30 @@ use super::stream::Stream;
 /// A run of the heads through consecutive sectors.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader {
-    /// The segment that takes what is read.
+    /// The segment that receives the sectors.
     pub(crate) segment: Option<usize>,
     /// The first sector that has not passed the head.
     pub(crate) next: u64,
-    /// The first sector that nobody asked for.
+    /// The first sector that no host requested.
     ahead_from: u64,
     /// Where the heads are when they are free for the next piece.
     arm: Arm,
-    /// When that is.
+    /// When the heads are free.
     free_at: Time,
-    /// The piece that is on its way, if it is not through.
+    /// The piece that is passing, if it has not passed entirely.
     piece: Option<Piece>,
-    /// Where reading ahead stops, as far as it is worked out.
+    /// Where read-ahead stops, as far as it has been computed.
     limit: u64,
-    /// The read whose end is not in the limit yet, with the start of its segment.
+    /// The end of a read that `limit` does not cover yet, with the start of its segment.
     behind: Option<(u64, u64)>,
     /// The first piece that was read for the host.
     first: Option<Piece>,
-    /// It has come to its end: the heads are where they are for nobody.
+    /// The run has ended; the heads stay where they are.
     stands: bool,
 }
 
 impl Reader {
-    /// A run from `start` on, with the heads at `arm` and free at `free_at`.
+    /// Creates a run from `start` on, with the heads at `arm` and free at `free_at`.
     pub(crate) fn new(segment: Option<usize>, start: u64, arm: Arm, free_at: Time) -> Self {
         Self {
             segment,
@@ -58,8 +57,8 @@ impl Reader {
         }
     }
 
-    /// Reads up to the sector `end` for the host. `known` are the first sectors of the read
-    /// on their track, where that was looked up before.
+    /// Reads up to the sector `end` for the host. `known` holds the first sectors of the read on
+    /// their track, if they were already looked up.
     pub(crate) fn read(
         &mut self,
         mechanism: &Mechanism,
@@ -90,13 +89,13 @@ impl Reader {
         }
     }
 
-    /// Whether this sector was read ahead or is next: a read that begins there need not wait
-    /// for the platter.
+    /// Returns whether this sector was read ahead or is next: a read that begins there does not
+    /// wait for the platter.
     pub(crate) fn is_ahead(&self, sector: Lba) -> bool {
         self.ahead().contains(&sector.get())
     }
 
-    /// The sectors of which that is so.
+    /// Returns the range of such sectors.
     pub(crate) fn ahead(&self) -> Range<u64> {
         if self.segment.is_none() {
             return self.next..self.next;
@@ -104,23 +103,24 @@ impl Reader {
         self.ahead_from.min(self.next)..self.next + u64::from(!self.stands)
     }
 
-    /// Whether the heads are on their way at `now`, up to which it was worked out.
+    /// Returns whether the heads are moving at `now`, the instant up to which the run is
+    /// computed.
     pub(crate) fn is_running(&self, now: Time) -> bool {
         !self.stands && (self.piece.is_some() || self.free_at >= now)
     }
 
-    /// Whether the run has come to its end.
+    /// Returns whether the run has ended.
     pub(crate) fn stands(&self) -> bool {
         self.stands
     }
 
-    /// Whether it takes any of these sectors into memory, or may do so.
+    /// Returns whether the run takes, or could take, any of these sectors into memory.
     pub(crate) fn may_take(&self, sectors: &Range<u64>) -> bool {
         let end = if self.behind.is_some() { u64::MAX } else { self.limit.max(self.next) };
         self.segment.is_some() && sectors.end > self.ahead_from && sectors.start < end
     }
 
-    /// Hands the sectors of `piece` below `end` to the host.
+    /// Sends the sectors of `piece` below `end` to the host.
     fn pass(&mut self, piece: Piece, end: u64, stream: &mut Stream) {
         let start = piece.extent.start.get();
         let end = end.min(piece.end());
@@ -143,15 +143,15 @@ impl Reader {
         }
     }
 
-    /// How many sectors, those just before the first that was asked for, passed the head on
-    /// the same track before it.
+    /// Returns how many sectors immediately before the first requested one passed the head on the
+    /// same track before it.
     pub(crate) fn passed_before(&self, rotation: Rotation) -> u64 {
         let Some(Piece { extent, on_track_at, begin_at, late_sectors, .. }) = self.first else {
             return 0;
         };
         let before = extent.start.get() - extent.track_begin.get();
         if late_sectors > 0 {
-            // All of the track went by between its last sector and its first.
+            // The whole track passed between its last sector and its first.
             return before;
         }
         let waited = u128::from((begin_at - on_track_at).ns());
@@ -160,14 +160,14 @@ impl Reader {
         before.min(u64::try_from(sectors).expect("not more than a track has"))
     }
 
-    /// Delays the run at `now`: the heads lost their way.
+    /// Delays the run at `now`: the heads must recalibrate or retry.
     pub(crate) fn delay(&mut self, now: Time, by: Duration) {
         let (arm, free_at) = self.stop(now);
         (self.arm, self.free_at) = (arm, free_at + by);
         self.piece = None;
     }
 
-    /// From now on reads ahead behind a read that ended at `end`, whose segment starts at
+    /// Starts read-ahead behind a read that ended at `end`, whose segment starts at
     /// `segment_start`.
     pub(crate) fn follow(&mut self, mechanism: &Mechanism, cache: &Cache, read: (u64, u64)) {
         self.work_out_limit(mechanism, cache);
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// Reads on, without being asked, up to `now` or as far as the rule goes.
+    /// Reads ahead up to `now` or as far as the rule allows.
     pub(crate) fn read_ahead(&mut self, mechanism: &Mechanism, cache: &Cache, now: Time) {
         if self.free_at >= now || self.stands {
             return;
@@ -190,7 +190,7 @@ impl Reader {
         while self.piece.is_some() || self.free_at < now {
             let ahead = || self.piece_ahead(mechanism, cache.read_ahead);
             let Some(piece) = self.piece.or_else(ahead) else {
-                // If it goes on one day, then not from an instant that is past.
+                // If the run ever continues, it must not continue from a past instant.
                 self.stands = true;
                 self.free_at = now;
                 return;
@@ -207,7 +207,7 @@ impl Reader {
         }
     }
 
-    /// The next piece to read ahead, if the rule goes on beyond the track.
+    /// Returns the next piece to read ahead, if the rule allows reading beyond the track.
     fn piece_ahead(&self, mechanism: &Mechanism, kind: ReadAhead) -> Option<Piece> {
         if self.next >= self.limit {
             return None;
@@ -223,8 +223,8 @@ impl Reader {
         goes_on.then(|| mechanism.piece_in_order(self.arm, self.free_at, extent, Op::Read))
     }
 
-    /// Where the heads are and when they are free, if the run ends at `now`: a seek that has
-    /// begun is finished first.
+    /// Returns where the heads are and when they are free, if the run ends at `now`: a seek that
+    /// has begun is completed first.
     pub(crate) fn stop(&self, now: Time) -> (Arm, Time) {
         match &self.piece {
             None => (self.arm, self.free_at.max(now)),
@@ -233,7 +233,7 @@ impl Reader {
     }
 }
 
-/// Up to which sector a drive reads on behind a read that ends at `end`.
+/// Returns the sector at which a drive stops reading ahead behind a read that ends at `end`.
 fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
     let sectors_max = u64::from(cache.read_ahead_sectors_max.unwrap_or(cache.segment_sectors));
     let limit = match cache.read_ahead {
@@ -245,15 +245,15 @@ fn limit(layout: &Layout, cache: &Cache, end: u64, segment_start: u64) -> u64 {
     limit.min(layout.sectors())
 }
 
-/// To the end of the track; and one track further when the segment shows that the host came
-/// from an earlier one.
+/// Returns the end of the track; one track further if the segment shows that the host came from
+/// an earlier track.
 fn adaptive_limit(track: &Extent, segment_start: u64) -> u64 {
     let came_along = segment_start < track.track_begin.get();
     let further = if came_along { u64::from(track.sectors_per_track) } else { 0 };
     track.track_end.get() + further
 }
 
-/// When the first of `sectors` at equal distances has passed.
+/// Returns when the first of `sectors` evenly spaced sectors has passed.
 pub(crate) fn after_one(sectors: u64, begin_at: Time, end_at: Time) -> Time {
     begin_at + Duration::from_ns((end_at - begin_at).ns().div_ceil(sectors.max(1)))
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Zero-latency access to a read that crosses from one track to the next.
+//! Zero-latency access for a read that crosses from one track to the next.
 //!
 //! ```text
 //!   track 1   [ front | tail ]            the head arrives between front and tail:
 //!   track 2                    [ other ]  tail, other, and round to the front
 //! ```
-//! Likewise when it arrives within the second track: the tail there, the first track, the
-//! front of the second. On one track this is what a [`Piece`] does. A drive that begins so
-//! only within one track gains nothing where tracks are crossed: it gets back to the first
-//! track's front when it could have begun there in order.
+//! The same works if the head arrives within the second track: first the tail there, then the
+//! first track, then the second track's front. On one track a [`Piece`] does this. A drive with
+//! zero-latency access only within one track gains nothing at track crossings: it returns to the
+//! first track's front when it could have begun there in order.
 
 use tidegate_model::{Lba, Op, Time};
 
@@ -18,7 +18,7 @@ use super::reader::after_one;
 use super::rotation::Angle;
 use super::stream::Stream;
 
-/// The way through a read on two tracks that does not begin at its first sector.
+/// An order through a read on two tracks that does not begin at its first sector.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundTrip {
     tail: Piece,
@@ -29,8 +29,8 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// The way through `first` and what is behind it up to the sector `end` that is over
-    /// first, if they lie on two tracks and it is over before the way in order.
+    /// Returns the fastest such order through `first` and the following sectors up to `end`, if
+    /// they lie on two tracks and it ends before the sequential order.
     pub(crate) fn of(
         mechanism: &Mechanism,
         (arm, free_at): (Arm, Time),
@@ -72,17 +72,17 @@ impl RoundTrip {
         self.front.as_ref().unwrap_or(&self.other)
     }
 
-    /// When the last sector has passed the head.
+    /// Returns when the last sector has passed the head.
     pub(crate) fn end_at(&self) -> Time {
         self.last().end_at
     }
 
-    /// Where the heads are afterwards.
+    /// Returns the arm's position afterwards.
     pub(crate) fn arm(&self) -> Arm {
         self.last().arm()
     }
 
-    /// Hands all sectors to the host, which gets them in order.
+    /// Sends all sectors to the host in order.
     pub(crate) fn pass(&self, stream: &mut Stream) {
         let mut add = |piece: &Piece| {
             let sectors = u64::from(piece.extent.sectors);
@@ -92,7 +92,7 @@ impl RoundTrip {
             add(&self.other);
         }
         self.front.iter().for_each(&mut add);
-        // These passed the head before; `add` knows when, though it matters no longer.
+        // These passed the head earlier, so their times no longer delay the stream.
         add(&self.tail);
         if !self.begins_on_second {
             add(&self.other);
@@ -100,7 +100,7 @@ impl RoundTrip {
     }
 }
 
-/// What is behind `first` up to the sector `end`, if all of it lies on one track.
+/// Returns the sectors behind `first` up to `end`, if all of them lie on one track.
 fn second_of_two(mechanism: &Mechanism, first: &Extent, end: u64) -> Option<Extent> {
     let middle = first.start.get() + u64::from(first.sectors);
     if middle == end {
@@ -110,7 +110,7 @@ fn second_of_two(mechanism: &Mechanism, first: &Extent, end: u64) -> Option<Exte
     (middle + u64::from(second.sectors) == end).then_some(second)
 }
 
-/// The first `late` sectors of an extent, and the others.
+/// Splits an extent into its first `late` sectors and the others.
 fn split(extent: &Extent, late: u32) -> (Extent, Extent) {
     let of_late = u128::from(extent.span.units()) * u128::from(late);
     let front = of_late.div_ceil(u128::from(extent.sectors));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time of a seek by its distance.
+//! The time of a seek as a function of its distance.
 //!
 //! Times are rounded up to a nanosecond. Between measured points the curve is linear, as in
-//! DiskSim; nothing says that it rises: measurements have their dents.
+//! DiskSim. The curve need not rise: measurements have dents.
 
 mod floors;
 mod formula;
@@ -14,10 +14,10 @@ pub(super) use self::floors::Floors;
 use self::formula::Formula;
 use super::layout::steps::Steps;
 
-/// The time of a seek for every distance of a disk.
+/// The time of a seek for every distance on a disk.
 ///
 /// # Shape
-/// Pieces in order of distance, looked up by a table and bisection; or a formula.
+/// Pieces sorted by distance, found by a table and bisection; or a formula.
 ///
 /// # Example
 /// ```
@@ -44,7 +44,7 @@ enum Shape {
     Formula(Formula),
 }
 
-/// A straight piece of the curve.
+/// A linear piece of the curve.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     from: u32,
@@ -56,18 +56,18 @@ struct Piece {
 }
 
 impl SeekCurve {
-    /// The curve that a drive file describes, for distances up to `cylinders - 1`.
+    /// Builds the curve that a drive file describes, for distances up to `cylinders - 1`.
     ///
     /// # Errors
-    /// Points out of order, none at all, or a formula that decreases; a figure of more than
-    /// four seconds; a last slope that falls below zero on the disk.
+    /// Points out of order, no points, or a formula that decreases; a figure above four seconds;
+    /// a last slope that falls below zero on the disk.
     pub fn new(seek: &Seek, cylinders: u32) -> Result<Self, MechanicsError> {
         let (shape, stroke) = (shape(seek)?, cylinders.saturating_sub(1));
         shape.check(stroke)?;
         Ok(Self { shape, stroke })
     }
 
-    /// The time of a seek over `distance` cylinders; none for no distance.
+    /// Returns the time of a seek over `distance` cylinders; 0 for distance 0.
     pub fn time(&self, distance: u32) -> Duration {
         if distance == 0 {
             return Duration::ZERO;
@@ -75,34 +75,33 @@ impl SeekCurve {
         Duration::from_ns(self.shape.time_ns(distance))
     }
 
-    /// A table below the curve, with `change_ns` added to each of its times.
+    /// Returns a table of lower bounds of the curve, with `change_ns` added to each of its times.
     pub(super) fn floors(&self, change_ns: i64) -> Floors {
         Floors::new(self.stroke, |first, last| {
             self.shape.least_ns(first, last).saturating_add_signed(change_ns)
         })
     }
 
-    /// The linear upper bound of the curve: its values at distance 0 and at full stroke.
+    /// Returns the linear upper bound of the curve: its values at distance 0 and at full stroke.
     ///
-    /// Of all lines that do not fall and are nowhere on the disk below the curve it is the
-    /// one that is least at full stroke, and of these the one that is least at 0; with a
-    /// nanosecond more, for times are rounded up. Over a curve that rises it ends where the
-    /// curve ends and touches it once more. A batch bound counts one or two full strokes but
-    /// one value at 0 for each request: of the lines that end alike, this one gives the least
-    /// bound for every batch.
+    /// Among the non-decreasing lines that are nowhere on the disk below the curve, it is lowest
+    /// at full stroke and, of those, lowest at 0, plus a nanosecond because times are rounded up.
+    /// Over a rising curve it ends where the curve ends and touches the curve once more. A batch
+    /// bound counts one or two full strokes but the value at 0 for each request: among lines with
+    /// the same end this one gives the smallest bound for every batch.
     ///
     /// # Equation
     /// `m * d + min`, with `m = (max - min) / full stroke`.
     ///
     /// # Source
-    /// Dissertation, equation 7.4.1.1 and figure 7.5. The choice of the line is ours.
+    /// Dissertation, equation 7.4.1.1 and figure 7.5. The choice of the line is our own.
     ///
     /// # Complexity
-    /// Linear in the cylinders of the disk.
+    /// Linear in the number of cylinders.
     pub fn linear_upper_bound(&self) -> (Duration, Duration) {
         let times = || (1..=self.stroke).map(|distance| (distance, self.time_ps(distance)));
         let max = times().map(|(_, ps)| ps).max().unwrap_or(0);
-        // Where the line from (stroke, max) through a point of the curve meets distance 0.
+        // The value at distance 0 of the line from (stroke, max) through a point of the curve.
         let at_zero = |(distance, ps)| {
             let falls = (max - ps) * u128::from(self.stroke) / u128::from(self.stroke - distance);
             max.saturating_sub(falls)
@@ -112,8 +111,8 @@ impl SeekCurve {
         (rounded(min), rounded(max))
     }
 
-    /// The time in picoseconds, rounded up: on a line over a long distance a nanosecond more
-    /// at one point is a long time more at another.
+    /// Returns the time in picoseconds, rounded up: along a line, a nanosecond more at one point
+    /// becomes a long time at another.
     fn time_ps(&self, distance: u32) -> u128 {
         match &self.shape {
             Shape::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ps(distance),
@@ -130,8 +129,8 @@ impl Shape {
         }
     }
 
-    /// The least time of the distances from `first` to `last`, neither of which is 0: that at
-    /// one of the two or at a point between them.
+    /// Returns the least time of the distances from `first` to `last`, neither of which is 0: the
+    /// time at one of the two or at a point between them.
     fn least_ns(&self, first: u32, last: u32) -> u64 {
         let ends = self.time_ns(first).min(self.time_ns(last));
         let Self::Pieces(starts, pieces) = self else { return ends };
@@ -147,7 +146,7 @@ impl Shape {
     }
 }
 
-/// Nanoseconds of a bound, with one more for the rounding of times.
+/// Returns a bound in nanoseconds, plus one for the rounding of times.
 fn rounded(ps: u128) -> Duration {
     let ns = u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX);
     Duration::from_ns(ns.saturating_add(1))
@@ -159,7 +158,7 @@ fn piece(starts: &Steps, pieces: &[Piece], distance: u32) -> Piece {
 
 impl Piece {
     fn time_ns(self, distance: u32) -> u64 {
-        // Before the first point there is no slope.
+        // The curve is constant before the first point.
         let into = u64::from(distance.saturating_sub(self.from));
         let change = into * u64::from(self.change_ns);
         let (ns, span) = (u64::from(self.ns), u64::from(self.span));
@@ -208,14 +207,14 @@ fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
     let mut pieces = Vec::with_capacity(points.len());
     for (index, &(from, ns)) in points.iter().enumerate() {
         let ns = limited("points", ns)?;
-        // The last slope goes on: the piece before the last point has no end.
+        // The last slope continues: the piece before the last point has no end.
         let slope =
             points.get(index + 1).map_or(Ok((1, 0, false)), |&next| slope(from, ns, next))?;
         let (span, change_ns, falls) = slope;
         pieces.push(Piece { from, ns, span, change_ns, falls });
     }
     if pieces.is_empty() {
-        return Err(wrong("points", "there are none", "write at least [distance, ns]"));
+        return Err(wrong("points", "no points are given", "write at least [distance, ns]"));
     }
     if let [.., before, last] = pieces.as_mut_slice() {
         *last = Piece { from: last.from, ns: last.ns, ..*before };
@@ -224,7 +223,7 @@ fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
     Ok(Shape::Pieces(starts, pieces))
 }
 
-/// Span, change and its direction from a point to the next.
+/// Returns span, change and its direction from a point to the next.
 fn slope(
     from: u32,
     ns: u32,
@@ -241,7 +240,7 @@ fn slope(
     Ok((span, ns.abs_diff(next_ns), next_ns < ns))
 }
 
-/// A figure that products with a distance may not overflow with.
+/// Refuses a figure whose product with a distance could overflow.
 fn limited(field: &str, value: u64) -> Result<u32, MechanicsError> {
     let max = u32::MAX;
     u32::try_from(value)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The transfer of one request between drive and host, sector by sector, as fast as the bus
-//! and the other side allow.
+//! The transfer of one request between drive and host, sector by sector, as fast as the bus and
+//! the medium allow.
 
 use tidegate_model::{Duration, Time};
 
@@ -8,48 +8,48 @@ use tidegate_model::{Duration, Time};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stream {
     sector_ps: u64,
-    /// When the last sector so far is over.
+    /// When the last sector added so far ends.
     end_at: Time,
-    /// While it waits for enough to be ready: how much, and what it takes to begin then.
+    /// The gate, while the transfer waits for enough sectors.
     gate: Option<Gate>,
 }
 
-/// A transfer that does not begin before enough is ready.
+/// A gate that delays a transfer until enough sectors are ready.
 #[derive(Debug, Clone, Copy)]
 struct Gate {
-    /// How many sectors are wanted, at least 1.
+    /// The number of sectors needed, at least 1.
     sectors: u64,
-    /// How many are ready.
+    /// The number of sectors that are ready.
     ready: u64,
-    /// When the last of them was: sectors come in the host's order, not in that of time.
+    /// When the last of them was ready: sectors are added in the host's order, not in time order.
     ready_at: Time,
     delay: Duration,
 }
 
 impl Stream {
-    /// A transfer that can begin at `begin_at`.
+    /// Creates a transfer that can begin at `begin_at`.
     pub(crate) fn new(begin_at: Time, sector_ps: u64) -> Self {
         Self { sector_ps, end_at: begin_at, gate: None }
     }
 
-    /// A transfer that can begin at `begin_at`, and not before `delay` after `sectors`
+    /// Creates a transfer that can begin at `begin_at`, and not before `delay` after `sectors`
     /// sectors are ready.
     pub(crate) fn gated(begin_at: Time, sector_ps: u64, sectors: u64, delay: Duration) -> Self {
         let gate = Gate { sectors: sectors.max(1), ready: 0, ready_at: begin_at, delay };
         Self { sector_ps, end_at: begin_at, gate: Some(gate) }
     }
 
-    /// Time of so many sectors, rounded up.
+    /// Returns the transfer time of `sectors` sectors, rounded up.
     fn time(self, sectors: u64) -> Duration {
         let ps = u128::from(self.sector_ps) * u128::from(sectors);
         Duration::from_ns(u64::try_from(ps.div_ceil(1000)).expect("a transfer of centuries"))
     }
 
-    /// Adds `sectors` that are ready one after the other at equal distances, the first at
+    /// Adds `sectors` that become ready one after the other, evenly spaced, the first at
     /// `first_at` and the last at `last_at`.
     ///
-    /// Sector i ends one transfer time after it is ready and the one before is over. Over
-    /// equal distances the worst of these sums is that of the first or of the last sector.
+    /// Sector i ends one transfer time after both it is ready and the previous one has ended.
+    /// With even spacing the maximum of these sums is at the first or the last sector.
     pub(crate) fn add(&mut self, sectors: u64, first_at: Time, last_at: Time) {
         if sectors == 0 || self.is_held(sectors, first_at, last_at) {
             return;
@@ -59,7 +59,7 @@ impl Stream {
         self.end_at = (self.end_at + all).max(first_at + all).max(last_at + one);
     }
 
-    /// Whether these are still too few; once they are not, those before them go first.
+    /// Returns whether the gate holds these sectors; when it opens, earlier ones go first.
     fn is_held(&mut self, sectors: u64, first_at: Time, last_at: Time) -> bool {
         let Some(gate) = &mut self.gate else { return false };
         let missing = gate.sectors - gate.ready;
@@ -76,13 +76,13 @@ impl Stream {
         false
     }
 
-    /// When the last sector so far is over.
+    /// Returns when the last sector added so far ends.
     pub(crate) fn end_at(self) -> Time {
         self.end_at
     }
 }
 
-/// The instant of the sector with this index, of `count` at equal distances.
+/// Returns the instant of the sector with this index, of `count` evenly spaced sectors.
 pub(crate) fn between((first, last): (Time, Time), index: u64, count: u64) -> Time {
     if count <= 1 {
         return last;
@@ -95,7 +95,7 @@ pub(crate) fn between((first, last): (Time, Time), index: u64, count: u64) -> Ti
 mod tests {
     use super::*;
 
-    /// A bus of 1 us a sector.
+    /// A bus with 1 us a sector.
     const SECTOR_PS: u64 = 1_000_000;
 
     fn at(us: u64) -> Time {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ready_waits_for_the_bus() {
+    fn ready_sectors_wait_for_the_bus() {
         let mut stream = Stream::new(at(50), SECTOR_PS);
         stream.add(4, at(2), at(5));
         stream.add(2, at(6), at(60));
@@ -125,11 +125,11 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_opens_when_enough_is_ready_and_what_it_held_goes_first() {
+    fn a_gate_opens_when_enough_is_ready_and_held_sectors_go_first() {
         let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));
         stream.add(4, at(1), at(4));
         assert_eq!(stream.end_at(), at(0), "held");
-        // The sixth is the second of these: ready at 20, 3 us later 4 + 10 go out.
+        // The sixth sector is the second of these: ready at 20; 3 us later 4 + 10 are sent.
         stream.add(10, at(10), at(100));
         assert_eq!(stream.end_at(), at(101));
         let mut stream = Stream::gated(at(0), SECTOR_PS, 6, Duration::from_us(3));

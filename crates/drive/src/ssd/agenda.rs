@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is to happen in the drive, and when.
+//! The drive's future events.
 //!
-//! Events of one instant happen in the order in which they were planned, so that a run is
-//! the same every time.
+//! Events of one instant happen in the order in which they were planned, so that runs repeat
+//! exactly.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -11,29 +11,29 @@ use tidegate_model::Time;
 
 use super::requests::Ticket;
 
-/// Which of the two kinds of data a row has.
+/// The origin of a row's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
     /// Data from the host.
     Host,
-    /// Data that collecting copies.
+    /// Data that garbage collection copies.
     Copy,
 }
 
-/// Something that happens in the drive.
+/// An event in the drive.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event {
-    /// The drive has understood a command.
+    /// The drive has decoded a command.
     Begin(Ticket),
-    /// A die is done with a job, unless that was suspended: then `turn` is an old one.
+    /// A die's job ends, unless it was suspended, in which case `turn` is outdated.
     Die { die: u32, turn: u32 },
-    /// What a read found has crossed the channel; so many bytes of it are for the host.
+    /// A page read has crossed the channel; `bytes` of it are for the host.
     Fetched { ticket: Ticket, bytes: u32 },
-    /// What collecting read has crossed the channel.
+    /// Valid units for garbage collection have crossed the channel.
     Gathered { die: u32 },
     /// Another page of a row has crossed the channel to its die.
     Loaded { die: u32, stream: Stream },
-    /// So many units of a write have reached the cache.
+    /// `units` of a write have reached the cache.
     Received { ticket: Ticket, units: u32 },
     /// The last byte of a read has reached the host.
     Finish(Ticket),
@@ -72,7 +72,7 @@ impl Ord for Entry {
     }
 }
 
-/// Events to come.
+/// Planned events.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Agenda {
     entries: BinaryHeap<Reverse<Entry>>,
@@ -85,12 +85,12 @@ impl Agenda {
         self.planned_count += 1;
     }
 
-    /// The instant of the next event.
+    /// Returns the instant of the next event.
     pub(super) fn next_at(&self) -> Option<Time> {
         self.entries.peek().map(|Reverse(entry)| entry.at)
     }
 
-    /// Takes out the next event if it is due.
+    /// Removes the next event if it is due.
     pub(super) fn pop_due(&mut self, now: Time) -> Option<(Time, Event)> {
         self.next_at().filter(|&at| at <= now)?;
         self.entries.pop().map(|Reverse(entry)| (entry.at, entry.event))

@@ -21,8 +21,8 @@ struct Open {
 /// The blocks of a die.
 ///
 /// # Invariants
-/// - Every block is once in all of `free`, `host`, `copies`, `full` and the collector's hands.
-/// - A block is open until its last row is programmed: nobody collects it before.
+/// - Every block is in exactly one of `free`, `host`, `copies`, `full` and the collector's hands.
+/// - A block is open until its last row is programmed and is not collected before.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     die: u32,
@@ -33,7 +33,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// All blocks are free.
+    /// Creates the blocks of a die, all free.
     pub(super) fn new(die: u32, count: u32) -> Self {
         Self { die, free: (0..count).collect(), host: None, copies: None, full: Vec::new() }
     }
@@ -42,8 +42,8 @@ impl Blocks {
         u32::try_from(self.free.len()).expect("a die has few blocks")
     }
 
-    /// Whether a row of the host's can be begun: in an open block, or in a new one that leaves
-    /// one for copies. These never need more than one before another is free again.
+    /// Returns whether a host row can begin: in an open block, or in a new one that leaves a
+    /// block for copies. Copies never need more than one block before another is free again.
     pub(super) fn has_row(&self) -> bool {
         self.host.is_some() || self.free_count() > 1
     }
@@ -55,10 +55,10 @@ impl Blocks {
         }
     }
 
-    /// Begins a row: the address of its first unit. One row of a stream at a time.
+    /// Begins a row and returns the address of its first unit. One row of a stream at a time.
     ///
     /// # Panics
-    /// When there is no block for it.
+    /// If no block is free.
     pub(super) fn begin_row(&mut self, stream: Stream, geometry: &Geometry) -> Address {
         let open = match *self.open_mut(stream) {
             Some(open) => open,
@@ -68,10 +68,10 @@ impl Blocks {
         geometry.block_start(self.die, open.block).plus(open.rows_begun * geometry.units_per_row)
     }
 
-    /// The row begun last is programmed.
+    /// Records that the last begun row is programmed.
     ///
     /// # Panics
-    /// When none was begun.
+    /// If no row was begun.
     pub(super) fn end_row(&mut self, stream: Stream, geometry: &Geometry) {
         let open = self.open_mut(stream).expect("a row was begun");
         if open.rows_begun == geometry.rows_per_block {
@@ -84,7 +84,7 @@ impl Blocks {
         self.free.pop_front().expect("one block is kept free for copies")
     }
 
-    /// Takes out the full block with the least to copy, if that gains a row.
+    /// Removes the full block with the fewest valid units, if collecting it gains a row.
     pub(super) fn take_victim(&mut self, mapping: &Mapping, geometry: &Geometry) -> Option<u32> {
         let valid_count = |block: u32| mapping.valid_count(geometry.block(self.die, block));
         let candidates = self.full.iter().enumerate();
@@ -97,23 +97,23 @@ impl Blocks {
         Some(block)
     }
 
-    /// A block was erased.
+    /// Frees an erased block.
     pub(super) fn give_back(&mut self, block: u32) {
         self.free.push_back(block);
     }
 
-    /// Takes a free block for data that were there before the first request.
+    /// Takes a free block for prefilled data.
     pub(super) fn take_full(&mut self) -> u32 {
         let block = self.take_free();
         self.full.push(block);
         block
     }
 
-    /// Checks that every block is in one place, `victim` being the collector's, and that
-    /// nothing is in those that are free.
+    /// Checks that every block is in exactly one state, that the collector holds `victim`, and
+    /// that free blocks hold no unit.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If a check fails.
     pub(super) fn audit(&self, victim: Option<u32>, mapping: &Mapping, geometry: &Geometry) {
         let open = [self.host, self.copies].into_iter().flatten().map(|open| open.block);
         let all = self.free.iter().chain(&self.full).copied().chain(open).chain(victim);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The write cache: units that hosts wrote and that are not in flash yet.
+//! The write cache: host data that are not in flash yet.
 //!
 //! ```text
 //!   room --> promised --> pending --> being programmed --> room
 //! ```
 //!
-//! What is overwritten while it is pending costs no further room.
+//! Overwriting a pending unit needs no further room.
 
 mod flushes;
 
@@ -15,7 +15,7 @@ use self::flushes::{Flushes, Round};
 use super::geometry::Unit;
 use super::requests::Ticket;
 
-/// A place in the cache.
+/// A slot in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot(pub(super) u32);
 
@@ -23,13 +23,13 @@ pub(super) struct Slot(pub(super) u32);
 #[derive(Debug, Clone, Copy)]
 struct Cached {
     unit: Unit,
-    /// The write that is complete only when the unit is programmed.
+    /// The write that completes only when the unit is programmed.
     waiter: Option<Ticket>,
     round: Round,
     is_pending: bool,
 }
 
-/// What becomes of a unit that was programmed.
+/// A unit that was programmed, and the write that waits for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Released {
     pub(super) unit: Unit,
@@ -39,9 +39,9 @@ pub(super) struct Released {
 /// The write cache.
 ///
 /// # Invariants
-/// - A slot is free or in use; `promised` of the free ones are spoken for.
+/// - A slot is free or in use; `promised` of the free ones are reserved.
 /// - `pending` has the slots in use that are not being programmed, oldest first; the first
-///   `forced` of them are programmed though they do not fill a row.
+///   `forced` of them are programmed even if they do not fill a row.
 #[derive(Debug, Clone)]
 pub(super) struct WriteCache {
     slots: Vec<Option<Cached>>,
@@ -55,7 +55,7 @@ pub(super) struct WriteCache {
 }
 
 impl WriteCache {
-    /// An empty cache of so many units.
+    /// Creates an empty cache of `units` units.
     pub(super) fn new(units: u32) -> Self {
         Self {
             slots: vec![None; units as usize],
@@ -68,18 +68,18 @@ impl WriteCache {
         }
     }
 
-    /// A write that needs room.
+    /// Queues a write that needs room.
     pub(super) fn await_room(&mut self, ticket: Ticket) {
         self.waiting.push_back(ticket);
     }
 
-    /// The write that has waited longest for room, if there is some.
+    /// Returns the write that has waited longest for room, if there is room.
     pub(super) fn next_to_admit(&self) -> Option<Ticket> {
         self.waiting.front().copied().filter(|_| self.room() > 0)
     }
 
-    /// Promises room for `units` of the write that has waited longest, or for as many as
-    /// there is room; for how many. With all of them promised it waits no longer.
+    /// Reserves room for `units` of the write that has waited longest, or for as many as fit;
+    /// returns how many. The write stops waiting once all its units have room.
     pub(super) fn promise(&mut self, units: u32) -> u32 {
         let promised = units.min(self.room());
         self.promised += promised;
@@ -93,17 +93,17 @@ impl WriteCache {
         u32::try_from(self.free.len()).expect("as many as slots") - self.promised
     }
 
-    /// Whether writes wait for room.
+    /// Returns whether writes wait for room.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Units that are in the cache and not being programmed.
+    /// Returns the number of units in the cache that are not being programmed.
     pub(super) fn pending_count(&self) -> u32 {
         u32::try_from(self.pending.len()).expect("as many as slots")
     }
 
-    /// Puts a unit into a slot that was promised.
+    /// Puts a unit into reserved room.
     pub(super) fn insert(&mut self, unit: Unit, waiter: Option<Ticket>) -> Slot {
         self.promised -= 1;
         let slot = self.free.pop().expect("room was promised");
@@ -113,15 +113,15 @@ impl WriteCache {
         slot
     }
 
-    /// Overwrites a unit in its slot, if it is pending; whether it did. Then the room that was
-    /// promised is not needed. Who waits for the slot to be programmed may go on waiting.
+    /// Overwrites a unit in its slot if it is pending, which frees the reserved room; returns
+    /// whether it did. Writes that wait for the slot to be programmed keep waiting.
     pub(super) fn overwrite(&mut self, slot: Slot) -> bool {
         let is_possible = self.cached(slot).is_pending;
         self.promised -= u32::from(is_possible);
         is_possible
     }
 
-    /// All that is pending now is to be programmed though it does not fill a row.
+    /// Marks all pending units to be programmed even if they do not fill a row.
     pub(super) fn force(&mut self) {
         self.forced = self.pending.len();
     }
@@ -130,18 +130,18 @@ impl WriteCache {
         self.forced > 0
     }
 
-    /// Takes the oldest pending unit: it will be programmed.
+    /// Takes the oldest pending unit for programming.
     ///
     /// # Panics
-    /// When nothing is pending.
+    /// If nothing is pending.
     pub(super) fn take_pending(&mut self) -> Slot {
         let slot = self.pending.pop_front().expect("something is pending");
-        self.forced = self.forced.saturating_sub(1); // none may be forced
+        self.forced = self.forced.saturating_sub(1); // possibly none is forced
         self.slots[slot.0 as usize].as_mut().expect("in use").is_pending = false;
         slot
     }
 
-    /// A unit was programmed: its slot is free.
+    /// Frees the slot of a unit that was programmed.
     pub(super) fn release(&mut self, slot: Slot) -> Released {
         let Cached { unit, waiter, round, .. } = self.cached(slot);
         self.slots[slot.0 as usize] = None;
@@ -154,13 +154,13 @@ impl WriteCache {
         self.slots[slot.0 as usize].expect("a slot in use")
     }
 
-    /// A flush: complete when all that is in the cache now was programmed.
+    /// Begins a flush: it completes when the present content of the cache has been programmed.
     pub(super) fn flush(&mut self, ticket: Ticket) {
         self.force();
         self.flushes.begin(ticket);
     }
 
-    /// Takes out a flush that is complete.
+    /// Removes a completed flush.
     pub(super) fn flushed(&mut self) -> Option<Ticket> {
         self.flushes.take_complete()
     }
@@ -168,7 +168,7 @@ impl WriteCache {
     /// Checks that every slot is free or in use.
     ///
     /// # Panics
-    /// When that is not so.
+    /// If a slot is neither or both.
     pub(super) fn audit(&self) {
         let used = self.slots.iter().flatten().count();
         assert_eq!(used + self.free.len(), self.slots.len(), "slots of the cache");

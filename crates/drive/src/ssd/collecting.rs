@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The steps of collecting, carried out: see `collector.rs` for their order.
+//! Carries out the steps of garbage collection; `collector.rs` determines their order.
 
 use super::agenda::{Event, Stream};
-use super::collector::{self, Step};
+use super::collector::{self, CollectStep};
 use super::die::Job;
 use super::geometry::Stripe;
-use super::{Die, Lane, SsdDrive};
+use super::{Die, SsdDrive, WriteState};
 
 impl SsdDrive {
-    /// Begins to collect a block of a die if it has few free ones.
+    /// Begins to collect a block of a die if the die has few free blocks.
     pub(super) fn collect_if_needed(&mut self, die: u32) {
         let Die { blocks, collector, .. } = &mut self.dies[die as usize];
         let free = blocks.free_count();
@@ -24,26 +24,25 @@ impl SsdDrive {
         }
     }
 
-    /// Looks again at dies that had nothing to gain: what was written since may have changed
-    /// that.
+    /// Tries dies again that had no block worth collecting: later writes may have changed that.
     pub(super) fn retry_stuck(&mut self) {
         for die in std::mem::take(&mut self.stuck) {
             self.collect_if_needed(die);
         }
     }
 
-    /// Does the next step.
+    /// Starts the next step.
     fn collect(&mut self, die: u32) {
         let Die { queue, collector, .. } = &mut self.dies[die as usize];
         match collector.next_step(&self.mapping, &self.params.geometry) {
-            Step::Read(stripe) => queue.push_work(Job::Collect(stripe), &self.params.timing),
-            Step::Erase => queue.push_work(Job::Erase, &self.params.timing),
-            Step::Write => return self.begin_copies(die),
+            CollectStep::Read(stripe) => queue.push_work(Job::Collect(stripe), &self.params.timing),
+            CollectStep::Erase => queue.push_work(Job::Erase, &self.params.timing),
+            CollectStep::Write => return self.begin_copies(die),
         }
         self.start(die);
     }
 
-    /// A stripe was read: what is valid of it goes to the controller, which checks it.
+    /// Sends a stripe's valid units over the channel to the controller, which checks them.
     pub(super) fn fetch_valid(&mut self, die: u32, stripe: Stripe) {
         let geometry = &self.params.geometry;
         let units = collector::valid_count(stripe, &self.mapping, geometry);
@@ -65,7 +64,7 @@ impl SsdDrive {
         self.load_page(die, Stream::Copy);
     }
 
-    /// A row of copies is in flash.
+    /// Records that a row of copies is in flash.
     pub(super) fn end_copies(&mut self, die: u32) {
         let Die { blocks, collector, .. } = &mut self.dies[die as usize];
         self.counters.units_copied += collector::commit(&collector.row, &mut self.mapping);
@@ -75,7 +74,7 @@ impl SsdDrive {
         self.offer_again(die);
     }
 
-    /// The victim is free again.
+    /// Frees the erased block.
     pub(super) fn end_erase(&mut self, die: u32) {
         let Die { blocks, collector, .. } = &mut self.dies[die as usize];
         blocks.give_back(collector.end());
@@ -84,9 +83,9 @@ impl SsdDrive {
         self.offer_again(die);
     }
 
-    /// Puts a die in line for data of the host's, if it had no room for them and now has.
+    /// Queues a die for host data if it had no room and now has some.
     fn offer_again(&mut self, die: u32) {
-        if self.dies[die as usize].lane == Lane::Closed {
+        if self.dies[die as usize].write_state == WriteState::Closed {
             self.offer(die);
             self.write_rows();
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Garbage collection of one die: makes a block free by copying what is valid in it.
+//! Garbage collection of one die: frees a block by copying its valid units.
 //!
 //! ```text
 //!           +--> read a stripe --> over the channel --+
@@ -7,30 +7,30 @@
 //!           +--> over the channel --> program a row --+
 //! ```
 //!
-//! One step at a time, each a job of its own, so that reads of the host's get between.
+//! Each step is a separate job, so that host reads run between steps.
 
 use std::ops::Range;
 
 use super::geometry::{Address, Geometry, Stripe, Unit};
-use super::mapping::{Mapping, Place};
+use super::mapping::{Mapping, UnitLocation};
 use super::pace::Pace;
 use super::row::Row;
 
-/// A unit on its way, and where it was read.
+/// A unit being copied, and the address from which it was read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copied {
     pub(super) unit: Unit,
     pub(super) from: Address,
 }
 
-/// What comes next.
+/// A step of garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CollectStep {
     /// Read a stripe.
     Read(Stripe),
-    /// Program what was gathered.
+    /// Program the gathered units.
     Write,
-    /// Nothing in the victim is valid any more.
+    /// Erase the victim: it holds no valid unit any more.
     Erase,
 }
 
@@ -41,9 +41,9 @@ pub(super) enum Step {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Collector {
     victim: Option<u32>,
-    /// Stripes of the victim that were not looked at yet.
+    /// Stripes of the victim that were not yet examined.
     stripes: Range<u32>,
-    /// The one that is being read.
+    /// The stripe that is being read.
     reading: Option<Stripe>,
     gathered: Vec<Copied>,
     /// The row that is being programmed.
@@ -56,7 +56,7 @@ impl Collector {
         self.victim
     }
 
-    /// How many rows of the host's collecting has paid for.
+    /// Returns the credit of host rows that garbage collection has earned.
     pub(super) fn pace(&mut self) -> &mut Pace {
         &mut self.pace
     }
@@ -65,50 +65,50 @@ impl Collector {
         self.pace.has_credit()
     }
 
-    /// Begins with a block of a die, of which so many units are valid.
+    /// Begins with a block of a die, which holds `valid` valid units.
     pub(super) fn begin(&mut self, die: u32, victim: u32, valid: u32, geometry: &Geometry) {
         self.victim = Some(victim);
         self.stripes = geometry.stripes(die, victim);
         self.pace.begin(valid.div_ceil(geometry.units_per_row), geometry.rows_per_block);
     }
 
-    /// What is to be done next.
-    pub(super) fn next_step(&mut self, mapping: &Mapping, geometry: &Geometry) -> Step {
+    /// Returns the next step.
+    pub(super) fn next_step(&mut self, mapping: &Mapping, geometry: &Geometry) -> CollectStep {
         if self.gathered.len() >= geometry.units_per_row as usize {
-            return Step::Write;
+            return CollectStep::Write;
         }
         let holds = |stripe| valid_units(stripe, mapping, geometry).next().is_some();
         match self.stripes.by_ref().map(Stripe).find(|&stripe| holds(stripe)) {
             Some(stripe) => {
                 self.reading = Some(stripe);
-                Step::Read(stripe)
+                CollectStep::Read(stripe)
             }
-            None if self.gathered.is_empty() => Step::Erase,
-            None => Step::Write,
+            None if self.gathered.is_empty() => CollectStep::Erase,
+            None => CollectStep::Write,
         }
     }
 
-    /// Takes up what is still valid of the stripe that was read.
+    /// Gathers the units of the stripe read that are still valid.
     pub(super) fn gather(&mut self, mapping: &Mapping, geometry: &Geometry) {
         let stripe = self.reading.take().expect("a stripe was read");
         self.gathered.extend(valid_units(stripe, mapping, geometry));
     }
 
-    /// Moves as much of what was gathered as fits into the row that begins at `start`.
+    /// Moves as many gathered units as fit into the row that begins at `start`.
     pub(super) fn fill_row(&mut self, start: Address, geometry: &Geometry) {
         let count = self.gathered.len().min(geometry.units_per_row as usize);
         self.row.begin(start, geometry);
         self.gathered.drain(..count).for_each(|copied| self.row.push(copied));
     }
 
-    /// The victim was erased: which it was.
+    /// Ends the collection; returns the erased block.
     pub(super) fn end(&mut self) -> u32 {
         self.pace.end();
         self.victim.take().expect("a block was collected")
     }
 }
 
-/// How many units of a stripe are valid.
+/// Returns the number of valid units of a stripe.
 pub(super) fn valid_count(stripe: Stripe, mapping: &Mapping, geometry: &Geometry) -> u32 {
     u32::try_from(valid_units(stripe, mapping, geometry).count()).expect("a stripe has few units")
 }
@@ -122,14 +122,14 @@ fn valid_units<'a>(
     geometry.addresses(stripe).filter_map(held)
 }
 
-/// Notes where the units of a row are now, and counts them; those that were overwritten
-/// meanwhile stay where their new content is.
+/// Records the new addresses of a row's units, and counts the units; a unit that was overwritten
+/// meanwhile stays at its new content.
 pub(super) fn commit(row: &Row<Copied>, mapping: &mut Mapping) -> u64 {
     let mut count = 0;
     for (to, &Copied { unit, from }) in row.placed() {
         count += 1;
-        if mapping.place(unit) == Place::Flash(from) {
-            mapping.set(unit, Place::Flash(to));
+        if mapping.location(unit) == UnitLocation::Flash(from) {
+            mapping.set(unit, UnitLocation::Flash(to));
         }
     }
     count
@@ -176,32 +176,32 @@ mod tests {
     }
 
     fn read_for_row(collector: &mut Collector, mapping: &Mapping, geometry: &Geometry) {
-        while let Step::Read(_) = collector.next_step(mapping, geometry) {
+        while let CollectStep::Read(_) = collector.next_step(mapping, geometry) {
             collector.gather(mapping, geometry);
         }
     }
 
-    /// Goal: what the host overwrites while it is copied keeps its new content. Method: of the
-    /// units 0, 1 and 2 of block 0 the first two make a row; before that is in flash, 0 goes to
-    /// the cache and 1 to another block. Only 2 is copied.
+    /// Goal: a unit that the host overwrites while it is copied keeps its new content. Method: of
+    /// units 0, 1 and 2 in block 0 the first two make a row; before that row is in flash, unit 0
+    /// moves to the cache and unit 1 to another block. Only unit 2 is copied.
     #[test]
-    fn copies_do_not_replace_what_was_overwritten_meanwhile() {
+    fn copies_do_not_replace_overwritten_units() {
         let geometry = geometry();
         let mut mapping = Mapping::new(&geometry);
         let mut collector = Collector::default();
-        (0..3).for_each(|unit| mapping.set(Unit(unit), Place::Flash(Address(unit))));
+        (0..3).for_each(|unit| mapping.set(Unit(unit), UnitLocation::Flash(Address(unit))));
         collector.begin(0, 0, 3, &geometry);
-        let elsewhere = [Place::Cache(Slot(5)), Place::Flash(Address(16))];
+        let elsewhere = [UnitLocation::Cache(Slot(5)), UnitLocation::Flash(Address(16))];
         read_for_row(&mut collector, &mapping, &geometry);
         collector.fill_row(Address(8), &geometry);
-        (0..).zip(elsewhere).for_each(|(unit, place)| mapping.set(Unit(unit), place));
+        (0..).zip(elsewhere).for_each(|(unit, location)| mapping.set(Unit(unit), location));
         assert_eq!(commit(&collector.row, &mut mapping), 2);
         read_for_row(&mut collector, &mapping, &geometry);
         collector.fill_row(Address(10), &geometry);
         assert_eq!(commit(&collector.row, &mut mapping), 1);
-        let places = [0, 1, 2].map(|unit| mapping.place(Unit(unit)));
-        assert_eq!(places, [elsewhere[0], elsewhere[1], Place::Flash(Address(10))]);
-        assert_eq!(collector.next_step(&mapping, &geometry), Step::Erase);
+        let locations = [0, 1, 2].map(|unit| mapping.location(Unit(unit)));
+        assert_eq!(locations, [elsewhere[0], elsewhere[1], UnitLocation::Flash(Address(10))]);
+        assert_eq!(collector.next_step(&mapping, &geometry), CollectStep::Erase);
         mapping.audit();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a die does: one job at a time, reads before other work within limits.
+//! A die's queue: one job at a time; reads go before other work, within limits.
 //!
 //! ```text
 //!   reads ---------------+
@@ -10,8 +10,8 @@
 //!                            suspended
 //! ```
 //!
-//! Work is what is no read of the host's: programs, erases, and reads that collecting needs.
-//! Each piece of work lets at most so many younger reads go first, so reads never starve it.
+//! "Work" is everything except host reads: programs, erases, and the reads of garbage collection.
+//! Each piece of work lets a limited number of younger reads go first, so reads never starve it.
 
 use std::collections::VecDeque;
 
@@ -22,38 +22,38 @@ use super::agenda::Stream;
 use super::geometry::{Geometry, Stripe};
 use super::requests::Ticket;
 
-/// A part of a request that one read of a die fetches.
+/// The part of a request that one page read of a die fetches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageRead {
     pub(super) ticket: Ticket,
     pub(super) stripe: Stripe,
-    /// Units that cross the channel.
+    /// The number of units that cross the channel.
     pub(super) units: u32,
-    /// Bytes of them that are for the host.
+    /// The number of their bytes that go to the host.
     pub(super) bytes: u32,
 }
 
-/// What occupies a die.
+/// A job that occupies a die.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Job {
-    /// A read of the host's.
+    /// Reads for the host.
     Read(PageRead),
-    /// Reading what is to be copied.
+    /// Reads a stripe that garbage collection copies.
     Collect(Stripe),
-    /// Programming a row that is in the die's registers.
+    /// Programs a row that is in the die's registers.
     Program(Stream),
-    /// Erasing the block that was collected.
+    /// Erases the collected block.
     Erase,
 }
 
 impl Job {
-    /// Whether it can make way for a read.
+    /// Returns whether the job can be suspended for a read.
     fn is_long(self) -> bool {
         matches!(self, Self::Program(_) | Self::Erase)
     }
 }
 
-/// How long jobs take, and what may go first.
+/// How long jobs take, and how many reads may go first.
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     read: Vec<Duration>,
@@ -97,26 +97,26 @@ struct Suspended {
     left: Duration,
 }
 
-/// What a die does and is to do.
+/// The jobs of a die.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DieQueue {
     reads: VecDeque<PageRead>,
-    /// At most one row of the host's.
+    /// At most one host row.
     host: Option<Job>,
-    /// At most one step of collecting.
+    /// At most one step of garbage collection.
     collector: Option<Job>,
     running: Option<Running>,
     suspended: Option<Suspended>,
-    /// When what was suspended has made way.
+    /// When the suspended job has released the die.
     ready_at: Time,
-    /// How many more reads may go before the work that waits or runs.
+    /// The number of reads that may still go before the waiting or running work.
     reads_left: u32,
-    /// Tells the end of a job from the end that was planned before it was suspended.
+    /// Distinguishes the end of a job from an end planned before it was suspended.
     turn: u32,
 }
 
 impl DieQueue {
-    /// Adds a read; what is running may be suspended for it.
+    /// Adds a read; it may suspend the running job.
     pub(super) fn push_read(&mut self, read: PageRead, now: Time, timing: &Timing) {
         self.reads.push_back(read);
         let (Some(running), Some(cost)) = (self.running, timing.suspend) else { return };
@@ -129,20 +129,20 @@ impl DieQueue {
         }
     }
 
-    /// Adds a row of the host's or a step of collecting.
+    /// Adds a host row or a step of garbage collection.
     pub(super) fn push_work(&mut self, job: Job, timing: &Timing) {
         if !self.has_work() {
             let older = u32::try_from(self.reads.len()).unwrap_or(u32::MAX);
             self.reads_left = timing.reads_first_max.saturating_add(older);
         }
-        let lane = match job {
+        let slot = match job {
             Job::Program(Stream::Host) => &mut self.host,
             _ => &mut self.collector,
         };
-        assert!(lane.replace(job).is_none(), "one row and one step of collecting at a time");
+        assert!(slot.replace(job).is_none(), "one row and one step of collecting at a time");
     }
 
-    /// Whether anything but reads waits or runs.
+    /// Returns whether work other than reads waits or runs.
     fn has_work(&self) -> bool {
         let runs = self.running.is_some_and(|running| !matches!(running.job, Job::Read(_)));
         runs || self.waits()
@@ -152,7 +152,7 @@ impl DieQueue {
         self.suspended.is_some() || self.host.is_some() || self.collector.is_some()
     }
 
-    /// Begins the next job if the die is free for one; when it will be over, and in which turn.
+    /// Starts the next job if the die is free; returns when it ends, and in which turn.
     pub(super) fn start(
         &mut self,
         now: Time,
@@ -191,7 +191,7 @@ impl DieQueue {
         self.reads.pop_front()
     }
 
-    /// Ends the job that was to be over in this `turn`; none if it was suspended.
+    /// Ends the job planned to end in this `turn`; `None` if it was suspended.
     pub(super) fn end(&mut self, turn: u32, timing: &Timing) -> Option<Job> {
         if turn != self.turn {
             return None;

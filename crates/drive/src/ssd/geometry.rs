@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many of everything there are, and how flash is numbered.
+//! The dimensions of the drive and the numbering of flash.
 //!
 //! ```text
 //!  address   die | block | row | stripe | unit          one number, die in front
@@ -11,11 +11,11 @@ use std::ops::Range;
 
 use tidegate_model::ssd::Ssd;
 
-/// What hosts address, in the size that the drive maps.
+/// The unit in which the drive maps what hosts address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit(pub(super) u32);
 
-/// A place in flash that holds a unit.
+/// An address in flash that holds a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Address(pub(super) u32);
 
@@ -25,12 +25,12 @@ impl Address {
     }
 }
 
-/// Pages at the same place in all planes of a die, which one read fetches; numbered through
-/// all dies.
+/// The pages at the same position in all planes of a die, which one read fetches; numbered
+/// through all dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stripe(pub(super) u32);
 
-/// How many of everything there are.
+/// The dimensions of the drive.
 #[derive(Debug, Clone)]
 pub(super) struct Geometry {
     pub(super) channels: u32,
@@ -50,7 +50,7 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of a section that was checked.
+    /// Returns the geometry of a checked section.
     pub(super) fn new(ssd: &Ssd) -> Self {
         let units_per_row = ssd.units_per_row();
         Self {
@@ -70,7 +70,7 @@ impl Geometry {
         }
     }
 
-    /// The channel of a die: neighbours in number are on different ones.
+    /// Returns the channel of a die: dies with adjacent numbers have different channels.
     pub(super) fn channel(&self, die: u32) -> usize {
         (die % self.channels) as usize
     }
@@ -83,35 +83,35 @@ impl Geometry {
         Stripe(address.0 / self.units_per_stripe)
     }
 
-    /// Which page of its row a stripe is: they differ in how long they take to read.
+    /// Returns which page of its row a stripe is; these pages differ in read time.
     pub(super) fn page_kind(&self, stripe: Stripe) -> usize {
         (stripe.0 % self.stripes_per_row) as usize
     }
 
-    /// The number of a block of a die among the blocks of all dies.
+    /// Returns the number of a die's block among the blocks of all dies.
     pub(super) fn block(&self, die: u32, block: u32) -> usize {
         (die * self.blocks_per_die + block) as usize
     }
 
-    /// The first address of a block of a die.
+    /// Returns the first address of a die's block.
     pub(super) fn block_start(&self, die: u32, block: u32) -> Address {
         Address(die * self.units_per_die + block * self.units_per_block)
     }
 
-    /// The stripes of a block of a die.
+    /// Returns the stripes of a die's block.
     pub(super) fn stripes(&self, die: u32, block: u32) -> Range<u32> {
         let first = self.stripe(self.block_start(die, block)).0;
         first..first + self.units_per_block / self.units_per_stripe
     }
 
-    /// The addresses of a stripe.
+    /// Returns the addresses of a stripe.
     pub(super) fn addresses(&self, stripe: Stripe) -> impl Iterator<Item = Address> + use<> {
         let first = stripe.0 * self.units_per_stripe;
         (first..first + self.units_per_stripe).map(Address)
     }
 
-    /// Where the unit at `index` of consecutive data goes when they are dealt over `rows`
-    /// rows: to which of them, and how far behind its start.
+    /// Deals consecutive data over `rows` rows: returns the row of the unit at `index`, and its
+    /// offset in that row.
     pub(super) fn dealt(&self, index: u32, rows: u32) -> (u32, u32) {
         let stripe = index / self.units_per_stripe;
         let before = stripe / rows * self.units_per_stripe;

@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many rows of the host's a die takes while it is short of blocks: as many as collecting
-//! gains, spread evenly over the rows that it copies for that. Without this the host would
-//! use up a block at once and then wait until many were collected.
+//! Limits the host rows that a die accepts while it is short of blocks: as many as garbage
+//! collection gains, spread evenly over the rows that it copies for them. Without this limit the
+//! host would use up a block at once and then wait until many rows were copied.
 //!
 //! ```text
 //!   copies    c c c c c c c c c c c c  erase        12 copied, 4 gained
 //!   host's         h     h     h     h
 //! ```
 
-/// Rows that the host may write and has not written.
+/// The number of rows that the host may still write.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
-    /// Rows to be copied from the present victim.
+    /// Rows to copy from the present victim.
     copies: u32,
     copied: u32,
-    /// Rows that its erase gains.
+    /// Rows gained by erasing it.
     gain: u32,
     granted: u32,
     credit: u32,
 }
 
 impl Pace {
-    /// A block of `rows` rows is collected; what is valid of it fills `copies`.
+    /// Begins the collection of a block of `rows` rows; its valid units fill `copies` rows.
     pub(super) fn begin(&mut self, copies: u32, rows: u32) {
         *self = Self { copies, gain: rows - copies, copied: 0, granted: 0, credit: self.credit };
     }
 
-    /// A row was copied.
+    /// Records a copied row.
     pub(super) fn note_copies(&mut self) {
         self.copied += 1;
         self.grant(self.gain * self.copied / self.copies);
     }
 
-    /// The block was erased. What was overwritten meanwhile had not to be copied.
+    /// Records the erase. Units overwritten meanwhile did not need copying.
     pub(super) fn end(&mut self) {
         self.grant(self.gain);
     }
@@ -46,8 +46,7 @@ impl Pace {
         self.credit > 0
     }
 
-    /// The host writes a row. While blocks are plenty that costs nothing, and nothing is saved
-    /// for later either.
+    /// Records a host row. While blocks are plentiful it costs no credit, and no credit is saved.
     pub(super) fn spend(&mut self, is_short: bool) {
         self.credit = if is_short { self.credit - 1 } else { 0 };
     }
@@ -75,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_had_not_to_be_copied_is_granted_at_the_end() {
+    fn rows_that_needed_no_copy_are_granted_at_the_end() {
         let mut pace = Pace::default();
         pace.begin(12, 16);
         assert_eq!(credits(&mut pace, 4).last(), Some(&1));
@@ -83,7 +82,7 @@ mod tests {
         assert_eq!(pace.credit, 4);
         pace.begin(0, 16);
         pace.end();
-        assert_eq!(pace.credit, 20, "a block of nothing valid");
+        assert_eq!(pace.credit, 20, "a block without valid units");
     }
 
     #[test]

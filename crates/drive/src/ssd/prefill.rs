@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is on a drive before the first request.
+//! Fills a drive before the first request.
 //!
-//! In order: as a fresh drive that was filled once. At random: as a drive that has been
-//! overwritten for long. How full its blocks then are is set, not simulated, which would take
-//! seconds: under uniform overwriting a block loses units at a rate that falls off slowly with
-//! its age, so their number falls nearly linearly from the youngest block, which is full, to
-//! the oldest, which is collected next.
+//! Sequential order models a fresh drive that was filled once. Random order models a drive that
+//! has been overwritten for a long time. The fill level of its blocks is then computed, since
+//! simulating it would take seconds: under uniform overwriting a block loses units at a rate that
+//! falls slowly with its age, so the number of valid units falls nearly linearly from the
+//! youngest block, which is full, to the oldest, which is collected next.
 
 use tidegate_model::Random;
 use tidegate_model::ssd::{PrefillOrder, Ssd};
@@ -13,9 +13,9 @@ use tidegate_model::ssd::{PrefillOrder, Ssd};
 use super::agenda::Stream;
 use super::blocks::Blocks;
 use super::geometry::{Address, Geometry, Unit};
-use super::mapping::{Mapping, Place};
+use super::mapping::{Mapping, UnitLocation};
 
-/// Puts on the drive what its section says; `dies` are those of a drive without data.
+/// Fills the drive as its section says; `dies` must belong to an empty drive.
 pub(super) fn prefill(
     ssd: &Ssd,
     geometry: &Geometry,
@@ -61,13 +61,13 @@ fn fill_in_order(
         for index in 0..count {
             let (row, behind) = geometry.dealt(index, rows);
             let address = starts[row as usize].plus(behind);
-            mapping.set(Unit(next + index), Place::Flash(address));
+            mapping.set(Unit(next + index), UnitLocation::Flash(address));
         }
         next += count;
     }
 }
 
-/// Fills a drive at random.
+/// Fills a drive in random order.
 struct Filler<'a> {
     geometry: &'a Geometry,
     mapping: &'a mut Mapping,
@@ -89,7 +89,7 @@ impl Filler<'_> {
         }
     }
 
-    /// The first `count` units in random order.
+    /// Returns the first `count` units in random order.
     fn shuffled(&mut self, count: u32) -> Vec<Unit> {
         let mut units: Vec<Unit> = (0..count).map(Unit).collect();
         for last in (1..units.len()).rev() {
@@ -98,26 +98,26 @@ impl Filler<'_> {
         units
     }
 
-    /// Puts units at random places of a block; the other places are stale.
+    /// Puts units at random addresses of a block; the other addresses are stale.
     fn fill_block(&mut self, start: Address, mut units: impl ExactSizeIterator<Item = Unit>) {
         for behind in 0..self.geometry.units_per_block {
             let places = u64::from(self.geometry.units_per_block - behind);
             if self.random.below(places) < units.len() as u64
                 && let Some(unit) = units.next()
             {
-                self.mapping.set(unit, Place::Flash(start.plus(behind)));
+                self.mapping.set(unit, UnitLocation::Flash(start.plus(behind)));
             }
         }
     }
 }
 
-/// How many units are valid in each block of a die, the oldest first: on a straight line, and
-/// exactly so many in all.
+/// The number of valid units in each block of a die, the oldest block first: on a straight line,
+/// with an exact total.
 ///
 /// # Equation
-/// With U units in n blocks the mean is m = U/n; the youngest block has t = min(units of a
-/// block, 2m), the oldest b = 2m - t. The k oldest together have the integral of the line,
-/// k b + k^2 (t - b) / 2n, rounded down. Both t and b are kept n-fold.
+/// With U units in n blocks the mean is m = U/n; the youngest block has t = min(units of a block,
+/// 2m), the oldest b = 2m - t. The k oldest together have the integral of the line, k b + k^2 (t
+/// - b) / 2n, rounded down. Both t and b are stored multiplied by n.
 struct Profile {
     blocks: u64,
     oldest_times_blocks: u64,
@@ -132,7 +132,7 @@ impl Profile {
         Self { blocks, oldest_times_blocks, youngest_times_blocks }
     }
 
-    /// The units of the `count` oldest blocks together.
+    /// Returns the number of units in the `count` oldest blocks.
     fn units_up_to(&self, count: u64) -> u128 {
         let [n, k] = [self.blocks, count].map(u128::from);
         let [b, t] = [self.oldest_times_blocks, self.youngest_times_blocks].map(u128::from);

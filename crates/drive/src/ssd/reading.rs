@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The way of a read: pages of all dies at once, over their channels, over the link.
+//! The path of a read: pages of all dies at once, over their channels, then over the link.
 
 use tidegate_model::Outcome;
 
@@ -7,15 +7,15 @@ use super::SsdDrive;
 use super::agenda::Event;
 use super::die::PageRead;
 use super::geometry::Unit;
-use super::mapping::Place;
-use super::requests::{Ticket, Want};
+use super::mapping::UnitLocation;
+use super::requests::{RequestKind, Ticket};
 
 impl SsdDrive {
     pub(super) fn begin_read(&mut self, ticket: Ticket) {
         let from_memory = self.find_pages(ticket);
         let parts = self.reads.len() + usize::from(from_memory.is_some());
         if parts == 0 {
-            return self.complete(ticket, Outcome::Done); // of no bytes
+            return self.complete(ticket, Outcome::Done); // a read of no bytes
         }
         self.requests.get_mut(ticket).parts_left = u32::try_from(parts).expect("of a request");
         self.push_reads();
@@ -24,19 +24,20 @@ impl SsdDrive {
         }
     }
 
-    /// Fills `reads` with what a request needs from flash; how much is in memory, if any is.
+    /// Fills `reads` with the pages that a request needs from flash; returns the number of bytes
+    /// already in memory, if any.
     fn find_pages(&mut self, ticket: Ticket) -> Option<u64> {
         let unit_bytes = self.params.geometry.unit_bytes;
         let active = self.requests.get(ticket);
         let mut from_memory = None;
         for unit in active.units(unit_bytes).map(Unit) {
             let bytes = active.bytes_in(unit, unit_bytes);
-            match self.mapping.place(unit) {
-                Place::Flash(address) => {
+            match self.mapping.location(unit) {
+                UnitLocation::Flash(address) => {
                     let stripe = self.params.geometry.stripe(address);
                     push_unit(&mut self.reads, PageRead { ticket, stripe, units: 1, bytes });
                 }
-                Place::Nowhere | Place::Cache(_) => {
+                UnitLocation::Nowhere | UnitLocation::Cache(_) => {
                     *from_memory.get_or_insert(0) += u64::from(bytes);
                 }
             }
@@ -44,7 +45,7 @@ impl SsdDrive {
         from_memory
     }
 
-    /// Gives all of `reads` to their dies.
+    /// Passes all of `reads` to their dies.
     pub(super) fn push_reads(&mut self) {
         let mut reads = std::mem::take(&mut self.reads);
         for read in reads.drain(..) {
@@ -55,15 +56,15 @@ impl SsdDrive {
         self.reads = reads;
     }
 
-    /// A die has read what was asked for.
+    /// Sends a page that a die has read over the channel.
     pub(super) fn fetch(&mut self, die: u32, read: &PageRead) {
         let at = self.cross_channel(die, read.units * self.params.geometry.unit_bytes);
         self.agenda.plan(at, Event::Fetched { ticket: read.ticket, bytes: read.bytes });
     }
 
     pub(super) fn take_fetched(&mut self, ticket: Ticket, bytes: u32) {
-        match self.requests.get(ticket).want {
-            Want::Read => self.send(ticket, bytes.into()),
+        match self.requests.get(ticket).kind {
+            RequestKind::Read => self.send(ticket, bytes.into()),
             _ => self.note_edge(ticket),
         }
     }
@@ -80,7 +81,7 @@ impl SsdDrive {
     }
 }
 
-/// Adds a unit to the last read if one read fetches both.
+/// Adds a unit to the last read if one page read fetches both.
 fn push_unit(reads: &mut Vec<PageRead>, unit: PageRead) {
     match reads.last_mut() {
         Some(last) if last.stripe == unit.stripe => {

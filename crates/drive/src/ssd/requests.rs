@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The requests that the drive holds, and what is left to do for each.
+//! The requests that the drive holds, and the remaining work of each.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use tidegate_model::{Lba, Op, Request, RequestId};
 
 use super::geometry::Unit;
 
-/// Names a request while the drive holds it.
+/// Identifies a request while the drive holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ticket(u32);
 
-/// What a request wants.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
-    /// Data from the drive.
+pub(super) enum RequestKind {
+    /// Returns data to the host.
     Read,
-    /// Data to the drive; `durable`: complete only when they are in flash.
+    /// Stores data; a `durable` write completes only when its data are in flash.
     Write { durable: bool },
-    /// All that was written before into flash.
+    /// Makes all earlier writes durable.
     Flush,
 }
 
@@ -26,48 +26,48 @@ pub(super) enum Want {
 #[derive(Debug, Clone)]
 pub(super) struct Active {
     pub(super) id: RequestId,
-    pub(super) want: Want,
-    /// Its bytes.
+    pub(super) kind: RequestKind,
+    /// The bytes that it addresses.
     pub(super) bytes: Range<u64>,
-    /// Units of a write that are promised room in the cache.
+    /// The number of a write's units that have reserved room in the cache.
     pub(super) admitted_count: u32,
-    /// Units of a write that are in the cache or were.
+    /// The number of a write's units that have reached the cache.
     pub(super) received_count: u32,
-    /// What has to happen yet: pages to be read, units to be programmed.
+    /// Remaining parts: pages to be read, units to be programmed.
     pub(super) parts_left: u32,
 }
 
 impl Active {
     pub(super) fn new(request: &Request, is_durable: bool) -> Self {
         let begin = request.start.get().saturating_mul(Lba::SECTOR_BYTES);
-        let want = match request.op {
-            Op::Read => Want::Read,
-            Op::Write => Want::Write { durable: is_durable },
+        let kind = match request.op {
+            Op::Read => RequestKind::Read,
+            Op::Write => RequestKind::Write { durable: is_durable },
         };
-        // Beyond the end of any drive: refused, not served.
+        // A sum beyond the end of any drive saturates; such a request is refused.
         let end = begin.saturating_add(request.size.get());
-        Self { bytes: begin..end, ..Self::of(request.id, want) }
+        Self { bytes: begin..end, ..Self::of(request.id, kind) }
     }
 
     pub(super) fn flush(id: RequestId) -> Self {
-        Self::of(id, Want::Flush)
+        Self::of(id, RequestKind::Flush)
     }
 
-    fn of(id: RequestId, want: Want) -> Self {
-        Self { id, want, bytes: 0..0, admitted_count: 0, received_count: 0, parts_left: 0 }
+    fn of(id: RequestId, kind: RequestKind) -> Self {
+        Self { id, kind, bytes: 0..0, admitted_count: 0, received_count: 0, parts_left: 0 }
     }
 
-    /// The units that it touches.
+    /// Returns the units that it touches.
     ///
     /// # Panics
-    /// When it is beyond the end of the drive.
+    /// If it is beyond the end of the drive.
     pub(super) fn units(&self, unit_bytes: u32) -> Range<u32> {
         let unit_bytes = u64::from(unit_bytes);
         let number = |unit: u64| u32::try_from(unit).expect("a unit of the drive");
         number(self.bytes.start / unit_bytes)..number(self.bytes.end.div_ceil(unit_bytes))
     }
 
-    /// How many of its bytes are in a unit.
+    /// Returns how many of its bytes are in a unit.
     pub(super) fn bytes_in(&self, unit: Unit, unit_bytes: u32) -> u32 {
         let begin = u64::from(unit.0) * u64::from(unit_bytes);
         let end = (begin + u64::from(unit_bytes)).min(self.bytes.end);
@@ -96,7 +96,7 @@ impl Requests {
     /// Adds a request.
     ///
     /// # Panics
-    /// When the drive holds K already.
+    /// If the drive already holds K requests.
     pub(super) fn hold(&mut self, active: Active) -> Ticket {
         if let Some(ticket) = self.free.pop() {
             self.held[ticket.0 as usize] = Some(active);
@@ -115,7 +115,7 @@ impl Requests {
         self.held[ticket.0 as usize].as_mut().expect("a ticket is of a request that is held")
     }
 
-    /// Takes out a request that is complete.
+    /// Removes a completed request.
     pub(super) fn release(&mut self, ticket: Ticket) -> RequestId {
         let active = self.held[ticket.0 as usize].take();
         self.free.push(ticket);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A row on its way to flash: what goes where, and what of it is still to cross the channel.
+//! A row on its way to flash: its units and the pages that still have to cross the channel.
 
 use super::geometry::{Address, Geometry};
 
-/// A row that is being written; what is missing at its end stays empty.
+/// A row that is being written; missing units at its end stay empty.
 #[derive(Debug, Clone)]
 pub(super) struct Row<T> {
     start: Address,
@@ -18,7 +18,7 @@ impl<T> Default for Row<T> {
 }
 
 impl<T> Row<T> {
-    /// Begins an empty row at this address; the memory of the last one is used again.
+    /// Begins an empty row at `start`; reuses the memory of the last row.
     pub(super) fn begin(&mut self, start: Address, geometry: &Geometry) {
         self.start = start;
         self.content.clear();
@@ -29,13 +29,13 @@ impl<T> Row<T> {
         self.content.push(unit);
     }
 
-    /// A page has crossed the channel; whether it was the last.
+    /// Records a page that crossed the channel; returns whether it was the last.
     pub(super) fn note_page(&mut self) -> bool {
         self.pages_left -= 1;
         self.pages_left == 0
     }
 
-    /// The content with its addresses.
+    /// Returns the content with its addresses.
     pub(super) fn placed(&self) -> impl Iterator<Item = (Address, &T)> {
         let start = self.start;
         (0..).zip(&self.content).map(move |(index, unit)| (start.plus(index), unit))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The way of a write: room in the cache, over the link, and in rows to the dies.
+//! The path of a write: room in the cache, transfer over the link, then rows to the dies.
 //!
-//! Rows go to dies that have none, in the order in which these became free: a die that is
-//! busy collecting gets less, and the wait is that of the drive, not of its slowest die.
+//! Rows go to idle dies in the order in which they became idle. A die that is busy with garbage
+//! collection gets fewer rows, so writes wait for the drive as a whole, not for its slowest die.
 
 use tidegate_model::Outcome;
 
@@ -10,9 +10,9 @@ use super::agenda::{Event, Stream};
 use super::cache::{Released, Slot};
 use super::die::{Job, PageRead};
 use super::geometry::{Address, Unit};
-use super::mapping::Place;
-use super::requests::{Ticket, Want};
-use super::{Die, Lane, SsdDrive};
+use super::mapping::UnitLocation;
+use super::requests::{RequestKind, Ticket};
+use super::{Die, SsdDrive, WriteState};
 
 impl SsdDrive {
     pub(super) fn begin_write(&mut self, ticket: Ticket) {
@@ -25,26 +25,26 @@ impl SsdDrive {
         self.push_reads();
     }
 
-    /// Fills `reads` with the units that a write changes in part: they are read first.
+    /// Fills `reads` with the units that a write changes partly: they are read first.
     fn find_edges(&mut self, ticket: Ticket) {
         let unit_bytes = self.params.geometry.unit_bytes;
         let active = self.requests.get(ticket);
         let units = active.units(unit_bytes);
-        let last = units.end.saturating_sub(1).max(units.start); // of no bytes: one, of no use
+        let last = units.end.saturating_sub(1).max(units.start); // a write of no bytes: one unit, unused
         let edges = units.start..=units.start;
         for unit in edges.chain((last > units.start).then_some(last)).map(Unit) {
             let bytes = active.bytes_in(unit, unit_bytes);
             if bytes == 0 || bytes == unit_bytes {
                 continue;
             }
-            if let Place::Flash(address) = self.mapping.place(unit) {
+            if let UnitLocation::Flash(address) = self.mapping.location(unit) {
                 let stripe = self.params.geometry.stripe(address);
                 self.reads.push(PageRead { ticket, stripe, units: 1, bytes: 0 });
             }
         }
     }
 
-    /// The rest of a unit that a write changes in part was read.
+    /// Records that the rest of a partly written unit was read.
     pub(super) fn note_edge(&mut self, ticket: Ticket) {
         if self.is_last_part(ticket) {
             self.await_room(ticket);
@@ -81,12 +81,12 @@ impl SsdDrive {
         }
     }
 
-    /// Data of a write have reached the cache.
+    /// Stores data of a write that have reached the cache.
     pub(super) fn take_received(&mut self, ticket: Ticket, units: u32) {
         let active = self.requests.get_mut(ticket);
         let first = active.units(self.params.geometry.unit_bytes).start + active.received_count;
         active.received_count += units;
-        let is_durable = active.want == Want::Write { durable: true };
+        let is_durable = active.kind == RequestKind::Write { durable: true };
         for unit in (first..first + units).map(Unit) {
             self.put(unit, is_durable.then_some(ticket));
         }
@@ -100,20 +100,20 @@ impl SsdDrive {
     }
 
     fn put(&mut self, unit: Unit, waiter: Option<Ticket>) {
-        if let Place::Cache(slot) = self.mapping.place(unit)
+        if let UnitLocation::Cache(slot) = self.mapping.location(unit)
             && waiter.is_none()
             && self.cache.overwrite(slot)
         {
             return;
         }
         let slot = self.cache.insert(unit, waiter);
-        self.mapping.set(unit, Place::Cache(slot));
+        self.mapping.set(unit, UnitLocation::Cache(slot));
         if let Some(ticket) = waiter {
             self.requests.get_mut(ticket).parts_left += 1;
         }
     }
 
-    /// Completes a write if all of it is where it has to be.
+    /// Completes a write if all its data are where they must be.
     fn complete_write(&mut self, ticket: Ticket) {
         let active = self.requests.get(ticket);
         let units = active.units(self.params.geometry.unit_bytes);
@@ -122,7 +122,7 @@ impl SsdDrive {
         }
     }
 
-    /// Sends what is in the cache to flash, as far as it makes rows and dies take them.
+    /// Sends cached data to flash as far as they fill rows and dies accept them.
     pub(super) fn write_rows(&mut self) {
         self.retry_stuck();
         while let Some(units) = self.units_to_write() {
@@ -134,7 +134,7 @@ impl SsdDrive {
         }
     }
 
-    /// How much is worth writing: rows of as many dies as data are dealt over, or less where
+    /// Returns how many units are worth writing: rows for all dies of a stripe group, or less if
     /// writes wait for room or for flash.
     fn units_to_write(&self) -> Option<u32> {
         let row = self.params.geometry.units_per_row;
@@ -147,17 +147,17 @@ impl SsdDrive {
         }
     }
 
-    /// Fills `chosen` with at most `dies` dies that take a row.
+    /// Fills `chosen` with at most `dies` dies that accept a row.
     fn choose_dies(&mut self, dies: u32) {
         while self.chosen.len() < dies as usize
             && let Some(die) = self.ready.pop_front()
         {
-            // Copies may have taken its last free block since it was offered.
+            // Copies may have taken the die's last free block since it was offered.
             if self.has_row(die) {
-                self.dies[die as usize].lane = Lane::Writing;
+                self.dies[die as usize].write_state = WriteState::Writing;
                 self.chosen.push(die);
             } else {
-                self.dies[die as usize].lane = Lane::Closed;
+                self.dies[die as usize].write_state = WriteState::Closed;
             }
         }
     }
@@ -167,12 +167,13 @@ impl SsdDrive {
         blocks.has_row() && (!self.is_short(die) || collector.has_credit())
     }
 
-    /// Whether a die has so few free blocks that the host has to wait for collecting.
+    /// Returns whether a die has so few free blocks that the host must wait for garbage
+    /// collection.
     pub(super) fn is_short(&self, die: u32) -> bool {
         self.dies[die as usize].blocks.free_count() <= self.params.foreground_blocks
     }
 
-    /// Deals so many units out to the chosen dies.
+    /// Deals `units` units out to the chosen dies.
     fn fill_rows(&mut self, units: u32) {
         let chosen = std::mem::take(&mut self.chosen);
         for &die in &chosen {
@@ -209,7 +210,7 @@ impl SsdDrive {
         self.agenda.plan(at, Event::Loaded { die, stream });
     }
 
-    /// A page of a row has reached its die.
+    /// Records that a page of a row has reached its die.
     pub(super) fn take_loaded(&mut self, die: u32, stream: Stream) {
         let target = &mut self.dies[die as usize];
         let is_last = match stream {
@@ -224,7 +225,7 @@ impl SsdDrive {
         }
     }
 
-    /// A row of the host's is in flash.
+    /// Records that a host row is in flash.
     pub(super) fn end_row(&mut self, die: u32) {
         let row = std::mem::take(&mut self.dies[die as usize].row);
         for (address, &slot) in row.placed() {
@@ -240,9 +241,9 @@ impl SsdDrive {
 
     fn leave_cache(&mut self, slot: Slot, address: Address) {
         let Released { unit, waiter } = self.cache.release(slot);
-        // Otherwise it was overwritten meanwhile, and this content is stale.
-        if self.mapping.place(unit) == Place::Cache(slot) {
-            self.mapping.set(unit, Place::Flash(address));
+        // Otherwise the unit was overwritten meanwhile, and this content is stale.
+        if self.mapping.location(unit) == UnitLocation::Cache(slot) {
+            self.mapping.set(unit, UnitLocation::Flash(address));
         }
         if let Some(ticket) = waiter {
             self.requests.get_mut(ticket).parts_left -= 1;
@@ -250,13 +251,13 @@ impl SsdDrive {
         }
     }
 
-    /// Puts a die in line for data of the host's, if it has room.
+    /// Queues a die for host data if it has room.
     pub(super) fn offer(&mut self, die: u32) {
         if self.has_row(die) {
-            self.dies[die as usize].lane = Lane::Offered;
+            self.dies[die as usize].write_state = WriteState::Offered;
             self.ready.push_back(die);
         } else {
-            self.dies[die as usize].lane = Lane::Closed;
+            self.dies[die as usize].write_state = WriteState::Closed;
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Equations 7.4.0.10 to 7.4.1.7 against figures of the dissertation, worked by hand, and
+//! Equations 7.4.0.10 to 7.4.1.7 against figures of the dissertation, computed by hand, and
 //! against every case of a small disk.
 
 use tidegate_drive::amortised::expected::{
@@ -19,7 +19,7 @@ const MAXTOR_255_KIB: Amortised = Amortised {
 
 /// 8.44 + 6.0 + 5.34 = 19.78 ms, section 7.4.2.
 #[test]
-fn one_request_takes_what_the_dissertation_says() {
+fn one_request_takes_the_time_of_the_dissertation() {
     assert_eq!(MAXTOR_255_KIB.batch_time_max(1), Duration::from_us(19_780));
 }
 
@@ -69,7 +69,7 @@ const LINEAR: Amortised = Amortised {
     transfer_max: Duration::ZERO,
 };
 
-/// The total time of these seeks.
+/// Returns the total time of these seeks.
 fn seeks(places: &[u32]) -> Duration {
     let distances = places.windows(2).map(|pair| u64::from(pair[0].abs_diff(pair[1])));
     let moves = distances.filter(|distance| *distance > 0);
@@ -77,7 +77,7 @@ fn seeks(places: &[u32]) -> Duration {
 }
 
 /// The order of 7.4.1.5: from the edge of the arm's half on. With no request in that half, the
-/// nearest is the first on the same way.
+/// nearest is the first in the same direction.
 fn single_sweep(arm: u32, batch: &[u32]) -> Vec<u32> {
     let mut order = batch.to_vec();
     order.sort_unstable();
@@ -103,8 +103,8 @@ fn two_sweeps(arm: u32, batch: &[u32]) -> Vec<u32> {
     std::iter::once(arm).chain(ahead).chain(behind).collect()
 }
 
-/// Goal: no batch of three takes longer than its bound says, and the longest come near. Method: every
-/// batch and every place of the arm on a disk of nine cylinders.
+/// Goal: no batch of three exceeds its bound, and the longest come near it. Method: every batch
+/// and every arm position on a disk of nine cylinders.
 #[test]
 fn no_batch_of_a_small_disk_exceeds_its_bound() {
     let mut longest = [Duration::ZERO; 2];
@@ -116,11 +116,11 @@ fn no_batch_of_a_small_disk_exceeds_its_bound() {
     }
     let bounds = [LINEAR.seek_time_single_sweep_max(3), LINEAR.seek_time_max(3)];
     assert_eq!(bounds.map(Duration::ns), [78, 94]);
-    // The second from 7 by 6 and 0 to 8: fifteen cylinders; two strokes would be sixteen.
+    // The second: from 7 via 6 and 0 to 8, fifteen cylinders; two strokes would be sixteen.
     assert_eq!(longest.map(Duration::ns), [78, 90]);
 }
 
-/// (80,568^2 - 1) / (3 * 80,568) = 26,855.999996: just under a third, as the source says.
+/// (80,568^2 - 1) / (3 * 80,568) = 26,855.999996: just under a third, as in the source.
 #[test]
 fn expected_seek_is_just_under_a_third_of_the_stroke() {
     let distance = expected_seek_distance(MAXTOR_CYLINDERS);
@@ -140,21 +140,21 @@ fn expected_seek_distance_is_the_mean_over_all_pairs() {
     }
 }
 
-/// The linear upper bound of table 7.2 from edge to edge: its mean is what it says for a
-/// third, 2.85 + 5.59 / 3 = 4.7133 ms. The source has 4.55 ms for the curve below it.
+/// The linear upper bound of table 7.2 from edge to edge: its mean equals its value at a third,
+/// 2.85 + 5.59 / 3 = 4.7133 ms. The source has 4.55 ms for the curve below it.
 #[test]
 fn expected_seek_time_lies_under_that_of_the_linear_bound() {
     let cylinders = u64::from(MAXTOR_CYLINDERS);
     let linear =
         |distance: u32| Duration::from_ns(2_850_000 + 5_590_000 * u64::from(distance) / cylinders);
     let mean = expected_seek_time_ceil(MAXTOR_CYLINDERS, linear);
-    // Less 2.85 ms for each pair of a cylinder with itself: 35 ns.
+    // Minus 2.85 ms for each pair of a cylinder with itself: 35 ns.
     assert!(mean.ns().abs_diff(4_713_333 - 35) <= 1, "{mean}");
     assert!(Duration::from_us(4_550) < mean);
 }
 
-/// Of nine pairs of three cylinders four are one apart and two are two apart:
-/// (4 * 10 + 2 * 25) / 9 = 10.
+/// Of nine pairs of three cylinders, four are one apart and two are two apart: (4 * 10 + 2 * 25)
+/// / 9 = 10.
 #[test]
 fn expected_seek_time_is_the_mean_over_all_pairs() {
     let seek = |distance| Duration::from_ns([0, 10, 25][usize::try_from(distance).unwrap()]);
@@ -162,7 +162,7 @@ fn expected_seek_time_is_the_mean_over_all_pairs() {
     assert_eq!(expected_seek_time_ceil(1, seek), Duration::ZERO);
 }
 
-/// Half of the sectors on tracks of 4, half on tracks of 2: two sectors take half a turn or a
+/// Half of the sectors are on tracks of 4, half on tracks of 2: two sectors take half a turn or a
 /// whole one.
 #[test]
 fn expected_transfer_weighs_tracks_by_their_sectors() {
@@ -176,12 +176,12 @@ fn expected_transfer_weighs_tracks_by_their_sectors() {
     assert_eq!(mean(&[density(3, 1)]), 267);
 }
 
-/// Table 7.1: 143,666,192 sectors, 892 to the track on average. 510 / 892 * 6 ms = 3.4305 ms.
+/// Table 7.1: 143,666,192 sectors, on average 892 per track. 510 / 892 * 6 ms = 3.4305 ms.
 ///
-/// The source has 2.57 ms. Its equation and table do not give that: on the densest track,
-/// of 1,170 sectors, 510 sectors take 2.615 ms already.
+/// The source has 2.57 ms, which its equation and table do not give: even on the densest track,
+/// with 1,170 sectors, 510 sectors take 2.615 ms.
 #[test]
-fn expected_transfer_of_the_maxtor_is_what_the_equation_gives() {
+fn expected_transfer_of_the_maxtor_follows_the_equation() {
     let mean = |sectors_per_track| {
         let densities = [Density { sectors_per_track, sectors: 143_666_192 }];
         let rotation = Duration::from_us(6_000);
@@ -193,7 +193,7 @@ fn expected_transfer_of_the_maxtor_is_what_the_equation_gives() {
 
 /// Table 7.2: 4.55 + 6.0 / 2 + 2.57 = 10.12 ms, section 7.4.
 #[test]
-fn expected_service_time_is_what_the_dissertation_says() {
+fn expected_service_time_equals_the_dissertations() {
     let [seek, rotation, transfer] = [4_550, 6_000, 2_570].map(Duration::from_us);
     let total = expected_service_time_ceil(seek, rotation, transfer);
     assert_eq!(total, Duration::from_us(10_120));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive that stands for a device: which table is used, and what is refused.
+//! Building the drive that stands for a device: the table used, and the errors.
 
 use crate::common::{at, finish, measured, requests, table};
 use tidegate_drive::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive files that come with Tidegate: they parse, and they say what their source says.
+//! The drive files built into Tidegate: they parse, and their figures agree with their sources.
 
 use tidegate_drive::amortised::{Amortised, transfer_time_scaled_ceil};
 use tidegate_drive::builtin;
@@ -8,7 +8,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, Duration, Lba, Op, Random, Tim
 
 use super::common::{finish, requests};
 
-/// Workload files use these names: none may go.
+/// Workload files use these names: none may be removed.
 const NAMES: [&str; 9] = [
     "maxtor-atlas-10k-v",
     "fujitsu-max3036rc",
@@ -30,14 +30,14 @@ fn every_promised_drive_is_there_and_parses_under_its_own_name() {
     }
 }
 
-/// The hard disks: the Maxtor is by default the adversary that its published bounds make of it,
-/// the others are what they are made of.
+/// The hard disks: the Maxtor is by default the adversary defined by its published bounds; the
+/// others are mechanical.
 fn hard_disks() -> impl Iterator<Item = DriveFile> {
     NAMES[..7].iter().map(|name| builtin::load(name).unwrap())
 }
 
 #[test]
-fn hard_disks_say_what_was_chosen_and_can_be_simulated() {
+fn hard_disks_list_their_chosen_figures_and_can_be_simulated() {
     for file in hard_disks() {
         assert!(!file.mechanics.as_ref().unwrap().chosen.is_empty(), "{}", file.name);
         tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
@@ -46,8 +46,8 @@ fn hard_disks_say_what_was_chosen_and_can_be_simulated() {
     }
 }
 
-/// `check` and `sim` need tables of reads and writes, for every batch that a drive accepts.
-/// The Maxtor's are of reads alone: its source has no writes.
+/// `check` and `sim` need tables of reads and writes, for every batch that a drive accepts. The
+/// Maxtor's tables cover only reads: its source has no writes.
 #[test]
 fn tables_of_simulated_disks_reach_to_their_depth() {
     for file in hard_disks().skip(1) {
@@ -64,8 +64,8 @@ fn tables_of_simulated_disks_reach_to_their_depth() {
     }
 }
 
-/// A request is starved for longer than the disk lets it wait in its queue, by the services
-/// before it is at its turn.
+/// A request is starved for longer than the queue's bound, by the services before it when its
+/// turn comes.
 #[test]
 fn starvation_in_the_file_covers_the_bound_of_the_queue() {
     for file in hard_disks() {
@@ -78,7 +78,7 @@ fn starvation_in_the_file_covers_the_bound_of_the_queue() {
     assert!(queued.skip(1).all(|file| file.starvation_max.is_some()));
 }
 
-/// RTAS 2008, figures 8 and 10: 20 requests drain within 160 ms, and 8 are the most that do
+/// RTAS 2008, figures 8 and 10: 20 requests drain within 160 ms, and at most 8 requests drain
 /// within 75 ms.
 #[test]
 fn drains_of_the_fujitsu_are_those_of_the_paper() {
@@ -92,10 +92,10 @@ fn drains_of_the_fujitsu_are_those_of_the_paper() {
     assert!(drain.time_max(9) > Duration::from_ms(75));
 }
 
-/// The tables belong to the mechanics beside them. Method: 500 random batches of reads; of
-/// these one in a thousand may be above the 99.9 %, and none above the longest by a tenth.
+/// The tables belong to the mechanics beside them. Method: 500 random batches of reads; one in a
+/// thousand of these may exceed the 99.9 % quantile, and none the longest by more than a tenth.
 #[test]
-fn tables_are_what_the_mechanics_beside_them_do() {
+fn tables_match_the_mechanics_beside_them() {
     for file in hard_disks().skip(1) {
         let size = file.batch[0].size.unwrap();
         let table = measured_table(&file, Op::Read, size).unwrap();
@@ -130,8 +130,8 @@ fn random_batches(file: &DriveFile, size: Bytes, count: u32, trials: u32) -> Vec
     (0..trials).map(|_| batch()).collect()
 }
 
-/// Goal: nobody has to trust the figures in the file. Method: each entry is computed again
-/// from table 7.2.
+/// Goal: the figures in the file can be verified. Method: each entry is computed again from table
+/// 7.2.
 #[test]
 fn maxtor_tables_follow_from_the_published_figures() {
     let file = builtin::load("maxtor-atlas-10k-v").unwrap();

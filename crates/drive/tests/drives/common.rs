@@ -1,34 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the drive tests share: requests, tables, and a host that does nothing but wait.
+//! Shared by the drive tests: requests, tables, and a host that only waits.
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time,
-};
+use tidegate_model::{BatchTable, Bytes, Class, Duration, Op, Request, RequestId, Time};
 
 pub(crate) fn at(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
 pub(crate) fn request(id: u64) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(4))
 }
 
-/// Requests with the names `first` to `first + count - 1`.
+/// Returns requests with the ids `first` to `first + count - 1`.
 pub(crate) fn requests(first: u64, count: u64) -> Vec<Request> {
     (first..first + count).map(request).collect()
 }
@@ -38,8 +23,8 @@ pub(crate) fn table(ns_max: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("a sound table")
 }
 
-/// A measured table with all quantiles: columns are minimum, 10 %, 50 %, 90 %, 99 %,
-/// 99.9 % and maximum; one row for each number of requests.
+/// Returns a measured table with all quantiles: columns are minimum, 10 %, 50 %, 90 %, 99 %, 99.9
+/// % and maximum; one row for each number of requests.
 pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -> MeasuredTable {
     let column = |level: usize| -> Vec<u64> { rows.iter().map(|row| row[level]).collect() };
     MeasuredTable {
@@ -54,7 +39,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
     }
 }
 
-/// Lets the drive finish; what it returned, and when.
+/// Lets the drive finish; returns its completions.
 pub(crate) fn finish(drive: &mut impl Drive) -> Vec<Completion> {
     let mut completions = Vec::new();
     while let Some(next) = drive.next_event() {

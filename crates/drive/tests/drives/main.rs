@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of the simulated drives, one file for each source file. One test crate, so that
+//! Tests of the simulated drives, with one file for each source file, in one test crate, so that
 //! they share `common.rs`.
 
 mod amortised;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The pseudo-disk: hand-made histories with exact times, and what must hold in all.
+//! The pseudo-disk: hand-made histories with exact times, and properties of all histories.
 
 use crate::common::{at, finish, request, requests, sorted_ids, table, times_ns};
 use proptest::prelude::*;
@@ -29,10 +29,9 @@ fn completions_are_evenly_spaced_and_the_last_is_exact() {
     assert_eq!(disk.next_event(), None);
 }
 
-/// Goal: the running timer stays when a request joins; when it expires the rest is planned
-/// anew. Method: by hand.
-/// 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one returned, two are
-/// left: b(2) = 16 from here, timers at 16 and 24.
+/// Goal: the running timer stays when a request joins; when it expires the rest is planned again.
+/// Method: by hand. 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one
+/// returned, two are left: b(2) = 16 from here, timers at 16 and 24.
 #[test]
 fn joining_request_waits_for_the_running_timer() {
     let mut disk = disk();
@@ -44,8 +43,8 @@ fn joining_request_waits_for_the_running_timer() {
     assert_eq!(sorted_ids(&completions), [1, 2, 3]);
 }
 
-/// Goal: several joins under one timer are planned once. Method: as above; 8: three are
-/// left: b(3) = 21 from here.
+/// Goal: several joins under one timer are planned once. Method: as above; 8: three are left:
+/// b(3) = 21 from here.
 #[test]
 fn joins_under_one_timer_are_planned_together() {
     let mut disk = disk();
@@ -55,9 +54,9 @@ fn joins_under_one_timer_are_planned_together() {
     assert_eq!(times_ns(&finish(&mut disk)), [8, 15, 22, 29]);
 }
 
-/// Goal: keeping a drive full, as `noop` does, never touches the running timer. Method: by
-/// hand. 8: one of two returned, one sent at once; the timer of 16 runs since 0 and stays.
-/// 16: two were there, one returned, one is left: b(1) = 10.
+/// Goal: keeping a drive full, as `noop` does, never changes the running timer. Method: by hand.
+/// 8: one of two returned, one sent at once; the timer of 16 runs since 0 and stays. 16: two were
+/// there, one returned, one is left: b(1) = 10.
 #[test]
 fn request_sent_at_a_completion_joins_the_rest() {
     let mut disk = disk();
@@ -67,8 +66,8 @@ fn request_sent_at_a_completion_joins_the_rest() {
     assert_eq!(times_ns(&finish(&mut disk)), [16, 26]);
 }
 
-/// Goal: what is sent at the instant of a new plan belongs to that plan. Method: by hand.
-/// 8: one of three returned after a join, new plan for two; two more sent at once: b(4).
+/// Goal: a request sent at the instant of a new plan belongs to that plan. Method: by hand. 8:
+/// one of three returned after a join, new plan for two; two more sent at once: b(4).
 #[test]
 fn request_sent_at_a_new_plan_is_part_of_it() {
     let mut disk = disk();
@@ -79,8 +78,8 @@ fn request_sent_at_a_new_plan_is_part_of_it() {
     assert_eq!(times_ns(&finish(&mut disk)), [8 + 6, 8 + 13, 8 + 20, 8 + 27]);
 }
 
-/// Goal: b(1) + b(n - 1) is never seen for b(n). Method: n requests handed over one by one
-/// at one instant.
+/// Goal: b(1) + b(n - 1) never occurs for b(n). Method: n requests submitted one by one at one
+/// instant.
 #[test]
 fn submits_at_one_instant_are_one_batch() {
     let mut disk = disk();
@@ -90,8 +89,8 @@ fn submits_at_one_instant_are_one_batch() {
     assert_eq!(times_ns(&finish(&mut disk)), [11, 18, 25, 32]);
 }
 
-/// Goal: a batch that is shorter than it has requests, so that its first completion is at
-/// the instant of its submission, is still one batch. Method: b(4) = 2.
+/// Goal: a batch with fewer nanoseconds than requests, whose first completion is at the instant
+/// of its submission, is still one batch. Method: b(4) = 2.
 #[test]
 fn submits_at_one_instant_are_one_batch_on_a_drive_of_no_time() {
     let mut disk = PseudoDisk::new(8, table(&[2, 2, 2, 2]), 1);
@@ -158,22 +157,22 @@ fn drive_holds_no_more_than_its_depth() {
 }
 
 #[test]
-#[should_panic(expected = "before the completions")]
+#[should_panic(expected = "submitted before due completions")]
 fn submit_before_a_due_completion_is_refused() {
     let mut disk = disk();
     disk.submit(at(0), &requests(0, 2));
     disk.submit(at(8), &[request(2)]);
 }
 
-/// What a host does: waits so long, then submits so many requests.
+/// The host's actions: pairs of a wait and a number of requests to submit.
 type History = Vec<(u64, u64)>;
 
 fn history() -> impl Strategy<Value = History> {
     prop::collection::vec((0_u64..40, 0_u64..6), 1..60)
 }
 
-/// Submits what has room, and lets the drive finish. With `is_late` the host looks only
-/// when it submits, else at every completion.
+/// Submits as many requests as fit, and lets the drive finish. With `is_late` the host advances
+/// the drive only when it submits, otherwise at every completion.
 fn play(history: &History, ns_max: &[u64], seed: u64, is_late: bool) -> (Vec<Completion>, u64) {
     const DEPTH: u64 = 32;
     let mut drive = PseudoDisk::new(32, table(ns_max), seed);
@@ -200,7 +199,7 @@ fn ns_max() -> impl Strategy<Value = Vec<u64>> {
 }
 
 proptest! {
-    /// Goal: the drive honours b. Any table, any batch that it speaks of, any instant.
+    /// Goal: the drive honours b, for any table, any batch that it covers, any instant.
     #[test]
     fn batch_to_an_idle_drive_takes_exactly_its_time(
         ns_max in ns_max(), share in 1_u64..=64, start in 0_u64..1_000_000, seed: u64,
@@ -251,7 +250,7 @@ proptest! {
     }
 }
 
-/// A = 4, 2 for 4 KiB, 9 for 64 KiB, 1 for each change of direction, for up to three at once.
+/// A = 4, 2 for 4 KiB, 9 for 64 KiB, 1 for each change of direction, for at most three at once.
 fn with_costs() -> PseudoDisk {
     let cost = |op: Op, kib: u64, ns: u64| RequestCost {
         op,
@@ -270,12 +269,12 @@ fn with_costs() -> PseudoDisk {
     PseudoDisk::with_costs(8, table(&TIMES), Some(costs), 1)
 }
 
-/// Goal: a batch takes no longer than its costs come to, nor longer than b. Method: by hand.
-/// 4 + 2 for one small read, where b(1) is 10; 4 + 2 + 9 for two, where b(2) is 16; three reads
-/// at 4 + 27 keep b(3) = 21; a read and a write 4 + 4 and two changes of direction; of four the
-/// costs say nothing, of a larger read neither.
+/// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: by hand.
+/// One small read takes 4 + 2, where b(1) is 10, and two take 4 + 2 + 9, where b(2) is 16. Three
+/// reads would take 4 + 27, so b(3) = 21 remains. A read and a write take 4 + 4 and two changes
+/// of direction. The costs cover neither four requests nor a larger read.
 #[test]
-fn a_batch_takes_what_its_costs_come_to_and_never_more_than_its_table() {
+fn a_batch_takes_the_sum_of_its_costs_and_never_more_than_its_table() {
     let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };
     let read = |id: u64, kib: u64| of(id, Op::Read, kib);
     let cases = [

@@ -15,7 +15,7 @@ fn profile() -> MeasuredTable {
     measured(None, None, &ROWS)
 }
 
-/// The draw that stands for so many parts per million.
+/// Returns the draw for this share in parts per million.
 fn draw(ppm: u64) -> u64 {
     let draw = (u128::from(ppm) << 64).div_ceil(1_000_000);
     u64::try_from(draw).unwrap_or(u64::MAX)
@@ -44,12 +44,12 @@ fn draw_between_levels_lies_on_the_line_rounded_up() {
     let recording = Recording::new(&profile()).unwrap();
     assert_eq!(time_ns(&recording, reads(1), 50_000), 150);
     assert_eq!(time_ns(&recording, reads(1), 700_000), 400);
-    // 700 + 100 * 1 / 9_000, and a little, is above 700.
+    // 700 + 100 * 1 / 9_000, slightly above 700.
     assert_eq!(time_ns(&recording, reads(1), 990_001), 701);
 }
 
 #[test]
-fn level_that_nobody_measured_is_left_out() {
+fn unmeasured_levels_are_omitted() {
     let mut table = profile();
     table.quantiles_ns = [vec![], vec![], vec![300, 400], vec![], vec![], vec![]];
     let recording = Recording::new(&table).unwrap();
@@ -101,7 +101,7 @@ fn batch_handed_over_in_parts_is_the_same_batch() {
 }
 
 proptest! {
-    /// Goal: the drive honours b, even with quantiles that nobody can have measured.
+    /// Goal: the drive honours b, even with quantiles that cannot have been measured.
     #[test]
     fn no_batch_exceeds_its_maximum(
         rows in prop::collection::vec(prop::array::uniform7(1_u64..1_000_000_000_000), 1..20),

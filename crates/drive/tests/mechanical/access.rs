@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's model of a hard disk against the disk: for one request at a time it says when
-//! the request will be complete, to the nanosecond, but where memory answers sooner; and it
-//! finds the phase of a platter that it did not know.
+//! The host's model of a hard disk against the disk: for one request at a time it predicts
+//! completion to the nanosecond, unless memory serves the request earlier; and it finds the
+//! unknown phase of a platter.
 
 use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::{
     AccessTime, Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Random, Request, RequestId,
-    Tag, Target, TaskIndex, Time,
+    Target, Time,
 };
 
 const DISKS: [&str; 5] =
@@ -15,23 +15,10 @@ const COUNT: u64 = 1_500;
 const KIB: [u64; 4] = [4, 64, 256, 512];
 
 fn request(id: u64, op: Op, start: u64, size: Bytes) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op,
-        start: Lba::new(start),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request { op, start: Lba::new(start), ..Request::plain(RequestId(id), Class::Hard, size) }
 }
 
-/// A disk and the model of it, side by side.
+/// A disk and its model, side by side.
 struct Pair {
     drive: Box<dyn Drive + Send>,
     model: Box<dyn AccessTime>,
@@ -41,7 +28,7 @@ struct Pair {
     ids: u64,
 }
 
-/// What was expected of a request, and what came.
+/// The prediction for a request, and its completion.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
     target: Target,
@@ -64,7 +51,7 @@ impl Pair {
         Self { drive, model, now: Time::ZERO, behind: Duration::ZERO, ids: 0 }
     }
 
-    /// The drive's clock reads less than the host's: its platter is somewhere else.
+    /// Sets the drive's clock behind the host's: its platter is at a different angle.
     fn behind(mut self, behind: Duration) -> Self {
         self.behind = behind;
         self.now = Time::ZERO + behind;
@@ -95,7 +82,7 @@ impl Pair {
     }
 }
 
-/// A built-in drive, without what goes wrong at random.
+/// Returns a built-in drive without random faults.
 fn load(name: &str) -> DriveFile {
     let mut file = builtin::load(name).expect("a built-in drive");
     file.mechanics.as_mut().expect("a hard disk").faults = None;
@@ -120,9 +107,9 @@ fn random_outcomes(pair: &mut Pair, file: &DriveFile, op: Op, count: u64) -> Vec
     (0..count).map(&mut outcome).collect()
 }
 
-/// Goal: every estimate is right to the nanosecond. Random requests hit memory next to never.
+/// Goal: every prediction is exact to the nanosecond. Random requests almost never hit memory.
 #[test]
-fn random_reads_take_what_the_model_expects() {
+fn random_reads_take_the_predicted_time() {
     for name in DISKS {
         let file = load(name);
         let outcomes = random_outcomes(&mut Pair::of(&file), &file, Op::Read, COUNT);
@@ -133,9 +120,9 @@ fn random_reads_take_what_the_model_expects() {
     }
 }
 
-/// Goal: writes too, on a drive that has to put them on the medium.
+/// Goal: the same for writes, on a drive that must put them on the medium.
 #[test]
-fn random_writes_through_take_what_the_model_expects() {
+fn random_writes_through_take_the_predicted_time() {
     for name in DISKS {
         let mut file = load(name);
         let mechanics = file.mechanics.as_mut().expect("a hard disk");
@@ -148,10 +135,9 @@ fn random_writes_through_take_what_the_model_expects() {
     }
 }
 
-/// Goal: requests that go on from each other are answered from what was read ahead, and the
-/// model knows it.
+/// Goal: consecutive requests are served from read-ahead, and the model predicts it.
 #[test]
-fn sequential_reads_take_what_the_model_expects() {
+fn sequential_reads_take_the_predicted_time() {
     for name in DISKS {
         let file = load(name);
         let mut pair = Pair::of(&file);
@@ -165,8 +151,8 @@ fn sequential_reads_take_what_the_model_expects() {
     }
 }
 
-/// Goal: data moves before the request is complete, and what is under the heads first is not
-/// far from being complete first.
+/// Goal: data move before the request completes, and a request that reaches the heads first also
+/// completes nearly first.
 #[test]
 fn access_is_the_part_of_the_service_before_data_moves() {
     let file = load("fujitsu-max3036rc");
@@ -179,8 +165,8 @@ fn access_is_the_part_of_the_service_before_data_moves() {
     }
 }
 
-/// Goal: the phase of a real platter is unknown. Method: the drive's clock is behind the
-/// host's by a third of a turn; within half a turn's steps the model has found it.
+/// Goal: the phase of a real platter is unknown. Method: the drive's clock is a third of a turn
+/// behind the host's; within half a turn's steps the model has found it.
 #[test]
 fn an_unknown_phase_is_found() {
     let file = load("fujitsu-max3036rc");
@@ -192,7 +178,7 @@ fn an_unknown_phase_is_found() {
     assert!(right(&outcomes[900..]) > 270, "the model found the phase");
 }
 
-/// Goal: what memory takes is not foreseen, and neither is anything after it.
+/// Goal: writes taken by memory, and everything after them, are not predicted.
 #[test]
 fn after_a_write_into_memory_nothing_is_certain() {
     let mut file = load("fujitsu-max3036rc");
@@ -205,7 +191,7 @@ fn after_a_write_into_memory_nothing_is_certain() {
     assert_eq!(pair.serve(Op::Read, 9_000_000, size).expected, None);
 }
 
-/// Goal: a drive that tries again at random promises nothing beyond its table.
+/// Goal: a drive with random retries is not predicted.
 #[test]
 fn of_a_drive_with_faults_nothing_is_certain() {
     let with_faults = DISKS.map(|name| builtin::load(name).expect("a built-in drive"));
@@ -215,7 +201,7 @@ fn of_a_drive_with_faults_nothing_is_certain() {
     assert_eq!(Pair::of(file).serve(Op::Read, 1_000, Bytes::from_kib(4)).expected, None);
 }
 
-/// Goal: requests that the drive refuses have a place that harms nothing.
+/// Goal: requests that the drive refuses have a harmless position.
 #[test]
 fn request_beyond_the_end_is_refused_at_once() {
     let file = load("fujitsu-max3036rc");
@@ -239,7 +225,7 @@ fn model_of_another_disk_is_seen_to_be_wrong() {
     assert!(outcomes.iter().filter(|it| it.error_ns() > 0).count() > 30);
 }
 
-/// The errors of 100,000 random reads, for the record.
+/// Prints the errors of 100,000 random reads, for the record.
 #[test]
 #[ignore = "takes half a minute: `cargo test -p tidegate-drive --test mechanical access -- --include-ignored --nocapture` prints the errors"]
 fn errors_of_100_000_estimates() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whatever a disk is made of and whatever its host asks of it: nothing is lost, nothing
-//! comes twice or too early, and it matters to nobody how often the host looks.
+//! For any disk and any host: no request is lost, completes twice or too early, and the result
+//! does not depend on how often the host calls `advance`.
 //!
-//! Disks and scripts are drawn from one number, which a failure prints.
+//! One number determines disk and script; a failure prints it.
 
 use std::collections::BTreeSet;
 
@@ -34,11 +34,11 @@ const SCHEDULERS: [Scheduler; 7] = [
 ];
 const TAGS: [Tag; 6] =
     [Tag::Simple, Tag::Simple, Tag::Simple, Tag::Ordered, Tag::HeadOfQueue, Tag::Priority];
-/// Most instants of a script; a drive that needs more steps for it goes in circles.
+/// Most instants of a script; a drive that needs more steps for it loops endlessly.
 const INSTANTS: u64 = 40;
 const STEPS_MAX: usize = 10_000;
 
-/// What decides all that is left open.
+/// Decides everything left open.
 struct Dice(Random);
 
 impl Dice {
@@ -55,7 +55,7 @@ impl Dice {
     }
 }
 
-/// A disk of 2,000 to 39,300 sectors.
+/// Returns a disk of 2,000 to 39,300 sectors.
 fn any_disk(dice: &mut Dice) -> Mechanics {
     let mut mechanics = Mechanics {
         rpm: dice.pick(&[3_600, 6_000, 10_045, 15_000]),
@@ -108,7 +108,7 @@ fn any_overhead(dice: &mut Dice) -> Overhead {
     }
 }
 
-/// From no time at all to five times that of the medium.
+/// Returns a bus from infinitely fast to five times slower than the medium.
 fn any_bus(dice: &mut Dice) -> Bus {
     Bus {
         read_sector_ps: dice.pick(&[0, 1, 10_000_000, 500_000_000]),
@@ -159,14 +159,14 @@ fn any_faults(dice: &mut Dice) -> Faults {
     }
 }
 
-/// What the host does at one instant.
+/// The host's actions at one instant.
 struct Instant {
     at: Time,
     batches: [Vec<Request>; 2],
     flush: Option<RequestId>,
 }
 
-/// Requests in runs and here and there, close upon each other or after long rests; a few lie
+/// Returns requests in runs and at random, in quick succession or after long pauses; a few lie
 /// beyond the end.
 fn any_script(dice: &mut Dice, sectors: u64) -> Vec<Instant> {
     let gap_ns = dice.pick(&[1_000, 1_000_000, 10_000_000, 100_000_000]);
@@ -199,14 +199,14 @@ fn any_request(dice: &mut Dice, id: u64, sectors: u64, next: &mut u64) -> Reques
     Request { fua: dice.once_in(6), tag: dice.pick(&TAGS), ..request(id, op, start, count) }
 }
 
-/// A host that checks whatever the drive does.
+/// A host that checks everything the drive does.
 struct Checked {
     drive: MechanicalDrive,
     depth: u32,
     now: Time,
     held: BTreeSet<RequestId>,
     done: Vec<Completion>,
-    /// Decides when the host looks though nothing is to be had.
+    /// Decides when the host calls `advance` although nothing is due.
     looks: Option<Dice>,
 }
 
@@ -235,7 +235,7 @@ impl Checked {
         self.held.len() < self.depth as usize
     }
 
-    /// What the drive has no room for is left out: here, in every run alike.
+    /// Requests for which the drive has no room are dropped, here and in every run alike.
     fn do_all_of(&mut self, instant: &Instant) {
         for batch in &instant.batches {
             let mut given = Vec::new();
@@ -271,7 +271,7 @@ impl Checked {
         self.advance(until);
     }
 
-    /// Looks now and then before `at`, when nothing is to be had.
+    /// Sometimes calls `advance` before `at`, when nothing is due.
     fn look_before(&mut self, at: Time) {
         let gap = (at - self.now).ns();
         let Some(dice) = self.looks.as_mut().filter(|_| gap > 0) else { return };
@@ -309,8 +309,8 @@ proptest! {
         prop_assert_eq!(&Checked::play(&mechanics, depth, &script, Some(dice)), &done);
     }
 
-    /// Each read is of a thousand sectors of its own, farther from all others than any drive
-    /// here reads ahead or on arrival.
+    /// Each read has a thousand sectors to itself, farther from all others than any drive here
+    /// reads ahead or on arrival.
     #[test]
     fn no_read_is_faster_than_the_medium(seed: u64) {
         let mut dice = Dice::new(seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the heads do: seeks, rotation, transfers, the queue, faults; no memory.
+//! The heads: seeks, rotation, transfers, the queue, faults; no memory.
 
 use proptest::prelude::*;
 use tidegate_drive::Drive;
@@ -15,7 +15,7 @@ fn read_on_the_track_waits_for_its_sector_and_passes_it() {
     assert_eq!(Host::new(&plain(), 1).done_at(us(6_000), read(1, 50, 8)), 15_800, "just missed");
 }
 
-/// Cylinder 10 is 2 ms away: 8 ms are left until sector 0 comes round.
+/// Cylinder 10 is 2 ms away: sector 0 comes round 8 ms later.
 #[test]
 fn seek_goes_before_rotation() {
     assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_000, 1)), 10_100);
@@ -23,7 +23,7 @@ fn seek_goes_before_rotation() {
     assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_019, 1)), 12_000, "just missed");
 }
 
-/// The switch of heads takes 5 sectors: without skew a turn is lost.
+/// The head switch takes 5 sectors: without skew a turn is lost.
 #[test]
 fn read_over_two_tracks_loses_a_turn_without_skew() {
     assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 90, 20)), 21_000);
@@ -39,8 +39,8 @@ fn read_over_two_tracks_goes_on_behind_the_skew() {
     assert_eq!(Host::new(&skewed, 1).done_at(us(0), read(1, 90, 20)), 11_600);
 }
 
-/// The head arrives at 5 ms in the middle of sectors 20 to 79: without zero latency they
-/// begin at 12 ms, with it the last of them are read first and the first ones after a turn.
+/// The head arrives at 5 ms in the middle of sectors 20 to 79: without zero latency the read
+/// begins at 12 ms; with it the later sectors are read first and the earlier ones after a turn.
 #[test]
 fn zero_latency_read_begins_where_the_head_arrives() {
     let mut mechanics = plain();
@@ -78,13 +78,13 @@ fn command_is_processed_before_the_heads_move() {
     };
     let mut host = Host::new(&mechanics, 1);
     assert_eq!(host.done_at(us(0), read(1, 5, 1)), 10_650);
-    // Sector 30 of the same track: at 13 ms, there is time.
+    // Sector 30 of the same track passes at 13 ms, in time.
     assert_eq!(host.done_at(us(10_700), read(2, 30, 1)), 13_150);
 }
 
-/// The processing of what waits goes on while the heads are busy.
+/// A waiting command is processed while the heads are busy.
 #[test]
-fn overhead_of_what_waits_is_not_paid_again() {
+fn overhead_of_a_waiting_request_is_not_paid_again() {
     let mut mechanics = plain();
     mechanics.overhead.read_miss_after_read_ns = 1_000_000;
     let done = Host::new(&mechanics, 2).serve(us(0), &[read(1, 20, 1), read(2, 22, 1)]);
@@ -105,7 +105,7 @@ fn watermark_holds_the_transfer_back() {
     mechanics.bus =
         Bus { read_sector_ps: 10_000_000, read_watermark_ppm: 1_000_000, ..Bus::default() };
     mechanics.overhead.reconnect_ns = 200_000;
-    // Ten sectors until 2 ms, 0.2 ms to take up the bus, ten transfers of 0.01 ms.
+    // Ten sectors until 2 ms, 0.2 ms to reconnect to the bus, ten transfers of 0.01 ms.
     assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 10, 10)), 2_300);
 }
 
@@ -114,13 +114,13 @@ fn order(scheduler: Scheduler, starts: &[u64]) -> Vec<u64> {
     mechanics.queue = Queue { scheduler, ..Queue::default() };
     let depth = u32::try_from(starts.len() + 1).unwrap();
     let mut host = Host::new(&mechanics, depth);
-    // The arm goes to cylinder 50 first.
+    // Move the arm to cylinder 50 first.
     host.done_at(us(0), read(0, 10_000, 1));
     let batch: Vec<Request> = (1..).zip(starts).map(|(id, &start)| read(id, start, 1)).collect();
     host.serve(us(100_000), &batch).into_iter().map(|(id, _)| id).collect()
 }
 
-/// Cylinders 40, 95, 52, 51: near the head, far, and near by on the other side.
+/// Cylinders 40, 95, 52, 51: near the head, far, and near on the other side.
 #[test]
 fn schedulers_serve_a_batch_in_their_order() {
     let starts = [8_000, 19_000, 10_400, 10_200];
@@ -131,7 +131,7 @@ fn schedulers_serve_a_batch_in_their_order() {
     assert_eq!(order(Scheduler::ScanSstf, &starts), [4, 3, 2, 1]);
 }
 
-/// Sector 90 of the next cylinder is farther in time than sector 30 of the one ten away.
+/// Sector 90 of the next cylinder is reached later than sector 30 ten cylinders away.
 #[test]
 fn satf_looks_at_rotation_and_sstf_does_not() {
     let starts = [10_290, 12_030];
@@ -163,7 +163,7 @@ fn request_beyond_the_end_fails() {
 }
 
 #[test]
-#[should_panic(expected = "holds its 1 already")]
+#[should_panic(expected = "already holds 1")]
 fn more_requests_than_the_depth_are_a_broken_protocol() {
     Host::new(&plain(), 1).drive.submit(us(0), &[read(1, 0, 1), read(2, 1, 1)]);
 }
@@ -191,7 +191,7 @@ fn a_recalibration_delays_the_heads() {
     assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 20, 1)), 32_100);
 }
 
-/// One in a hundred accesses is repeated: about that share of a thousand is a turn longer.
+/// One in a hundred accesses is repeated: about that share of a thousand takes a turn longer.
 #[test]
 fn faults_come_as_often_as_the_file_says() {
     let mut mechanics = plain();
@@ -207,8 +207,8 @@ fn faults_come_as_often_as_the_file_says() {
 }
 
 proptest! {
-    /// No read is over before its sectors can have passed a head, nor later than a full
-    /// stroke, a turn and the transfer of each track.
+    /// No read ends before its sectors can have passed a head, nor later than a full stroke plus
+    /// a turn and the transfer of each track.
     #[test]
     fn reads_are_neither_faster_nor_slower_than_the_mechanics(
         starts in prop::collection::vec((0..SECTORS - 250, 1_u64..250, 0_u64..30_000), 1..40),
@@ -228,7 +228,7 @@ proptest! {
         }
     }
 
-    /// Each request comes back exactly once, in order of time, with any queue and any mix.
+    /// Each request completes exactly once, in order of time, with any queue and any mix.
     #[test]
     fn every_request_comes_back_once(
         steps in prop::collection::vec((0..SECTORS - 64, 1_u64..64, any::<bool>(), 0_u64..20_000), 1..100),
@@ -258,7 +258,7 @@ proptest! {
     }
 }
 
-/// A day into a run the platter is where exact arithmetic puts it.
+/// A day into a run the platter is at the angle of exact arithmetic.
 #[test]
 fn phase_is_the_same_a_day_later() {
     let day = Time::from_ns(86_400_000_000_000);

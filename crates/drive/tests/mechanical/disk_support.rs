@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A small disk whose times can be worked out in the head, and a host that drives it.
+//! A small disk whose times can be computed by hand, and a host that drives it.
 //!
 //! A turn takes 10 ms and a track has 100 sectors: a sector takes 100 us. Two heads, 100
 //! cylinders, no skew; at time zero sector 0 of every track is under its head. A seek over d
@@ -10,7 +10,7 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::mechanics::{
     Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, WriteBack, Zones,
 };
-use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
 pub(crate) const SECTORS: u64 = 20_000;
 
@@ -18,7 +18,7 @@ pub(crate) fn us(us: u64) -> Time {
     Time::from_ns(us * 1_000)
 }
 
-/// Neither cache nor overheads; the host gets each sector at once.
+/// Neither cache nor overheads; the host receives each sector at once.
 pub(crate) fn plain() -> Mechanics {
     Mechanics {
         chosen: Vec::new(),
@@ -45,7 +45,7 @@ fn zones() -> Zones {
         .expect("a zone needs no more")
 }
 
-/// Two segments of 300 sectors, one of them for writes at most.
+/// Two segments of 300 sectors, at most one of them for writes.
 pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
     Cache {
         segments: 2,
@@ -61,18 +61,9 @@ pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
 
 pub(crate) fn request(id: u64, op: Op, start: u64, sectors: u64) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::BestEffort,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
         op,
         start: Lba::new(start),
-        size: Bytes::new(sectors * 512),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::BestEffort, Bytes::new(sectors * 512))
     }
 }
 
@@ -84,7 +75,7 @@ pub(crate) fn write(id: u64, start: u64, sectors: u64) -> Request {
     request(id, Op::Write, start, sectors)
 }
 
-/// A drive and what it has returned.
+/// A drive and its completions.
 pub(crate) struct Host {
     pub(crate) drive: MechanicalDrive,
     pub(crate) now: Time,
@@ -96,8 +87,8 @@ impl Host {
         Self { drive, now: Time::ZERO }
     }
 
-    /// Gives the drive these requests at this instant, and returns what it completes until
-    /// nothing is outstanding: (request, microseconds).
+    /// Submits these requests at this instant; returns completions until nothing is outstanding:
+    /// (request, microseconds).
     pub(crate) fn serve(&mut self, at: Time, batch: &[Request]) -> Vec<(u64, u64)> {
         let mut done = Vec::new();
         self.drive.advance(at, &mut done);
@@ -118,7 +109,7 @@ impl Host {
         }
     }
 
-    /// When the only request, given at this instant, is done, in microseconds.
+    /// Returns when a single request, submitted at this instant, completes, in microseconds.
     pub(crate) fn done_at(&mut self, at: Time, request: Request) -> u64 {
         let done = self.serve(at, &[request]);
         assert_eq!(done.len(), 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the queue lets pass, what the heads do next, and when a sector may leave the drive.
+//! The queue's order, the heads' next action, and when a sector may leave the drive.
 //!
-//! Times are those of the disk that can be worked out in the head, with or without memory.
+//! Times are those of the disk in `disk_support.rs`, with or without memory.
 
 use tidegate_drive::Drive;
 use tidegate_model::mechanics::{
@@ -17,7 +17,7 @@ fn ordered(request: Request) -> Request {
     Request { tag: Tag::Ordered, ..request }
 }
 
-/// No overheads, and the host gets what is in memory at once.
+/// No overheads; the host receives what is in memory at once.
 fn without_overheads(mut mechanics: Mechanics) -> Mechanics {
     (mechanics.overhead, mechanics.bus) = (Overhead::default(), Bus::default());
     mechanics
@@ -67,7 +67,7 @@ fn write_does_not_pass_an_ordered_request() {
 }
 
 #[test]
-fn ordered_write_does_not_pass_what_came_before() {
+fn ordered_write_does_not_pass_earlier_requests() {
     let mechanics = switched(ReadAhead::Off, WriteBack::On, |cache| cache.writes_while_busy = true);
     let mut host = Host::new(&mechanics, 2);
     host.drive.submit(us(0), &[read(1, 90, 4)]);
@@ -112,7 +112,7 @@ fn drive_without_tags_takes_ordered_requests_as_simple() {
     assert_eq!(done.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [3, 2, 1]);
 }
 
-/// Sector 300 is one cylinder away and 19,000 is 95: the near one is first in any case.
+/// Sector 300 is one cylinder away and 19,000 is 95: the near one is always first.
 #[test]
 fn requests_of_one_instant_are_one_batch() {
     let mut mechanics = plain();
@@ -136,8 +136,8 @@ fn satf_knows_that_writes_begin_with_their_first_sector() {
     assert_eq!(done, [(2, 6_100), (1, 19_800)]);
 }
 
-/// At 5 ms the head is within sectors 20 to 79: a turn less their 6 ms are lost on them, and
-/// 5 ms on sector 0.
+/// At 5 ms the head is within sectors 20 to 79: they cost a turn minus their 6 ms, and sector 0
+/// costs 5 ms.
 #[test]
 fn satf_knows_that_reads_begin_in_their_middle() {
     let mut mechanics = plain();
@@ -147,7 +147,7 @@ fn satf_knows_that_reads_begin_in_their_middle() {
     assert_eq!(done, [(1, 15_000), (2, 20_100)]);
 }
 
-/// Read-ahead ended at 10 ms with sector 99. Sector 100 comes by at 110 ms, and 1,050, five
+/// Read-ahead ended at 10 ms with sector 99. Sector 100 passes at 110 ms, and 1,050, five
 /// cylinders away, at 105 ms.
 #[test]
 fn satf_does_not_take_heads_that_stopped_for_heads_on_their_way() {
@@ -159,7 +159,7 @@ fn satf_does_not_take_heads_that_stopped_for_heads_on_their_way() {
     assert_eq!(done, [(3, 105_100), (2, 110_100)]);
 }
 
-/// At 15 ms the heads are at sector 50 and lost until 18 ms: it comes round at 25 ms.
+/// At 15 ms the heads are at sector 50 and recalibrate until 18 ms: the sector returns at 25 ms.
 #[test]
 fn recalibration_delays_heads_that_read_ahead() {
     let mut mechanics = without_overheads(with_cache(ReadAhead::Track, WriteBack::Off));
@@ -173,7 +173,7 @@ fn recalibration_delays_heads_that_read_ahead() {
     assert_eq!(host.done_at(us(15_000), read(2, 50, 2)), 25_200);
 }
 
-/// Sectors 50 to 99 pass first, and sector 0 has passed at 10.1 ms: 0.2 ms for each follow.
+/// Sectors 50 to 99 pass first, and sector 0 has passed at 10.1 ms: then 0.2 ms for each sector.
 #[test]
 fn sector_leaves_after_it_has_passed() {
     let mut mechanics = plain();
@@ -193,14 +193,14 @@ fn zero_latency_read_over_two_tracks_begins_in_the_middle_of_the_first() {
     assert_eq!(Host::new(&skewed(), 1).done_at(us(7_000), read(1, 50, 70)), 17_000);
 }
 
-/// The other head is in use at 2 ms and finds sectors 114 to 119; 50 to 99 pass at 5 ms and
-/// 100 to 113 at 10.6 ms. In order the last would have passed at 12.6 ms.
+/// The other head is in use at 2 ms and reaches sectors 114 to 119; 50 to 99 pass at 5 ms and 100
+/// to 113 at 10.6 ms. In order the last would have passed at 12.6 ms.
 #[test]
 fn zero_latency_read_over_two_tracks_begins_on_the_second() {
     assert_eq!(Host::new(&skewed(), 1).done_at(us(1_500), read(1, 50, 70)), 12_000);
 }
 
-/// Of the seventy sectors the front of the first track is there last, at 17 ms.
+/// Of the seventy sectors the front of the first track arrives last, at 17 ms.
 #[test]
 fn watermark_waits_for_the_sectors_that_pass_last() {
     let mut mechanics = skewed();
@@ -208,8 +208,8 @@ fn watermark_waits_for_the_sectors_that_pass_last() {
     assert_eq!(Host::new(&mechanics, 1).done_at(us(7_000), read(1, 50, 70)), 17_000);
 }
 
-/// At 10 ms read-ahead leaves for the next cylinder and arrives at 11.1 ms; the way back
-/// takes 1.1 ms more: sector 20 is missed at 12 ms.
+/// At 10 ms read-ahead moves to the next cylinder and arrives at 11.1 ms; the way back takes 1.1
+/// ms more, so sector 20 is missed at 12 ms.
 #[test]
 fn seek_that_has_begun_is_finished_first() {
     let mut host = Host::new(&with_cache(ReadAhead::Segment, WriteBack::Off), 1);
@@ -217,7 +217,7 @@ fn seek_that_has_begun_is_finished_first() {
     assert_eq!(host.done_at(us(10_500), read(2, 20, 1)), 22_110);
 }
 
-/// Cylinder 10 is 2 ms away: sector 25 there would be reached at 2.5 ms.
+/// Cylinder 10 is 2 ms away: sector 25 there is reached at 2.5 ms.
 #[test]
 fn write_takes_its_least_seek_unless_it_goes_on() {
     let mut mechanics = plain();
@@ -227,7 +227,7 @@ fn write_takes_its_least_seek_unless_it_goes_on() {
     assert_eq!(done, [(1, 4_100), (2, 4_200)], "the second is next under the head");
 }
 
-/// The last of ten sectors is there at 2 ms: when the tenth from 11 begins, not that from 10.
+/// The last of ten sectors arrives at 2 ms, when the tenth from 11 begins, not the tenth from 10.
 #[test]
 fn write_waits_a_turn_rather_than_for_its_data() {
     let mut mechanics = plain();
@@ -236,9 +236,9 @@ fn write_waits_a_turn_rather_than_for_its_data() {
     assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 11, 10)), 2_100);
 }
 
-/// A command of a drive with memory takes what a hit takes: sector 1 is gone by then.
+/// A drive with memory processes every command like a hit: sector 1 has passed by then.
 #[test]
-fn what_a_hit_costs_is_paid_where_the_heads_hardly_move() {
+fn the_cost_of_a_hit_remains_if_the_heads_hardly_move() {
     let back = with_cache(ReadAhead::Off, WriteBack::On);
     assert_eq!(Host::new(&back, 1).done_at(us(0), read(1, 1, 1)), 10_210);
     let through = Request { fua: true, ..write(1, 1, 1) };

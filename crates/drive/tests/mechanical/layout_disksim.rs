@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Just enough of DiskSim's files to get at the layouts of real drives.
+//! Reads just enough of DiskSim's files to get the layouts of real drives.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use tidegate_model::mechanics::{Sparing, TrackIndex, Zone, Zones};
 
 use crate::layout_support::{plain, zone};
 
-/// What a model file says.
+/// The contents of a model file.
 pub(crate) struct Model {
     pub(crate) surfaces: u32,
     pub(crate) cylinders: u32,
@@ -24,7 +24,7 @@ pub(crate) fn model(text: &str) -> Model {
         9 => Sparing::Zone,
         other => panic!("no file here has scheme {other}"),
     };
-    // One model counts a cylinder less than its zones have.
+    // One model counts one cylinder less than its zones have.
     let last = zones.last().map_or(0, |zone| zone.cylinder_last);
     let cylinders = narrow(figure(head, "Number of cylinders")).max(last + 1);
     let surfaces = narrow(figure(head, "Number of data surfaces"));
@@ -104,7 +104,7 @@ fn node(text: &str) -> String {
     out
 }
 
-/// Parts of a turn, with at most six decimals, in millionths.
+/// Returns a part of a turn, with at most six decimals, in millionths.
 fn ppm(angle: &str) -> u32 {
     let (whole, decimals) = angle.split_once('.').expect("a part of a turn");
     assert!(whole == "0" && decimals.len() <= 6, "{angle}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any text and any figures: refused or taken, but never a panic, a hang or a flood of memory.
+//! Any text and any figures are refused or accepted, without a panic, a hang or excessive memory.
 //!
-//! What is taken must answer for itself: each sector that is asked for is found where it is.
+//! An accepted layout must be consistent: each sector is found at its position.
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::Layout;
@@ -10,7 +10,7 @@ use tidegate_model::mechanics::{Mechanics, Sparing, TrackIndex, TrackOrder, Zone
 
 use crate::layout_support::{check_sector, check_zones, disk, index};
 
-/// Rows as real extractions have them.
+/// Rows as in real extractions.
 const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
 37440 0 690240 1114 1 240364 35648 32 T 1 1
 -
@@ -23,18 +23,18 @@ const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
 
 const TRACKS: &str = "0 1169 1170\n0 1113 1114\n";
 
-/// The layout with all that it holds, if it is taken. It must be taken then with the figures
-/// that it gave itself, and not with one sector or one cylinder more or less.
+/// Returns the layout with all that it holds, if it is accepted. It must then be accepted with
+/// its own figures, and refused with one sector more or one cylinder less.
 fn asked(mechanics: &Mechanics) -> Option<Layout> {
     let held = Layout::held(mechanics).ok().filter(|held| held.sectors > 0)?;
     let disk = |cylinders, sectors| Mechanics { cylinders, sectors, ..mechanics.clone() };
     assert!(Layout::new(&disk(held.cylinders, held.sectors + 1)).is_err());
     assert!(Layout::new(&disk(held.cylinders - 1, held.sectors)).is_err());
-    // What is remapped may lie beyond the last cylinder with data of its own.
+    // Remapped sectors can lie beyond the last cylinder with other data.
     Layout::new(&disk(mechanics.cylinders, held.sectors)).ok()
 }
 
-/// Looks at a sector here and there, the first and the last included.
+/// Checks some sectors, the first and the last included.
 fn check_some(layout: &Layout) {
     let last = layout.sectors() - 1;
     for part in 0..20 {
@@ -46,7 +46,7 @@ fn check_some(layout: &Layout) {
     check_zones(layout);
 }
 
-/// A number of a row, exchanged for another one: near, far, or the edge of something.
+/// Replaces a number of a row: by a near one, a far one, or a limit.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         (0_u64..5).prop_map(|number| number.to_string()),
@@ -149,7 +149,7 @@ fn narrow(figure: u64) -> u32 {
     u32::try_from(figure).unwrap_or(u32::MAX)
 }
 
-/// Mostly small, and now and then as large as can be.
+/// Mostly small, sometimes as large as possible.
 fn figure() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0_u64..20, 2 => 0_u64..2_000_000, 1 => any::<u64>()]
 }

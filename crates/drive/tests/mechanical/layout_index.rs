@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Layouts by an index over tracks: small ones worked by hand, and random trees.
+//! Layouts by an index over tracks: small ones computed by hand, and random trees.
 
 use std::fmt::Write as _;
 
@@ -24,7 +24,7 @@ fn layout(surfaces: u32, cylinders: u32, index: &TrackIndex) -> Layout {
     Layout::new(&mechanics).unwrap()
 }
 
-/// Three tracks inwards under head 0, then back under head 1, as serpentine disks have it.
+/// Three tracks inwards under head 0, then back under head 1, as on serpentine disks.
 const SERPENTINE: &str = "
     0 0 0 10 1 100000 30 3 T 0 0
     30 2 500000 8 1 200000 24 -3 T 1 1
@@ -68,7 +68,7 @@ fn node_whose_end_is_not_used_has_no_data_there() {
     check_all(&layout);
 }
 
-/// So an extraction ends that ran beyond the end of the disk.
+/// An extraction that ran beyond the end of the disk ends like this.
 #[test]
 fn last_row_may_promise_more_than_there_is() {
     let text = format!("{SERPENTINE} - \n 0 0 0 54 3 0 54 3 N 0\n54 3 0 60 3 0 60 3 N 0");
@@ -87,7 +87,7 @@ fn last_piece_of_a_run_may_be_shorter() {
     check_all(&layout);
 }
 
-/// As DiskSim has it: the offset is that of the first sector with data.
+/// As in DiskSim: the offset belongs to the first sector with data.
 #[test]
 fn track_may_begin_behind_sectors_without_data() {
     let layout = layout(1, 1, &index("3 6 8", "0 0 250000 4 1 0 4 1 T 0 0"));
@@ -110,7 +110,7 @@ fn slips_leave_out_sectors_of_the_index() {
     check_all(&layout);
 }
 
-/// Sectors 4 and 5 are on a track of the index that is not full, 8 on one it does not have.
+/// Sectors 4 and 5 are on a track of the index that is not full, 8 is on a track outside it.
 #[test]
 fn remapped_sectors_are_extents_of_their_own() {
     let remaps = "4 2 1 0 6 10\n8 1 2 0 3 4\n".to_owned();
@@ -136,7 +136,7 @@ fn rows_of_the_root_are_zones_where_density_changes() {
     assert_eq!(facts, [(0, 2, 10, 30), (3, 4, 8, 16)]);
 }
 
-/// A node: under each of two heads a run of all its cylinders, there and back; repeated.
+/// A node: a run of all its cylinders under each of two heads, there and back; repeated.
 #[derive(Debug, Clone)]
 struct Group {
     cylinders: u64,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Layouts by rule against DiskSim's rules, written down once more in the plainest way.
+//! Layouts by zones against DiskSim's rules, written again in the plainest way.
 //!
-//! DiskSim walks through the list of slips for each sector. So does this oracle, sector by
-//! sector, with angles in whole sectors. Where DiskSim itself puts two sectors at one place,
-//! or none at all, the oracle says nothing.
+//! DiskSim walks through the list of slips for each sector. This oracle does the same, sector by
+//! sector, with angles in whole sectors. Where DiskSim puts two sectors at one position, or a
+//! sector at none, the oracle returns `None`.
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::{Angle, Layout, Position};
@@ -35,7 +35,8 @@ impl Oracle {
         self.heads * self.per_track
     }
 
-    /// Slips among the slots from `begin` on that the `data`-th datum from there moves over.
+    /// Returns how many slips among the slots from `begin` on lie before the `data`-th datum from
+    /// there.
     fn over(&self, begin: u64, data: u64) -> u64 {
         let mut over = 0;
         for &slip in &self.slips {
@@ -46,7 +47,7 @@ impl Oracle {
         over
     }
 
-    /// The slot of a datum by regions of `slots` slots, of which `spares` are spare.
+    /// Returns the slot of a datum in regions of `slots` slots, of which `spares` are spare.
     fn in_region(&self, data: u64, slots: u64) -> Option<u64> {
         let per_region = slots - self.spares;
         let (region, into) = (data / per_region, data % per_region);
@@ -69,8 +70,8 @@ impl Oracle {
         }
     }
 
-    /// Scheme 7: slips of earlier cylinders push; nothing, where they push over the end of a
-    /// cylinder, for then DiskSim overlooks the slips of the next one.
+    /// Scheme 7: slips of earlier cylinders push. Returns `None` if they push past the end of a
+    /// cylinder, because DiskSim then overlooks the next one's slips.
     fn in_cylinder(&self, data: u64) -> Option<u64> {
         let slots = self.per_cylinder();
         let (cylinder, into) = (data / slots, data % slots);
@@ -99,7 +100,7 @@ impl Oracle {
             }
     }
 
-    /// Leaves only slips that DiskSim has room for, among slots or tracks that hold data.
+    /// Keeps only slips for which DiskSim has room, among slots or tracks that hold data.
     fn limit_slips(&mut self) {
         let slots = self.cylinders * self.per_cylinder();
         let end = match self.scheme {
@@ -114,7 +115,7 @@ impl Oracle {
         }
     }
 
-    /// Position and angle in sectors.
+    /// Returns the position and the angle in sectors.
     fn place(&self, slot: u64) -> (Position, u64) {
         let cylinder = slot / self.per_cylinder();
         let turn = slot / self.per_track % self.heads;
@@ -151,7 +152,7 @@ impl Oracle {
             cylinder_skew_millisectors: 1_000 * self.cylinder_skew,
             skipped_sectors: self.skipped,
             spares: narrow(self.spares),
-            // DiskSim's models have some out of order.
+            // DiskSim's models have some slips out of order.
             slips: self.slips.iter().rev().copied().collect(),
             ..zone(first, first + narrow(self.cylinders) - 1, narrow(self.per_track))
         };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Layouts of real drives: every boundary, every slip, and sectors at random.
+//! Layouts of real drives: every boundary, every slip, and random sectors.
 //!
-//! The files are DiskSim's and are not part of the project: a test skips where they are not,
-//! and says so.
+//! The files are DiskSim's and are not part of the project: if they are absent, a test skips and
+//! prints so.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -27,14 +27,14 @@ fn read(name: &str) -> Option<String> {
     text.inspect_err(|error| println!("skipped: {}: {error}", path.display())).ok()
 }
 
-/// A drive by rule, with as many sectors as it holds.
+/// Returns a drive by zones, with as many sectors as it holds.
 fn zoned(name: &str) -> Option<Mechanics> {
     let model = layout_disksim::model(&read(name)?);
     let layout = mechanics::Layout::Zones(model.zones);
     Some(full(disk(model.surfaces, model.cylinders, 1, layout)))
 }
 
-/// A drive with an index, with as many sectors as it holds.
+/// Returns a drive with an index, with as many sectors as it holds.
 fn indexed(name: &str, surfaces: u32, cylinders: u32) -> Option<Mechanics> {
     let layout = mechanics::Layout::Index(layout_disksim::index(&read(name)?));
     Some(full(disk(surfaces, cylinders, 1, layout)))
@@ -64,9 +64,9 @@ fn layouts() -> &'static [Layout] {
     &LAYOUTS
 }
 
-/// Goal: as many sectors as DiskSim counts. The models say how many the host can address:
-/// the Atlas III and the Cheetah 9LP keep the rest, at their end, as spares; the two with an
-/// index are given by their last sector.
+/// Goal: the same number of sectors as DiskSim counts. The models state how many the host can
+/// address: the Atlas III and the Cheetah 9LP keep the rest, at their ends, as spares; for the
+/// two with an index the last sector defines it.
 #[test]
 fn capacities_are_those_that_disksim_counts() {
     for (drive, held, addressed) in [
@@ -105,8 +105,8 @@ fn around(layout: &Layout, sector: u64) {
     }
 }
 
-/// Extents tile the whole disk; where one does not hold its whole track, there is a slip, a
-/// spare or an end, and the sectors around it are looked at too.
+/// Extents tile the whole disk; where one does not hold its whole track, there is a slip, a spare
+/// or an end, and the sectors around it are checked too.
 #[test]
 fn extents_tile_the_disk_and_slips_are_jumped_over() {
     for layout in layouts() {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is refused of a disk and of its zones, with the words it is refused with.
+//! Invalid disks and zones, with their error messages.
 
 use tidegate_model::mechanics::{Sparing, TrackOrder, Zone, Zones};
 
 use crate::layout_support::{plain, refusal, zone, zoned};
 
-/// A disk of two heads and ten cylinders is refused for its zones.
+/// Checks the error of a disk with two heads, ten cylinders and these zones.
 fn refused(zones: &Zones, expected: &str) {
     assert_eq!(refusal(&zoned(2, 10, 8, zones)), expected);
 }
 
-/// One with spares in a zone of two cylinders with tracks of four sectors.
+/// Checks the error of spares in a zone of two cylinders with tracks of four sectors.
 fn refused_spares(sparing: Sparing, zone: Zone, expected: &str) {
     refused(&Zones { sparing, ..plain(vec![zone]) }, expected);
 }
@@ -20,11 +20,11 @@ fn disk_of_no_surfaces_or_too_many() {
     let zones = plain(vec![zone(0, 0, 4)]);
     assert_eq!(
         refusal(&zoned(0, 10, 8, &zones)),
-        "surfaces: a disk cannot have 0 of them; write a number from 1 to 1024"
+        "surfaces: 0 is not possible for a disk; write a number from 1 to 1024"
     );
     assert_eq!(
         refusal(&zoned(2, u32::MAX, 8, &zones)),
-        "cylinders: a disk cannot have 4294967295 of them; write a number from 1 to 16777216"
+        "cylinders: 4294967295 is not possible for a disk; write a number from 1 to 16777216"
     );
 }
 
@@ -32,16 +32,22 @@ fn disk_of_no_surfaces_or_too_many() {
 fn more_sectors_than_the_layout_holds_or_none() {
     let zones = plain(vec![zone(0, 0, 4)]);
     let held = "but the layout holds 8; write a number from 1 to 8";
-    assert_eq!(refusal(&zoned(2, 10, 9, &zones)), format!("sectors: a disk of 9 sectors, {held}"));
-    assert_eq!(refusal(&zoned(2, 10, 0, &zones)), format!("sectors: a disk of 0 sectors, {held}"));
+    assert_eq!(
+        refusal(&zoned(2, 10, 9, &zones)),
+        format!("sectors: the disk has 9 sectors, {held}")
+    );
+    assert_eq!(
+        refusal(&zoned(2, 10, 0, &zones)),
+        format!("sectors: the disk has 0 sectors, {held}")
+    );
 }
 
 #[test]
 fn layout_that_holds_nothing() {
     refused(
         &plain(Vec::new()),
-        "sectors: a disk of 8 sectors, but the layout holds 0; check zones, spares and slips: \
-         they leave nothing",
+        "sectors: the disk has 8 sectors, but the layout holds 0; check zones, spares and slips: \
+         they leave no sectors",
     );
 }
 
@@ -49,7 +55,7 @@ fn layout_that_holds_nothing() {
 fn zones_that_overlap_or_are_out_of_order() {
     refused(
         &plain(vec![zone(0, 4, 4), zone(4, 6, 4)]),
-        "zone 1: cylinder_first: cylinder 4 belongs to the zone before; write zones in order of \
+        "zone 1: cylinder_first: cylinder 4 belongs to the previous zone; write zones in order of \
          their cylinders, this one from 5 on",
     );
 }
@@ -59,7 +65,7 @@ fn zone_that_ends_before_it_begins_or_beyond_the_disk() {
     let help = "write the last cylinder of the zone, counted from 0, or correct `cylinders`";
     for (first, last) in [(3, 2), (8, 10), (0, u32::MAX)] {
         let expected = format!(
-            "zone 0: cylinder_last: cylinders {first} to {last} of a disk of 10 cylinders; {help}"
+            "zone 0: cylinder_last: cylinders {first} to {last}, but the disk has 10 cylinders; {help}"
         );
         refused(&plain(vec![zone(first, last, 4)]), &expected);
     }
@@ -80,7 +86,7 @@ fn track_of_no_sectors_or_too_many() {
 fn range_of_no_cylinders() {
     refused(
         &Zones { range_cylinders: Some(0), ..plain(vec![zone(0, 0, 4)]) },
-        "range_cylinders: a range of no cylinders; write 1 or more, or leave it out: a range is \
+        "range_cylinders: a range cannot have 0 cylinders; write 1 or more, or omit it: a range is \
          then the whole zone",
     );
 }
@@ -91,8 +97,7 @@ fn spares_by_cylinder_where_tracks_go_by_surface() {
         let zones = plain(vec![zone(0, 0, 4)]);
         refused(
             &Zones { sparing, order: TrackOrder::SurfaceSerpentine, ..zones },
-            "sparing: spares in each cylinder, but the tracks of a cylinder do not follow each \
-             other; choose `track`, `range` or `zone`, or another `order`",
+            "sparing: spares in each cylinder need an order in which a cylinder's tracks are consecutive; choose `track`, `range` or `zone`, or another `order`",
         );
     }
 }
@@ -102,12 +107,12 @@ fn spares_that_leave_nothing() {
     refused_spares(
         Sparing::Track,
         Zone { spares: 4, ..zone(0, 1, 4) },
-        "zone 0: spares: 4 sectors of every 4 are spares: nothing is left; write fewer spares",
+        "zone 0: spares: 4 of every 4 sectors are spares: no sectors are left; write fewer spares",
     );
     refused_spares(
         Sparing::ZoneTracks,
         Zone { spares: u32::MAX, ..zone(0, 1, 4) },
-        "zone 0: spares: 17179869180 sectors of every 16 are spares: nothing is left; write \
+        "zone 0: spares: 17179869180 of every 16 sectors are spares: no sectors are left; write \
          fewer spares",
     );
 }
@@ -134,7 +139,7 @@ fn slip_named_twice() {
         refused_spares(
             sparing,
             Zone { slips: vec![3, 1, 3], ..zone(0, 1, 4) },
-            "zone 0: slips: 3 is named twice; name each slip once",
+            "zone 0: slips: 3 is listed twice; list each slip once",
         );
     }
 }
@@ -144,8 +149,7 @@ fn more_slips_in_a_region_than_spares() {
     refused_spares(
         Sparing::Cylinder,
         Zone { spares: 1, slips: vec![2, 9, 12], ..zone(0, 1, 4) },
-        "zone 0: slips: 2 slips around 9, but 1 spares to move up into; write more spares, or \
-         `slips_keep_spares = true` to move up the whole zone",
+        "zone 0: slips: 2 slips around 9, but only 1 spares for them; write more spares, or set `slips_keep_spares = true` to move the whole zone up",
     );
 }
 
@@ -154,7 +158,7 @@ fn zone_that_is_slipped_altogether() {
     refused_spares(
         Sparing::Zone,
         Zone { slips: (0..16).collect(), ..zone(0, 1, 4) },
-        "zone 0: slips: all sectors of the zone are left out; name fewer slips",
+        "zone 0: slips: slips skip all sectors of the zone; list fewer slips",
     );
 }
 
@@ -163,7 +167,7 @@ fn more_skipped_than_the_zone_holds() {
     refused_spares(
         Sparing::Zone,
         Zone { spares: 3, skipped_sectors: 14, ..zone(0, 1, 4) },
-        "zone 0: skipped_sectors: 14 sectors of 13 that the zone holds; write at most 13",
+        "zone 0: skipped_sectors: 14 sectors skipped, but the zone holds 13; write at most 13",
     );
 }
 
@@ -177,8 +181,8 @@ fn defects_that_cannot_be() {
                   `zone-tracks`, track) of the zone, from 0";
     defects(&[(1, 16)], &format!("16 is {beyond}"));
     defects(&[(u64::MAX, 1)], &format!("18446744073709551615 is {beyond}"));
-    defects(&[(1, 13), (1, 14)], "1 is named twice; say of each sector once where it is stored");
-    defects(&[(1, 12)], "12 is to stand in for another, but holds data; name a spare one");
+    defects(&[(1, 13), (1, 14)], "1 is listed twice; list each sector once");
+    defects(&[(1, 12)], "12 replaces another, but holds data itself; name a spare");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What tests of layouts share: disks to try, and what is true of every layout.
+//! Shared by the tests of layouts: sample disks, and properties of every layout.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ static BASE: LazyLock<Mechanics> = LazyLock::new(|| {
     toml::from_str(text).expect("a disk of no zones")
 });
 
-/// A disk with a layout, and otherwise of no interest.
+/// Returns a disk with a layout and otherwise arbitrary figures.
 pub(crate) fn disk(
     surfaces: u32,
     cylinders: u32,
@@ -31,12 +31,12 @@ pub(crate) fn disk(
     Mechanics { surfaces, cylinders, sectors, layout, ..BASE.clone() }
 }
 
-/// A disk of zones.
+/// Returns a disk of zones.
 pub(crate) fn zoned(surfaces: u32, cylinders: u32, sectors: u64, zones: &Zones) -> Mechanics {
     disk(surfaces, cylinders, sectors, mechanics::Layout::Zones(zones.clone()))
 }
 
-/// A disk with an index.
+/// Returns a disk with an index.
 pub(crate) fn indexed(
     surfaces: u32,
     cylinders: u32,
@@ -46,12 +46,12 @@ pub(crate) fn indexed(
     disk(surfaces, cylinders, sectors, mechanics::Layout::Index(index.clone()))
 }
 
-/// Zones of the plainest kind.
+/// Returns plain zones.
 pub(crate) fn plain(zone: Vec<Zone>) -> Zones {
     Zones { zone, ..Zones::default() }
 }
 
-/// A zone without skews, spares and slips.
+/// Returns a zone without skews, spares and slips.
 pub(crate) fn zone(cylinder_first: u32, cylinder_last: u32, sectors_per_track: u32) -> Zone {
     Zone {
         cylinder_first,
@@ -70,7 +70,7 @@ pub(crate) fn zone(cylinder_first: u32, cylinder_last: u32, sectors_per_track: u
     }
 }
 
-/// An index of rows.
+/// Returns an index of rows.
 pub(crate) fn index(tracks: &str, index: &str) -> TrackIndex {
     TrackIndex {
         tracks: tracks.to_owned(),
@@ -80,13 +80,13 @@ pub(crate) fn index(tracks: &str, index: &str) -> TrackIndex {
     }
 }
 
-/// The message for which a disk is refused, with place and help.
+/// Returns the error of an invalid disk, with place and help.
 pub(crate) fn refusal(mechanics: &Mechanics) -> String {
     let error = Layout::new(mechanics).expect_err("the disk is refused");
     format!("{error}; {}", error.help)
 }
 
-/// As many sectors as the description holds.
+/// Returns as many sectors as the description holds.
 pub(crate) fn held(mechanics: &Mechanics) -> u64 {
     Layout::held(mechanics).unwrap().sectors
 }
@@ -102,7 +102,7 @@ pub(crate) fn check_all(layout: &Layout) {
     check_zones(layout);
 }
 
-/// What is true of a sector and its track, wherever it is.
+/// Checks a sector and its track.
 pub(crate) fn check_sector(layout: &Layout, sector: u64) {
     let start = Lba::new(sector);
     let position = layout.position(start);
@@ -147,7 +147,7 @@ fn check_extent(extent: &Extent) {
     assert!(extent.span >= Angle::of_turn(sectors, extent.sectors_per_track.into()));
 }
 
-/// Extents cover the disk from its first sector to its last, each once.
+/// Extents cover the disk from its first sector to its last, each exactly once.
 fn check_tiling(layout: &Layout) {
     let mut next = 0;
     while next < layout.sectors() {

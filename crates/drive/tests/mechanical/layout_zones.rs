@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Layouts by rule: small disks worked by hand, and every sector of random ones.
+//! Layouts by zones: small disks computed by hand, and every sector of random ones.
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::{Angle, Layout, Position};
@@ -12,7 +12,7 @@ fn at(cylinder: u32, head: u32, sector: u32) -> Position {
     Position { cylinder, head, sector }
 }
 
-/// The places of all sectors of a disk with two heads and tracks of four sectors.
+/// Returns the positions of all sectors of a disk with two heads and tracks of four sectors.
 fn places(zones: &Zones) -> Vec<Position> {
     let mut mechanics = zoned(2, 8, 1, zones);
     mechanics.sectors = held(&mechanics);
@@ -37,7 +37,7 @@ fn slip_moves_up_into_the_spares_of_its_track_only() {
     assert_eq!(places.len(), 6);
 }
 
-/// DiskSim goes on at the start of the next cylinder here, where another sector is already.
+/// DiskSim continues at the start of the next cylinder here, where another sector already is.
 #[test]
 fn slip_moves_up_into_the_spares_of_its_cylinder_only() {
     let zone = Zone { spares: 1, slips: vec![0], ..zone(0, 1, 4) };
@@ -92,7 +92,7 @@ fn slips_and_spares_by_track_are_whole_tracks() {
     assert_eq!(places.len(), 12);
 }
 
-/// A model may say so: the zone is then as long as what is left of it.
+/// A model may have more slips than spares: the zone then holds what is left.
 #[test]
 fn more_slips_than_spares_shorten_the_zone() {
     let zone = Zone { spares: 1, slips: vec![0, 1, 2], ..zone(0, 0, 4) };
@@ -132,7 +132,7 @@ fn skews_add_up_over_heads_and_cylinders() {
     };
     let layout = Layout::new(&zoned(2, 5, 96, &plain(vec![zone]))).unwrap();
     let begins = [0, 16, 32, 48, 64].map(|start| layout.extent(Lba::new(start), 1).begin);
-    // Switches of heads: 0, 1, 1, 2, 2; of cylinders: 0, 0, 1, 1, 2.
+    // Head switches: 0, 1, 1, 2, 2; cylinder switches: 0, 0, 1, 1, 2.
     assert_eq!(begins, [1, 4, 9, 12, 17 - 16].map(|sectors| Angle::of_turn(sectors, 16)));
 }
 
@@ -150,7 +150,7 @@ fn skews_in_turns_and_parts_of_sectors_are_exact() {
     assert_eq!(begins, [25, 15].map(|percent| Angle::of_turn(percent, 100).plus(half_sector)));
 }
 
-/// With spares by cylinder, what is slipped in one cylinder turns the next ones on.
+/// With spares by cylinder, the slips of one cylinder rotate the following ones.
 #[test]
 fn slips_turn_later_cylinders_on() {
     let zone = Zone { spares: 2, slips: vec![1, 2, 9], ..zone(0, 2, 4) };
@@ -178,7 +178,7 @@ fn sector_beyond_the_end_is_a_broken_contract() {
 }
 
 #[test]
-#[should_panic(expected = "an extent of no sectors")]
+#[should_panic(expected = "an extent needs at least one sector")]
 fn extent_of_no_sectors_is_a_broken_contract() {
     Layout::new(&zoned(1, 1, 4, &plain(vec![zone(0, 0, 4)]))).unwrap().extent(Lba::new(0), 0);
 }
@@ -201,7 +201,7 @@ const SPARINGS: [Sparing; 7] = [
 ];
 
 prop_compose! {
-    /// A zone whose slips and defects may lie anywhere.
+    /// A zone whose slips and defects can lie anywhere.
     fn random_zone()(
         gap in 0_u32..2,
         cylinders in 1_u32..6,
@@ -252,7 +252,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Method: what is refused is none of our business here, as long as a good part is not.
+    /// Method: refused layouts are ignored here, provided a good part is accepted.
     #[test]
     fn every_sector_of_a_small_disk_is_where_it_is_found(
         zones in random_zones(), surfaces in 1_u32..4, cut in 0_u64..5,

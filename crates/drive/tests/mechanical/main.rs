@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The mechanical drive and its parts, from outside.
+//! The mechanical drive and its parts, through their public interface.
 
 mod access;
 mod any_disk;

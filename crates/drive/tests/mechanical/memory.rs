@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the drive's memory does: read-ahead, hits, write-back, flushes.
+//! The drive's memory: read-ahead, hits, write-back, flushes.
 
 use tidegate_drive::Drive;
 use tidegate_model::mechanics::{Bus, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
@@ -24,7 +24,7 @@ pub(crate) fn with_cache(read_ahead: ReadAhead, write_back: WriteBack) -> Mechan
 }
 
 #[test]
-fn what_was_read_ahead_is_answered_from_memory() {
+fn read_ahead_sectors_are_served_from_memory() {
     let mut host = Host::new(&with_cache(ReadAhead::Track, WriteBack::Off), 1);
     assert_eq!(host.done_at(us(0), read(1, 10, 4)), 1_410);
     assert_eq!(host.done_at(us(20_000), read(2, 14, 4)), 20_240, "0.2 ms and 4 sectors");
@@ -33,14 +33,14 @@ fn what_was_read_ahead_is_answered_from_memory() {
 }
 
 #[test]
-fn without_read_ahead_only_what_was_read_is_in_memory() {
+fn without_read_ahead_only_read_sectors_are_in_memory() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::Off), 1);
     host.done_at(us(0), read(1, 10, 4));
     assert_eq!(host.done_at(us(20_000), read(2, 11, 2)), 20_220);
     assert_eq!(host.done_at(us(30_000), read(3, 14, 1)), 31_510);
 }
 
-/// Sectors 14 to 19 are to be had when they have passed the head, not before.
+/// Sectors 14 to 19 are available when they have passed the head, not before.
 #[test]
 fn read_of_what_is_being_read_ahead_streams() {
     let mut host = Host::new(&with_cache(ReadAhead::Track, WriteBack::Off), 1);
@@ -70,7 +70,7 @@ fn adaptive_read_ahead_goes_one_track_further_along_a_stream() {
 }
 
 #[test]
-fn drive_that_gives_up_what_was_read_has_only_what_lies_ahead() {
+fn drive_that_gives_up_read_sectors_keeps_only_the_sectors_ahead() {
     let mut mechanics = with_cache(ReadAhead::Track, WriteBack::Off);
     mechanics.cache.as_mut().unwrap().gives_up_read = true;
     let mut host = Host::new(&mechanics, 1);
@@ -79,9 +79,9 @@ fn drive_that_gives_up_what_was_read_has_only_what_lies_ahead() {
     assert!(host.done_at(us(30_000), read(3, 10, 4)) > 30_240);
 }
 
-/// The head arrives at sector 0 and passes ten sectors before the one asked for.
+/// The head arrives at sector 0 and passes ten sectors before the requested one.
 #[test]
-fn drive_that_reads_on_arrival_keeps_what_passes_before() {
+fn drive_that_reads_on_arrival_keeps_the_sectors_before() {
     let mut mechanics = with_cache(ReadAhead::Off, WriteBack::Off);
     mechanics.cache.as_mut().unwrap().reads_on_arrival = true;
     let mut host = Host::new(&mechanics, 1);
@@ -122,12 +122,12 @@ fn write_that_finds_no_room_waits_until_there_is() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 2);
     let done = host.serve(us(0), &[write(1, 50, 10), write(2, 5_050, 10)]);
     assert_eq!(done[0], (1, 300));
-    // The first is on the medium at 6 ms; only then the second is taken, in 0.1 ms.
+    // The first is on the medium at 6 ms; only then is the second taken, in 0.1 ms.
     assert_eq!(done[1], (2, 6_100));
 }
 
-/// By distance the third would be served long before the second; for room in memory the
-/// second has waited longer.
+/// By distance the third write would be served long before the second; but the second has waited
+/// longer for room in memory.
 #[test]
 fn room_goes_to_the_write_that_has_waited_longest() {
     let mut mechanics = with_cache(ReadAhead::Off, WriteBack::On);
@@ -139,7 +139,7 @@ fn room_goes_to_the_write_that_has_waited_longest() {
     assert!(at(3) > at(2));
 }
 
-/// The second write goes on from the first and is there in time: no turn is lost.
+/// The second write continues the first and arrives in time: no turn is lost.
 #[test]
 fn writes_that_go_on_share_a_segment_and_stream() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 3);
@@ -164,7 +164,7 @@ fn flushed_at(host: &mut Host, at: Time) -> u64 {
 }
 
 #[test]
-fn flush_waits_until_what_was_answered_is_on_the_medium() {
+fn flush_waits_until_completed_writes_are_on_the_medium() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::On), 2);
     assert_eq!(flushed_at(&mut host, us(0)), 0, "nothing to wait for");
     assert_eq!(host.done_at(us(10_000), write(1, 50, 10)), 10_300);
@@ -173,14 +173,14 @@ fn flush_waits_until_what_was_answered_is_on_the_medium() {
 }
 
 #[test]
-fn write_makes_what_was_read_stale() {
+fn write_makes_read_sectors_stale() {
     let mut host = Host::new(&with_cache(ReadAhead::Off, WriteBack::Off), 1);
     host.done_at(us(0), read(1, 10, 4));
     host.done_at(us(20_000), write(2, 12, 1));
     assert!(host.done_at(us(40_000), read(3, 10, 1)) > 40_210);
 }
 
-/// A hit that goes on from a hit costs 0.1 ms, one elsewhere what a hit after a write does.
+/// A hit that continues a hit costs 0.1 ms, one elsewhere the cost of a hit after a write.
 #[test]
 fn hits_cost_less_in_a_stream() {
     let mut mechanics = with_cache(ReadAhead::Track, WriteBack::Off);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The switches and limits of the drive's memory, one by one: what is read ahead and kept,
-//! what is answered beside the heads, what waits for the bus.
+//! The switches and limits of the drive's memory, one by one: read-ahead, what is kept, hits
+//! while the heads are busy, waits for the bus.
 //!
-//! Times are those of the disk that can be worked out in the head: a sector passes in 0.1 ms,
-//! a hit is processed in 0.2 ms, and the bus takes 0.01 ms for each sector.
+//! Times are those of the disk in `disk_support.rs`: a sector passes in 0.1 ms, a hit is
+//! processed in 0.2 ms, and the bus takes 0.01 ms for each sector.
 
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::mechanics::{Cache, Faults, Mechanics, ReadAhead, WriteBack};
@@ -12,7 +12,7 @@ use tidegate_model::{Outcome, Request, RequestId, Time};
 use crate::disk_support::{Host, read, us, write};
 use crate::memory::with_cache;
 
-/// The same drive with other switches.
+/// Returns the same drive with other switches.
 pub(crate) fn switched(
     read_ahead: ReadAhead,
     write_back: WriteBack,
@@ -23,18 +23,18 @@ pub(crate) fn switched(
     mechanics
 }
 
-/// When this request was done, in microseconds.
+/// Returns when this request completed, in microseconds.
 pub(crate) fn at_of(done: &[(u64, u64)], id: u64) -> u64 {
     done.iter().find(|(of, _)| *of == id).expect("it came back").1
 }
 
-/// Every access to the medium fails at once.
+/// Returns a disk on which every access to the medium fails at once.
 fn broken(mut mechanics: Mechanics) -> Mechanics {
     mechanics.faults = Some(Faults { retry_ppm: 1_000_000, ..Faults::default() });
     mechanics
 }
 
-/// What the drive makes of these requests, failed or not.
+/// Returns the completions of these requests, failed or not.
 fn outcomes(host: &mut Host, at: Time, give: impl FnOnce(&mut Host)) -> Vec<Completion> {
     let mut done = Vec::new();
     host.drive.advance(at, &mut done);
@@ -44,8 +44,8 @@ fn outcomes(host: &mut Host, at: Time, give: impl FnOnce(&mut Host)) -> Vec<Comp
     done
 }
 
-/// The drive read up to sector 34 and stopped. The hit makes room for 20 more behind 18, but
-/// the heads set out only then: sector 37 has passed at 1003.8 ms.
+/// The drive read up to sector 34 and stopped. The hit makes room for 20 more behind 18, but the
+/// heads start only then: sector 37 has passed at 1003.8 ms.
 #[test]
 fn read_ahead_after_a_hit_begins_at_the_hit() {
     let mechanics = switched(ReadAhead::Segment, WriteBack::Off, |cache| {
@@ -57,9 +57,9 @@ fn read_ahead_after_a_hit_begins_at_the_hit() {
     assert_eq!(host.done_at(us(1_000_800), read(3, 34, 4)), 1_003_810);
 }
 
-/// Sectors 80 to 89 are in memory at 9 ms, and the bus has the first read's until 9.01 ms.
+/// Sectors 80 to 89 are in memory at 9 ms, and the bus carries the first read until 9.01 ms.
 #[test]
-fn hit_beside_the_heads_waits_for_what_is_still_being_read() {
+fn hit_beside_the_heads_waits_for_a_running_read() {
     let mechanics = switched(ReadAhead::Off, WriteBack::Off, |cache| cache.hits_while_busy = true);
     let mut host = Host::new(&mechanics, 2);
     host.drive.submit(us(0), &[read(1, 80, 10)]);
@@ -89,7 +89,7 @@ fn flush_long_after_a_failed_destage_fails_too() {
     assert_eq!(done[0].outcome, Outcome::Failed);
 }
 
-/// Sectors 50 to 53 have passed at 55.4 ms, no earlier the second time than the first.
+/// Sectors 50 to 53 have passed at 55.4 ms, the second time no earlier than the first.
 #[test]
 fn failed_read_leaves_nothing_in_memory() {
     let mut host = Host::new(&broken(with_cache(ReadAhead::Off, WriteBack::Off)), 1);
@@ -103,7 +103,7 @@ fn failed_read_leaves_nothing_in_memory() {
 
 /// The write makes the read segment stale while the heads read ahead into it.
 #[test]
-fn read_ahead_does_not_bring_back_what_a_write_made_stale() {
+fn read_ahead_does_not_restore_stale_sectors() {
     let mechanics = switched(ReadAhead::Track, WriteBack::On, |cache| {
         cache.write_segment_apart = true;
         cache.read_hits_on_writes = false;
@@ -114,9 +114,9 @@ fn read_ahead_does_not_bring_back_what_a_write_made_stale() {
     assert_eq!(host.done_at(us(100_000), read(3, 10, 4)), 101_410);
 }
 
-/// The same while the heads are on their way to what the host asked for.
+/// The same while the heads are moving to the requested sectors.
 #[test]
-fn write_beside_a_read_makes_stale_what_the_read_brings() {
+fn write_beside_a_read_makes_the_reads_sectors_stale() {
     let mechanics = switched(ReadAhead::Off, WriteBack::On, |cache| {
         cache.writes_while_busy = true;
         cache.write_segment_apart = true;
@@ -128,7 +128,7 @@ fn write_beside_a_read_makes_stale_what_the_read_brings() {
     assert_eq!(host.done_at(us(100_000), read(3, 50, 10)), 106_010);
 }
 
-/// The bus takes as long as the medium: 10 ms for each of two hits of 100 sectors.
+/// The bus is as slow as the medium: 10 ms for each of two hits of 100 sectors.
 #[test]
 fn hits_share_the_bus() {
     let mut mechanics =
@@ -140,7 +140,7 @@ fn hits_share_the_bus() {
     assert_eq!(host.serve(us(100_001), &[read(3, 0, 100)]), [(2, 110_200), (3, 120_200)]);
 }
 
-/// Two segments: without one apart for writes both hold what was read.
+/// Two segments: without a separate one for writes both hold read data.
 #[test]
 fn segment_apart_for_writes_is_not_read_into() {
     for (apart, done_at) in [(false, 200_210), (true, 201_110)] {
@@ -154,8 +154,8 @@ fn segment_apart_for_writes_is_not_read_into() {
     }
 }
 
-/// After a read elsewhere, a hit behind which up to sector 33 was read: the heads go back at
-/// once and are at sector 34 long before it is asked for, or only when it is.
+/// After a read elsewhere, a hit in a segment read up to sector 33: the heads return at once and
+/// reach sector 34 long before it is requested, or return only when it is.
 #[test]
 fn idle_drive_reads_on_after_a_hit_only_where_it_does_so() {
     for (after_hits, done_at) in [(false, 123_810), (true, 120_240)] {
@@ -194,7 +194,7 @@ fn data_is_prepared_before_each_transfer() {
     assert_eq!(host.done_at(us(40_000), write(3, 5_000, 10)), 40_350);
 }
 
-/// The head is at the sector when the read has been processed: 0.2 ms for two sectors.
+/// The head is at the sector when the read has been processed: 0.2 ms, two sectors.
 #[test]
 fn written_data_is_read_from_memory_only_where_the_drive_does_so() {
     for (hits, done_at) in [(false, 100_410), (true, 100_220)] {
@@ -207,9 +207,9 @@ fn written_data_is_read_from_memory_only_where_the_drive_does_so() {
 }
 
 /// The head arrives in the middle of sectors 20 to 79, and passes 0 to 19 on its way round.
-/// Sectors 50 to 79 wait in memory until 49 has left at 15.01 ms.
+/// Sectors 50 to 79 wait in memory until 49 has been sent at 15.01 ms.
 #[test]
-fn drive_that_reads_on_arrival_keeps_what_passes_between_the_last_and_the_first() {
+fn drive_that_reads_on_arrival_keeps_sectors_between_the_last_and_the_first() {
     let mut mechanics =
         switched(ReadAhead::Off, WriteBack::Off, |cache| cache.reads_on_arrival = true);
     mechanics.zero_latency = true;
@@ -218,9 +218,9 @@ fn drive_that_reads_on_arrival_keeps_what_passes_between_the_last_and_the_first(
     assert_eq!(host.done_at(us(30_000), read(2, 5, 4)), 30_240);
 }
 
-/// Forty sectors, read ahead up to 54: what lies 40 before is gone.
+/// Forty sectors, read ahead to 54: sectors more than 40 before the end are gone.
 #[test]
-fn segment_slides_along_what_is_read_ahead() {
+fn segment_slides_along_with_read_ahead() {
     let small = switched(ReadAhead::Segment, WriteBack::Off, |cache| cache.segment_sectors = 40);
     let mut host = Host::new(&small, 1);
     host.done_at(us(0), read(1, 10, 4));
@@ -242,7 +242,7 @@ fn read_ahead_ends_after_its_most_sectors() {
     assert_eq!(second(34, 1), 53_510, "the one behind them");
 }
 
-/// The first write is on its way to the medium, far away, when its number is used again.
+/// The first write is on its way to the medium, far away, when its id is reused.
 #[test]
 fn number_of_an_answered_write_may_be_used_again() {
     let mut mechanics =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rotation is exact: no drift, no turn lost or won to rounding.
+//! Rotation is exact: no drift, no turn lost or gained by rounding.
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::{Angle, Rotation};
 use tidegate_model::{Duration, Time};
 
-/// Speeds of real drives, with those whose turn is no whole number of nanoseconds.
+/// Speeds of real drives, including those whose turn is not a whole number of nanoseconds.
 fn speed() -> impl Strategy<Value = u32> {
     prop_oneof![Just(4_500), Just(5_400), Just(7_200), Just(10_045), Just(15_020), 1_u32..30_000]
 }
@@ -29,8 +29,7 @@ proptest! {
         prop_assert_eq!(rotation.phase(later), rotation.phase(Time::from_ns(ns)));
     }
 
-    /// When the wait for an angle is over, the angle is under the head: less than a
-    /// nanosecond ago.
+    /// When the wait for an angle ends, the angle passed the head less than a nanosecond ago.
     #[test]
     fn wait_ends_at_the_angle(rpm in speed(), ns in 0..DAY_NS, units in 0..Angle::TURN.units()) {
         let (rotation, angle) = (Rotation::new(rpm), Angle::from_units(units));
@@ -38,8 +37,8 @@ proptest! {
         prop_assert!(rotation.phase(at).after(angle).units() < u64::from(rpm));
     }
 
-    /// Whatever was waited for can be waited for again at once: two accesses that meet at an
-    /// instant do not lose a turn.
+    /// After a wait the same angle needs no further wait: two accesses that meet at an instant do
+    /// not lose a turn.
     #[test]
     fn an_angle_that_is_there_needs_no_wait(rpm in speed(), ns in 0..DAY_NS, units in 0..Angle::TURN.units()) {
         let (rotation, angle) = (Rotation::new(rpm), Angle::from_units(units));
@@ -56,7 +55,7 @@ proptest! {
         prop_assert!(wait <= rotation.turn());
     }
 
-    /// The sum of two angles, and the way from one to the other, agree.
+    /// The sum of two angles and the distance between them agree.
     #[test]
     fn turning_on_and_the_way_between_agree(a in 0..Angle::TURN.units(), b in 0..Angle::TURN.units()) {
         let (a, b) = (Angle::from_units(a), Angle::from_units(b));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Seek curves: points, formulas, and the line above them.
+//! Seek curves: points, formulas, and their linear upper bound.
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::SeekCurve;
@@ -14,7 +14,8 @@ fn ns(curve: &SeekCurve, distance: u32) -> u64 {
     curve.time(distance).ns()
 }
 
-/// Ruemmler and Wilkes' HP 97560 in their form: 3.24 + 0.400 sqrt(d), 8.00 + 0.008 d, from 383.
+/// Ruemmler and Wilkes' HP 97560 in their form: 3.24 + 0.400 sqrt(d), and 8.00 + 0.008 d from 383
+/// on.
 fn hp_97560() -> Seek {
     Seek::Formula {
         short_ns: 3_240_000,
@@ -40,7 +41,7 @@ fn no_distance_takes_no_time() {
 fn points_are_met_and_lines_between_them_round_up() {
     let curve = points(&[(1, 1_000), (4, 2_000), (7, 1_990)], 100);
     let times: Vec<u64> = (1..=7).map(|distance| ns(&curve, distance)).collect();
-    // 1000 / 3 up; 10 / 3 down, for the curve falls there.
+    // 1000 / 3 rounded up; 10 / 3 rounded down, since the curve falls there.
     assert_eq!(times, [1_000, 1_334, 1_667, 2_000, 1_997, 1_994, 1_990]);
 }
 
@@ -73,7 +74,7 @@ fn formula_has_a_root_and_a_line() {
 }
 
 #[test]
-fn refusals_say_what_is_wrong() {
+fn refusals_name_the_fault() {
     let unordered = Seek::Points(vec![(1, 5), (3, 6), (3, 7)]);
     assert_eq!(
         refusal(&unordered, 10),
@@ -82,7 +83,7 @@ fn refusals_say_what_is_wrong() {
     );
     assert_eq!(
         refusal(&Seek::Points(Vec::new()), 10),
-        "seek: points: there are none; write at least [distance, ns]"
+        "seek: points: no points are given; write at least [distance, ns]"
     );
     assert_eq!(
         refusal(&Seek::Points(vec![(1, 1 << 32)]), 10),
@@ -135,7 +136,7 @@ fn formula_with_a_figure_too_large_is_refused() {
 fn linear_bound_ends_with_the_curve_and_touches_it_once_more() {
     let curve = points(&[(1, 400), (4, 800), (10, 1_000)], 11);
     let (min, max) = curve.linear_upper_bound();
-    // 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0; and one for rounding.
+    // 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0; plus one for rounding.
     assert_eq!((min.ns(), max.ns()), (667 + 1, 1_000 + 1));
 }
 
@@ -161,7 +162,7 @@ prop_compose! {
 }
 
 proptest! {
-    /// Between two points the time is the line between them, rounded up: checked by products.
+    /// Between two points the time is on the line between them, rounded up: checked by products.
     #[test]
     fn times_lie_on_the_lines_between_points(points_asked in random_points()) {
         let last = points_asked.last().unwrap().0;

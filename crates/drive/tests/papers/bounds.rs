@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds of dissertation 7.4.1 as functions of a disk's mechanics, against simulation: no
-//! batch under a scheduler that meets a bound's assumption may exceed it.
+//! The bounds of dissertation 7.4.1 as functions of a disk's mechanics, against simulation: under
+//! a scheduler that meets a bound's assumption no batch may exceed the bound.
 //!
-//! The transfer that the equations count must cover all that a read takes after its first
-//! sector is under the head; what that is, `transfer_max` says.
+//! The transfer time in the equations must cover everything that a read takes after its first
+//! sector is under the head; `transfer_max` computes it.
 
 use tidegate_drive::Amortised;
 use tidegate_drive::mechanical::Layout;
@@ -14,7 +14,7 @@ use super::common::{
     Host, Places, layout, load, mechanics, mechanics_mut, seek_curve, turn, zones,
 };
 
-/// The built-in hard disks, with the size of request that their sources use.
+/// The built-in hard disks, with the request sizes of their sources.
 const DISKS: [(&str, Bytes); 7] = [
     ("maxtor-atlas-10k-v", Bytes::from_kib(255)),
     ("fujitsu-max3036rc", Bytes::from_kib(256)),
@@ -26,7 +26,7 @@ const DISKS: [(&str, Bytes); 7] = [
 ];
 const BATCH_MAX: u32 = 32;
 
-/// The disk as the bounds assume it: nothing goes wrong, and the order is that of 7.4.1.6 or
+/// Returns the disk as the bounds assume it: no faults, and the order of 7.4.1.6 or of
 /// `scheduler`. A disk without a queue gets one.
 fn assumed(name: &str, scheduler: Scheduler) -> DriveFile {
     let mut file = load(name);
@@ -41,18 +41,18 @@ fn ppm_of_turn(file: &DriveFile, ppm: u64) -> Duration {
     Duration::from_ns((turn(file).ns() * ppm).div_ceil(1_000_000))
 }
 
-/// The skews at a change of heads and of cylinders: the same in all zones.
+/// Returns the skews of head and cylinder switches: the same in all zones.
 fn skews(file: &DriveFile) -> [Duration; 2] {
     let zone = &zones(file).zone[0];
     [zone.track_skew_ppm, zone.cylinder_skew_ppm].map(|ppm| ppm_of_turn(file, ppm))
 }
 
-/// The most that a read takes from when its first sector is under the head until the drive is
-/// free: its sectors at the lowest density; at each change of tracks the skew, since the arm
-/// moves within that (`skews_leave_time_for_the_arm`); the command, which the drive looks at
-/// while the heads are busy, if they are; and the last sector on the bus. Zero-latency access
-/// takes other ways only where they are shorter, and the bus, being faster than the medium,
-/// catches up.
+/// Returns the longest time from the moment when a read's first sector is under the head until
+/// the drive is free. It consists of its sectors at the lowest density; at each track change the
+/// skew, within which the arm moves (`skews_leave_time_for_the_arm`); the command, which the
+/// drive processes while the heads are busy, if they are; and the last sector on the bus.
+/// Zero-latency access changes the order only if it is faster, and the bus, which is faster than
+/// the medium, catches up.
 fn transfer_max(file: &DriveFile, size: Bytes) -> Duration {
     let (disk, sectors) = (mechanics(file), size.sectors_ceil());
     let per_track = zones(file).zone.iter().map(|zone| u64::from(zone.sectors_per_track));
@@ -72,8 +72,8 @@ fn amortised(file: &DriveFile, size: Bytes) -> Amortised {
     Amortised { seek_max, seek_min, rotation_max: turn(file), transfer_max }
 }
 
-/// A host that rests before each batch, until nothing is read ahead and the platter is
-/// anywhere.
+/// A host that rests before each batch, until read-ahead has ended and the platter's angle is
+/// arbitrary.
 struct Bench {
     host: Host,
     phases: Random,
@@ -96,8 +96,8 @@ impl Bench {
     }
 }
 
-/// What `transfer_max` relies on, and sequential reading: a step to the next track is over
-/// before its first sector comes.
+/// Assumed by `transfer_max` and by sequential reading: a step to the next track ends before the
+/// track's first sector passes.
 #[test]
 fn skews_leave_time_for_the_arm() {
     for (name, _) in DISKS {
@@ -116,8 +116,8 @@ fn skews_leave_time_for_the_arm() {
     }
 }
 
-/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size. In parts, so that
-/// they run side by side.
+/// Equation 7.4.1.7 on the Maxtor: 10,000 random batches of every size. Split into parts, so that
+/// they run in parallel.
 fn no_random_batch_of_the_maxtor_exceeds_its_bound(sizes: std::ops::RangeInclusive<u32>) {
     let (name, size) = DISKS[0];
     let file = assumed(name, Scheduler::ScanSstf);
@@ -161,7 +161,7 @@ fn no_random_batch_of_the_other_disks_exceeds_equation_7_4_1_7() {
     }
 }
 
-/// Batches that make the arm go as far as it can, from where that is farthest.
+/// Makes batches with the longest arm movements, from the worst positions.
 struct Adversary {
     random: Random,
     /// The first sectors at the outer edge, in the middle, and at the inner edge.
@@ -176,12 +176,12 @@ impl Adversary {
         Self { random: Random::new(1, 4), edges: [0, last / 2, last], layout }
     }
 
-    /// A place from which the next batch begins.
+    /// Returns a position from which the next batch begins.
     fn arm(&mut self) -> u64 {
         self.edges[self.random.index(3)]
     }
 
-    /// `count` places by one of the plans.
+    /// Returns `count` positions by one of the plans.
     fn batch(&mut self, count: u32) -> Vec<u64> {
         let plan = self.random.below(4);
         (0..u64::from(count)).map(|index| self.place(plan, index)).collect()
@@ -190,7 +190,7 @@ impl Adversary {
     fn place(&mut self, plan: u64, index: u64) -> u64 {
         let [outer, middle, inner] = self.edges;
         match plan {
-            // Edge to edge, in turn.
+            // Edge to edge, alternating.
             0 => [outer, inner][usize::try_from(index % 2).unwrap()],
             // All on one cylinder at an edge.
             1 => self.near(inner),
@@ -201,7 +201,7 @@ impl Adversary {
         }
     }
 
-    /// Somewhere on the cylinder of `start`, as far as it lies before `start`, or on the next.
+    /// Returns a position on the cylinder of `start`, not before `start`, or on the next.
     fn near(&mut self, start: u64) -> u64 {
         let track = self.layout.extent(Lba::new(start), 1);
         let sectors = u64::from(track.sectors_per_track) * 2;
@@ -230,8 +230,8 @@ fn no_adversary_exceeds_equation_7_4_1_7() {
     }
 }
 
-/// The bound on a single request is not idle: from edge to edge, at some angle of the platter,
-/// a read comes within 1 % of it.
+/// The bound on a single request is nearly reached: from edge to edge, at some angle of the
+/// platter, a read comes within 1 % of it.
 #[test]
 fn bound_on_one_request_is_nearly_reached() {
     for (name, size) in DISKS {
@@ -253,8 +253,8 @@ fn bound_on_one_request_is_nearly_reached() {
     }
 }
 
-/// The harness is able to fail: a disk that serves in order of arrival breaks the bound when
-/// it is sent from edge to edge.
+/// Canary: a disk that serves in order of arrival breaks the bound when it is sent from edge to
+/// edge.
 #[test]
 fn disk_without_an_order_of_its_own_exceeds_the_bound() {
     let size = Bytes::from_kib(4);
@@ -267,8 +267,8 @@ fn disk_without_an_order_of_its_own_exceeds_the_bound() {
     assert!(orderly && !fifo);
 }
 
-/// Equation 7.4.1.5: no disk has the order that it assumes, so the test orders the requests
-/// and sends them one at a time. Every half of the disk, the batch, and the way there count.
+/// Equation 7.4.1.5: no disk has the order that it assumes, so the test orders the requests and
+/// sends them one at a time. The measured time includes the seek to the first request.
 #[test]
 fn no_single_sweep_exceeds_equation_7_4_1_5() {
     for (name, size) in &DISKS[..3] {
@@ -298,14 +298,14 @@ fn no_single_sweep_exceeds_equation_7_4_1_5() {
     }
 }
 
-/// The order of 7.4.1: first, of the requests in the arm's half, the one nearest to the edge,
-/// or with none there the nearest; then all others in one sweep.
+/// The order of 7.4.1: first the request nearest to the edge among those in the arm's half or, if
+/// there are none, the nearest; then all others in one sweep.
 fn single_sweep(layout: &Layout, cylinders: u32, arm: u32, mut starts: Vec<u64>) -> Vec<u64> {
     let cylinder = |start: &u64| layout.position(Lba::new(*start)).cylinder;
     starts.sort_unstable_by_key(cylinder);
     let is_outer = |cylinder: u32| cylinder < cylinders / 2;
     let is_in_arms_half = |start: &u64| is_outer(cylinder(start)) == is_outer(arm);
-    // With none in the arm's half, the nearest is at that end of the others.
+    // If none is in the arm's half, the nearest is at that end of the others.
     let inner_first = if starts.iter().any(is_in_arms_half) {
         !is_outer(arm)
     } else {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A host for one drive, as the papers' experiments were: requests one at a time, batches
-//! given at once, and a number of requests kept outstanding.
+//! A host for one drive, as in the papers' experiments: requests one at a time, batches given at
+//! once, and a constant number of requests outstanding.
 
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::mechanics::{self, Mechanics, Zones};
 use tidegate_model::{
     Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Outcome, Random, Request, RequestId,
-    Tag, TaskIndex, Time,
+    Time,
 };
 
-/// The built-in drive of that name.
+/// Returns the built-in drive with this name.
 pub(crate) fn load(name: &str) -> DriveFile {
     builtin::load(name).expect("a built-in drive")
 }
 
-/// What it is made of.
+/// Returns the drive's mechanics.
 pub(crate) fn mechanics(file: &DriveFile) -> &Mechanics {
     file.mechanics.as_ref().expect("a hard disk")
 }
 
-/// What it is made of, to be changed.
+/// Returns the drive's mechanics for changes.
 pub(crate) fn mechanics_mut(file: &mut DriveFile) -> &mut Mechanics {
     file.mechanics.as_mut().expect("a hard disk")
 }
 
-/// Its zones.
+/// Returns the drive's zones.
 pub(crate) fn zones(file: &DriveFile) -> &Zones {
     match &mechanics(file).layout {
         mechanics::Layout::Zones(zones) => zones,
@@ -33,18 +33,18 @@ pub(crate) fn zones(file: &DriveFile) -> &Zones {
     }
 }
 
-/// Where its sectors lie.
+/// Returns the drive's layout.
 pub(crate) fn layout(file: &DriveFile) -> Layout {
     Layout::new(mechanics(file)).expect("a sound layout")
 }
 
-/// Its seeks.
+/// Returns the drive's seek curve.
 pub(crate) fn seek_curve(file: &DriveFile) -> SeekCurve {
     let mechanics = mechanics(file);
     SeekCurve::new(&mechanics.seek, mechanics.cylinders).expect("a sound curve")
 }
 
-/// One turn.
+/// Returns the time of one turn.
 pub(crate) fn turn(file: &DriveFile) -> Duration {
     tidegate_drive::mechanical::Rotation::new(mechanics(file).rpm).turn()
 }
@@ -58,7 +58,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// A host of the drive that the file describes.
+    /// Creates a host of the drive that the file describes.
     pub(crate) fn of(file: &DriveFile) -> Self {
         let drive = tidegate_drive::from_parts(DriveKind::Mechanical, file, 1);
         Self {
@@ -69,7 +69,7 @@ impl Host {
         }
     }
 
-    /// Sends a batch; the name of its first request, the others follow.
+    /// Sends a batch; returns the id of its first request, which the others follow.
     pub(crate) fn send(&mut self, op: Op, starts: &[u64], size: Bytes) -> RequestId {
         let first = self.ids;
         let requests = (first..).zip(starts);
@@ -90,7 +90,7 @@ impl Host {
         }
     }
 
-    /// Waits for what the drive does next, but not beyond `limit`; what was completed.
+    /// Waits for the drive's next event, but not beyond `limit`; returns the completions.
     pub(crate) fn wait_until(&mut self, limit: Time) -> Vec<Completion> {
         self.now = self.drive.next_event().map_or(limit, |next| next.min(limit));
         assert!(self.now < Time::MAX, "nothing is outstanding");
@@ -105,7 +105,7 @@ impl Host {
         self.now += time;
     }
 
-    /// Waits until so many requests are completed.
+    /// Waits until `outstanding` requests have completed.
     pub(crate) fn finish(&mut self, outstanding: usize) {
         let mut left = outstanding;
         while left > 0 {
@@ -113,7 +113,8 @@ impl Host {
         }
     }
 
-    /// The time of these requests, given at once to the idle drive, until the last is done.
+    /// Returns the time until the last of these requests, given at once to the idle drive,
+    /// completes.
     pub(crate) fn batch(&mut self, op: Op, starts: &[u64], size: Bytes) -> Duration {
         let begin = self.now;
         self.send(op, starts, size);
@@ -121,7 +122,7 @@ impl Host {
         self.now - begin
     }
 
-    /// Keeps `outstanding` reads at the drive until `count` are done, and counts these.
+    /// Keeps `outstanding` reads at the drive until `count` have completed.
     pub(crate) fn keep(
         &mut self,
         outstanding: usize,
@@ -149,25 +150,25 @@ impl Host {
 pub(crate) struct Rate(u64);
 
 impl Rate {
-    /// So many requests of that size in that time.
+    /// Returns the rate of `requests` requests of this size in this time.
     pub(crate) fn of(requests: usize, size: Bytes, time: Duration) -> Self {
         let bytes = u128::from(u64::try_from(requests).expect("a count")) * u128::from(size.get());
         let rate = bytes * 1_000_000_000 / u128::from(time.ns());
         Self(u64::try_from(rate).expect("a rate"))
     }
 
-    /// Thousands of bytes per second.
+    /// Returns thousands of bytes per second.
     pub(crate) fn kb(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// Requests of that size per second.
+    /// Returns requests of this size per second.
     pub(crate) fn per_second(self, size: Bytes) -> u64 {
         self.0 / size.get()
     }
 }
 
-/// Random places, aligned to nothing, at which a request of a size fits.
+/// Random, unaligned positions at which a request of a given size fits.
 pub(crate) struct Places {
     random: Random,
     first: u64,
@@ -175,69 +176,71 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Places anywhere on the disk.
+    /// Returns positions anywhere on the disk.
     pub(crate) fn on(file: &DriveFile, size: Bytes, seed: u64) -> Self {
         Self::within(file, size, (0, 100), seed)
     }
 
-    /// Places between two percentages of its sectors.
+    /// Returns positions between two percentages of its sectors.
     pub(crate) fn within(file: &DriveFile, size: Bytes, percent: (u64, u64), seed: u64) -> Self {
         let sectors = mechanics(file).sectors;
         let (first, end) = (sectors * percent.0 / 100, sectors * percent.1 / 100);
         Self { random: Random::new(seed, 1), first, count: end - first - size.sectors_ceil() + 1 }
     }
 
-    /// The next one.
+    /// Returns the next position.
     pub(crate) fn draw(&mut self) -> u64 {
         self.first + self.random.below(self.count)
     }
 
-    /// The next ones.
+    /// Returns the next `count` positions.
     pub(crate) fn take(&mut self, count: usize) -> Vec<u64> {
         (0..count).map(|_| self.draw()).collect()
     }
 }
 
-/// Times in order, shortest first.
+/// Times in ascending order.
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    /// The times of `trials` batches of `count` reads at random places, each given at once.
+    /// Returns the times of `trials` batches of `count` reads at random positions, each given at
+    /// once.
     pub(crate) fn of_batches(file: &DriveFile, size: Bytes, count: usize, trials: usize) -> Self {
         let (mut host, mut places) = (Host::of(file), Places::on(file, size, 1));
         let mut batch = || host.batch(Op::Read, &places.take(count), size);
         Self::sorted((0..trials).map(|_| batch()).collect())
     }
 
-    /// These times.
+    /// Sorts these times.
     pub(crate) fn sorted(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
     }
 
-    /// The longest.
+    /// Returns the longest time.
     pub(crate) fn longest(&self) -> Duration {
         self.0[self.0.len() - 1]
     }
 
-    /// The longest of all but one in a thousand.
+    /// Returns the longest time after dropping the longest thousandth.
     pub(crate) fn longest_of_999(&self) -> Duration {
         self.0[self.0.len() - 1 - self.0.len() / 1_000]
     }
 
-    /// How many are longer.
+    /// Returns how many times are longer.
     pub(crate) fn count_above(&self, limit: Duration) -> usize {
         self.0.len() - self.0.partition_point(|&time| time <= limit)
     }
 
-    /// The mean, rounded down.
+    /// Returns the mean, rounded down.
     pub(crate) fn mean(&self) -> Duration {
         let sum: u64 = self.0.iter().map(|time| time.ns()).sum();
         Duration::from_ns(sum / u64::try_from(self.0.len()).expect("a count"))
     }
 }
 
-/// The rate of sequential reads, one at a time, from a percentage of the disk's sectors on.
+/// Returns the rate of sequential reads, one at a time, from a percentage of the disk's sectors
+/// on.
 pub(crate) fn sequential(file: &DriveFile, size: Bytes, percent: u64) -> Rate {
     let first = mechanics(file).sectors / 100 * percent;
     let starts = (first..).step_by(usize::try_from(size.sectors_ceil()).expect("a size"));
@@ -245,7 +248,7 @@ pub(crate) fn sequential(file: &DriveFile, size: Bytes, percent: u64) -> Rate {
     Host::of(file).keep(1, 400, size, || next.next().expect("without end"))
 }
 
-/// The rate of random reads with so many outstanding; the drive takes that many.
+/// Returns the rate of random reads with `outstanding` requests; the drive accepts that many.
 pub(crate) fn random(file: &DriveFile, size: Bytes, outstanding: u32, count: usize) -> Rate {
     let file = DriveFile { depth: file.depth.max(outstanding), ..file.clone() };
     let mut places = Places::on(&file, size, 1);
@@ -253,8 +256,8 @@ pub(crate) fn random(file: &DriveFile, size: Bytes, outstanding: u32, count: usi
     Host::of(&file).keep(outstanding, count, size, || places.draw())
 }
 
-/// A request far away from all others, which are kept at the drive until it is served: its
-/// time. The experiment of RTAS 2008, section 3.1.
+/// Returns the time of a request far away from all others, which are kept at the drive until it
+/// is served. The experiment of RTAS 2008, section 3.1.
 pub(crate) fn starved(file: &DriveFile, size: Bytes, seed: u64) -> Duration {
     let others = usize::try_from(file.depth).expect("a depth") - 1;
     let mut near = Places::within(file, size, (0, 20), seed);
@@ -273,18 +276,5 @@ pub(crate) fn starved(file: &DriveFile, size: Bytes, seed: u64) -> Duration {
 }
 
 fn request(id: u64, op: Op, start: u64, size: Bytes) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op,
-        start: Lba::new(start),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
+    Request { op, start: Lba::new(start), ..Request::plain(RequestId(id), Class::Hard, size) }
 }

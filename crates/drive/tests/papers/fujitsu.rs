@@ -2,8 +2,8 @@
 //! The Fujitsu MAX3036RC of "Throttling On-Disk Schedulers to Meet Soft-Real-Time
 //! Requirements", RTAS 2008: sections 2 to 4. Requests are random reads of 256 KiB.
 //!
-//! Rates: the paper's MB is a million bytes in one factor and 1,024 in another, which is a
-//! tolerance of 2.5 % already.
+//! Rates: the paper's MB is a million bytes in one factor and 1,024 in another, which alone needs
+//! a tolerance of 2.5 %.
 
 use tidegate_model::{Bytes, DriveFile, Duration, Op, RequestId, Time};
 
@@ -15,7 +15,7 @@ fn fujitsu() -> DriveFile {
     load("fujitsu-max3036rc")
 }
 
-/// Table 1: 36.7 GB, 15,000 rpm. The depth is that of the experiments.
+/// Table 1: 36.7 GB, 15,000 rpm. The depth is the experiments'.
 #[test]
 fn table_1_comes_out() {
     let file = fujitsu();
@@ -24,8 +24,8 @@ fn table_1_comes_out() {
     assert_eq!(gigabytes_tenths, 367);
 }
 
-/// Footnote 1: 73.0 to 94.7 MB/s, depending on the cylinder. Within 1 %: sectors per track
-/// were fitted to these two figures.
+/// Footnote 1: 73.0 to 94.7 MB/s, depending on the cylinder. Within 1 %: sectors per track were
+/// fitted to these two figures.
 #[test]
 fn sequential_rates_are_those_measured() {
     let [outside, inside] = [0, 99].map(|percent| sequential(&fujitsu(), SIZE, percent).kb());
@@ -41,18 +41,18 @@ fn reads_one_at_a_time_take_less_than_17_ms() {
     assert!(times.longest() <= Duration::from_ms(19), "{}", times.longest());
 }
 
-/// Section 4: 18 MB/s with one request at a time, behind a scheduler that idled now and then
-/// and served a real-time task besides: the disk itself is faster than that. How fast is not
-/// said; with one outstanding it cannot be faster than with seven, 34 MB/s and what real time
-/// took (3.5 MB/s).
+/// Section 4: 18 MB/s with one request at a time, behind a scheduler that sometimes idled and
+/// also served a real-time task: the disk itself is faster. The paper does not say by how much;
+/// with one outstanding it cannot be faster than with seven, 34 MB/s plus the real-time rate (3.5
+/// MB/s).
 #[test]
-fn one_outstanding_is_between_what_the_paper_has_for_one_and_for_seven() {
+fn one_outstanding_is_between_the_papers_rates_for_one_and_for_seven() {
     let rate = random(&fujitsu(), SIZE, 1, 10_000).kb();
     assert!((18_000..34_000).contains(&rate), "{rate}");
 }
 
 /// Section 2.3: best effort gets 39.9 MB/s while a real-time task reads without a pause; all
-/// slots of the queue are in use. Within 5 %: the unit, and one disk's random places.
+/// slots of the queue are in use. Within 5 %: the unit, and one disk's random positions.
 #[test]
 fn best_effort_gets_40_mb_beside_a_task_that_reads_without_a_pause() {
     let file = fujitsu();
@@ -75,8 +75,8 @@ fn best_effort_gets_40_mb_beside_a_task_that_reads_without_a_pause() {
     assert!(rate.abs_diff(39_900) < 1_995, "{rate}");
 }
 
-/// Section 3.1: a spike just over 2 s, 2.03 s being enough. The disk decides between two
-/// services, so that the victim ends within two of them after the bound.
+/// Section 3.1: a spike just over 2 s; 2.03 s suffice. The disk decides between two services, so
+/// the victim ends within two of them after the bound.
 #[test]
 fn starved_request_is_served_within_two_services_of_the_bound() {
     let file = fujitsu();
@@ -91,9 +91,9 @@ fn starved_request_is_served_within_two_services_of_the_bound() {
 }
 
 /// Figure 8: 160 ms; figure 10 and section 3.4: 75 ms for a depth of 8. Both are the longest
-/// that were seen; ours must not be longer, and not so short that it is another disk (80 %).
+/// observed; ours must not be longer, and at least 80 % of them, or it models another disk.
 #[test]
-fn drains_take_at_most_what_was_observed() {
+fn drains_take_at_most_the_observed_times() {
     for (count, observed_ms) in [(20, 160), (8, 75)] {
         let longest = Times::of_batches(&fujitsu(), SIZE, count, 10_000).longest();
         let observed = Duration::from_ms(observed_ms);
@@ -102,9 +102,9 @@ fn drains_take_at_most_what_was_observed() {
     }
 }
 
-/// Sections 3.3 and 3.4: a real-time read each period, at most so much best effort, none of
-/// it sent while the read is at the disk. Best effort gets 40 MB/s, and 34 MB/s; no response
-/// takes longer than the period, which is the longest drain. Within 5 %, as above.
+/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort, none of
+/// which is sent while the read is at the disk. Best effort gets 40 MB/s, and 34 MB/s; no
+/// response takes longer than the period, which is the longest drain. Within 5 %, as above.
 #[test]
 fn draining_keeps_the_periods_at_the_rates_of_the_paper() {
     for (best_effort_max, period_ms, expected_kb) in [(19, 160, 40_000), (7, 75, 34_000_u64)] {
@@ -115,8 +115,8 @@ fn draining_keeps_the_periods_at_the_rates_of_the_paper() {
     }
 }
 
-/// A periodic read whose presence at the disk stops the flow of best effort: `rtio-drain`
-/// and `rtio-limit`, reduced to what the experiment needs.
+/// A periodic read; while it is at the disk, no best effort is sent: `rtio-drain` and
+/// `rtio-limit`, reduced to what the experiment needs.
 struct Draining {
     host: Host,
     places: Places,
@@ -144,7 +144,7 @@ impl Draining {
         }
     }
 
-    /// The rate of best effort and the longest response of so many jobs.
+    /// Returns the rate of best effort and the longest response of `jobs` jobs.
     fn run(mut self, jobs: usize) -> (Rate, Duration) {
         let mut release = Time::ZERO + self.period;
         while self.responses.len() < jobs {

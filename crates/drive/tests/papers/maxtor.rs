@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The Maxtor Atlas 10K V of the dissertation, tables 7.1 and 7.2, sections 7.4 and 7.4.2:
-//! what it is made of, what single reads take on average, and the longest of them.
+//! The Maxtor Atlas 10K V of the dissertation, tables 7.1 and 7.2, sections 7.4 and 7.4.2: its
+//! parts, the average time of single reads, and the longest of them.
 
 use tidegate_drive::amortised::expected::{
     Density, expected_seek_distance, expected_seek_time_ceil, expected_service_time_ceil,
@@ -16,7 +16,7 @@ fn maxtor() -> DriveFile {
     load("maxtor-atlas-10k-v")
 }
 
-/// The disk on a day when nothing goes wrong.
+/// Returns the disk without faults.
 fn sound(zero_latency: bool) -> DriveFile {
     let mut file = maxtor();
     let mechanics = mechanics_mut(&mut file);
@@ -46,8 +46,8 @@ fn table_7_1_comes_out() {
     assert_eq!((tracks, (disk.sectors + tracks / 2) / tracks), (161_111, 892));
 }
 
-/// Table 7.2: 4.55 ms expected, 8.44 ms full stroke, a linear upper bound from 2.85 ms on.
-/// The tolerance is the last digit given, and the rounding of the curve's points to 1 us.
+/// Table 7.2: 4.55 ms expected, 8.44 ms full stroke, a linear upper bound from 2.85 ms on. The
+/// tolerance is the last given digit plus the rounding of the curve's points to 1 us.
 #[test]
 fn seeks_of_table_7_2_come_out() {
     let curve = seek_curve(&maxtor());
@@ -60,16 +60,16 @@ fn seeks_of_table_7_2_come_out() {
 }
 
 /// Section 7.4 has 4.77 ms for a third of the stroke, read from figure 7.5. The linear upper
-/// bound of the same figure has 4.713 ms there, so one of the two is off by 1.2 %.
+/// bound in the same figure has 4.713 ms there, so one of the two is wrong by 1.2 %.
 #[test]
 fn seek_of_a_third_of_the_stroke_is_as_near_as_the_linear_bound_lets_it() {
     let third = seek_curve(&maxtor()).time(80_567 / 3);
     assert!(third.ns().abs_diff(4_770_000) <= 60_000, "{third}");
 }
 
-/// Equation 7.4.0.10 against pairs of random cylinders; and pairs of random sectors, which are
-/// a little nearer to each other, for outer cylinders hold more of them, as the source's
-/// footnote says. Within 0.5 %: three standard deviations of a mean of 200,000.
+/// Equation 7.4.0.10 against pairs of random cylinders, and against pairs of random sectors,
+/// which are slightly nearer to each other because outer cylinders hold more sectors, as the
+/// source's footnote says. Within 0.5 %: three standard deviations of a mean of 200,000.
 #[test]
 fn mean_distance_of_random_cylinders_is_that_of_the_equation() {
     let file = maxtor();
@@ -87,7 +87,7 @@ fn mean_distance_of_random_cylinders_is_that_of_the_equation() {
     assert!(zoned < equation, "{zoned}");
 }
 
-/// The same mean where each cylinder has its share of the sectors: each boundary between two
+/// Returns the same mean with each cylinder weighted by its sectors: a boundary between two
 /// cylinders is crossed by the pairs with one sector on either side.
 fn expected_distance_by_sectors(densities: &[Density]) -> u64 {
     let total: u128 = densities.iter().map(|density| u128::from(density.sectors)).sum();
@@ -107,10 +107,10 @@ fn mean_distance(draw: &mut impl FnMut() -> u32) -> u64 {
     distances.sum::<u64>() / 200_000
 }
 
-/// Section 7.4 has an expected transfer of 2.57 ms for 255 KiB, hence 10.12 ms for a read.
-/// That cannot be: on the densest track it takes 510 / 1,170 turns, 2.615 ms. Equation
-/// 7.4.0.12 with the figures of table 7.1 gives 510 * 161,111 / 143,666,192 turns, 3.432 ms,
-/// and 10.98 ms for a read.
+/// Section 7.4 has an expected transfer of 2.57 ms for 255 KiB, hence 10.12 ms for a read. That
+/// is impossible: on the densest track it takes 510 / 1,170 turns, 2.615 ms. Equation 7.4.0.12
+/// with the figures of table 7.1 gives 510 * 161,111 / 143,666,192 turns, 3.432 ms, and 10.98 ms
+/// for a read.
 #[test]
 fn published_transfer_is_below_that_of_the_densest_track() {
     let file = maxtor();
@@ -126,21 +126,21 @@ fn published_transfer_is_below_that_of_the_densest_track() {
     assert_eq!(service.ns() / 10_000, 1_098);
 }
 
-/// A disk that waits for the first sector takes what the formula says, 10.98 ms, and what the
-/// formula leaves out: 510 of 892 reads cross to another track, where the skew of 0.51 or
-/// 0.60 ms passes, and random sectors are nearer to each other than random cylinders (by
-/// 2.3 % of 4.55 - 0.55 ms at most). Within 1 %, and 100,000 reads.
+/// A disk that waits for the first sector takes the formula's 10.98 ms, plus what the formula
+/// omits: 510 of 892 reads cross to another track, where the skew of 0.51 or 0.60 ms passes, and
+/// random sectors are nearer to each other than random cylinders (by at most 2.3 % of 4.55 - 0.55
+/// ms). Within 1 %, with 100,000 reads.
 #[test]
-fn mean_without_zero_latency_is_what_the_formula_gives() {
+fn mean_without_zero_latency_equals_the_formula() {
     let mean = Times::of_batches(&sound(false), SIZE, 1, 100_000).mean();
     let crossing_us = 555 * 510 / 892;
     let expected_us = 10_980 + crossing_us - 50;
     assert!((mean.ns() / 1_000).abs_diff(expected_us) < 110, "{mean}");
 }
 
-/// Section 7.4 measured 9.63 ms. Zero-latency access brings the model 0.8 ms nearer to that
-/// than the formula's 10.98 ms, but not to it: it stays above by 8 %. Nothing in the source
-/// explains the rest; a faster seek would contradict its seek curve. Hence 10 %.
+/// Section 7.4 measured 9.63 ms. Zero-latency access makes the model 0.8 ms faster than the
+/// formula's 10.98 ms, but it stays 8 % above the measurement. Nothing in the source explains the
+/// rest; a faster seek would contradict its seek curve. Hence 10 %.
 #[test]
 fn mean_with_zero_latency_is_within_a_tenth_of_the_measured() {
     let measured = Duration::from_us(9_630);
@@ -149,9 +149,9 @@ fn mean_with_zero_latency_is_within_a_tenth_of_the_measured() {
     assert!(mean + Duration::from_us(500) < Duration::from_us(10_980), "{mean}");
 }
 
-/// Section 7.4.2: of 100,000 reads the longest took 29.9 ms, the next 20.9 ms. One in 100,000
-/// is expected to be hit. That is little for a test, so of 500,000: five, and one to twelve
-/// with a probability of 99 %.
+/// Section 7.4.2: of 100,000 reads the longest took 29.9 ms, the next 20.9 ms. One fault in
+/// 100,000 is expected, too few for a test, so it uses 500,000 reads: five faults are expected,
+/// and one to twelve occur with a probability of 99 %.
 #[test]
 fn longest_of_many_reads_stand_alone() {
     let times = Times::of_batches(&maxtor(), SIZE, 1, 500_000);

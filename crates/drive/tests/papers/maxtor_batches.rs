@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Batches on the Maxtor Atlas 10K V: dissertation 7.4.2, figures 7.8 and 7.9.
 //!
-//! Of the figures there is only the text: batches given at once take clearly less than the
-//! same requests one after the other; the longest times of small batches lie above equation
-//! 7.4.1.7, those of large ones below; from 99.9 % to 100 % they still rise clearly.
+//! Only the text describes the figures: batches given at once take clearly less than the same
+//! requests one after the other; the longest times of small batches lie above equation 7.4.1.7,
+//! those of large ones below; from 99.9 % to 100 % they still rise clearly.
 
 use tidegate_model::{Bytes, DriveFile, Op};
 
@@ -12,8 +12,8 @@ use super::common::{Host, Places, Times, load, mechanics_mut};
 const SIZE: Bytes = Bytes::from_kib(255);
 const COUNTS: [usize; 7] = [1, 2, 4, 8, 10, 16, 32];
 
-/// The disk on a day when nothing goes wrong: one outlier in 100,000 reads would decide the
-/// longest of 10,000 batches.
+/// Returns the disk without faults: one outlier in 100,000 reads would decide the longest of
+/// 10,000 batches.
 fn maxtor() -> DriveFile {
     let mut file = load("maxtor-atlas-10k-v");
     mechanics_mut(&mut file).faults = None;
@@ -24,7 +24,7 @@ fn count(count: usize) -> u64 {
     u64::try_from(count).unwrap()
 }
 
-/// Figure 7.8: b(n) grows clearly less than n b(1): the time for each request falls with
+/// Figure 7.8: b(n) grows clearly more slowly than n b(1): the time for each request falls with
 /// every step, to less than two thirds at 32.
 #[test]
 fn longest_time_for_each_request_falls_with_the_batch() {
@@ -34,8 +34,8 @@ fn longest_time_for_each_request_falls_with_the_batch() {
     assert!(each[COUNTS.len() - 1] * 3 < each[0] * 2, "{each:?}");
 }
 
-/// Figure 7.8, "w/o batching": the same batches sent one request after the other, in order.
-/// From four requests on it takes longer, and on average longer by 5 % at least.
+/// Figure 7.8, "w/o batching": the same batches sent one request after the other, in order. From
+/// four requests on it takes longer, on average by at least 5 %.
 #[test]
 fn batch_at_once_is_shorter_than_one_after_the_other() {
     for n in [4, 8, 16] {
@@ -55,7 +55,7 @@ fn batch_at_once_is_shorter_than_one_after_the_other() {
     }
 }
 
-/// Figure 7.9: from 99.9 % to 100 % the times rise clearly: here by 2 % at least.
+/// Figure 7.9: from 99.9 % to 100 % the times rise clearly: here by at least 2 %.
 #[test]
 fn longest_of_999_in_1000_lies_clearly_below_the_longest() {
     for n in COUNTS {
@@ -65,8 +65,8 @@ fn longest_of_999_in_1000_lies_clearly_below_the_longest() {
     }
 }
 
-/// 7.4.2: larger batches stay below equation 7.4.1.7 with the figures of table 7.2, which is
-/// the table of the drive file; the more so, the larger they are.
+/// 7.4.2: larger batches stay below equation 7.4.1.7 with the figures of table 7.2, which is the
+/// drive file's table, and the margin grows with their size.
 #[test]
 fn large_batches_stay_below_the_published_bound() {
     let file = maxtor();

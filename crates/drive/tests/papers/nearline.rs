@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The nearline disk: what data sheets and tests of its class agree on. The ranges are the
-//! facts: drives of the class differ by as much.
+//! The nearline disk: the common figures of data sheets and tests of its class. The ranges
+//! reflect the differences between drives of the class.
 
 use tidegate_drive::amortised::expected::expected_seek_time_ceil;
 use tidegate_model::{Bytes, DriveFile, Duration, Op};
@@ -18,7 +18,8 @@ fn capacity_is_12_tb() {
     assert_eq!(nearline().capacity().unwrap().get() / 100_000_000_000, 120);
 }
 
-/// 250 and 110 MB/s, within 2 %: fitted to them.
+/// The rate is 250 MB/s outside and 110 MB/s inside, within 2 %; the disk was fitted to these
+/// figures.
 #[test]
 fn sequential_rates_fall_from_250_to_110_mb() {
     let size = Bytes::from_kib(128);
@@ -27,7 +28,7 @@ fn sequential_rates_fall_from_250_to_110_mb() {
     assert!(inside.abs_diff(110_000) < 2_200, "{inside}");
 }
 
-/// 8.5 ms, to the last digit given.
+/// The average seek time agrees with 8.5 ms to the last given digit.
 #[test]
 fn average_seek_is_8_5_ms() {
     let file = nearline();
@@ -44,7 +45,7 @@ fn random_reads_are_75_to_85_a_second_alone_and_160_to_200_in_a_full_queue() {
     assert!((160..=200).contains(&full), "{full}");
 }
 
-/// Users report 1 to 4 s. With ageing, some wait less than the bound.
+/// Users report 1 to 4 s. With ageing, some requests wait less than the bound.
 #[test]
 fn starved_read_waits_for_1_to_4_s() {
     let file = nearline();
@@ -55,8 +56,8 @@ fn starved_read_waits_for_1_to_4_s() {
     }
 }
 
-/// A single write is answered from memory, in less than a tenth of a millisecond; a flood of
-/// them has to wait for the medium.
+/// A single write completes from memory, in less than a tenth of a millisecond; a flood of writes
+/// must wait for the medium.
 #[test]
 fn writes_are_fast_until_memory_is_full() {
     let file = nearline();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The disks of Reuther and Pohlack, "Using SATF Scheduling in Real-Time Systems", figure 1:
-//! random requests of 64 KiB, throughput against the number that the scheduler can choose
-//! from. Of the figure there is only the text; the ranges of the rates are those that seek,
-//! turn and transfer of such disks leave.
+//! random requests of 64 KiB, throughput against the number of requests from which the scheduler
+//! can choose. Only the text describes the figure; the ranges of the rates follow from seek, turn
+//! and transfer of such disks.
 
 use tidegate_model::mechanics::Scheduler;
 use tidegate_model::{Bytes, DriveFile};
@@ -12,7 +12,7 @@ use super::common::{load, mechanics_mut, random};
 const SIZE: Bytes = Bytes::from_kib(64);
 const COUNT: usize = 10_000;
 
-/// The rates at each depth.
+/// Returns the rates at each depth.
 fn rates(file: &DriveFile, depths: &[u32]) -> Vec<u64> {
     depths.iter().map(|&depth| random(file, SIZE, depth, COUNT).kb()).collect()
 }
@@ -23,13 +23,13 @@ fn with(name: &str, scheduler: Scheduler) -> DriveFile {
     file
 }
 
-/// Within 1 %, which is the noise of 10,000 random reads.
+/// Rising within 1 %, the noise of 10,000 random reads.
 fn assert_rises(rates: &[u64]) {
     assert!(rates.is_sorted_by(|less, more| more * 100 >= less * 99), "{rates:?}");
 }
 
-/// 15,000 rpm: alone 4.2 + 2 + 1.4 ms and the command, 8 to 9.5 MB/s; at 32 the positioning
-/// of 6.2 ms is down to a third, so that the rate is 1.6 to 2.2 times as high.
+/// 15,000 rpm: alone 4.2 + 2 + 1.4 ms and the command, 8 to 9.5 MB/s; at 32 the positioning time
+/// of 6.2 ms falls to a third, so the rate is 1.6 to 2.2 times as high.
 #[test]
 fn ultrastar_is_the_faster_the_more_it_holds() {
     let rates = rates(&load("ibm-36z15"), &[1, 2, 4, 8, 16, 32, 64]);
@@ -40,8 +40,8 @@ fn ultrastar_is_the_faster_the_more_it_holds() {
     assert!(at_64 > at_32, "{rates:?}");
 }
 
-/// 7,200 rpm: alone 8.5 + 4.2 + 1.7 ms and the command, 4 to 5 MB/s; seeks by distance alone
-/// leave the turn as it is, so that the rate at 32 is only 1.5 to 2 times as high.
+/// 7,200 rpm: alone 8.5 + 4.2 + 1.7 ms and the command, 4 to 5 MB/s; ordering by seek distance
+/// alone does not reduce the rotational delay, so the rate at 32 is only 1.5 to 2 times as high.
 #[test]
 fn barracuda_is_the_faster_the_more_it_holds() {
     let rates = rates(&load("seagate-36es2"), &[1, 2, 4, 8, 16, 32]);
@@ -51,8 +51,8 @@ fn barracuda_is_the_faster_the_more_it_holds() {
     assert!((15..=20).contains(&(at_32 * 10 / alone)), "{rates:?}");
 }
 
-/// Section 2: for the slower disk SATF outperforms the internal scheduler entirely. From four
-/// on: of two, one is being served, and there is nothing to choose.
+/// Section 2: for the slower disk SATF outperforms the internal scheduler entirely. Checked from
+/// four on: of two requests one is being served, so there is no choice.
 #[test]
 fn satf_beats_the_barracudas_own_order_at_every_depth() {
     let depths = [4, 8, 16, 32];
@@ -61,8 +61,8 @@ fn satf_beats_the_barracudas_own_order_at_every_depth() {
     assert!(own.iter().zip(&satf).all(|(own, satf)| satf * 100 > own * 105), "{own:?} {satf:?}");
 }
 
-/// Section 2: the Ultrastar's own order is the better one: SSTF, which does not know the
-/// platter, is 10 % behind at its largest queue.
+/// Section 2: the Ultrastar's own order is better: SSTF, which ignores the platter, is 10 %
+/// slower at its largest queue.
 #[test]
 fn ultrastars_own_order_beats_one_that_does_not_know_the_platter() {
     let own = random(&load("ibm-36z15"), SIZE, 64, COUNT).kb();
@@ -70,8 +70,8 @@ fn ultrastars_own_order_beats_one_that_does_not_know_the_platter() {
     assert!(own * 10 > sstf * 11, "{own} {sstf}");
 }
 
-/// Section 2: with more to choose from than the disk can queue, SATF gains further. A bound
-/// on starvation is the disk's, not the driver's.
+/// Section 2: with more requests to choose from than the disk can queue, SATF gains further. A
+/// bound on starvation belongs to the disk, not to the driver.
 #[test]
 fn satf_gains_further_beyond_the_depth_of_the_disks() {
     for name in ["ibm-36z15", "seagate-36es2"] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sequential reads and zero-latency access, on disks whose figures are known: a turn that is
-//! lost, or one that need not be taken, is far larger than any tolerance.
+//! Sequential reads and zero-latency access, on disks with known figures: a turn lost or saved is
+//! far larger than any tolerance.
 
 use tidegate_model::mechanics::Scheduler;
 use tidegate_model::{Bytes, DriveFile, Duration, Op};
@@ -17,8 +17,8 @@ const DISKS: [&str; 6] = [
 ];
 const SIZE: Bytes = Bytes::from_kib(128);
 
-/// What the first zone gives: all sectors of a cylinder in so many turns and the skews. A
-/// surface at a time, each track is followed by a step of a cylinder.
+/// Returns the rate of the first zone: all sectors of a cylinder in as many turns plus the skews.
+/// One surface at a time, each track is followed by a step of one cylinder.
 fn rate_of_the_first_zone(file: &DriveFile) -> Rate {
     let (zone, heads) = (&zones(file).zone[0], u64::from(mechanics(file).surfaces));
     let by_surface = zones(file).range_cylinders.is_some();
@@ -29,14 +29,14 @@ fn rate_of_the_first_zone(file: &DriveFile) -> Rate {
     Rate::of(1, Bytes::new(sectors * 512), Duration::from_ns(ns))
 }
 
-/// Reads from the first sector on, so many outstanding.
+/// Reads from the first sector on, with `outstanding` requests.
 fn sequential(file: &DriveFile, outstanding: usize) -> Rate {
     let mut starts = (0_u64..).step_by(256);
     Host::of(file).keep(outstanding, 4_000, SIZE, || starts.next().expect("without end"))
 }
 
-/// Goal: no turn is lost, neither between two requests nor between two tracks: also where a
-/// turn is no whole number of nanoseconds. Tolerance: 1 %, for the first seek and turn.
+/// Goal: no turn is lost, neither between two requests nor between two tracks, also if a turn is
+/// not a whole number of nanoseconds. Tolerance: 1 %, for the first seek and turn.
 #[test]
 fn sequential_reads_lose_no_turn() {
     for name in DISKS {
@@ -46,8 +46,8 @@ fn sequential_reads_lose_no_turn() {
     }
 }
 
-/// Goal: schedulers know that what is read ahead does not have to come round again. Method:
-/// four sequential reads outstanding are as fast as one.
+/// Goal: schedulers take into account that read-ahead data need no further turn. Method: four
+/// sequential reads outstanding are as fast as one.
 #[test]
 fn sequential_reads_are_as_fast_through_a_queue() {
     for scheduler in [Scheduler::Satf, Scheduler::Sstf, Scheduler::ScanSstf] {
@@ -62,10 +62,10 @@ fn sequential_reads_are_as_fast_through_a_queue() {
     }
 }
 
-/// Goal: zero-latency access is never slower, and within a read that crosses to another track
-/// it saves a good part of a turn when the head arrives in its middle. Method: two disks that
-/// differ in nothing else, at the same angle of the platter; reads of 510 sectors that begin
-/// between the first and the last sector of the first track.
+/// Goal: zero-latency access is never slower, and within a read that crosses to another track it
+/// saves a good part of a turn when the head arrives in the read's middle. Method: two disks that
+/// differ only in this, at the same angle of the platter; reads of 510 sectors that begin between
+/// the first and the last sector of the first track.
 #[test]
 fn zero_latency_never_costs_and_often_saves() {
     let mut waiting = load("maxtor-atlas-10k-v");
@@ -88,8 +88,8 @@ fn zero_latency_never_costs_and_often_saves() {
             crossing += waits - goes;
         }
     }
-    // Of 1,170 reads 510 cross. A head that arrives within the 0.44 turns of a read saves
-    // half of them on average, less what the bus has to catch up: 0.5 ms of all reads.
+    // Of 1,170 reads 510 cross. A head that arrives within the 0.44 turns of a read saves half of
+    // them on average, minus the bus's delay: 0.5 ms over all reads.
     assert!(saved > Duration::from_us(300) * 2_000, "{saved}");
     assert!(crossing > Duration::from_us(300) * (2_000 * 510 / 1_170), "{crossing}");
 }

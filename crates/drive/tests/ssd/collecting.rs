@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Garbage collection: what it does to those who only read, and that it gets on.
+//! Garbage collection: its effect on readers, and that it progresses.
 
 use tidegate_drive::{Drive, SsdDrive};
 use tidegate_model::ssd::{PrefillOrder, Ssd};
@@ -10,7 +10,7 @@ use crate::host::{Host, Load, Served};
 
 const LENGTH: Duration = Duration::from_ms(1_000);
 
-/// What a reader with one request outstanding sees beside another load.
+/// Returns what a reader with one request outstanding sees beside another load.
 fn beside(ssd: &Ssd, other: Option<Load>) -> (Served, Host) {
     let mut host = Host::new(drive(ssd, 32));
     let loads: Vec<Load> = std::iter::once(Load::random(Op::Read, 1)).chain(other).collect();
@@ -21,7 +21,7 @@ fn beside(ssd: &Ssd, other: Option<Load>) -> (Served, Host) {
 
 /// The outliers that users fear: a neighbour overwrites 4 KiB at random on a full drive.
 ///
-/// Goal: b(1) of a reader grows by an order of magnitude and more, and holds an erase.
+/// Goal: a reader's b(1) grows by an order of magnitude or more, and includes an erase.
 #[test]
 fn writing_neighbour_makes_reads_wait_for_an_erase() {
     let (ssd, _) = builtin_ssd("sata-ssd");
@@ -33,8 +33,8 @@ fn writing_neighbour_makes_reads_wait_for_an_erase() {
     assert!(disturbed.quantile_ns(990_000) >= 10 * alone.quantile_ns(990_000));
 }
 
-/// Goal: what a large share of spare flash is for. Method: the same neighbour as above; nothing
-/// is erased, and nobody waits for longer than a row.
+/// Goal: the benefit of a large share of spare flash. Method: a neighbour overwrites 4 KiB at
+/// random; nothing is erased, and no read waits longer than a row.
 #[test]
 fn large_over_provisioning_keeps_erases_away_from_reads() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");
@@ -47,8 +47,8 @@ fn large_over_provisioning_keeps_erases_away_from_reads() {
     assert!(disturbed.max_ns() <= alone.max_ns() + row_ns, "{} ns", disturbed.max_ns());
 }
 
-/// Goal: few writes, few outliers. Method: a write each 5 ms on the drive that is full, when all
-/// dies have begun a block and made up for it: 99 of 100 reads take what they take alone.
+/// Goal: few writes, few outliers. Method: a write every 5 ms on a full drive, after all dies
+/// have begun a block and freed another: 99 of 100 reads take as long as alone.
 #[test]
 fn slow_writes_leave_nearly_all_reads_alone() {
     let (ssd, _) = builtin_ssd("sata-ssd");
@@ -64,7 +64,8 @@ fn slow_writes_leave_nearly_all_reads_alone() {
     assert_eq!(disturbed.quantile_ns(990_000), alone.quantile_ns(990_000));
 }
 
-/// Goal: what suspending is for. Method: the drive of the first test with and without.
+/// Goal: the benefit of suspending. Method: the drive and the neighbour of
+/// `writing_neighbour_makes_reads_wait_for_an_erase`, with suspending.
 #[test]
 fn suspending_spares_reads_the_erase() {
     let (mut ssd, _) = builtin_ssd("sata-ssd");
@@ -74,8 +75,8 @@ fn suspending_spares_reads_the_erase() {
     assert!(disturbed.max_ns() < ssd.program_ns / 2, "{} ns", disturbed.max_ns());
 }
 
-/// Goal: a die that has begun one block more than it likes collects when it is idle, and comes
-/// to an end. Method: a few rows for each die, then a reader that hardly reads.
+/// Goal: a die below its background threshold of free blocks collects while it is idle, and
+/// finishes. Method: a few rows for each die, then a reader that hardly reads.
 #[test]
 fn idle_drive_makes_blocks_free() {
     let mut host = Host::new(drive(&aged(small()), 32));
@@ -89,7 +90,7 @@ fn idle_drive_makes_blocks_free() {
     assert_eq!(copied(&host), after, "and came to an end");
 }
 
-/// Two seconds in which hardly anything is read.
+/// Runs for two seconds with hardly any reads.
 fn idle(host: &mut Host) {
     let pause = Duration::from_ms(500);
     host.run_one(Load::random(Op::Read, 1).with_pause(pause), Duration::from_ms(2_000));
@@ -106,10 +107,10 @@ fn write_each(drive: &mut SsdDrive, now_ns: &mut u64, units: &[u64]) {
     }
 }
 
-/// Goal: a die with nothing to gain is left alone, and comes back when there is. Method: units
-/// of other dies are written once, so that those of die 3 stay valid while it fills up; then
-/// its own, which takes nearly all of its content away; then all again. Without die 3 there
-/// would be no room for that.
+/// Goal: a die without a block worth collecting is left alone and resumes later. Method: units of
+/// other dies are written once, so that those of die 3 stay valid while it fills up; then its own
+/// units, which invalidates nearly all of its content; then all again. Without die 3 the room
+/// would not suffice.
 #[test]
 fn die_with_nothing_to_gain_comes_back() {
     let mut drive = drive(&least_spare(&small()), 8);
@@ -117,7 +118,7 @@ fn die_with_nothing_to_gain_comes_back() {
     let is_on_die_3 = |unit: &u64| unit % 16 >= 8 && unit % 4 >= 2;
     let (own, others): (Vec<u64>, Vec<u64>) = (0..units).partition(is_on_die_3);
     write_each(&mut drive, &mut now_ns, &others);
-    // As long as all collecting takes.
+    // As long as all garbage collection takes.
     now_ns += 10_000_000_000;
     write_each(&mut drive, &mut now_ns, &own[..1]);
     let copied = drive.counters().units_copied;
@@ -130,8 +131,8 @@ fn die_with_nothing_to_gain_comes_back() {
     }
 }
 
-/// Goal: collecting always finds something to gain. Method: the least spare flash that is
-/// accepted, a drive that is full of cold data, and one in a hundred of it overwritten all the time.
+/// Goal: a block worth collecting always exists. Method: the least accepted spare flash, a drive
+/// full of cold data, and one percent of it overwritten all the time.
 #[test]
 fn least_spare_flash_is_enough() {
     let ssd = least_spare(&small());

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of the solid-state drive share: a small drive, requests, and a way to let
-//! the drive finish.
+//! Shared by the tests of the solid-state drive: a small drive, requests, and a way to let the
+//! drive finish.
 
 use tidegate_drive::{Completion, Drive, SsdDrive, builtin};
 use tidegate_model::ssd::{Collection, Link, Prefill, PrefillOrder, Ssd, WriteCache};
-use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Time};
 
-/// A unit of all drives here.
+/// The unit of all drives here.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
 
-/// Of the small drive: a page over its channel, a unit over the link, and a command there.
+/// For the small drive: a page over its channel, a unit over the link, and a command there.
 pub(crate) const PAGE_NS: u64 = 10_240;
 pub(crate) const LINK_NS: u64 = 8_192;
 pub(crate) const COMMAND_NS: u64 = 1_000;
 pub(crate) const OVERHEAD_NS: u64 = 10_000;
 pub(crate) const PROGRAM_NS: u64 = 1_000_000;
 pub(crate) const READ_NS: u64 = 50_000;
-/// When a unit that is sent to the idle small drive at 0 has reached its cache.
+/// When a unit sent to the idle small drive at 0 has reached its cache.
 pub(crate) const CACHED_NS: u64 = OVERHEAD_NS + LINK_NS + COMMAND_NS;
 /// How long a row takes from the cache to the flash of an idle die: four pages.
 pub(crate) const ROW_NS: u64 = 4 * PAGE_NS + PROGRAM_NS;
 
 /// A drive of 50 MiB with four dies, filled in order: units 0 and 1 are in the first stripe of
-/// die 0, units 2 and 3 in that of die 1, 4 and 5 in the second stripe of die 0.
+/// die 0, units 2 and 3 in the first stripe of die 1, 4 and 5 in the second stripe of die 0.
 pub(crate) fn small() -> Ssd {
     Ssd {
         chosen: Vec::new(),
@@ -53,25 +53,25 @@ pub(crate) fn small() -> Ssd {
     }
 }
 
-/// The same after long overwriting.
+/// Returns the same drive after long overwriting.
 pub(crate) fn aged(mut ssd: Ssd) -> Ssd {
     ssd.prefill.order = PrefillOrder::Random;
     ssd
 }
 
-/// The same, filled once and in order.
+/// Returns the same drive, filled once in order.
 pub(crate) fn fresh(mut ssd: Ssd) -> Ssd {
     ssd.prefill.order = PrefillOrder::Sequential;
     ssd
 }
 
-/// The same with the least spare flash that is accepted.
+/// Returns the same drive with the least accepted spare flash.
 pub(crate) fn least_spare(ssd: &Ssd) -> Ssd {
     let with = |percent| Ssd { over_provisioning_percent: percent, ..ssd.clone() };
     (1..100).map(with).find(|ssd| ssd.check().is_ok()).expect("30 % are enough")
 }
 
-/// What a built-in drive is made of, and its depth.
+/// Returns a built-in drive's section and its depth.
 pub(crate) fn builtin_ssd(name: &str) -> (Ssd, u32) {
     let file = builtin::load(name).expect("a built-in drive");
     (*file.ssd.expect("a solid-state drive"), file.depth)
@@ -85,31 +85,22 @@ pub(crate) fn at(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// A request for `units` units from this one on.
+/// Returns a request for `units` units from `unit` on.
 pub(crate) fn request(id: u64, op: Op, unit: u64, units: u64) -> Request {
     let size = Bytes::new(units * UNIT.get());
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
         op,
         start: Lba::new(unit * UNIT.sectors_ceil()),
-        size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
+        ..Request::plain(RequestId(id), Class::Hard, size)
     }
 }
 
-/// A write that must be in flash.
+/// Returns a write that must be in flash before it completes.
 pub(crate) fn durable(id: u64, unit: u64) -> Request {
     Request { fua: true, ..request(id, Op::Write, unit, 1) }
 }
 
-/// Lets the drive finish; what it returned, in order.
+/// Lets the drive finish; returns its completions, in order.
 pub(crate) fn finish(drive: &mut SsdDrive) -> Vec<Completion> {
     let mut completions = Vec::new();
     while let Some(next) = drive.next_event() {
@@ -118,12 +109,12 @@ pub(crate) fn finish(drive: &mut SsdDrive) -> Vec<Completion> {
     completions
 }
 
-/// The names and instants of completions.
+/// Returns the ids and instants of completions.
 pub(crate) fn ends_ns(completions: &[Completion]) -> Vec<(u64, u64)> {
     completions.iter().map(|completion| (completion.id.0, completion.at.ns())).collect()
 }
 
-/// When each of these requests, submitted at these instants, completes.
+/// Returns when each of these requests, submitted at these instants, completes.
 pub(crate) fn serve(ssd: &Ssd, requests: &[(u64, Request)]) -> Vec<(u64, u64)> {
     let mut drive = drive(ssd, 32);
     let mut completions = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A host with sources that keep a fixed number of requests outstanding, and what it sees.
+//! A host whose sources each keep a fixed number of requests outstanding, and its records.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -9,27 +9,27 @@ use tidegate_model::{Duration, Op, Outcome, Random, Request, Time};
 
 use crate::common::{UNIT, request};
 
-/// What one source sends.
+/// The requests of one source.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     op: Op,
-    /// In units.
+    /// The size in units.
     size: u64,
     outstanding: u64,
     is_random: bool,
-    /// From a completion to the next request.
+    /// The time from a completion to the next request.
     pause: Duration,
-    /// The part of the drive that it uses, from its start.
+    /// The part of the drive that it uses, from the start.
     percent: u64,
 }
 
 impl Load {
-    /// Requests of 4 KiB at random places.
+    /// Returns requests of 4 KiB at random positions.
     pub(crate) fn random(op: Op, outstanding: u64) -> Self {
         Self { op, size: 1, outstanding, is_random: true, pause: Duration::ZERO, percent: 100 }
     }
 
-    /// Requests of 128 KiB, one behind the other.
+    /// Returns sequential requests of 128 KiB.
     pub(crate) fn sequential(op: Op, outstanding: u64) -> Self {
         Self { size: 32, is_random: false, ..Self::random(op, outstanding) }
     }
@@ -38,13 +38,13 @@ impl Load {
         Self { pause, ..self }
     }
 
-    /// Within the first so many percent of the drive.
+    /// Limits the load to the first `percent` percent of the drive.
     pub(crate) fn within(self, percent: u64) -> Self {
         Self { percent, ..self }
     }
 }
 
-/// What one source saw.
+/// The completions that one source saw.
 pub(crate) struct Served {
     load: Load,
     times_ns: Vec<u64>,
@@ -60,7 +60,7 @@ impl Served {
         self.times_ns.iter().sum::<u64>() / self.times_ns.len() as u64
     }
 
-    /// The time that this share of the requests did not exceed.
+    /// Returns the time that this share of the requests did not exceed.
     pub(crate) fn quantile_ns(&self, ppm: usize) -> u64 {
         let mut times = self.times_ns.clone();
         times.sort_unstable();
@@ -83,13 +83,13 @@ struct Source {
     due: BinaryHeap<Reverse<Time>>,
 }
 
-/// Sources on one drive, in virtual time.
+/// The sources on one drive, in virtual time.
 pub(crate) struct Host {
     pub(crate) drive: SsdDrive,
     now: Time,
     random: Random,
     next_id: u64,
-    /// By name: whose request this is, and when it was submitted.
+    /// For each id, the request's source and when it was submitted.
     outstanding: HashMap<u64, (usize, Time)>,
 }
 
@@ -104,8 +104,8 @@ impl Host {
         self.run(&[load], length).remove(0)
     }
 
-    /// Runs loads for `length` and waits for what is then outstanding; what each of them saw
-    /// within `length`.
+    /// Runs loads for `length` and waits for the requests then outstanding; returns what each
+    /// load saw within `length`.
     pub(crate) fn run(&mut self, loads: &[Load], length: Duration) -> Vec<Served> {
         let end = self.now + length;
         let due = |load: &Load| (0..load.outstanding).map(|_| Reverse(self.now)).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of the solid-state drive. One test crate, so that they share `common.rs` and
+//! Tests of the solid-state drive, in one test crate, so that they share `common.rs` and
 //! `host.rs`.
 
 mod collecting;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is on a drive before the first request.
+//! The content of a drive before the first request.
 
 use tidegate_model::ssd::{Prefill, PrefillOrder, Ssd};
 use tidegate_model::{Duration, Op};
@@ -20,8 +20,8 @@ fn prefilled_drives_do_not_contradict_themselves() {
     }
 }
 
-/// Goal: so much is in flash, and no more. Method: reads of one unit from memory and from
-/// flash differ by a page.
+/// Goal: exactly the given percentage is in flash. Method: reads of one unit from memory and from
+/// flash differ by a page read.
 #[test]
 fn so_much_is_filled_from_the_front() {
     for order in [PrefillOrder::Sequential, PrefillOrder::Random] {
@@ -39,7 +39,7 @@ fn so_much_is_filled_from_the_front() {
     }
 }
 
-/// Writes at random for a time; how many units were copied for 100 that were written.
+/// Runs random writes for a time; returns the number of units copied for 100 written.
 fn copies_for_100(host: &mut Host, length: Duration) -> u64 {
     let before = host.drive.counters();
     host.run_one(Load::random(Op::Write, 32), length);
@@ -49,9 +49,9 @@ fn copies_for_100(host: &mut Host, length: Duration) -> u64 {
     copied * 100 / written
 }
 
-/// Goal: a drive that was filled at random starts where long overwriting ends. Method: copies
-/// at the start, when what was free is used up, and after the whole drive was overwritten
-/// again are the same within a tenth.
+/// Goal: a randomly filled drive starts in the state to which long overwriting leads. Method: the
+/// numbers of copies at the start, when the free blocks are used up, and after the whole drive
+/// was overwritten again agree within a tenth.
 #[test]
 fn random_prefill_is_the_steady_state() {
     let mut host = Host::new(drive(&aged(small()), 32));

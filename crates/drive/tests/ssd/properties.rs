@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What holds for every drive and every order of requests.
+//! Properties of every drive and every order of requests.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::common::*;
 
 const DEPTH: u32 = 8;
 
-/// What a host does.
+/// An action of the host.
 #[derive(Debug, Clone)]
 enum Act {
     Submit(Vec<Request>),
@@ -21,14 +21,14 @@ enum Act {
         sector: u64,
         sectors: u64,
     },
-    /// Lets the drive come to so many events, then waits.
+    /// Lets the drive process `events` events, then waits.
     Wait {
         events: usize,
         pause_ns: u64,
     },
 }
 
-/// Small drives of all kinds that the section can describe.
+/// Returns small drives of all kinds that the section can describe.
 fn drives() -> impl Strategy<Value = Ssd> {
     let flags = any::<[bool; 5]>();
     let numbers = (0..5_u32, 1..5_u32, 0..=100_u32, 1..4_u32, 0..2_u32);
@@ -51,11 +51,11 @@ fn drives() -> impl Strategy<Value = Ssd> {
     )
 }
 
-/// Sectors of the small drive and some beyond.
+/// The sectors of the small drive and some beyond.
 const SECTORS: u64 = 105_000;
 
 fn requests() -> impl Strategy<Value = Request> {
-    // Half of them in a small part, so that they meet.
+    // Half of them in a small part, so that they overlap.
     let sector = prop_oneof![0..SECTORS, 0..400_u64];
     let sectors = prop_oneof![1..64_u64, Just(8_u64), Just(600_u64)];
     (any::<[bool; 2]>(), sector, sectors).prop_map(|([is_read, fua], sector, sectors)| {
@@ -106,7 +106,7 @@ impl Player {
         self.outstanding.len() + requests <= DEPTH as usize
     }
 
-    /// Comes to an instant and takes what is complete.
+    /// Advances to an instant and collects completions.
     fn advance(&mut self, to_ns: u64) {
         let known = self.completions.len();
         self.drive.advance(at(to_ns), &mut self.completions);
@@ -163,8 +163,8 @@ fn play(ssd: &Ssd, acts: &[Act]) -> Vec<Completion> {
     player.finish()
 }
 
-/// The least and the most that a read of so many units takes, alone on a drive that is full
-/// and does nothing else: everything at once, or one unit after the other.
+/// Returns the least and the longest time that a read of `units` units takes, alone on a drive
+/// that is full and otherwise idle: everything in parallel, or one unit after the other.
 fn read_time_bounds_ns(ssd: &Ssd, units: u64) -> [u64; 2] {
     let transfer = |bytes: u64, rate: u64| (bytes * 1_000_000_000).div_ceil(rate);
     let unit = u64::from(ssd.unit_bytes);
@@ -181,7 +181,7 @@ fn read_time_bounds_ns(ssd: &Ssd, units: u64) -> [u64; 2] {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Each request once, in order of time, whatever happens; tables and blocks agree.
+    /// Each request completes once, in order of time, for any history; tables and blocks agree.
     #[test]
     fn every_request_comes_back_once(
         ssd in drives(),
@@ -198,7 +198,7 @@ proptest! {
         prop_assert_eq!(play(&ssd, &acts), play(&ssd, &acts));
     }
 
-    /// However long: requests of up to 300 KiB on a drive that is full, one at a time.
+    /// Reads of up to 300 KiB on a full drive, one at a time.
     #[test]
     fn read_alone_keeps_its_bounds(
         ssd in drives(),
@@ -218,7 +218,7 @@ proptest! {
         }
     }
 
-    /// Nor is a read from flash faster when others are under way.
+    /// A read from flash is also no faster when others are in flight.
     #[test]
     fn read_beside_reads_is_never_faster_than_its_page(
         ssd in drives(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The protocol of `Drive`, as this drive keeps it.
+//! The protocol of `Drive`, as this drive implements it.
 
 use tidegate_drive::{Completion, Drive, SsdDrive};
 use tidegate_model::{Bytes, Lba, Op, Outcome, Request, RequestId};
@@ -42,7 +42,7 @@ fn idle_drive_has_no_event_though_it_programs() {
     assert_eq!(finish(&mut drive).len(), 8);
     assert_eq!(drive.counters().rows_written, 2);
     assert_eq!(drive.next_event(), None);
-    // What it was doing meanwhile is done: the units are in flash.
+    // The drive finished its work meanwhile: the units are in flash.
     drive.submit(at(10_000_000), &[request(8, Op::Read, 0, 1)]);
     let read = OVERHEAD_NS + READ_NS + PAGE_NS + LINK_NS + COMMAND_NS;
     assert_eq!(ends_ns(&finish(&mut drive)), [(8, 10_000_000 + read)]);
@@ -66,7 +66,7 @@ fn more_than_its_depth_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "submitted before what was due")]
+#[should_panic(expected = "submitted before due events")]
 fn submitting_past_a_completion_is_refused() {
     let mut drive = drive(&small(), 2);
     drive.submit(at(0), &[request(1, Op::Read, 0, 1)]);

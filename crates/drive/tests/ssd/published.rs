@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The built-in drives against what data sheets of their class agree on. Tolerances stand
-//! beside the figures.
+//! The built-in drives against data sheets of their class. Tolerances stand beside the figures.
 
 use tidegate_model::ssd::Ssd;
 use tidegate_model::{Duration, Op};
@@ -10,12 +9,12 @@ use crate::host::{Host, Load, Served};
 
 const LENGTH: Duration = Duration::from_ms(200);
 
-/// A load alone on a drive for a fifth of a second.
+/// Runs a load alone on a drive for a fifth of a second.
 fn run(ssd: &Ssd, depth: u32, load: Load) -> Served {
     Host::new(drive(ssd, depth)).run_one(load, LENGTH)
 }
 
-/// A load that has gone on for two seconds, in the third.
+/// Runs a load for three seconds; returns what it saw in the third.
 fn run_on(ssd: &Ssd, depth: u32, load: Load) -> Served {
     let mut host = Host::new(drive(ssd, depth));
     host.run_one(load, Duration::from_ms(2_000));
@@ -62,8 +61,8 @@ fn nvme_ssd_is_as_fast_as_data_sheets_say() {
     assert_within("random write, one outstanding, ns", single.mean_ns(), 20_000, 25);
 }
 
-/// Goal: what reviews call the steady state. Method: random writes for seconds, against the
-/// same on the drive that was filled once.
+/// Goal: the steady state that reviews measure. Method: random writes for seconds, compared with
+/// the same on a drive that was filled once.
 #[test]
 fn random_writes_slow_down_to_the_steady_state() {
     for (name, least_times, steady) in [("sata-ssd", 4, 23_000), ("nvme-ssd", 4, 100_000)] {
@@ -76,8 +75,8 @@ fn random_writes_slow_down_to_the_steady_state() {
     }
 }
 
-/// Goal: programs that make way for reads are what such drives are bought for. Method: a reader
-/// beside 16 writers for a second.
+/// Goal: programs that are suspended for reads, the selling point of such drives. Method: a
+/// reader beside 16 writers for a second.
 #[test]
 fn nvme_ssd_reads_stay_short_beside_writes() {
     let (ssd, depth) = builtin_ssd("nvme-ssd");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long reads take, by hand.
+//! The times of reads, computed by hand.
 
 use tidegate_model::Op;
 use tidegate_model::ssd::Prefill;
 
 use crate::common::*;
 
-/// Goal: the way of one read. Method: overhead, page, channel, link.
+/// Goal: the path of one read. Method: overhead, page, channel, link.
 #[test]
 fn read_takes_overhead_page_channel_and_link() {
     let ends = serve(&small(), &[(0, request(1, Op::Read, 0, 1))]);
@@ -20,7 +20,7 @@ fn pages_of_a_row_take_their_own_times() {
 }
 
 /// Goal: a request is spread over the dies. Method: four units lie in one stripe of two dies
-/// each, on a channel of their own; both read at once, and only the link is shared.
+/// each, each die on its own channel; both read at once, and only the link is shared.
 #[test]
 fn parts_on_two_dies_are_read_at_once() {
     let ends = serve(&small(), &[(0, request(1, Op::Read, 0, 4))]);
@@ -47,16 +47,17 @@ fn part_of_a_unit_needs_the_link_for_its_bytes_only() {
 }
 
 #[test]
-fn what_was_never_written_is_read_without_flash() {
+fn unwritten_units_are_read_without_flash() {
     let mut ssd = small();
     ssd.prefill = Prefill::default();
     let ends = serve(&ssd, &[(0, request(1, Op::Read, 7, 2))]);
     assert_eq!(ends, [(1, OVERHEAD_NS + 2 * LINK_NS + COMMAND_NS)]);
 }
 
-/// Goal: a read finds what is not in flash yet. Method: it comes when the write is complete.
+/// Goal: a read finds data that are not in flash yet. Method: it arrives when the write
+/// completes.
 #[test]
-fn what_is_in_the_cache_is_read_from_there() {
+fn cached_units_are_read_from_the_cache() {
     let ends = serve(
         &small(),
         &[(0, request(1, Op::Write, 0, 1)), (CACHED_NS, request(2, Op::Read, 0, 1))],
@@ -64,8 +65,8 @@ fn what_is_in_the_cache_is_read_from_there() {
     assert_eq!(ends[1], (2, CACHED_NS + OVERHEAD_NS + LINK_NS + COMMAND_NS));
 }
 
-/// Goal: a link that is not full-duplex carries one thing at a time. Method: a read out of
-/// memory and a write meet on it.
+/// Goal: a link that is not full-duplex carries one transfer at a time. Method: a read served
+/// from memory and a write meet on it.
 #[test]
 fn directions_share_the_link_unless_it_is_full_duplex() {
     let mut ssd = small();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads that come upon a program: who waits for whom.
+//! Reads that arrive during a program operation: which of the two waits.
 
 use tidegate_model::Op;
 use tidegate_model::ssd::Ssd;
@@ -7,7 +7,7 @@ use tidegate_model::ssd::Ssd;
 use crate::common::*;
 
 const SUSPEND_NS: u64 = 20_000;
-/// A read that comes while die 0 programs.
+/// When a read arrives while die 0 programs.
 const READ_AT_NS: u64 = 100_000;
 const BEGIN_NS: u64 = READ_AT_NS + OVERHEAD_NS;
 const AFTER_PAGE_NS: u64 = PAGE_NS + LINK_NS + COMMAND_NS;
@@ -17,7 +17,7 @@ fn suspending() -> Ssd {
     Ssd { suspend_ns: Some(SUSPEND_NS), ..small() }
 }
 
-/// A durable write to die 0, and a read of its unit 0.
+/// Serves a durable write to die 0, and a read of its unit 0.
 fn meet(ssd: &Ssd) -> Vec<(u64, u64)> {
     serve(ssd, &[(0, durable(1, 1_000)), (READ_AT_NS, request(2, Op::Read, 0, 1))])
 }
@@ -35,10 +35,10 @@ fn program_makes_way_for_a_read_and_goes_on() {
     assert_eq!(ends, [(2, read + AFTER_PAGE_NS), (1, PROGRAMMED_NS + (read - BEGIN_NS))]);
 }
 
-/// Goal: reads do not starve a program. Method: six reads, of which four may go first, and one
-/// that comes later and does not even cost the time of suspending.
+/// Goal: reads do not starve a program. Method: six reads, of which four may go first; a later
+/// one does not even cost the time of suspending.
 #[test]
-fn program_makes_way_for_so_many_reads_only() {
+fn a_program_yields_to_a_limited_number_of_reads() {
     let read = |(id, begin_ns)| (begin_ns, request(id, Op::Read, 0, 1));
     let begins = [(2, READ_AT_NS), (3, READ_AT_NS), (4, READ_AT_NS), (5, READ_AT_NS)];
     let late = [(6, READ_AT_NS), (7, READ_AT_NS), (8, 2 * PROGRAM_NS / 3)];
@@ -57,9 +57,9 @@ fn program_that_is_nearly_done_is_not_suspended() {
     assert_eq!(ends, [(1, PROGRAMMED_NS), (2, PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS)]);
 }
 
-/// Goal: a waiting program is overtaken by so many reads. Method: ten reads of die 0 wait when
-/// its row arrives behind four more: with none allowed it goes after the ten, with four after
-/// all. Reads take 50 us each, so the row arrives when the first is under way.
+/// Goal: a waiting program is overtaken by a limited number of reads. Method: ten reads of die 0
+/// wait when its row arrives behind four more: with a limit of 0 it follows the ten, with a limit
+/// of 4 it follows all. Reads take 50 us each, so the row arrives while the first is running.
 #[test]
 fn reads_overtake_a_waiting_program_within_limits() {
     let order = |reads_first_max| {

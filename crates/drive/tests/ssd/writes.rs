@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long writes take, by hand: the cache, what must be in flash, flushes.
+//! The times of writes, computed by hand: the cache, durable writes, flushes.
 
 use tidegate_drive::{Drive, SsdDrive};
 use tidegate_model::ssd::Ssd;
@@ -36,7 +36,7 @@ fn every_write_is_durable_without_write_back() {
     assert_eq!(ends, [(1, CACHED_NS + ROW_NS)]);
 }
 
-/// A drive that holds one unit in its cache since `CACHED_NS`.
+/// Returns a drive whose cache holds one unit since `CACHED_NS`.
 fn with_a_unit(ssd: &Ssd) -> SsdDrive {
     let mut drive = drive(ssd, 32);
     drive.submit(at(0), &[request(1, Op::Write, 0, 1)]);
@@ -61,11 +61,11 @@ fn flush_of_a_clean_or_protected_cache_has_nothing_to_wait_for() {
     assert_eq!(ends_ns(&finish(&mut protected)), [(2, CACHED_NS + OVERHEAD_NS)]);
 }
 
-/// Goal: a flush is about what was there before it. Method: a unit that is overwritten while
-/// it is being programmed is in the cache again, where reads find it and where the next flush
-/// has to fetch it; the first does not wait for it.
+/// Goal: a flush covers only earlier writes. Method: a unit that is overwritten while it is being
+/// programmed is in the cache again, where reads find it; the next flush must program it, but the
+/// first flush does not wait for it.
 #[test]
-fn flush_does_not_wait_for_what_is_written_after_it() {
+fn flush_does_not_wait_for_later_writes() {
     let mut drive = with_a_unit(&small());
     drive.flush(at(CACHED_NS), RequestId(2));
     let mut completions = Vec::new();
@@ -83,9 +83,9 @@ fn flush_does_not_wait_for_what_is_written_after_it() {
     assert_eq!(ends_ns(&finish(&mut drive)), [(5, 3_000_000 + OVERHEAD_NS + ROW_NS)]);
 }
 
-/// Goal: a full cache passes the pace of flash on. Method: 80 units for a cache of 64. While
-/// writes wait no row waits for another, so the first four units make one; when they are
-/// programmed, the 65th goes ahead.
+/// Goal: a full cache slows the host to the speed of flash. Method: 80 units for a cache of 64.
+/// While writes wait, rows do not wait for each other, so the first four units make one; when
+/// they are programmed, the 65th proceeds.
 #[test]
 fn writes_wait_for_room_in_the_cache() {
     let mut drive = drive(&small(), 80);
@@ -108,8 +108,8 @@ fn write_larger_than_the_cache_goes_through_it() {
     }
 }
 
-/// Goal: overwriting what waits in the cache costs nothing. Method: one unit, a thousand
-/// times: the flash sees none of them.
+/// Goal: overwriting pending data in the cache costs nothing. Method: one unit, a thousand times:
+/// none of them reaches flash.
 #[test]
 fn overwriting_in_the_cache_costs_no_program() {
     let mut drive = drive(&small(), 1);
@@ -122,8 +122,8 @@ fn overwriting_in_the_cache_costs_no_program() {
     assert_eq!((drive.counters().units_written, drive.counters().rows_written), (1_000, 0));
 }
 
-/// Goal: a sector is less than the drive maps. Method: it is read before it is written, where
-/// there is something to read.
+/// Goal: a sector is smaller than the drive's mapping unit. Method: the unit is read before it is
+/// written, if it has content.
 #[test]
 fn part_of_a_unit_is_read_before_it_is_written() {
     let sector = |id| Request { size: Bytes::new(512), ..request(id, Op::Write, 0, 1) };

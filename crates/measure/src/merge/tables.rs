@@ -10,8 +10,8 @@
 //! A table that is measured again with fewer samples, or that was interrupted, does not make a
 //! device faster.
 
-use crate::drain::Start;
-use crate::profile::StartTimes;
+use crate::start::Start;
+use crate::start::StartTimes;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, DriveFile, Duration, Op};
 

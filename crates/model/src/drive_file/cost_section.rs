@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[cost]` of a drive file: what a batch of different requests takes.
+//! `[cost]` of a drive file: the cost model of batches of different requests.
 //!
-//! A model that a measured batch of the same file exceeds is refused: it is refuted.
+//! A model is refused if a measured batch of the same file exceeds it, because that batch refutes
+//! it.
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -38,7 +39,7 @@ struct RawRequest {
     ns_max: Spanned<u64>,
 }
 
-/// The model, held against the tables of its file.
+/// Reads the model and compares it with the measured tables of its file.
 pub(super) fn read(
     raw: Spanned<RawCost>,
     batch: &[MeasuredTable],
@@ -50,7 +51,7 @@ pub(super) fn read(
     if let Some(ns) = fixed.into_iter().flatten().find(|&ns| ns > TIME_NS_MAX) {
         return Err(FileError::new(
             span,
-            format!("[cost] has a time of {ns} ns, more than a day"),
+            format!("[cost] has a time of {ns} ns, which is longer than a day"),
             "give the times in nanoseconds",
         ));
     }
@@ -61,8 +62,12 @@ pub(super) fn read(
         if requests.iter().any(|known| (known.op, known.size) == (cost.op, cost.size)) {
             return Err(FileError::new(
                 size_span,
-                format!("a second [[cost.request]] for {}s of {}", cost.op.name(), cost.size),
-                "keep one for each operation and size",
+                format!(
+                    "this is a second [[cost.request]] for {}s of {}",
+                    cost.op.name(),
+                    cost.size
+                ),
+                "keep one [[cost.request]] for each operation and size",
             ));
         }
         requests.push(cost);
@@ -80,11 +85,11 @@ pub(super) fn read(
         return Err(FileError::new(
             span,
             format!(
-                "[cost] says that a batch of [[mixed]] takes at most {} ns; it took {} ns",
+                "[cost] says that a batch of [[mixed]] takes at most {} ns, but it took {} ns",
                 covered.ns(),
                 measured.ns()
             ),
-            "raise positioning_ns_max or the ns_max of its requests, or leave [cost] out",
+            "raise positioning_ns_max or the ns_max of its requests, or delete [cost]",
         ));
     }
     match model.first_uncovered(batch) {
@@ -92,20 +97,21 @@ pub(super) fn read(
         Some(found) => Err(FileError::new(
             span,
             format!(
-                "[cost] says that {} {}s of {} take at most {} ns; the [[batch]] table has {} ns",
+                "[cost] says that {} {}s of {} take at most {} ns, but the [[batch]] table has {} ns",
                 found.requests,
                 found.op.name(),
                 found.size,
                 found.covered.ns(),
                 found.measured.ns()
             ),
-            "raise positioning_ns_max or the request's ns_max, or leave [cost] out: it is then \
+            "raise positioning_ns_max or the request's ns_max, or delete [cost]: costs are then \
              derived from the tables",
         )),
     }
 }
 
-/// How long the first batch of several kinds that took longer may take, and took.
+/// Returns the modelled and the measured time of the first mixed batch that took longer than the
+/// model says.
 fn first_uncovered_mixed(
     model: &CostModel,
     mixed: &[MixedBatches],
@@ -120,7 +126,7 @@ fn read_request(raw: &RawRequest) -> Result<RequestCost, FileError> {
     if size.get() == 0 {
         return Err(FileError::new(
             raw.size.span(),
-            "a request of 0 bytes costs nothing and moves nothing",
+            "size is 0: every request moves at least one byte",
             format!("write the size of the request, for example {}", Bytes::EXAMPLE),
         ));
     }
@@ -128,8 +134,10 @@ fn read_request(raw: &RawRequest) -> Result<RequestCost, FileError> {
     if ns == 0 || ns > TIME_NS_MAX {
         return Err(FileError::new(
             raw.ns_max.span(),
-            format!("a request that adds {ns} ns to a batch"),
-            "write the longest time in nanoseconds: more than nothing, less than a day",
+            format!(
+                "ns_max is {ns} ns: a request adds more than 0 ns and at most a day to a batch"
+            ),
+            "write the longest time in nanoseconds",
         ));
     }
     Ok(RequestCost { op: raw.op, size, time_max: Duration::from_ns(ns) })

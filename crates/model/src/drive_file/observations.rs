@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[[single]]` and `[[throughput]]` of a drive file: what was seen and bounds nothing.
+//! `[[single]]`, `[[throughput]]` and `[[mixed]]` of a drive file: observations that bound nothing.
 //!
-//! No proof reads them. They tell what a device usually does: how long one request takes, and
-//! how much best effort can expect.
+//! No proof reads them. They describe a device's usual behaviour: how long one request takes, and
+//! how much throughput best effort can expect.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -19,32 +19,32 @@ pub struct SingleTimes {
     /// Size of every request.
     #[serde(serialize_with = "as_text")]
     pub size: Bytes,
-    /// How many were made.
+    /// Number of requests measured.
     pub samples: u64,
-    /// The longest.
+    /// The longest time, in ns.
     pub ns_max: u64,
     /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
     pub ns_quantiles: [u64; MeasuredTable::LEVELS_PPM.len()],
-    /// The slowest that stand out, the slowest first.
+    /// The slowest places that stand out, the slowest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<SlowPlace>,
 }
 
-/// A place whose request took far longer than others.
+/// A place whose request took much longer than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SlowPlace {
-    /// Its first sector.
+    /// The first sector of the request.
     pub sector: u64,
-    /// How long it took.
+    /// The time of the request, in ns.
     pub ns: u64,
-    /// The least of the times when it was asked for again: a place that is slow each time is
-    /// slow by itself. None where it was not asked for again.
+    /// The shortest time of repeated requests to the place. If this is long too, the place itself
+    /// is slow. `None` if the request was not repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again_ns_min: Option<u64>,
 }
 
-/// Requests with which a starvation was measured.
+/// A kind of request for which starvation was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StarvedKind {
@@ -53,31 +53,32 @@ pub struct StarvedKind {
     /// Size of every request.
     #[serde(serialize_with = "as_text")]
     pub size: Bytes,
-    /// How many requests were on the device; none: as the file says for all.
+    /// Number of requests on the device; `None` means the number that the file gives for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
 
-/// The longest times of batches of several kinds: what costs were fitted to, and have to cover.
+/// The longest times of batches of several kinds. The cost model was fitted to them and must cover
+/// them.
 ///
 /// # Shape
-/// `counts` and `ns_max` are about the same batches; each entry of `counts` has a number for each
-/// kind in `request`.
+/// Entries of `counts` and `ns_max` with the same index hold for the same batch; each entry of
+/// `counts` has a number for each kind in `request`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedBatches {
-    /// How often each batch was measured.
+    /// Number of samples of each batch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
-    /// The kinds.
+    /// The kinds of request.
     pub request: Vec<MixedKind>,
-    /// How many requests of each kind.
+    /// For each batch, the number of requests of each kind.
     pub counts: Vec<Vec<u32>>,
-    /// The longest time seen.
+    /// The longest measured time of each batch, in ns.
     pub ns_max: Vec<u64>,
 }
 
-/// A kind of request in batches of several.
+/// A kind of request in a mixed batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedKind {
@@ -89,7 +90,7 @@ pub struct MixedKind {
 }
 
 impl MixedBatches {
-    /// Each batch: how many requests of each kind, and the longest time.
+    /// Returns each batch: the number of requests of each kind, and the longest time.
     pub fn batches(
         &self,
     ) -> impl Iterator<Item = (impl Iterator<Item = (Op, Bytes, u32)> + use<'_>, Duration)> {
@@ -99,38 +100,40 @@ impl MixedBatches {
         })
     }
 
-    /// What is wrong with it, in words.
+    /// Returns the first fault as a sentence.
     pub(super) fn fault(&self) -> Option<String> {
         let kinds = self.request.len();
         let is_even = self.counts.len() == self.ns_max.len()
             && self.counts.iter().all(|counts| counts.len() == kinds);
         match () {
-            () if !is_even => Some("[[mixed]]: its lists do not fit each other".to_owned()),
+            () if !is_even => Some(
+                "[[mixed]]: counts, ns_max and request do not have matching lengths".to_owned(),
+            ),
             () if self.ns_max.iter().any(|&ns| ns > TIME_NS_MAX) => {
-                Some("[[mixed]]: a batch took a day".to_owned())
+                Some("[[mixed]]: a batch took longer than a day".to_owned())
             }
             () => None,
         }
     }
 }
 
-/// Where the requests of a flow lie.
+/// The places that a measured flow of requests touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowPlace {
-    /// Anywhere.
+    /// Random places on the whole device.
     Random,
-    /// One behind the other, in the first tenth of the device.
+    /// Consecutive places in the first tenth of the device.
     SequentialFirst,
-    /// One behind the other, in the last tenth of the device.
+    /// Consecutive places in the last tenth of the device.
     SequentialLast,
 }
 
 impl FlowPlace {
-    /// All.
+    /// All places, in declaration order.
     pub const ALL: [Self; 3] = [Self::Random, Self::SequentialFirst, Self::SequentialLast];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -140,10 +143,10 @@ impl FlowPlace {
     }
 }
 
-/// What a device moves when so many requests are kept outstanding.
+/// Throughput of a device with a constant number of requests in flight.
 ///
 /// # Shape
-/// The lists are about the same depths, in ascending order.
+/// Entries of the lists with the same index hold for the same depth; depths ascend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throughput {
@@ -152,34 +155,36 @@ pub struct Throughput {
     /// Size of every request.
     #[serde(serialize_with = "as_text")]
     pub size: Bytes,
-    /// Where they lie.
+    /// The places of the requests.
     pub place: FlowPlace,
-    /// How many stretches of the flow were measured at each depth.
+    /// Number of intervals of the flow measured at each depth.
     pub samples: u64,
-    /// How many are outstanding.
+    /// Numbers of requests in flight.
     pub depth: Vec<u32>,
-    /// The median of all stretches.
+    /// The median throughput of all intervals.
     pub bytes_per_s: Vec<u64>,
-    /// The slowest stretch.
+    /// The throughput of the slowest interval.
     pub bytes_per_s_min: Vec<u64>,
 }
 
 impl SingleTimes {
-    /// What is wrong with it, in words.
+    /// Returns the first fault as a sentence.
     pub(super) fn fault(&self) -> Option<String> {
         let is_sorted = self.ns_quantiles.is_sorted() && self.ns_quantiles[5] <= self.ns_max;
         let what = format!("[[single]] of {}s of {}", self.op.name(), self.size);
         match () {
-            () if self.size.get() == 0 => Some(format!("{what}: nothing was moved")),
-            () if self.ns_max > TIME_NS_MAX => Some(format!("{what}: a request took a day")),
-            () if !is_sorted => Some(format!("{what}: its quantiles do not rise to the maximum")),
+            () if self.size.get() == 0 => Some(format!("{what}: size is 0")),
+            () if self.ns_max > TIME_NS_MAX => {
+                Some(format!("{what}: a request took longer than a day"))
+            }
+            () if !is_sorted => Some(format!("{what}: ns_quantiles do not rise to ns_max")),
             () => None,
         }
     }
 }
 
 impl Throughput {
-    /// What is wrong with it, in words.
+    /// Returns the first fault as a sentence.
     pub(super) fn fault(&self) -> Option<String> {
         let entries = self.depth.len();
         let is_even = [self.bytes_per_s.len(), self.bytes_per_s_min.len()] == [entries; 2];
@@ -187,9 +192,9 @@ impl Throughput {
         let place = self.place.name();
         let what = format!("[[throughput]] of {} {}s of {}", place, self.op.name(), self.size);
         match () {
-            () if self.size.get() == 0 => Some(format!("{what}: nothing was moved")),
-            () if !is_even => Some(format!("{what}: its lists are not equally long")),
-            () if !rises => Some(format!("{what}: its depths do not rise")),
+            () if self.size.get() == 0 => Some(format!("{what}: size is 0")),
+            () if !is_even => Some(format!("{what}: its lists differ in length")),
+            () if !rises => Some(format!("{what}: its depths do not ascend")),
             () => None,
         }
     }

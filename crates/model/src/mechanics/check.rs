@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What no disk is like, however it may be described: limits that keep arithmetic exact and
-//! memory modest. Whether a layout and a seek curve fit together the drive itself finds out.
+//! Checks of a `[mechanics]` section: limits that keep arithmetic exact and memory small. The drive
+//! itself checks whether a layout and a seek curve fit together.
 
 use super::{Cache, Faults, Mechanics, MechanicsError, ReadAhead, WriteBack};
 
-/// A minute: no part of serving a request takes so long.
+/// One minute: no part of serving a request takes longer.
 const TIME_NS_MAX: u64 = 60_000_000_000;
 /// Ten milliseconds for one sector.
 const SECTOR_PS_MAX: u64 = 10_000_000_000;
@@ -14,14 +14,14 @@ const RETRIES_MAX: u32 = 1_000;
 const MILLION: u32 = 1_000_000;
 
 impl Mechanics {
-    /// Finds what no disk is like.
+    /// Checks that every value is possible for a disk.
     ///
     /// # Errors
-    /// The first such value.
+    /// The first value that is not.
     pub fn check(&self) -> Result<(), MechanicsError> {
         if self.rpm == 0 || self.rpm > RPM_MAX {
-            let help = format!("write the turns per minute, 1 to {RPM_MAX}");
-            return Err(wrong("rpm", format!("{} is no speed of a disk", self.rpm), help));
+            let help = format!("write the revolutions per minute, 1 to {RPM_MAX}");
+            return Err(wrong("rpm", format!("no disk turns {} times a minute", self.rpm), help));
         }
         for (place, time_ns) in self.times() {
             at_most(place, time_ns, TIME_NS_MAX, "nanoseconds")?;
@@ -65,20 +65,32 @@ impl Cache {
         let Self { segments, segment_sectors, write_segments, write_back, .. } = *self;
         at_most("cache: segments", u64::from(segments), u64::from(SEGMENTS_MAX), "segments")?;
         if segments == 0 || segment_sectors == 0 {
-            let help = "leave the section [mechanics.cache] out for a drive without memory";
-            return Err(wrong("cache: segments", "a cache of no sectors", help));
+            let help = "delete [mechanics.cache] for a drive without a cache";
+            return Err(wrong("cache: segments", "the cache has no sectors", help));
         }
         if write_segments > segments {
             let help = format!("write at most {segments}");
-            return Err(wrong("cache: write_segments", "more than there are segments", help));
+            return Err(wrong(
+                "cache: write_segments",
+                "{write_segments} exceeds the number of segments",
+                help,
+            ));
         }
         if write_back == WriteBack::On && write_segments == 0 {
-            let help = "say how many segments may hold writes, or write_back = \"off\"";
-            return Err(wrong("cache: write_segments", "0 keep nothing to write back", help));
+            let help = "write how many segments may hold writes, or write_back = \"off\"";
+            return Err(wrong(
+                "cache: write_segments",
+                "write_back needs at least one write segment",
+                help,
+            ));
         }
         if self.read_ahead != ReadAhead::Off && !self.read {
             let help = "write read = true, or read_ahead = \"off\"";
-            return Err(wrong("cache: read_ahead", "nothing read ahead is answered from", help));
+            return Err(wrong(
+                "cache: read_ahead",
+                "the cache does not answer reads, so reading ahead is useless",
+                help,
+            ));
         }
         Ok(())
     }
@@ -89,7 +101,12 @@ impl Faults {
         share("faults: retry_ppm", self.retry_ppm)?;
         share("faults: recalibration_ppm", self.recalibration_ppm)?;
         at_most("faults: recalibration_ns", self.recalibration_ns, TIME_NS_MAX, "nanoseconds")?;
-        at_most("faults: retries_max", u64::from(self.retries_max), u64::from(RETRIES_MAX), "turns")
+        at_most(
+            "faults: retries_max",
+            u64::from(self.retries_max),
+            u64::from(RETRIES_MAX),
+            "retries",
+        )
     }
 }
 
@@ -103,7 +120,7 @@ fn at_most(place: &str, value: u64, max: u64, unit: &str) -> Result<(), Mechanic
     }
     Err(wrong(
         place,
-        format!("{value} {unit} is no figure of a disk"),
+        format!("{value} {unit} is impossible for a disk"),
         format!("write at most {max}"),
     ))
 }

@@ -1,90 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The `[mechanics.queue]` section: the order in which a drive serves what it holds.
+//! The `[mechanics.queue]` section: the order in which a drive serves its queued requests.
 //!
-//! What each scheduler does in time, and how it goes together with tags, is told where the
-//! mechanical drive's queue is built. Here are the names, and what a file may say.
+//! This module defines the names and checks a file's values. The mechanical drive's queue documents
+//! how each scheduler orders requests and how schedulers combine with tags.
 
 use serde::{Deserialize, Serialize};
 
 use super::MechanicsError;
 
-/// The order in which the drive serves what it holds.
+/// The order in which the drive serves its queued requests.
 ///
-/// [`Queue::check`] says what is wrong with it. In order of precedence: head-of-queue
-/// requests, the oldest if it is ordered or has waited for `starvation_ns`, requests of
-/// priority, the scheduler; nothing but head-of-queue goes past an ordered request.
+/// [`Queue::check`] checks the values. In order of precedence, the drive serves: head-of-queue
+/// requests, the oldest request if it is ordered or has waited for `starvation_ns`, requests of
+/// priority, and the scheduler's choice. Only head-of-queue requests overtake an ordered request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
-    /// Which request is next, where no tag and no waiting says otherwise.
+    /// Chooses the next request when neither a tag nor a long wait decides.
     pub scheduler: Scheduler,
-    /// A request that has waited so long in the drive is served before all younger ones but
-    /// those at the head of the queue; none: it may wait forever.
+    /// A request that has waited this long in the drive is served before all younger requests
+    /// except those at the head of the queue. `None`: a request may wait forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starvation_ns: Option<u64>,
-    /// For `satf-aging`: how many nanoseconds of access time a request is forgiven for each
-    /// millisecond of waiting. 0 is `satf`; the more, the nearer to `fifo`.
+    /// For `satf-aging`: each millisecond of waiting reduces a request's access time by this many
+    /// nanoseconds. 0 is `satf`; larger values approach `fifo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aging_ns_per_ms: Option<u64>,
-    /// The drive honours requests of high priority: they are served before all others.
-    /// Otherwise they count as simple.
+    /// Whether the drive serves requests of high priority before all others. Otherwise they count
+    /// as simple.
     pub priority: bool,
-    /// The drive does not know the ordered and head-of-queue tags of SCSI, as drives with
-    /// NCQ do not: such requests count as simple.
+    /// Whether the drive lacks the ordered and head-of-queue tags of SCSI, as drives with NCQ do.
+    /// Such requests then count as simple.
     pub simple_only: bool,
 }
 
-/// Which request is next; of equals, the one that came first.
+/// The rule that chooses the next request; ties go to the request that came first.
 ///
-/// Inwards is towards higher cylinders. A request lies where its first sector lies.
+/// Inwards means towards higher cylinders. A request's position is the position of its first
+/// sector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// The oldest.
+    /// The oldest request.
     #[default]
     Fifo,
-    /// The one with the shortest seek in cylinders.
+    /// The request with the shortest seek in cylinders.
     Sstf,
-    /// The next in the direction of travel, at first inwards; where none is left in this
-    /// direction, it turns.
+    /// The next request in the direction of travel, at first inwards. If no request is left in this
+    /// direction, it reverses.
     Scan,
-    /// The next one inwards; where none is left, the outermost.
+    /// The next request inwards; if none is left, the outermost.
     CLook,
-    /// The one with the shortest access, seek and rotation.
+    /// The request with the shortest access time: seek and rotation.
     Satf,
-    /// The one with the shortest access, less what its waiting is worth.
+    /// The request with the shortest access time after the reduction for its waiting time.
     ///
     /// # Source
     /// ASATF: Jacobson and Wilkes, Disk scheduling algorithms based on rotational position,
     /// HPL-CSP-91-7, 1991.
     SatfAging,
-    /// The nearest first, whose direction is then kept as by `scan`, until the queue is
-    /// empty: what an idle drive is given at once it serves in two sweeps.
+    /// The nearest request first; then `scan` in that direction until the queue is empty. An idle
+    /// drive serves a batch sent at once in two sweeps.
     ///
     /// # Source
-    /// Dissertation 7.4.1: the order that equation 7.4.1.6 is about.
+    /// Dissertation 7.4.1: the order that equation 7.4.1.6 assumes.
     ScanSstf,
 }
 
 impl Queue {
-    /// Finds what contradicts itself.
+    /// Checks that the values do not contradict each other.
     ///
     /// # Errors
-    /// Ageing without its parameter, the parameter without ageing, or a starvation bound
-    /// that leaves nothing to the scheduler.
+    /// Ageing without its parameter, the parameter without ageing, or a starvation bound of 0,
+    /// which leaves the scheduler no choice.
     pub fn check(&self) -> Result<(), MechanicsError> {
         let is_aging = self.scheduler == Scheduler::SatfAging;
         match (is_aging, self.aging_ns_per_ms) {
             (true, None) => Err(wrong(
                 "aging_ns_per_ms",
-                "the scheduler `satf-aging` needs it",
-                "say how many nanoseconds of access time a millisecond of waiting is worth, or \
+                "the scheduler `satf-aging` needs this parameter",
+                "write by how many nanoseconds a millisecond of waiting reduces the access time, or \
                  choose `satf`",
             )),
             (false, Some(_)) => Err(wrong(
                 "aging_ns_per_ms",
-                "it means something to the scheduler `satf-aging` only",
-                "leave it out, or choose `satf-aging`",
+                "only the scheduler `satf-aging` uses this parameter",
+                "delete it, or choose `satf-aging`",
             )),
             _ => self.check_starvation(),
         }
@@ -94,8 +95,8 @@ impl Queue {
         if self.starvation_ns == Some(0) {
             return Err(wrong(
                 "starvation_ns",
-                "0 means that every request has waited too long",
-                "leave it out for no bound, or choose the scheduler `fifo`",
+                "0 treats every request as starved",
+                "delete it for no bound, or choose the scheduler `fifo`",
             ));
         }
         Ok(())

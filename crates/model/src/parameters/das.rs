@@ -3,10 +3,10 @@
 
 use crate::units::Duration;
 
-/// What `[policy.das]` says.
+/// The parameters in `[policy.das]`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DasParameters {
-    /// By how much a request may take longer than the model of the drive expects. 0 by default:
-    /// the model is exact for the simulated drives, and for no real one.
+    /// The longest time by which a request may exceed the drive model's estimate. Default 0: the
+    /// model is exact for the simulated drives, but for no real drive.
     pub margin: Duration,
 }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[policy.rtio-priority]`: by which of the drive's own means real-time requests go first.
+//! `[policy.rtio-priority]`: the drive feature that lets real-time requests go first.
 //!
-//! SCSI drives know the head of the queue, drives with NCQ a priority, some know neither; the
-//! drive file says what was measured.
+//! SCSI drives have a head-of-queue tag, drives with NCQ a priority, and some drives have neither.
+//! The drive file states which feature was measured.
 
 use crate::request::Tag;
 
 /// Parameters of `rtio-priority`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RtioPriority {
-    /// How real-time requests are marked; default `priority`.
+    /// The mark of real-time requests; default `priority`.
     pub tag: PriorityTag,
 }
 
-/// The marks by which a drive may be told to serve a request before others.
+/// The marks that make a drive serve a request before others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityTag {
     /// The high priority of NCQ.
     #[default]
     Priority,
-    /// The head-of-queue tag of SCSI, under which the last to come is the first to be served.
+    /// The head-of-queue tag of SCSI; the drive serves the latest such request first.
     HeadOfQueue,
 }
 
 impl PriorityTag {
-    /// The word used in files and in output.
+    /// Returns the word used in files and in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Priority => "priority",
@@ -33,7 +33,7 @@ impl PriorityTag {
         }
     }
 
-    /// The tag that a request carries.
+    /// Returns the tag that a request carries.
     pub const fn tag(self) -> Tag {
         match self {
             Self::Priority => Tag::Priority,

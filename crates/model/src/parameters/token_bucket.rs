@@ -2,32 +2,32 @@
 //! Traffic shaping of best effort: `[policy.token-bucket]`, `[policy.mdn]` and
 //! `[policy.mdn-extended]`.
 //!
-//! A rate says by its unit what a token is: a request (`"100/s"`), a byte (`"8MB/s"`), or a
-//! nanosecond of device time (`"50%"`). A burst is a length of time: as many tokens as come in
-//! it, so that it follows the rate and needs no unit of its own.
+//! The unit of a rate determines what a token is: a request (`"100/s"`), a byte (`"8MB/s"`), or a
+//! nanosecond of device time (`"50%"`). A burst is a duration: the bucket holds the tokens that
+//! arrive in it, so a burst scales with the rate and needs no other unit.
 
 use serde::{Deserialize, Deserializer};
 
 use crate::quantity::{Quantity, Share};
 use crate::units::{Bandwidth, Duration};
 
-/// What one token stands for.
+/// The meaning of one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenUnit {
-    /// A request, whatever its size (Wu and Brandt, section 3).
+    /// A request of any size (Wu and Brandt, section 3).
     Request,
     /// A byte.
     Byte,
-    /// A nanosecond of device time, charged as b(z)/z for each request of whatever size.
+    /// A nanosecond of device time; each request of any size is charged b(z)/z.
     DeviceTime,
 }
 
-/// Tokens per second, never none.
+/// Tokens per second, at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenRate {
-    /// What a token stands for.
+    /// The meaning of one token.
     pub unit: TokenUnit,
-    /// How many of them come each second, at least 1.
+    /// Number of tokens that arrive each second, at least 1.
     pub per_s: u64,
 }
 
@@ -56,7 +56,7 @@ impl Quantity for TokenRate {
             Self::new(TokenUnit::Byte, Bandwidth::read(text)?.bytes_per_s())
         };
         if rate.per_s == 0 {
-            Err("it is zero: nothing would ever be sent".to_owned())
+            Err("it is zero, so no request would ever be sent".to_owned())
         } else {
             Ok(rate)
         }
@@ -69,31 +69,32 @@ impl<'de> Deserialize<'de> for TokenRate {
     }
 }
 
-/// How much best effort may be sent.
+/// The rate at which best effort may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BestEffortRate {
-    /// So much, whatever the tasks need.
+    /// This rate, independent of the tasks.
     Fixed(TokenRate),
-    /// What the declared tasks leave of this many bytes per second, or, where nothing is said,
-    /// of the device time that b(z) charges.
+    /// The declared tasks' share is subtracted from this many bytes per second, or, without a
+    /// capacity, from the device time that b(z) charges; best effort gets the rest.
     Reserve {
-        /// What the device gives to all together.
+        /// The total rate of the device.
         capacity: Option<Bandwidth>,
     },
 }
 
-/// What every way of shaping has.
+/// The parameters that all kinds of shaping share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shaping {
-    /// The bucket holds the tokens of so much time, and always enough for one request.
-    /// Key `burst`, default 100 ms.
+    /// The bucket holds the tokens that arrive in this time, and always enough for one request. Key
+    /// `burst`, default 100 ms.
     pub burst: Duration,
-    /// A rate for best-effort writes, which then do not share that of reads. Key `write_rate`.
+    /// A separate rate for best-effort writes, which otherwise share the rate of reads. Key
+    /// `write_rate`.
     pub write_rate: Option<TokenRate>,
     /// A rate for interactive requests, which otherwise pass at once. Key `interactive_rate`.
     pub interactive_rate: Option<TokenRate>,
-    /// Whether periodic streams of best effort are found and treated as soft real time.
-    /// Key `detect`, default false.
+    /// Whether periodic streams of best effort are detected and treated as soft real time. Key
+    /// `detect`, default false.
     pub is_detecting: bool,
 }
 
@@ -114,7 +115,7 @@ impl Default for Shaping {
 pub struct TokenBucketParameters {
     /// Key `rate`, a rate or `"reserve"`; the default is `"reserve"` without `capacity`.
     pub rate: BestEffortRate,
-    /// What every way of shaping has.
+    /// The parameters that all kinds of shaping share.
     pub shaping: Shaping,
 }
 
@@ -124,33 +125,33 @@ impl Default for TokenBucketParameters {
     }
 }
 
-/// `[policy.mdn]` and `[policy.mdn-extended]`: best effort at a rate that missed-deadline
-/// notices steer. What the paper leaves open has its default here.
+/// `[policy.mdn]` and `[policy.mdn-extended]`: best effort at a rate that missed-deadline notices
+/// control. The defaults fill in values that the paper does not give.
 ///
 /// # Invariants
-/// - `increase` and `rate_min` have one unit.
+/// - `increase` and `rate_min` have the same unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "RawMdn")]
 pub struct MdnParameters {
-    /// A notice takes this share of the rate away, in parts per million. Key `decrease`,
+    /// The share of the rate that a notice takes away, in parts per million. Key `decrease`,
     /// default 25 %.
     pub decrease_ppm: u32,
-    /// So much comes back after each `interval`; its unit is that of the rate. Key `increase`,
-    /// default 1 request/s.
+    /// The increase of the rate after each `interval`, in the rate's unit. Key `increase`, default
+    /// 1 request/s.
     pub increase: TokenRate,
-    /// Default 500 ms.
+    /// The time between two increases. Default 500 ms.
     pub interval: Duration,
-    /// The rate never falls below. Key `rate_min`, default as `increase`.
+    /// The lowest rate. Key `rate_min`, default as `increase`.
     pub rate_min: TokenRate,
-    /// For so long after a decrease notices are about what was sent before it, and change
-    /// nothing. Key `hold`, default 500 ms; zero for every notice to count.
+    /// Time after a decrease in which notices change nothing, because they concern requests sent
+    /// before it. Key `hold`, default 500 ms; with zero every notice counts.
     pub hold: Duration,
-    /// Over so much time the rate that best effort achieved is measured. Key `window`,
+    /// The length of the window in which best effort's achieved rate is measured. Key `window`,
     /// default 1 s.
     pub window: Duration,
-    /// A task that cheats has no say for so long. Key `mute`, default 10 s.
+    /// Time for which the notices of a task that cheats are ignored. Key `mute`, default 10 s.
     pub mute: Duration,
-    /// What every way of shaping has.
+    /// The parameters that all kinds of shaping share.
     pub shaping: Shaping,
 }
 
@@ -170,7 +171,7 @@ impl Default for MdnParameters {
     }
 }
 
-/// `"reserve"` or a rate.
+/// A rate as written: `"reserve"` or a number.
 enum RawRate {
     Reserve,
     Fixed(TokenRate),
@@ -207,7 +208,7 @@ struct RawTokenBucket {
     detect: bool,
 }
 
-/// The parts that every way of shaping writes alike.
+/// Collects the parameters that all kinds of shaping share.
 fn shaping(
     burst: Option<Duration>,
     write_rate: Option<TokenRate>,
@@ -224,8 +225,8 @@ impl TryFrom<RawTokenBucket> for TokenBucketParameters {
     fn try_from(raw: RawTokenBucket) -> Result<Self, String> {
         let rate = match (raw.rate, raw.capacity) {
             (Some(RawRate::Fixed(_)), Some(_)) => {
-                return Err("`capacity` beside a fixed rate: it is what tasks are taken from\n\
-                            keep one of them, or write rate = \"reserve\""
+                return Err("`capacity` has no meaning beside a fixed rate\n\
+                            delete one of them, or write rate = \"reserve\""
                     .to_owned());
             }
             (Some(RawRate::Fixed(rate)), None) => BestEffortRate::Fixed(rate),
@@ -261,17 +262,17 @@ impl TryFrom<RawMdn> for MdnParameters {
         let increase = raw.increase.or(raw.rate_min).unwrap_or(default.increase);
         let rate_min = raw.rate_min.unwrap_or(increase);
         if increase.unit != rate_min.unit {
-            return Err("`increase` and `rate_min` are of different kinds\n\
+            return Err("`increase` and `rate_min` have different units\n\
                         write both in requests, both in bytes, or both as shares"
                 .to_owned());
         }
         if raw.decrease == Some(Share { ppm: 0 }) {
-            return Err("a decrease of 0%: notices would change nothing\n\
+            return Err("decrease is 0%, so notices would change nothing\n\
                         write a share above zero, for example decrease = \"25%\""
                 .to_owned());
         }
         if [raw.interval, raw.window].contains(&Some(Duration::ZERO)) {
-            return Err("`interval` and `window` are never zero\n\
+            return Err("`interval` and `window` must be above zero\n\
                         write for example interval = \"500ms\""
                 .to_owned());
         }

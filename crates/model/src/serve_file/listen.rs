@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the data are and where clients come in, as it is written.
+//! Reads where the data are and where clients connect.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::{BackingReference, Listen, Named, Tls};
 use crate::file_error::FileError;
 use crate::units::Duration;
 
-/// The store.
+/// Reads where the data are.
 pub(super) fn read_backing(
     backing: Option<Named>,
     simulate: Option<Named>,
@@ -25,26 +25,26 @@ pub(super) fn read_backing(
         }
         (Some(_), None, Some(store)) => Err(FileError::new(
             store.span(),
-            "a store belongs to a simulated drive; `backing` holds its own data",
-            "leave the line out, or write simulate = \"DRIVE\" instead of backing",
+            "`store` needs a simulated drive; `backing` holds its own data",
+            "delete the line, or write simulate = \"DRIVE\" instead of backing",
         )),
         (Some(backing), Some(_), _) => Err(FileError::new(
             backing.span(),
-            "both a backing and a simulated drive",
-            "keep one of the two",
+            "the file has both a backing and a simulated drive",
+            "delete one of the two",
         )),
         (None, None, _) => Err(FileError::new(
             0..0,
-            "no store to serve",
-            "add backing = \"/dev/sdX\" or a file, or simulate = \"DRIVE\"",
+            "the file names no data to serve",
+            "add backing = \"/dev/sdX\" (or a file), or simulate = \"DRIVE\"",
         )),
     }
 }
 
-/// The longest time that a service looks before it blocks: more is a processor given away.
+/// The longest busy polling before the service blocks; more would waste a processor.
 const BUSY_POLL_MAX: Duration = Duration::from_ms(1);
 
-/// How long the service looks before it blocks.
+/// Reads how long the service polls before it blocks.
 pub(super) fn read_busy_poll(
     backing: &BackingReference,
     busy_poll: Option<Spanned<Duration>>,
@@ -52,10 +52,10 @@ pub(super) fn read_busy_poll(
     let Some(busy_poll) = busy_poll else { return Ok(Duration::ZERO) };
     let (fault, help) = match (backing, *busy_poll.get_ref()) {
         (BackingReference::Simulated { .. }, _) => {
-            ("a simulated drive has nothing to look for", "leave the line out")
+            ("a simulated drive has no completions to poll for", "delete the line")
         }
         (_, time) if time > BUSY_POLL_MAX => (
-            "a processor would do nothing but look, before each time the service blocks",
+            "polling longer than 1 ms each time would occupy a whole processor",
             "write at most \"1ms\": a little more than a read takes on the drive is enough",
         ),
         (_, time) => return Ok(time),
@@ -63,7 +63,8 @@ pub(super) fn read_busy_poll(
     Err(FileError::new(busy_poll.span(), fault, help))
 }
 
-/// A simulated drive behaves as its own file says, so no other may stand for it in the proof.
+/// Checks that a simulated drive is also the drive of the proof, because it behaves as its own file
+/// says.
 pub(super) fn check_drive(
     backing: &BackingReference,
     named: Option<&Named>,
@@ -73,18 +74,18 @@ pub(super) fn check_drive(
             if drive.get_ref() != named.get_ref() =>
         {
             let message = format!(
-                "`{}` is simulated, and `{}` would be what is proved",
+                "the file simulates `{}`, but the proof would be for `{}`",
                 drive.get_ref(),
                 named.get_ref()
             );
-            let help = "the simulated drive is its own drive: leave `drive` out";
+            let help = "delete `drive`: the proof is for the simulated drive";
             Err(FileError::new(named.span(), message, help))
         }
         _ => Ok(()),
     }
 }
 
-/// The way in.
+/// Reads where clients connect.
 pub(super) fn read_listen(
     socket: Option<Named>,
     listen: Option<Named>,
@@ -95,26 +96,26 @@ pub(super) fn read_listen(
     match (socket, listen, tls) {
         (Some(_), Some(listen), _) => Err(FileError::new(
             listen.span(),
-            "both a socket and an address to listen at",
-            "keep one of the two",
+            "the file has both a socket and an address to listen at",
+            "delete one of the two",
         )),
         (Some(socket), None, None) if socket.get_ref().is_empty() => Err(FileError::new(
             socket.span(),
-            "a socket without a name",
-            "write for example socket = \"serve.sock\", or leave the line out",
+            "the socket has no name",
+            "write for example socket = \"serve.sock\", or delete the line",
         )),
         (socket, None, None) => Ok(Listen::Unix(socket)),
         (_, None, Some(_)) => Err(FileError::new(
             tls_span.unwrap_or_default(),
-            "[tls] without listen: a socket in the file system is guarded by its permissions",
-            "leave [tls] out, or write listen = \"ADDRESS:PORT\"",
+            "[tls] needs listen; file permissions guard a socket in the file system",
+            "delete [tls], or write listen = \"ADDRESS:PORT\"",
         )),
         (None, Some(address), tls) => {
             let is_loopback = check_address(&address)?;
             if tls.is_none() && !is_loopback {
                 return Err(FileError::new(
                     address.span(),
-                    "anybody who reaches this address could read and write the store",
+                    "every client that reaches this address could read and write the data",
                     "add [tls] with psk or certificates, or listen at 127.0.0.1",
                 ));
             }
@@ -123,32 +124,33 @@ pub(super) fn read_listen(
     }
 }
 
-/// Whether only this machine reaches the address, which has a host and a port from 1 on.
+/// Checks that the address has a host and a port from 1 on, and returns whether only this machine
+/// reaches it.
 fn check_address(address: &Named) -> Result<bool, FileError> {
     let fault = |message: &str, help: String| Err(FileError::new(address.span(), message, help));
     let text = address.get_ref();
     let Some((host, port)) = text.rsplit_once(':') else {
         let help = format!("write for example listen = \"{text}:10809\"");
-        return fault("an address without a port", help);
+        return fault("the address has no port", help);
     };
     if !port.parse::<u16>().is_ok_and(|port| port > 0) {
         let help = format!("write 1 to 65535, for example listen = \"{host}:10809\"");
-        return fault(&format!("`{port}` is no port"), help);
+        return fault(&format!("`{port}` is not a port"), help);
     }
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     if bare.is_none() && host.contains([':', '[', ']']) {
         let help = "write an IPv6 address in brackets, for example listen = \"[::1]:10809\"";
-        return fault("it is not said where the address ends", help.to_owned());
+        return fault("the end of the address is ambiguous", help.to_owned());
     }
     if host.is_empty() {
         let help = format!("write for example listen = \"127.0.0.1:{port}\"");
-        return fault("a port without an address", help);
+        return fault("the port has no address", help);
     }
     let ip = bare.unwrap_or(host).parse::<IpAddr>();
     Ok(host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback()))
 }
 
-/// Where the service is controlled from: not where its clients come in.
+/// Reads the control socket, which must differ from the clients' socket.
 pub(super) fn read_control(
     control: Option<Named>,
     listen: &Listen,
@@ -159,26 +161,26 @@ pub(super) fn read_control(
     if is_taken || control.get_ref().is_empty() {
         return Err(FileError::new(
             control.span(),
-            "control needs a socket of its own",
+            "control needs a separate socket with a name",
             "write for example control = \"serve.ctl\"",
         ));
     }
     Ok(Some(control))
 }
 
-/// Where metrics are read.
+/// Reads the address of the metrics.
 pub(super) fn read_metrics(metrics: Option<Named>) -> Result<Option<SocketAddr>, FileError> {
     let Some(metrics) = metrics else { return Ok(None) };
     let (fault, help) = match metrics.get_ref().parse::<SocketAddr>() {
         Ok(address) if !address.ip().is_loopback() => (
-            "metrics are given to this machine only: they tell everything about every export",
-            "write metrics = \"127.0.0.1:9464\", and let a proxy guard it for others",
+            "metrics are served to this machine only, because they describe every export",
+            "write metrics = \"127.0.0.1:9464\", and put a guarded proxy in front for others",
         ),
         Ok(address) if address.port() == 0 => {
-            ("nobody would know at which port metrics are", "write a port, for example 9464")
+            ("port 0 is a random port, which no client knows", "write a port, for example 9464")
         }
         Ok(address) => return Ok(Some(address)),
-        Err(_) => ("no address and port", "write metrics = \"127.0.0.1:9464\""),
+        Err(_) => ("this is not an address with a port", "write metrics = \"127.0.0.1:9464\""),
     };
     Err(FileError::new(metrics.span(), fault, help))
 }

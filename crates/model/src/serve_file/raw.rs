@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The serve file as it is written: one struct for each table.
+//! The serve file as written: one struct for each table.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -29,7 +29,7 @@ pub(super) struct RawServe {
     pub(super) export: Vec<RawExport>,
 }
 
-/// An export on its own.
+/// One export without a serve file around it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSnippet {

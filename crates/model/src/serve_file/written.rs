@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One export with where it stands in the text, for faults that only a drive shows.
+//! One export with its position in the text, for faults that only the drive file reveals.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use super::raw::RawExport;
 use crate::export::ExportSpec;
 use crate::file_error::FileError;
 
-/// See the module's text.
+/// An export and its position in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Written {
-    /// Without its place.
+    /// The export, without its position.
     pub(super) spec: ExportSpec,
     pub(super) wanted: Wanted,
-    /// Of the contract; the name's where there is none.
+    /// The text of the contract's size, or of the export's name if there is no contract.
     pub(super) size_span: Range<usize>,
-    /// Of the contract; the name's where it says none.
+    /// The text of the contract's operation, or of the export's name if it states none.
     pub(super) op_span: Range<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Written {
         Ok(Self { spec, wanted, size_span, op_span })
     }
 
-    /// An export that stands in no text, where it is.
+    /// Creates an export that has no text, at its present position.
     pub(super) fn of(spec: &ExportSpec) -> Self {
         let wanted = Wanted::at(spec.offset, spec.size);
         Self { spec: spec.clone(), wanted, size_span: 0..0, op_span: 0..0 }

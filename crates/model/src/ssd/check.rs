@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What can be wrong with an `[ssd]` section.
+//! Checks of an `[ssd]` section.
 //!
-//! A section that passes makes a drive that always gets on: its sizes can be counted, its
-//! times added up, and collecting always finds something to gain.
+//! A drive with a section that passes always makes progress: its sizes can be counted, its times
+//! can be added, and collection always finds a block that gains room.
 
 use super::Ssd;
 
-/// What is wrong with an `[ssd]` section.
+/// A fault in an `[ssd]` section.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct SsdError {
-    /// Which value, as `cache: bytes`.
+    /// The faulty value, as `cache: bytes`.
     pub place: &'static str,
-    /// What is wrong with it.
+    /// The fault.
     pub message: String,
     /// What to write instead.
     pub help: String,
@@ -24,22 +24,22 @@ impl SsdError {
     }
 }
 
-/// More of anything is no drive, and its products could not be counted.
+/// The largest count: no drive has more, and products of larger counts would overflow.
 const COUNT_MAX: u32 = 1 << 16;
-/// A second: what takes a die longer is another unit.
+/// One second: a die's operation that takes longer is stated in another unit.
 const TIME_NS_MAX: u64 = 1_000_000_000;
-/// A terabyte per second.
+/// One terabyte per second.
 const RATE_MAX: u64 = 1_000_000_000_000;
-/// A gibibyte: what the drive notes about each unit in it is memory here too.
+/// One gibibyte: the simulator needs memory for each unit in the cache.
 const CACHE_BYTES_MAX: u64 = 1 << 30;
-/// Units of flash: their tables take 9 bytes each, 75 MB in all.
+/// Units of flash: their tables take 9 bytes each, 75 MB in total.
 const UNITS_MAX: u128 = 1 << 23;
 
 impl Ssd {
-    /// Says what is wrong with this section.
+    /// Checks this section.
     ///
     /// # Errors
-    /// The first value that makes no drive, and what to write instead.
+    /// The first impossible value, with advice.
     pub fn check(&self) -> Result<(), SsdError> {
         self.check_counts()?;
         self.check_times()?;
@@ -71,7 +71,7 @@ impl Ssd {
         if !(1..=8).contains(&entries) {
             return Err(SsdError::new(
                 "read_ns",
-                format!("{entries} times of reading"),
+                format!("the list has {entries} entries"),
                 "give one for each page that a plane programs at once, 1 to 8",
             ));
         }
@@ -106,15 +106,17 @@ impl Ssd {
             self.pages_per_block,
             self.page_bytes / self.unit_bytes,
         ];
-        // Each below 2^17, so the product is exact.
+        // Each factor is below 2^17, so the product is exact.
         let units: u128 = factors.into_iter().map(u128::from).product();
         if units <= UNITS_MAX {
             return Ok(());
         }
         Err(SsdError::new(
             "blocks_per_plane",
-            format!("{units} units of flash; their tables are kept in memory: at most {UNITS_MAX}"),
-            "write fewer blocks: a drive takes the same times at a part of its size",
+            format!(
+                "the flash has {units} units, but the simulator's memory holds at most {UNITS_MAX}"
+            ),
+            "write fewer blocks; a smaller drive has the same times",
         ))
     }
 
@@ -126,18 +128,18 @@ impl Ssd {
         within("cache: bytes", self.cache.bytes, least, CACHE_BYTES_MAX)
     }
 
-    /// Whether there is spare flash enough for collecting to get on.
+    /// Checks that the drive has enough spare flash for collection to make progress.
     ///
-    /// Of the die with the most spare flash at most so much is of no use to it: the blocks
-    /// that are to be free, two that are being written and one in which to spare, and in every
-    /// other block the rest of a row.
+    /// On the die with the most spare flash, at most this much is unusable: the blocks that must be
+    /// free, two blocks that are being written, one spare block, and the rest of a row in every
+    /// other block.
     fn check_spare(&self) -> Result<(), SsdError> {
         let Self { collection, blocks_per_plane, .. } = self;
         if collection.background_blocks < collection.foreground_blocks {
             return Err(SsdError::new(
                 "collection: background_blocks",
-                "less than foreground_blocks: nothing would be collected before it is urgent",
-                "write a number that is not less",
+                "it is less than foreground_blocks, so an idle drive would never collect",
+                "write at least foreground_blocks",
             ));
         }
         let kept = u64::from(collection.background_blocks) + 4;
@@ -149,8 +151,10 @@ impl Ssd {
         }
         Err(SsdError::new(
             "over_provisioning_percent",
-            format!("leaves {spare} units spare; with this collection the drive needs {needed}"),
-            "write a larger share, more and smaller blocks, or less in [ssd.collection]",
+            format!(
+                "it leaves {spare} spare units, but with this collection the drive needs {needed}"
+            ),
+            "write a larger share, more and smaller blocks, or fewer blocks in [ssd.collection]",
         ))
     }
 }
@@ -162,7 +166,7 @@ fn within(place: &'static str, value: u64, least: u64, most: u64) -> Result<(), 
     Err(SsdError::new(
         place,
         format!("{value} is not between {least} and {most}"),
-        "write a value between the two",
+        "write a value in this range",
     ))
 }
 
@@ -170,6 +174,6 @@ fn multiple(place: &'static str, value: u32, of: u32, what: &str) -> Result<(), 
     if value.is_multiple_of(of) {
         return Ok(());
     }
-    let message = format!("{value} is no multiple of {of}, the {what}");
+    let message = format!("{value} is not a multiple of {of}, the {what}");
     Err(SsdError::new(place, message, format!("write for example {}", value.next_multiple_of(of))))
 }

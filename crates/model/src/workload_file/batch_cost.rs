@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `batch_cost` of `[policy.dqf]` against what is known of the requests' costs.
+//! Checks `batch_cost` of `[policy.dqf]` against the known costs of the requests.
 
 use super::bind::ms_ceil;
 use super::{WorkloadFile, within_time_max};
@@ -10,8 +10,8 @@ use crate::units::{Bytes, Duration};
 use crate::workload::{BatchChoice, Workload};
 
 impl WorkloadFile {
-    /// Refuses a limit by cost where requests have no costs of their own, where the dearest of
-    /// them exceeds it, and beside a count of which the costs do not speak.
+    /// Refuses a limit by cost if the requests have no cost model, if the most expensive request
+    /// exceeds the limit, or if the count exceeds the batches that the cost model covers.
     pub(super) fn check_batch_cost(&self, workload: &Workload) -> Result<(), FileError> {
         let Some(cost_max) = workload.parameters.dqf.batch_cost else { return Ok(()) };
         within_time_max(cost_max, self.policy.batch_cost_span.clone(), "cost of a batch")?;
@@ -22,13 +22,13 @@ impl WorkloadFile {
         let Some((costs, charges)) = costs.zip(RequestCharges::of_workload(workload)) else {
             return wrong(
                 format!(
-                    "batch_cost limits batches by what each request costs, and on `{}` the \
-                     requests of this workload have no costs of their own",
+                    "batch_cost needs the cost of each request, but the cost model of `{}` does not \
+                     cover this workload",
                     workload.drive_name
                 ),
-                "leave it out: batch = \"auto\" or a number of requests limits the batches. \
-                 Costs need a drive that was measured with each kind of request ([[batch]]), or \
-                 has them in [cost], and a workload with more than one kind"
+                "delete batch_cost; batch = \"auto\" or a number of requests limits the batches. \
+                 Costs need a drive with measurements of each kind of request ([[batch]]) or \
+                 with [cost], and a workload with more than one kind of request"
                     .to_owned(),
             );
         };
@@ -37,12 +37,12 @@ impl WorkloadFile {
             let (op, size, charge) = dearest;
             return wrong(
                 format!(
-                    "a {} of {size} costs {}, which is more than a batch may cost ({})",
+                    "a {} of {size} costs {}, which exceeds batch_cost ({})",
                     op.name(),
                     ms_ceil(charge),
                     ms_ceil(cost_max)
                 ),
-                format!("write at least batch_cost = \"{}\", or leave it out", ms_ceil(charge)),
+                format!("write at least batch_cost = \"{}\", or delete it", ms_ceil(charge)),
             );
         }
         match (workload.batch, costs.batch_max) {
@@ -50,7 +50,7 @@ impl WorkloadFile {
                 Err(FileError::new(
                     self.policy.batch_span.clone(),
                     format!(
-                        "a batch of {batch_max} requests limited by batch_cost: the costs hold for \
+                        "a batch of {batch_max} requests exceeds the cost model, which holds for \
                          batches of at most {known_max}"
                     ),
                     format!("write at most {known_max}, or batch = \"auto\""),
@@ -60,7 +60,7 @@ impl WorkloadFile {
         }
     }
 
-    /// The dearest request of any source.
+    /// Returns the most expensive request of all sources.
     fn dearest(&self, charges: &RequestCharges) -> Option<(Op, Bytes, Duration)> {
         let with_charge = |(op, size, _)| Some((op, size, charges.of_request(op, size)?));
         let all: Option<Vec<_>> = self.kinds().map(with_charge).collect();

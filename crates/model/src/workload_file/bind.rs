@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A workload meets its drive: which batch table it is charged from, and what does not fit.
+//! Binds a workload to its drive: selects the batch table of its requests, and reports misfits.
 
 use std::ops::Range;
 
@@ -14,21 +14,21 @@ use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::{BatchChoice, Workload};
 
-/// The first source that asks for an operation, for the place in messages.
+/// An operation that the workload needs, with its first source's position for messages.
 pub(super) struct Asked {
     pub(super) op: Op,
     span: Range<usize>,
 }
 
 impl WorkloadFile {
-    /// The workload on this drive.
+    /// Returns the workload on this drive.
     ///
-    /// All batches are charged from the table of the largest request of any source; where
-    /// that size was not measured, from the next larger one.
+    /// All batches are charged from the table of the largest request of any source; if that size
+    /// was not measured, from the next larger size.
     ///
     /// # Errors
-    /// Where the drive was not measured for what the workload asks, or the batch size
-    /// exceeds the table; with the place in the workload file.
+    /// If the drive's measurements do not cover the workload, or if the batch size exceeds the
+    /// table; with the position in the workload file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
         self.policy.check_use(&self.asked)?;
         let mut notes = Vec::new();
@@ -39,14 +39,14 @@ impl WorkloadFile {
             note_table(measured, size_max, &mut notes);
             tables.push(measured);
         }
-        // An inline table holds for reads and writes alike, and for batches that mix them.
+        // An inline table holds for reads, for writes, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {
                 notes.push(
                     "the workload reads and writes: a mixed batch is charged as its reads and \
-                     its writes one after the other, which nobody measured"
+                     its writes one after the other; no measurement supports this"
                         .to_owned(),
                 );
                 first.table.mixed_with(&second.table)
@@ -80,9 +80,9 @@ impl WorkloadFile {
         Ok(workload)
     }
 
-    /// What batches of this workload take where its requests are of different kinds: as the
-    /// drive file says, or the envelope of the tables of these kinds. None where all requests
-    /// are charged from one table, which then says more.
+    /// Returns the cost model if the requests are of different kinds: the drive file's model, or
+    /// the envelope of the tables of these kinds. `None` if all requests are charged from one
+    /// table, which is then more precise.
     fn costs(&self, drive: &DriveFile, notes: &mut Vec<String>) -> Option<CostModel> {
         let kinds: Vec<(Op, Bytes, u64)> = self.kinds().collect();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
@@ -116,7 +116,7 @@ impl WorkloadFile {
         Some(costs.clone())
     }
 
-    /// Operation, size and number of requests of every source.
+    /// Returns the operation, size and number of requests of every source.
     pub(super) fn kinds(&self) -> impl Iterator<Item = (Op, Bytes, u64)> {
         let tasks = self.tasks.iter().map(|placed| &placed.source);
         let tasks = tasks.map(|task| (task.op, task.size, u64::from(task.requests)));
@@ -124,7 +124,7 @@ impl WorkloadFile {
         tasks.chain(loads.map(|load| (load.op, load.size, 1)))
     }
 
-    /// The largest request, with where its size is written.
+    /// Returns the size of the largest request, with its position in the text.
     fn largest_request(&self) -> (Bytes, Range<usize>) {
         let tasks = self.tasks.iter().map(|task| (task.source.size, &task.size_span));
         let loads = self.best_effort.iter().map(|load| (load.source.size, &load.size_span));
@@ -133,7 +133,7 @@ impl WorkloadFile {
         (size, span.clone())
     }
 
-    /// Which operations are asked for: at most one entry for each.
+    /// Returns the operations that the workload needs, each once.
     pub(super) fn operations(&self) -> Vec<Asked> {
         fn asked<T>(placed: &Placed<T>, op: Op) -> Asked {
             Asked { op, span: placed.op_span.clone() }
@@ -166,7 +166,7 @@ impl WorkloadFile {
     }
 }
 
-/// The table of the smallest measured size that covers `size`.
+/// Returns the table of the smallest measured size that covers `size`.
 fn measured_for<'a>(
     drive: &'a DriveFile,
     asked: &Asked,
@@ -178,7 +178,7 @@ fn measured_for<'a>(
     if of_op().next().is_none() {
         return Err(FileError::new(
             asked.span.clone(),
-            format!("drive `{}` was never measured for {op}s", drive.name),
+            format!("drive `{}` has no measurements of {op}s", drive.name),
             how_to_measure(drive, &format!("--op {op} --size {size}")),
         ));
     }
@@ -188,7 +188,7 @@ fn measured_for<'a>(
         FileError::new(
             size_span.clone(),
             format!(
-                "a request of {size} is larger than every size that `{}` was measured for: {op}s of {}",
+                "a request of {size} is larger than every measured size of `{}`: {op}s of {}",
                 drive.name,
                 sizes.join(", ")
             ),
@@ -197,7 +197,7 @@ fn measured_for<'a>(
     })
 }
 
-/// The table for this operation of the smallest measured size that covers `size`.
+/// Returns the table of this operation for the smallest measured size that covers `size`.
 pub(super) fn covering_table(
     tables: &[MeasuredTable],
     op: Op,
@@ -209,29 +209,29 @@ pub(super) fn covering_table(
     tables.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// A drive that can be simulated is measured by its name or file, any other as a device.
+/// Returns the advice to measure: a simulated drive by its name or file, any other as a device.
 fn how_to_measure(drive: &DriveFile, options: &str) -> String {
     let is_simulated = drive.mechanics.is_some() || drive.ssd.is_some();
     let target = if is_simulated { "NAME|FILE -o NEW.drive.toml" } else { "DEVICE|FILE" };
     format!("measure it with `tidegate profile {target} {options}`, or name another drive")
 }
 
-/// As results show times: in milliseconds, rounded up to the microsecond.
+/// Prints a time as results show it: in milliseconds, rounded up to the microsecond.
 pub(super) fn ms_ceil(time: Duration) -> String {
     let us = time.ns().div_ceil(1_000);
     format!("{}.{:03}ms", us / 1_000, us % 1_000)
 }
 
-/// What the bound by costs rests on where the costs were derived.
+/// Returns the note on the assumption behind derived costs.
 fn note_envelope(costs: &CostModel) -> String {
     let of_kind = |cost: &crate::cost::RequestCost| {
         format!("{} for a {} of {}", ms_ceil(cost.time_max), cost.op.name(), cost.size)
     };
     let kinds: Vec<String> = costs.requests.iter().map(of_kind).collect();
     format!(
-        "the requests differ: the bound `mixed` charges {} for a batch and {}. These cover \
-         every measured batch of one kind; that a mixed one takes no longer than those do on \
-         average, nobody measured",
+        "the requests differ: the bound `mixed` charges {} for a batch and {}. These charges \
+         cover every measured batch of one kind. The bound assumes that a mixed batch takes no \
+         longer than these batches on average; no measurement supports this",
         ms_ceil(costs.positioning_max),
         kinds.join(", ")
     )
@@ -242,7 +242,7 @@ fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
         (Some(op), Some(measured_size)) => {
             if measured_size != size {
                 notes.push(format!(
-                    "{}s of up to {size} are charged as {measured_size}, the next larger size measured",
+                    "{}s of up to {size} are charged as {measured_size}, the next larger measured size",
                     op.name()
                 ));
             }
@@ -252,13 +252,13 @@ fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
     };
     if !measured.table.raised().is_empty() {
         notes.push(format!(
-            "the table for {what} is not monotone: {} lay below a smaller batch, and its running maximum is used instead",
+            "the table for {what} is not monotone: {} measured faster than a smaller batch; the smaller batch's time is used",
             raised_entries(measured.table.raised())
         ));
     }
 }
 
-/// `b(3), b(4) and 7 more`.
+/// Formats batch sizes as `b(3), b(4) and 7 more`.
 fn raised_entries(raised: &[u32]) -> String {
     let named: Vec<String> =
         raised.iter().take(3).map(|requests| format!("b({requests})")).collect();

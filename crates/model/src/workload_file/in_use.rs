@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What stands under `[policy]` and would do nothing, or the same thing twice.
+//! Refuses lines under `[policy]` that would have no effect, or the same effect twice.
 //!
-//! A line without effect is a promise that nobody keeps: whoever writes `[policy.token-bucket]`
-//! and forgets the regulator believes that best effort is shaped. It is refused when the file
-//! is bound and not before, since the command line may name further policies.
+//! A user who writes `[policy.token-bucket]` and forgets the regulator believes that best effort is
+//! shaped. The check runs when the file is bound and not before, because the command line may name
+//! further policies.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::file_error::FileError;
 use crate::names::{PolicyName, RegulatorName};
 
 impl Policy {
-    /// Refuses `[policy.NAME]` of what is neither the file's policy, nor one of `asked`, nor a
+    /// Refuses `[policy.NAME]` if NAME is neither the file's policy, nor one of `asked`, nor a
     /// regulator; and a regulator that wraps itself.
     pub(super) fn check_use(&self, asked: &[PolicyName]) -> Result<(), FileError> {
         self.check_regulators(asked)?;
@@ -36,7 +36,7 @@ impl Policy {
                 return Err(FileError::new(
                     span.clone(),
                     format!(
-                        "a second regulator `{regulator}`: both would have the same parameters"
+                        "this is a second regulator `{regulator}`; both would have the same parameters"
                     ),
                     "name each regulator once",
                 ));
@@ -46,10 +46,10 @@ impl Policy {
                 return Err(FileError::new(
                     span.clone(),
                     format!(
-                        "the regulator `{regulator}` round the policy `{regulator}`, which is the same"
+                        "the regulator `{regulator}` wraps the policy `{regulator}`, which is the same"
                     ),
                     format!(
-                        "leave the regulator out, or name the policy that `{regulator}` is to wrap, \
+                        "delete the regulator, or name another policy for `{regulator}` to wrap, \
                          for example name = \"dqf\""
                     ),
                 ));
@@ -69,5 +69,5 @@ fn how_to_use(name: &str) -> String {
         (true, false) => as_policy,
         _ => as_regulator,
     };
-    format!("{how}; or leave the table out")
+    format!("{how}; or delete the table")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The workload file as it is written: one struct for each table, readers for the values
-//! that may be written in more than one way.
+//! The workload file as written: one struct for each table, and readers for values with more than
+//! one notation.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -75,7 +75,7 @@ fn hard() -> Class {
     Class::Hard
 }
 
-/// Where `op` is written, or the name where it is left out.
+/// Returns the position of `op`, or of the name if `op` is left out.
 fn written(op: &Spanned<Op>, name: &Spanned<String>) -> Range<usize> {
     if op.span().is_empty() { name.span() } else { op.span() }
 }
@@ -92,7 +92,7 @@ impl RawBestEffort {
     }
 }
 
-/// Requests are whole sectors, and not nothing.
+/// Checks that a request is a whole number of sectors, at least one.
 pub(crate) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
     let bytes = size.get_ref().get();
     if bytes != 0 && bytes.is_multiple_of(Lba::SECTOR_BYTES) {
@@ -100,25 +100,25 @@ pub(crate) fn check_size(size: &Spanned<Bytes>) -> Result<(), FileError> {
     }
     Err(FileError::new(
         size.span(),
-        format!("a request of {bytes} bytes: devices move whole sectors of 512 bytes"),
+        format!("a request has {bytes} bytes, but devices move whole sectors of 512 bytes"),
         format!("write for example {}", Bytes::EXAMPLE),
     ))
 }
 
-/// `"auto"` or a number of requests.
+/// A batch size as written: `"auto"` or a number of requests.
 pub(super) enum RawBatch {
     Auto,
     Fixed(u32),
 }
 
-/// `"10ms"`, `["0ms", "10ms"]` or `{ step = "10ms" }`.
+/// An offset as written: `"10ms"`, `["0ms", "10ms"]` or `{ step = "10ms" }`.
 pub(super) enum RawOffset {
     Same(Duration),
     Each(Vec<Duration>),
     Step(Duration),
 }
 
-/// `"random"`, `"sequential"` or `{ from = "0%", to = "20%" }`.
+/// A place as written: `"random"`, `"sequential"` or `{ from = "0%", to = "20%" }`.
 pub(super) struct RawPlace(pub(super) Place);
 
 impl Default for RawPlace {
@@ -127,7 +127,7 @@ impl Default for RawPlace {
     }
 }
 
-/// A name, or a `[drive]` table.
+/// A drive as written: a name, or a `[drive]` table.
 pub(super) enum RawDrive {
     Named(String),
     Inline(InlineDrive),
@@ -144,7 +144,7 @@ pub(super) struct InlineDrive {
     starvation_ns_max: Option<u64>,
 }
 
-/// A value that is written as a string, a number, a list or a table.
+/// A value that may be written as a string, a number, a list or a table.
 trait Written: Sized {
     const EXPECTED: &'static str;
 
@@ -168,12 +168,12 @@ impl Written for RawBatch {
     fn from_text<E: Error>(text: &str) -> Result<Self, E> {
         match text {
             "auto" => Ok(Self::Auto),
-            _ => Err(E::custom(format!("`{text}` is no batch size\nwrite {}", Self::EXPECTED))),
+            _ => Err(E::custom(format!("`{text}` is not a batch size\nwrite {}", Self::EXPECTED))),
         }
     }
     fn from_number<E: Error>(number: i64) -> Result<Self, E> {
         u32::try_from(number).map(Self::Fixed).map_err(|_| {
-            E::custom(format!("`{number}` is no batch size\nwrite {}", Self::EXPECTED))
+            E::custom(format!("`{number}` is not a batch size\nwrite {}", Self::EXPECTED))
         })
     }
 }
@@ -208,7 +208,7 @@ impl Written for RawPlace {
         match text {
             "random" => Ok(Self(Place::Random)),
             "sequential" => Ok(Self(Place::Sequential)),
-            _ => Err(E::custom(format!("`{text}` is no place\nwrite {}", Self::EXPECTED))),
+            _ => Err(E::custom(format!("`{text}` is not a place\nwrite {}", Self::EXPECTED))),
         }
     }
     fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
@@ -273,8 +273,8 @@ macro_rules! deserialize_written {
 }
 deserialize_written!(RawBatch, RawOffset, RawPlace, RawDrive);
 
-/// The drive that a file names, or the drive file that its inline table amounts to: one
-/// table for every operation and every size.
+/// Reads the drive: the name of a drive file, or an inline table, which becomes a drive file with
+/// one table for every operation and every size.
 pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileError> {
     let span = raw.span();
     let inline = match raw.into_inner() {
@@ -284,7 +284,7 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
     if *inline.kind.get_ref() != DriveKind::Pseudo {
         return Err(FileError::new(
             inline.kind.span(),
-            "an inline drive has a table of maxima and nothing else",
+            "an inline drive can only be a table of maxima",
             "write kind = \"pseudo\", or name a drive file",
         ));
     }
@@ -296,8 +296,8 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         Some(depth) => {
             return Err(FileError::new(
                 depth.span(),
-                format!("the drive accepts fewer requests than the table's {}", table.batch_max()),
-                "write a larger depth, or leave it out",
+                format!("depth is less than the table's {} requests", table.batch_max()),
+                "write a larger depth, or delete it",
             ));
         }
     };
@@ -330,7 +330,7 @@ fn inline_tables(ns_max: Option<Spanned<Vec<u64>>>) -> Result<Vec<MeasuredTable>
     Ok(vec![inline_table(ns_max.into_inner(), table)])
 }
 
-/// A table for every operation and every size.
+/// Returns a table for every operation and every size.
 fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
     MeasuredTable {
         op: None,

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Until when the drive may be busy and leave the waiting requests feasible, if then they are
-//! served one after the other in the order of release: with all of them, and with all but each
-//! in turn, which is what remains when that one is the request that goes.
+//! Computes the latest instants until which the drive may be busy if the waiting requests, served
+//! in the order of release, must stay feasible. One instant is for all requests, and one for all
+//! but each single request, because that one may be the request to send.
 
 use tidegate_model::Duration;
 
-/// The latest instants, made anew at each decision.
+/// The latest instants, recomputed at each decision.
 #[derive(Debug, Default)]
 pub(super) struct Latest {
-    /// With all of them, in ns; the largest number where nothing waits.
+    /// For all requests, in ns; `i128::MAX` if none waits.
     pub(super) all: i128,
-    /// Index = place in the order of release: with all but this one; with all where it is in
-    /// no fallback anyway.
+    /// For all requests but one, by that request's index in release order; equal to `all` if the
+    /// request is not in the fallback.
     pub(super) without: Vec<i128>,
 }
 
 impl Latest {
-    /// Measures anew: `waiting` is the due of each request in ns and whether it is excused from
-    /// the fallback; each of the others takes `service_max`.
+    /// Recomputes the instants. `waiting` gives for each request its deadline in ns and whether it
+    /// is excused from the fallback; each of the others takes `service_max`.
     ///
     /// # Complexity
-    /// O(waiting); nothing is allocated once there is room.
+    /// O(waiting); allocates nothing once there is capacity.
     pub(super) fn measure(
         &mut self,
         waiting: impl DoubleEndedIterator<Item = (i128, bool)> + ExactSizeIterator + Clone,
@@ -43,7 +43,7 @@ impl Latest {
                 *without_ns = self.all;
                 continue;
             }
-            // Those behind it move up by one. Saturation: there may be none.
+            // The requests behind it move up by one. Saturation is intended: there may be none.
             *without_ns = (*without_ns).min(after_ns.saturating_add(service_ns));
             after_ns = after_ns.min(due_ns - ahead_ns);
             ahead_ns -= service_ns;
@@ -57,7 +57,7 @@ mod tests {
 
     use super::*;
 
-    /// By the definition: those that are served, in order, without one.
+    /// Returns the instant by definition: for the requests that are served, in order, without one.
     fn directly(waiting: &[(i128, bool)], without: Option<usize>) -> i128 {
         let served = waiting.iter().enumerate();
         let served = served.filter(|&(index, &(_, excused))| !excused && Some(index) != without);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `das` keeps of each task: when its next job may come, and which jobs may be dropped.
+//! The state that `das` keeps of each task: its next release, and the jobs that may be dropped.
 //!
 //! # Quality
-//! A task that must have only the share q of its jobs served earns 1 - q with each job; a job
-//! that is released when a whole one is earned is excused. The whole one is spent when it is
-//! dropped and comes back when it is served after all. No more than one is kept, so that drops
-//! are spread: in any k jobs one after the other at most 1 + k (1 - q) are dropped, and of
-//! the first k at most k (1 - q).
+//! A task that needs only the share q of its jobs served earns 1 - q with each job. A job that is
+//! released when a whole job is earned is excused. The earned job is spent when the excused job is
+//! dropped and returned when it is served after all. At most one is kept, so drops are spread: in
+//! any k consecutive jobs at most 1 + k (1 - q) are dropped, and among the first k at most k (1 -
+//! q).
 //!
-//! Only jobs of one request are excused: of a larger job some requests may be served already
-//! when the others turn out to be too late, and then nothing was gained.
+//! Only jobs of one request are excused. Some requests of a larger job may already be served when
+//! the others turn out to be too late; dropping these would gain nothing.
 //!
 //! # Units
-//! Behind `tokens-per-task` the requests of a job may come one by one, each token back p after it
-//! was taken. There a task of e requests is kept as e units, tasks of one request each: the proof
-//! in `tidegate_analysis::das` speaks of them as of any sporadic tasks. A request belongs to the unit that
-//! waits for nothing and whose next release is the earliest.
+//! Behind `tokens-per-task` the requests of a job may be eligible one by one, each token back p
+//! after it was taken. A task of e requests is then kept as e units, tasks of one request each; the
+//! proof in `tidegate_analysis::das` treats them as any sporadic tasks. A request belongs to the
+//! unit that has no waiting request and may release first.
 
 use std::ops::Range;
 
@@ -29,16 +29,16 @@ struct TaskState {
     period: Duration,
     deadline: Duration,
     requests: u32,
-    /// What each job earns.
+    /// The share that each job earns.
     excused_ppm: u32,
     earned_ppm: u32,
     last_released: Option<Time>,
-    /// Requests that wait and must be served.
+    /// Waiting requests that must be served.
     mandatory_count: u32,
 }
 
 impl TaskState {
-    /// Of a task, or of one of its units, whose jobs have `requests` requests.
+    /// Returns the state of a task, or of one of its units, whose jobs have `requests` requests.
     fn new(task: &Task, requests: u32) -> Self {
         let is_single = task.requests == 1;
         Self {
@@ -52,34 +52,34 @@ impl TaskState {
         }
     }
 
-    /// The earliest next release; a task that released nothing yet may do so at any time.
+    /// Returns the earliest next release; a task without a release so far may release at any time.
     fn next_release(&self) -> Time {
         self.last_released
             .map_or(Time::ZERO, |last| last.checked_add(self.period).unwrap_or(Time::MAX))
     }
 
-    /// What it will have earned when its next job is released.
+    /// Returns the share earned when its next job is released.
     fn earned_with_next(&self) -> u32 {
         (self.earned_ppm + self.excused_ppm).min(WHOLE_PPM)
     }
 
-    /// Whether its next job has to be served, and nothing that waits says when it comes.
+    /// Whether its next job must be served and no waiting request delays its release.
     fn is_expected(&self) -> bool {
         self.mandatory_count == 0 && self.earned_with_next() < WHOLE_PPM
     }
 }
 
-/// The latest instant at which the drive must be free again, and what makes it so.
+/// The latest instant at which the drive must be free again, and the release that sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slack {
-    /// In nanoseconds of the run; it may be past, even before its begin.
+    /// In nanoseconds of the run; it may be in the past, even before the run's begin.
     pub(super) latest_ns: i128,
-    /// The release that sets the limit. While time passes without one the limit grows from
-    /// here on, as fast as time passes.
+    /// The release that sets the limit. While no release happens, the limit grows from here on at
+    /// the rate of time.
     pub(super) from: Time,
 }
 
-/// To whom a request belongs: a task, and which of its units where it has some.
+/// The owner of a request: a task, and its unit if it has units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
     task: usize,
@@ -89,18 +89,18 @@ pub(super) struct Unit {
 /// The tasks of a plan, or their units.
 ///
 /// # Invariants
-/// - `of_task` are ranges of `states` one behind the other, none of them empty.
+/// - `of_task` holds consecutive ranges of `states`, none of them empty.
 #[derive(Debug)]
 pub(super) struct Tasks {
     states: Vec<TaskState>,
-    /// Index = task of the plan.
+    /// The range of each task, by its index in the plan.
     of_task: Vec<Range<usize>>,
-    /// Indices of `states` by earliest next release.
+    /// Indices of `states`, sorted by earliest next release.
     by_next_release: Vec<usize>,
 }
 
 impl Tasks {
-    /// No task released anything yet.
+    /// Returns the tasks of `plan`, none of which has released a job.
     pub(super) fn new(plan: &Plan) -> Self {
         let has_units = plan.regulators.contains(&RegulatorName::TokensPerTask);
         let (mut states, mut of_task) = (Vec::new(), Vec::new());
@@ -117,7 +117,7 @@ impl Tasks {
         Self { by_next_release: (0..states.len()).collect(), states, of_task }
     }
 
-    /// From now on these tasks; what is known of those that stay is kept.
+    /// Replaces the tasks; the state of those that stay is kept.
     pub(super) fn reconfigure(&mut self, plan: &Plan) {
         let mut new = Self::new(plan);
         for (places, known) in new.of_task.iter().zip(&self.of_task) {
@@ -133,10 +133,10 @@ impl Tasks {
         *self = new;
     }
 
-    /// Notes a request of a job released at `at`; where it belongs, and whether it is excused.
+    /// Records a request of a job released at `at`. Returns its owner, and whether it is excused.
     ///
     /// # Complexity
-    /// O(tasks), or O(units) where there are units.
+    /// O(tasks), or O(units) if there are units.
     pub(super) fn released(&mut self, task: usize, at: Time, is_optional: bool) -> (Unit, bool) {
         let Some(places) = self.of_task.get(task).cloned() else {
             return (Unit { task, offset: 0 }, false);
@@ -174,9 +174,9 @@ impl Tasks {
         self.by_next_release.insert(place, moved);
     }
 
-    /// Notes that a request waits no longer and was not dropped.
+    /// Records that a request no longer waits and was not dropped.
     pub(super) fn left(&mut self, Unit { task, offset }: Unit, is_excused: bool) {
-        // A later plan may know it no more.
+        // A later plan may not contain the task any more.
         let place = self.of_task.get(task).and_then(|places| places.clone().nth(offset));
         let Some(state) = place.map(|index| &mut self.states[index]) else { return };
         if is_excused {
@@ -186,12 +186,12 @@ impl Tasks {
         }
     }
 
-    /// How late the drive may become free for jobs that may come from `now` on to be in time,
-    /// with `waiting_count` requests ahead of them and `service_max` for each; none where no
-    /// job is expected.
+    /// Returns the latest instant at which the drive must be free so that jobs released from `now`
+    /// on are in time. `waiting_count` requests are ahead of them, each of which takes
+    /// `service_max`. `None` if no job is expected.
     ///
     /// # Bound
-    /// Least `r + d_k - C (waiting + sum of e_i over tasks with r_i <= r)`, over the earliest
+    /// The least `r + d_k - C (waiting + sum of e_i over tasks with r_i <= r)`, over the earliest
     /// releases r and the tasks k with r_k <= r.
     ///
     /// # Complexity

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real-time requests in order of their absolute deadlines, equal ones in order of release.
+//! A queue of real-time requests in order of absolute deadline, equal ones in order of release.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,15 +9,15 @@ use tidegate_model::{Plan, Request, RequestId, Time};
 use crate::Full;
 use crate::queue::RealTimeQueue;
 
-/// The due of a request as a place in the order: one without a deadline comes last.
+/// Returns a request's absolute deadline as a sort key: a request without one comes last.
 pub(crate) fn due_of(request: &Request) -> Time {
     request.due.unwrap_or(Time::MAX)
 }
 
-/// The earliest due first, ties by name, which rises in the order of release.
+/// Requests with the earliest deadline first, ties by id; ids increase in the order of release.
 ///
 /// # Complexity
-/// O(log queued) for `push` and `pop`, nothing allocated once the room has grown.
+/// O(log queued) for `push` and `pop`; allocates nothing once its capacity has grown.
 #[derive(Debug)]
 pub(crate) struct DueQueue {
     requests: BinaryHeap<Reverse<(Time, RequestId)>>,
@@ -25,7 +25,7 @@ pub(crate) struct DueQueue {
 }
 
 impl DueQueue {
-    /// An empty queue. Room grows on demand up to the bound and is then kept.
+    /// Returns an empty queue. It grows on demand up to the bound and keeps its capacity.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { requests: BinaryHeap::new(), queued_max }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real-time requests in order of their absolute deadlines, equal ones in the order in which
-//! an elevator that only serves upwards passes them.
+//! A queue of real-time requests in order of absolute deadline. Equal ones are in the order in
+//! which an elevator that only serves upwards passes them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::one_at_a_time::{PlacedQueue, end_of};
 use crate::Full;
 use crate::queue::RealTimeQueue;
 
-/// A request as it stands in the order.
+/// A request with its sort key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     due: Time,
@@ -20,7 +20,8 @@ struct Entry {
     sectors: u64,
 }
 
-/// The earliest due first; equal dues upwards from the head, then from the lowest again.
+/// Requests with the earliest deadline first; equal deadlines upwards from the head, then from the
+/// lowest position.
 ///
 /// # Complexity
 /// O(log queued) for `push` and `pop`.
@@ -32,7 +33,7 @@ pub(crate) struct ElevatorQueue {
 }
 
 impl ElevatorQueue {
-    /// An empty queue before a head at the drive's first sector.
+    /// Returns an empty queue with the head at the drive's first sector.
     pub(crate) fn new(queued_max: u32) -> Self {
         Self { requests: BTreeSet::new(), head: Lba::new(0), queued_max }
     }

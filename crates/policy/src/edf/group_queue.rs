@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Real-time requests in groups of near deadlines, inside a group the smallest first, equal
-//! sizes by distance from the head.
+//! A queue of real-time requests in groups of near deadlines. Within a group the smallest comes
+//! first, equal sizes by distance from the head.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,26 @@ use super::one_at_a_time::{PlacedQueue, end_of};
 use crate::Full;
 use crate::queue::RealTimeQueue;
 
-/// What the order inside a group asks of a request.
+/// The properties of a request that its group's order uses.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     task: TaskIndex,
-    /// From the instant its deadline counts from.
+    /// The relative deadline, from the instant from which it counts.
     until_due: Duration,
     start: Lba,
     size: Bytes,
 }
 
-/// The group of the earliest due, in it the smallest first, then the nearest, then the oldest.
+/// Takes the group of the earliest deadline, in it the smallest request, then the nearest, then the
+/// oldest.
 ///
 /// # Complexity
-/// O(log queued) for `push`; O(group) for `pop`, all that is queued at worst: nearness of
-/// deadlines and nearness of positions have no common order to keep.
+/// O(log queued) for `push`; O(group) for `pop`, at worst the whole queue: no one order serves both
+/// near deadlines and near positions.
 #[derive(Debug)]
 pub(crate) struct GroupQueue {
     requests: BTreeMap<(Time, RequestId), Entry>,
-    /// Relative deadlines; index = task.
+    /// Relative deadlines, by task index.
     deadlines: Vec<Duration>,
     group_ppm: u32,
     head: Lba,
@@ -37,8 +38,8 @@ pub(crate) struct GroupQueue {
 }
 
 impl GroupQueue {
-    /// An empty queue whose groups span `group_ppm` of the earliest request's relative
-    /// deadline, before a head at the drive's first sector.
+    /// Returns an empty queue with the head at the drive's first sector. A group spans `group_ppm`
+    /// of the earliest request's relative deadline.
     pub(crate) fn new(group_ppm: u32, tasks: &[Task], queued_max: u32) -> Self {
         Self {
             requests: BTreeMap::new(),
@@ -49,13 +50,13 @@ impl GroupQueue {
         }
     }
 
-    /// The latest due of the group that begins with this request.
+    /// Returns the latest deadline in the group that begins with this request.
     fn group_end(&self, due: Time, earliest: &Entry) -> Time {
-        // A task that the plan does not know has the deadline that its request shows.
+        // For a task that is not in the plan, the request gives the deadline.
         let deadline = self.deadlines.get(earliest.task.index()).unwrap_or(&earliest.until_due);
         let span = u128::from(deadline.ns()) * u128::from(self.group_ppm) / 1_000_000;
         let span = u64::try_from(span).expect("a share of a u64");
-        // Saturation: beyond the last instant there is no later due to leave out.
+        // Saturation is intended: no deadline is later than the last instant.
         Time::from_ns(due.ns().saturating_add(span))
     }
 
@@ -78,7 +79,7 @@ impl RealTimeQueue for GroupQueue {
             return Err(Full);
         }
         let due = due_of(request);
-        // Saturation: a due before the release leaves no time at all.
+        // Saturation is intended: a deadline before the release leaves no time.
         let until_due = Duration::from_ns(due.ns().saturating_sub(request.eligible.ns()));
         let Request { id, task, start, size, .. } = *request;
         self.requests.insert((due, id), Entry { task, until_due, start, size });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One request on the drive at a time: real time in the order of a queue, best effort in the
-//! order of release, and only when no real-time request is queued.
+//! Sends one request at a time: real time in the order of a queue, and best effort in the order of
+//! release while no real-time request is queued.
 //!
 //! ```text
 //!          something is queued
@@ -17,19 +17,19 @@ use tidegate_model::{Class, Lba, Request};
 use crate::queue::RealTimeQueue;
 use crate::{Decision, Event, Full, Tag};
 
-/// A queue that may depend on where the drive's head was left.
+/// A queue whose order may depend on the position of the drive's head.
 pub(crate) trait PlacedQueue: RealTimeQueue {
-    /// A request of best effort was sent, which this queue did not hold.
+    /// Records that a best-effort request was sent, which this queue did not hold.
     fn note_sent(&mut self, _best_effort: &Request) {}
 }
 
-/// Where the head stands after this request.
+/// Returns the head's position after this request.
 pub(crate) fn end_of(start: Lba, sectors: u64) -> Lba {
-    // Saturation: no drive has 2^64 sectors, and a request that says so is at the end.
+    // Saturation is intended: no drive has 2^64 sectors, so such a request ends at the last one.
     Lba::new(start.get().saturating_add(sectors))
 }
 
-/// One request at a time; see the module's text.
+/// One request at a time; see the module documentation.
 #[derive(Debug)]
 pub(crate) struct OneAtATime<Q> {
     real_time: Q,
@@ -39,12 +39,12 @@ pub(crate) struct OneAtATime<Q> {
 }
 
 impl<Q: PlacedQueue> OneAtATime<Q> {
-    /// A drive that gets one request at a time, at most `queued_max` of best effort queued.
+    /// Returns a state with an idle drive and at most `queued_max` best-effort requests queued.
     pub(crate) fn new(real_time: Q, queued_max: u32) -> Self {
         Self { real_time, best_effort: VecDeque::new(), queued_max, is_busy: false }
     }
 
-    /// As [`crate::Policy::observe`].
+    /// See [`crate::Policy::observe`].
     pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
@@ -72,7 +72,7 @@ impl<Q: PlacedQueue> OneAtATime<Q> {
         Ok(())
     }
 
-    /// As [`crate::Policy::decide`].
+    /// See [`crate::Policy::decide`].
     pub(crate) fn decide(&mut self) -> Decision {
         if self.is_busy {
             return Decision::AwaitEvent;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The units of all tasks: where each stands, and what the gate must know of all of them.
+//! The units of all tasks: the stage of each, and the figures that the gate needs.
 //!
-//! A task whose jobs have e requests is e units. Those of one job are released together and
-//! stay together; a token regulator that hands tokens back one by one makes them tasks of
-//! their own. Nothing is scanned: each figure that the gate asks for is the root of a tree.
+//! A task whose jobs have e requests is e units. Those of one job are released together and stay
+//! together. A token regulator that returns tokens one by one makes them separate tasks. Nothing is
+//! scanned: each figure that the gate needs is the root of a tree.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use tidegate_model::{Duration, Plan, Request, RequestId, Time};
 
 use crate::tournament::Tournament;
 
-/// The place of a unit among those of all tasks.
+/// The index of a unit among the units of all tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unit(u32);
 
-/// Where a unit stands.
+/// The stage of a unit.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
     Idle,
@@ -27,29 +27,29 @@ enum Stage {
 struct State {
     deadline: Duration,
     period: Duration,
-    /// Its last release + its period, the start of time before the first.
+    /// Its last release + its period; the start of time before the first release.
     next_release: Time,
     stage: Stage,
 }
 
 impl State {
-    /// The earliest due of its next job, unless it is released late. Beyond the end of time
-    /// is never.
+    /// Returns the earliest deadline of its next job, unless that is released late. Beyond the end
+    /// of time it is `Time::MAX`.
     fn next_due_ns(&self) -> u64 {
         self.next_release.checked_add(self.deadline).unwrap_or(Time::MAX).ns()
     }
 }
 
-/// All units; see the module's text.
+/// All units; see the module documentation.
 ///
 /// # Invariants
-/// - A unit in flight has a key in the two trees of that name, one that waits in the one of
-///   that name; an idle one is in the two of cooling units until time passes its
-///   `next_release`, then in that of ready ones.
+/// - A unit in flight has a key in both in-flight trees, a waiting unit in the waiting tree. An
+///   idle unit has one in both cooling trees until time passes its `next_release`, then in the
+///   ready tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Units {
     states: Vec<State>,
-    /// By task.
+    /// The range of each task's units, by task index.
     of_task: Vec<Range<u32>>,
     in_flight_by_due: Tournament,
     in_flight_by_next_due: Tournament,
@@ -62,12 +62,12 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// The units of the plan's tasks, all ready to be released.
+    /// Returns the units of the plan's tasks, all ready to be released.
     pub(crate) fn of(plan: &Plan) -> Self {
         let (mut states, mut of_task, mut end) = (Vec::new(), Vec::new(), 0_u32);
         for task in &plan.tasks {
             let start = end;
-            // More than the drive accepts at once are never proven, and never on it together.
+            // More requests than the drive accepts are never proven, and never on it together.
             let requests = task.requests.min(plan.depth);
             end = end.checked_add(requests).expect("fewer units than 2^32");
             let state = State {
@@ -98,7 +98,7 @@ impl Units {
         units
     }
 
-    /// n.
+    /// Returns n.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.states.len()).expect("fewer units than 2^32")
     }
@@ -111,7 +111,7 @@ impl Units {
         self.in_flight_count
     }
 
-    /// A unit of the request's task waits with it from now on; false where none is idle.
+    /// Makes an idle unit of the request's task wait with the request; `false` if none is idle.
     pub(crate) fn admit(&mut self, request: &Request) -> bool {
         let Some((place, due)) = self.take_idle(request) else { return false };
         self.states[place as usize].stage = Stage::Waiting(*request);
@@ -120,7 +120,7 @@ impl Units {
         true
     }
 
-    /// The same for a request that is on the drive already.
+    /// As [`Self::admit`], for a request that is already on the drive.
     pub(crate) fn admit_in_flight(&mut self, request: &Request) -> Option<Unit> {
         let (place, due) = self.take_idle(request)?;
         self.fly(place, due.ns());
@@ -130,11 +130,11 @@ impl Units {
     /// Sends the waiting unit that is due first.
     ///
     /// # Panics
-    /// When none waits.
+    /// If none waits.
     pub(crate) fn send_first(&mut self) -> (Unit, Request) {
-        let (due_ns, place) = self.waiting_by_due.least().expect("a unit that waits");
+        let (due_ns, place) = self.waiting_by_due.least().expect("a unit waits");
         let Stage::Waiting(request) = self.states[place as usize].stage else {
-            panic!("a unit in the tree of those that wait")
+            panic!("the waiting tree holds waiting units")
         };
         self.waiting_by_due.set(place, None);
         self.waiting_count -= 1;
@@ -142,7 +142,7 @@ impl Units {
         (Unit(place), request)
     }
 
-    /// The request of this unit came back.
+    /// Records that the request of this unit completed.
     pub(crate) fn idle(&mut self, Unit(place): Unit) {
         self.in_flight_by_due.set(place, None);
         self.in_flight_by_next_due.set(place, None);
@@ -150,7 +150,7 @@ impl Units {
         self.idle_at(place);
     }
 
-    /// The request that waited under this name, if any. O(n).
+    /// Removes and returns the waiting request with this id, if any. O(n).
     pub(crate) fn cancel(&mut self, id: RequestId) -> Option<Request> {
         let (place, request) = self.waiting_places().find(|(_, request)| request.id == id)?;
         self.waiting_by_due.set(place, None);
@@ -159,7 +159,7 @@ impl Units {
         Some(request)
     }
 
-    /// What waits, in no order. O(n).
+    /// Returns the waiting requests, unordered. O(n).
     pub(crate) fn waiting(&self) -> impl Iterator<Item = Request> {
         self.waiting_places().map(|(_, request)| request)
     }
@@ -171,7 +171,7 @@ impl Units {
         })
     }
 
-    /// Units whose next release may be now are ready. O(log n) each, once for each job.
+    /// Marks units whose next release may be now as ready. O(log n) each, once per job.
     pub(crate) fn pass_time(&mut self, now: Time) {
         while let Some((release_ns, place)) = self.cooling_by_release.least()
             && release_ns <= now.ns()
@@ -183,22 +183,22 @@ impl Units {
         }
     }
 
-    /// The earliest due of those on the drive, in ns.
+    /// Returns the earliest deadline of the units on the drive, in ns.
     pub(crate) fn due_in_flight(&self) -> Option<u64> {
         self.in_flight_by_due.least().map(|(due, _)| due)
     }
 
-    /// The earliest due that the next jobs of those on the drive can have, in ns.
+    /// Returns the earliest deadline that the next jobs of the units on the drive can have, in ns.
     pub(crate) fn due_after_flight(&self) -> Option<u64> {
         self.in_flight_by_next_due.least().map(|(due, _)| due)
     }
 
-    /// The earliest due of those that wait, in ns.
+    /// Returns the earliest deadline of the waiting units, in ns.
     pub(crate) fn due_waiting(&self) -> Option<u64> {
         self.waiting_by_due.least().map(|(due, _)| due)
     }
 
-    /// The second of them.
+    /// Returns the second-earliest deadline of the waiting units, in ns.
     pub(crate) fn due_waiting_second(&mut self) -> Option<u64> {
         let (due, place) = self.waiting_by_due.least()?;
         self.waiting_by_due.set(place, None);
@@ -207,7 +207,7 @@ impl Units {
         second
     }
 
-    /// All of them, the earliest first, in ns. O(n log n).
+    /// Returns all deadlines of the waiting units, the earliest first, in ns. O(n log n).
     pub(crate) fn dues_waiting(&self) -> Vec<u64> {
         let mut dues: Vec<u64> =
             self.waiting_places().map(|(place, request)| self.due(place, &request).ns()).collect();
@@ -215,18 +215,18 @@ impl Units {
         dues
     }
 
-    /// The earliest due that one can have that may not be released yet, in ns.
+    /// Returns the earliest deadline that a unit that may not be released yet can have, in ns.
     pub(crate) fn due_if_released_next(&self) -> Option<u64> {
         self.cooling_by_next_due.least().map(|(due, _)| due)
     }
 
-    /// The shortest relative deadline of those that may be released now, in ns.
+    /// Returns the shortest relative deadline of the units that may be released now, in ns.
     pub(crate) fn deadline_if_released_now(&self) -> Option<u64> {
         self.ready_by_deadline.least().map(|(deadline, _)| deadline)
     }
 
-    /// The idle unit of the request's task that may be released first, and the due that it
-    /// then has. O(e).
+    /// Takes the idle unit of the request's task that may be released first; returns it with its
+    /// deadline. O(e).
     fn take_idle(&mut self, request: &Request) -> Option<(u32, Time)> {
         let places = self.of_task.get(request.task.index())?.clone();
         let is_idle = |&place: &u32| matches!(self.states[place as usize].stage, Stage::Idle);
@@ -242,8 +242,8 @@ impl Units {
         Some((place, due))
     }
 
-    /// The absolute deadline of a request, counted from when it became eligible: what a
-    /// regulator held back is late already, and must not close the gate for others.
+    /// Returns the absolute deadline of a request, counted from its eligibility: a request that a
+    /// regulator held back is late already and must not close the gate for others.
     fn due(&self, place: u32, request: &Request) -> Time {
         let is_held_back = request.eligible > request.released;
         let own = request.due.filter(|_| !is_held_back);

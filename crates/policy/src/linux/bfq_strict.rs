@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `bfq-strict`: a model of Linux `bfq` with `strict_guarantees`.
 //!
-//! Rule: one request on the drive at a time. Each source has a queue by position; the one in
-//! service keeps the drive until it has used its budget of sectors or its 125 ms, idling up
-//! to 8 ms for its next request. Then comes the eligible queue of the least virtual finish
-//! time, in the highest class that has one; a queue of a higher class does not wait for the
-//! budget of a lower one.
+//! Rule: one request on the drive at a time. Each source has a queue by position. The queue in
+//! service keeps the drive until it has used its budget of sectors or its 125 ms, and idles up to 8
+//! ms for its next request. Then the eligible queue with the least virtual finish time follows, in
+//! the highest class that has one. A queue of a higher class does not wait for the budget of a
+//! lower one.
 //!
 //! ```text
 //!   start S, finish F = S + budget / weight;  eligible: S <= V
 //!   V grows by served / (sum of weights), and jumps to the least S when none is eligible
 //! ```
 //!
-//! Hard tasks are of the kernel's class "real time"; the others "best effort" with the weights
-//! of its priorities: soft 80, interactive 40, best-effort loads 10.
+//! Hard tasks are in the kernel's class "real time". The others are in "best effort" with the
+//! weights of its priorities: soft 80, interactive 40, best-effort loads 10.
 //!
 //! Not modelled: adaptive budgets, weight raising, queue merging, injection, burst detection,
 //! control groups.
@@ -40,7 +40,7 @@ const SERVICE_TIME_MAX: Duration = Duration::from_ms(125);
 /// The largest budget, in sectors, which every queue has from the start.
 const BUDGET: u64 = 16 * 1024;
 
-/// One source's requests.
+/// The requests of one source.
 #[derive(Debug)]
 struct Queue {
     requests: Sorted,
@@ -48,7 +48,7 @@ struct Queue {
     tags: Tags,
 }
 
-/// Who has the drive, and for how much longer.
+/// The source in service, and the rest of its service.
 #[derive(Debug, Clone, Copy)]
 struct Service {
     source: TaskIndex,
@@ -56,14 +56,15 @@ struct Service {
     budget_left: u64,
     /// Sectors served in this service.
     served: u64,
-    /// Until when it may come with its next request; none before it is empty.
+    /// The instant until which the source may send its next request; `None` until its queue is
+    /// empty.
     idle_until: Option<Time>,
 }
 
-/// A model of Linux `bfq` in its strict mode; see the module's text.
+/// A model of Linux `bfq` in its strict mode; see the module documentation.
 ///
 /// # Invariants
-/// - `backlogged` counts, per class, the weights of queues with requests and of the one in
+/// - The weights of each `VirtualTime` are those of the queues that have requests or are in
 ///   service.
 ///
 /// # Complexity
@@ -71,9 +72,9 @@ struct Service {
 #[derive(Debug)]
 pub struct BfqStrict {
     queues: BTreeMap<TaskIndex, Queue>,
-    /// Of the real-time class, of all others.
+    /// The clock of the real-time class, and the clock of all other classes.
     virtual_times: [VirtualTime; 2],
-    /// Queued requests of each of the two.
+    /// The number of queued requests for each clock.
     queued: [u32; 2],
     service: Option<Service>,
     in_flight: Option<RequestId>,
@@ -81,7 +82,7 @@ pub struct BfqStrict {
 }
 
 impl BfqStrict {
-    /// A policy that holds at most `queued_max` requests of each class.
+    /// Returns a policy that holds at most `queued_max` requests of each class.
     pub fn new(queued_max: u32) -> Self {
         Self {
             queues: BTreeMap::new(),
@@ -122,7 +123,7 @@ impl BfqStrict {
         }
     }
 
-    /// Gives the drive to the next queue; whether there is one.
+    /// Begins the service of the next queue and returns whether there is one.
     fn begin_service(&mut self, now: Time) -> bool {
         let Some(tree_served) = self.queued.iter().position(|&queued| queued > 0) else {
             return false;
@@ -139,7 +140,7 @@ impl BfqStrict {
         true
     }
 
-    /// Charges what was served; a queue with requests competes again.
+    /// Charges the served sectors; a queue with requests competes again.
     fn end_service(&mut self, Service { source, served, .. }: Service) {
         let queue = self.queues.get_mut(&source).expect("it was served");
         let virtual_time = &mut self.virtual_times[tree(queue.class)];
@@ -152,23 +153,23 @@ impl BfqStrict {
         self.service = None;
     }
 
-    /// Sends the next request of the queue in service; none if it has to yield.
+    /// Sends the next request of the queue in service; `None` if the queue must yield.
     fn dispatch(&mut self, service: Service) -> Option<Decision> {
         let queue = self.queues.get_mut(&service.source).expect("it is in service");
         let next = queue.requests.peek().expect("it has requests");
         let sectors = next.size.get().div_ceil(Lba::SECTOR_BYTES);
-        // A request beyond a whole budget goes alone: it would never fit.
+        // A request larger than a whole budget is sent alone, because it would never fit.
         if sectors > service.budget_left && service.served > 0 {
             return None;
         }
-        let request = queue.requests.pop().expect("looked at above");
+        let request = queue.requests.pop().expect("`peek` saw it");
         let tree = tree(queue.class);
         self.queued[tree] -= 1;
         self.virtual_times[tree].serve(sectors);
         self.room.leave(request.class);
         self.in_flight = Some(request.id);
         self.service = Some(Service {
-            budget_left: service.budget_left.saturating_sub(sectors), // see above
+            budget_left: service.budget_left.saturating_sub(sectors), // a larger request was sent alone
             served: service.served + sectors,
             idle_until: None,
             ..service
@@ -176,14 +177,14 @@ impl BfqStrict {
         Some(Decision::Dispatch { id: request.id, tag: Tag::Simple })
     }
 
-    /// Whether a queue of a higher class than the one in service asks.
+    /// Whether a queue of a higher class than the one in service has requests.
     fn is_outranked(&self, source: TaskIndex) -> bool {
         let tree = tree(self.queues[&source].class);
         self.queued[..tree].iter().any(|&queued| queued > 0)
     }
 }
 
-/// Classes in the order in which they are served.
+/// Returns the index of a class's clock; classes are served in this order.
 const fn tree(class: Class) -> usize {
     match class {
         Class::Hard => 0,
@@ -207,7 +208,11 @@ impl Policy for BfqStrict {
                 self.push(request);
             }
             Event::Complete { id, .. } => {
-                assert_eq!(self.in_flight.take(), Some(id), "completion of what was in flight");
+                assert_eq!(
+                    self.in_flight.take(),
+                    Some(id),
+                    "the completed request was not in flight"
+                );
                 if let Some(service) = &mut self.service {
                     service.idle_until = now.checked_add(IDLE_MAX);
                 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `cfq`: a model of Linux's completely fair queueing of its time (2.6.21).
+//! `cfq`: a model of Linux's completely fair queueing as it was in 2.6.21.
 //!
-//! Rule: each source has a queue by position, and queues take turns: a time slice each, those
-//! of the real-time class before all others. In its slice a queue sends as long as the drive
-//! has room, beside others that wait at most 4 requests at once. When it is empty the drive is
-//! kept for it: until what it sent is back and 8 ms more, or the slice ends.
+//! Rule: each source has a queue by position, and queues take turns. A turn is a time slice; queues
+//! of the real-time class come before all others. In its slice a queue sends while the drive has
+//! room, but at most 4 requests at once while others wait. When the queue is empty, the drive is
+//! kept for it until its requests are complete and 8 ms more, or until the slice ends.
 //!
 //! ```text
-//!            a source asks                   empty, all back
+//!            a source asks               empty, all complete
 //!   no turn ---------------> slice: sends --------------------> idles up to 8 ms
 //!      ^                       |    ^                               |   |
 //!      |      slice used up    |    +------ it asks again ----------+   |
 //!      +-----------------------+----------------------------------------+
 //! ```
 //!
-//! A real-time request waits for the slice under way and for what was sent in it: the
-//! unpatched behaviour that RTAS'08 found. Slices are those of the kernel's defaults: 100 ms
-//! and a fifth more or less for each step of priority; hard and interactive tasks have the
-//! middle priority of their class, soft ones the highest, best-effort loads the lowest.
+//! A real-time request waits for the current slice and for the requests sent in it: the unpatched
+//! behaviour that RTAS'08 found. Slices have the kernel's default length: 100 ms, and a fifth more
+//! or less for each step of priority. Hard and interactive tasks have the middle priority of their
+//! class, soft ones the highest, best-effort loads the lowest.
 //!
-//! Not modelled: merging, think time and seek statistics that shorten idling, asynchronous
-//! writes, the idle class, `fifo_expire`. A load is one source however many requests it keeps
-//! outstanding; threads, of which each is a queue, are loads with one outstanding each.
+//! Not modelled: merging, think time and seek statistics that shorten idling, asynchronous writes,
+//! the idle class, `fifo_expire`. A load is one source however many requests it keeps outstanding;
+//! threads, each of which has a queue, are loads with one outstanding request each.
 //!
 //! Source: RTAS'08 section 4, dissertation 8.4, the kernel's documentation of CFQ.
 
@@ -39,37 +39,38 @@ const IDLE_MAX: Duration = Duration::from_ms(8);
 /// `quantum`.
 const QUANTUM: u32 = 4;
 
-/// One source's requests.
+/// The requests of one source.
 #[derive(Debug)]
 struct Queue {
     requests: Sorted,
     class: Class,
     in_flight_count: u32,
-    /// Whether it stands in a line for its turn, or has it.
+    /// Whether it waits for a turn or has it.
     is_in_turn: bool,
 }
 
-/// Whose slice it is.
+/// The source that has the slice, and the slice's end.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     source: TaskIndex,
     until: Time,
-    /// Until when the drive is kept for it; none while it has something on the drive.
+    /// The instant until which the drive is kept idle for it; `None` while it has requests on the
+    /// drive.
     idle_until: Option<Time>,
 }
 
-/// A model of Linux `cfq`; see the module's text.
+/// A model of Linux `cfq`; see the module documentation.
 ///
 /// # Invariants
-/// - A queue that is not empty is in a line or has the turn.
+/// - A queue with requests waits for a turn or has it.
 ///
 /// # Complexity
 /// O(log sources + log queued).
 #[derive(Debug)]
 pub struct Cfq {
     queues: BTreeMap<TaskIndex, Queue>,
-    /// Who waits for a turn: the real-time class, all others.
-    lines: [VecDeque<TaskIndex>; 2],
+    /// The sources that wait for a turn: the real-time class, and all others.
+    waiting: [VecDeque<TaskIndex>; 2],
     turn: Option<Turn>,
     room: Room,
     in_flight: InFlight,
@@ -77,12 +78,12 @@ pub struct Cfq {
 }
 
 impl Cfq {
-    /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
-    /// each class.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`
+    /// requests of each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
         Self {
             queues: BTreeMap::new(),
-            lines: Default::default(),
+            waiting: Default::default(),
             turn: None,
             room: Room::new(queued_max),
             in_flight: InFlight::with_room(depth),
@@ -97,7 +98,7 @@ impl Cfq {
         let queue = self.queues.entry(request.task).or_insert_with(new);
         queue.requests.push(request);
         if !std::mem::replace(&mut queue.is_in_turn, true) {
-            self.lines[line(queue.class)].push_back(request.task);
+            self.waiting[class_index(queue.class)].push_back(request.task);
         }
     }
 
@@ -107,23 +108,23 @@ impl Cfq {
         queue.in_flight_count -= 1;
         let is_back = queue.in_flight_count == 0;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.source == source && is_back) {
-            // Beyond the end of time it idles no more.
+            // Beyond the end of time it does not idle.
             turn.idle_until = Some(now.checked_add(IDLE_MAX).unwrap_or(now).min(turn.until));
         }
     }
 
     fn cancel(&mut self, id: RequestId) {
-        // What it leaves empty in a line is passed over when its turn comes.
+        // A source whose queue becomes empty is skipped when its turn comes.
         let cancelled = self.queues.values_mut().find_map(|queue| queue.requests.cancel(id));
         if let Some(request) = cancelled {
             self.room.leave(request.class);
         }
     }
 
-    /// Gives the turn to the next in line; whether there is one.
+    /// Gives the turn to the next waiting source and returns whether there is one.
     fn begin_turn(&mut self, now: Time) -> bool {
-        while let Some(source) = self.lines.iter_mut().find_map(VecDeque::pop_front) {
-            let queue = self.queues.get_mut(&source).expect("it stands in a line");
+        while let Some(source) = self.waiting.iter_mut().find_map(VecDeque::pop_front) {
+            let queue = self.queues.get_mut(&source).expect("it waits for a turn");
             if queue.requests.is_empty() {
                 queue.is_in_turn = false;
                 continue;
@@ -135,12 +136,12 @@ impl Cfq {
         false
     }
 
-    /// Takes the turn away; a queue with requests waits for its next one.
+    /// Ends the turn; a queue with requests waits for its next one.
     fn end_turn(&mut self, source: TaskIndex) {
         let queue = self.queues.get_mut(&source).expect("it had the turn");
         queue.is_in_turn = !queue.requests.is_empty();
         if queue.is_in_turn {
-            self.lines[line(queue.class)].push_back(source);
+            self.waiting[class_index(queue.class)].push_back(source);
         }
         self.turn = None;
     }
@@ -155,14 +156,14 @@ impl Cfq {
     }
 }
 
-const fn line(class: Class) -> usize {
+const fn class_index(class: Class) -> usize {
     match class {
         Class::Hard => 0,
         Class::Soft | Class::Interactive | Class::BestEffort => 1,
     }
 }
 
-/// 100 ms, and 20 ms more or less for each step from the middle priority.
+/// Returns the slice: 100 ms, and 20 ms more or less for each step from the middle priority.
 const fn slice(class: Class) -> Duration {
     match class {
         Class::Hard | Class::Interactive => Duration::from_ms(100),
@@ -201,7 +202,7 @@ impl Policy for Cfq {
                 return Decision::AwaitEvent;
             };
             let queue = &self.queues[&turn.source];
-            let has_company = self.lines.iter().any(|line| !line.is_empty());
+            let has_company = self.waiting.iter().any(|queue| !queue.is_empty());
             if turn.until <= now && (has_company || queue.requests.is_empty()) {
                 self.end_turn(turn.source);
                 continue;
@@ -213,7 +214,7 @@ impl Policy for Cfq {
                 self.turn = Some(Turn { idle_until: None, ..turn });
                 return self.dispatch(turn.source);
             }
-            // Empty: kept for it while its requests are on the drive, and a little longer.
+            // Empty: the drive is kept for it while its requests are on the drive, and 8 ms longer.
             match turn.idle_until {
                 None if queue.in_flight_count > 0 && turn.until > now => {
                     return Decision::NotBefore(turn.until);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `cfq-grouped`: Linux `cfq` as RTAS'08 patched it, two groups in place of one for each
+//! `cfq-grouped`: Linux `cfq` with the patch of RTAS'08, which has two groups instead of one per
 //! thread.
 //!
-//! Rule: as long as the drive has room it gets a request; one of the real-time group if there
-//! is any, else one of best effort; inside a group the next by rising position. Nothing
-//! idles and nothing is held back, so best effort keeps joining on the drive what a real-time
-//! request waits for there, sorted, hence cheaper for the drive than that request.
+//! Rule: while the drive has room it gets a request, from the real-time group if that has any,
+//! otherwise from best effort; within a group, the next by rising position. The policy never idles
+//! and holds nothing back. Best-effort requests therefore keep joining the request on the drive
+//! that a real-time request waits for; they are sorted, hence cheaper for the drive than that
+//! request.
 //!
-//! Not modelled: merging, and whatever of time slices the patch left in place.
+//! Not modelled: merging, and the parts of time slices that the patch left in place.
 //!
 //! Source: RTAS'08 section 4 and figure 14; dissertation 8.4 and figure 8.13.
 
@@ -18,19 +19,19 @@ use super::sorted::Sorted;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy};
 
-/// A model of Linux `cfq` with two groups; see the module's text.
+/// A model of Linux `cfq` with two groups; see the module documentation.
 #[derive(Debug)]
 pub struct CfqGrouped(Filling<Groups>);
 
 impl CfqGrouped {
-    /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
-    /// each class.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`
+    /// requests of each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
         Self(Filling::new(depth, queued_max))
     }
 }
 
-/// The requests of each group by position.
+/// The requests of each group, by position.
 #[derive(Debug, Default)]
 struct Groups {
     real_time: Sorted,

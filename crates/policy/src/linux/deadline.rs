@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `deadline`: a model of the Linux scheduler of that name.
 //!
-//! Rule: as long as the drive has room it gets the next request of the order that
-//! [`super::expiring`] keeps. The "deadline" is the time after which a request is *sent*
-//! out of order of position; it is the same for all, priorities are not looked at, and what
-//! the drive does with the request is nobody's concern.
+//! Rule: while the drive has room it gets the next request in the order that [`super::expiring`]
+//! keeps. The "deadline" is the time after which a request is *sent* out of position order. It is
+//! the same for all requests, priorities are ignored, and it does not bound the time on the drive.
 //!
 //! Not modelled: merging, front merges, zoned devices, more than one hardware queue.
 //!
@@ -16,13 +15,13 @@ use super::expiring::Expiring;
 use super::filling::Filling;
 use crate::{Decision, Event, Full, Policy};
 
-/// A model of Linux `deadline`; see the module's text.
+/// A model of Linux `deadline`; see the module documentation.
 #[derive(Debug)]
 pub struct Deadline(Filling<Expiring>);
 
 impl Deadline {
-    /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
-    /// each class.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`
+    /// requests of each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
         Self(Filling::new(depth, queued_max))
     }

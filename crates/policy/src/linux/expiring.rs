@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The heart of `deadline` and `mq-deadline`: reads and writes by position, each with an
-//! instant from which position no longer matters.
+//! The request order of `deadline` and `mq-deadline`: reads and writes by position, each with an
+//! instant after which position no longer matters.
 //!
-//! Rule: a batch is up to 16 requests of one direction by rising position. A new batch is of
-//! reads, but of writes when reads were preferred twice in a row or there are none. It starts
-//! where the last one of its direction ended, or with the oldest request when that has waited
-//! too long (reads 500 ms, writes 5 s) or nothing lies above.
+//! Rule: a batch is up to 16 requests of one direction by rising position. A new batch is of reads,
+//! unless reads were preferred twice in a row or there are none. It starts where the last batch of
+//! its direction ended. It starts with the oldest request if that has waited too long (reads 500
+//! ms, writes 5 s) or no request lies above.
 //!
 //! Source: the Linux kernel's documentation of its deadline scheduler and its defaults.
 
@@ -27,7 +27,7 @@ const WRITES_STARVED_MAX: u32 = 2;
 const READ: usize = 0;
 const WRITE: usize = 1;
 
-/// A queued request's place in the order of arrival.
+/// A queued request in the order of arrival.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
     position: Position,
@@ -37,7 +37,7 @@ struct Arrival {
 /// The requests of one direction, by position and by arrival.
 ///
 /// # Invariants
-/// - Both orders hold the same requests; `numbers` leads from one to the other.
+/// - Both orders hold the same requests; `numbers` maps a request to its arrival.
 #[derive(Debug, Default)]
 struct Direction {
     sorted: Sorted,
@@ -51,7 +51,7 @@ impl Direction {
         self.arrivals.remove(&number);
     }
 
-    /// When a queued request came.
+    /// Returns the arrival of a queued request.
     fn arrived_at(&self, id: RequestId) -> Time {
         self.arrivals[&self.numbers[&id]].at
     }
@@ -91,25 +91,26 @@ impl Directions {
     }
 }
 
-/// The batch under way. Apart from the requests, because several sets of them may share it.
+/// The current batch. It is separate from the requests because several sets of them may share it.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Its direction.
     current: usize,
-    /// Requests that it may still have.
+    /// The requests that it may still take.
     left: u32,
-    /// Batches of reads that were preferred to writes, in a row.
+    /// Consecutive batches of reads that were preferred to writes.
     writes_starved: u32,
 }
 
 impl Batch {
-    /// None has begun, and a first one of writes may go without being chosen.
+    /// Returns the state before the first batch; a first batch of writes may start without being
+    /// chosen.
     pub(super) const fn of_writes() -> Self {
         Self { current: WRITE, left: BATCH_MAX, writes_starved: 0 }
     }
 
-    /// Takes the next of `queued`, if it came by `latest`. A batch that was begun for one that
-    /// came later stays begun.
+    /// Takes the next request of `queued` if it arrived by `latest`. A batch that was begun for a
+    /// request that arrived later stays begun.
     pub(super) fn pop(
         &mut self,
         queued: &mut Directions,
@@ -128,7 +129,7 @@ impl Batch {
         Some(direction.sorted.take(position))
     }
 
-    /// Chooses the direction of a new batch; where it starts.
+    /// Chooses the direction of a new batch and returns its start.
     fn begin(&mut self, queued: &Directions, now: Time) -> Option<Position> {
         let [has_reads, has_writes] =
             [READ, WRITE].map(|direction| !queued.directions[direction].sorted.is_empty());
@@ -151,7 +152,7 @@ impl Batch {
     }
 }
 
-/// Requests by position that expire; see the module's text.
+/// Requests by position that expire; see the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Expiring {
     queued: Directions,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `deadline`, `mq-deadline` and `cfq-grouped` have in common: as long as the drive has
-//! room it gets the next request of an order of their own, and nothing idles.
+//! The common part of `deadline`, `mq-deadline` and `cfq-grouped`: while the drive has room it gets
+//! the next request of the policy's own order, and the policy never idles.
 
 use tidegate_model::{Request, RequestId, Time};
 
@@ -8,19 +8,19 @@ use super::room::Room;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// Queued requests in an order.
+/// Queued requests in a policy's order.
 pub(super) trait Order: Default {
     /// Adds a request.
     fn push(&mut self, now: Time, request: Request);
 
-    /// Takes the next; none where none may be sent beside what is on the drive.
+    /// Takes the next request; `None` if none may be sent beside the requests on the drive.
     fn pop(&mut self, now: Time, on_drive: &InFlight) -> Option<Request>;
 
-    /// Removes a request from anywhere; it, if it was there.
+    /// Removes and returns a request from anywhere in the queue, if it is there.
     fn cancel(&mut self, id: RequestId) -> Option<Request>;
 }
 
-/// Fills the drive in that order; see the module's text.
+/// Fills the drive in the order of `O`; see the module documentation.
 #[derive(Debug)]
 pub(super) struct Filling<O> {
     order: O,
@@ -30,7 +30,8 @@ pub(super) struct Filling<O> {
 }
 
 impl<O: Order> Filling<O> {
-    /// For a drive that accepts `depth` requests, holding at most `queued_max` of each class.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`
+    /// requests of each class.
     pub(super) fn new(depth: u32, queued_max: u32) -> Self {
         Self {
             order: O::default(),

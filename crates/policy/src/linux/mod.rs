@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Models of Linux I/O schedulers, for comparison: what people run where they do not run a
-//! policy that was proved.
+//! Models of Linux I/O schedulers, for comparison with the proven policies.
 //!
-//! Each is written from what is documented of the scheduler and from what RTAS'08 section 4
-//! and the dissertation (8.4, 9.3.4) report of it, and says what it leaves out. None merges
-//! requests: a source here asks for what it wants in one request. No bound is claimed.
+//! Each model follows the scheduler's documentation and the reports of RTAS'08 section 4 and the
+//! dissertation (8.4, 9.3.4), and lists its omissions. None merges requests: a source here asks for
+//! its data in one request. No bound is claimed.
 
 mod bfq_strict;
 mod cfq;

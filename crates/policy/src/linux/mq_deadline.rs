@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `mq-deadline`: a model of the Linux scheduler of that name, with its priorities.
 //!
-//! Rule: the requests of each I/O priority class by position and by arrival, as in
-//! [`super::expiring`]; the batch under way, its direction and the count of starved writes are
-//! one for all classes. A class is served when no higher one has a request queued or on the
-//! drive: so a request of the highest class drains the drive, which `deadline` never does.
+//! Rule: each I/O priority class keeps its requests by position and by arrival, as in
+//! [`super::expiring`]. The current batch, its direction and the count of starved writes are shared
+//! by all classes. A class is served only while no higher one has a request queued or on the drive:
+//! so a request of the highest class drains the drive, which `deadline` never does.
 //!
-//! Before that, while several classes have something, each but the highest is asked for the
-//! request that it would send next, and that one goes if it came 10 s ago or earlier: the
-//! next by position, unless the oldest expired when a batch ends, must have aged itself. A
-//! batch that was begun for one that had not stays begun.
+//! Before that, while several classes have requests, the policy looks at the next request of each
+//! class but the highest, and sends it if it arrived at least 10 s ago. The next request is the
+//! next by position, unless the oldest has expired when a batch ends; it must have aged itself. A
+//! batch that was begun for a request that had not aged stays begun.
 //!
-//! Hard tasks are of the kernel's class "real time", soft and interactive ones of "best
-//! effort", and best-effort loads "idle": the strongest separation that it offers.
+//! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
+//! and best-effort loads in "idle": the strongest separation that it offers.
 //!
 //! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
 //! insertion at the head, jiffies.
 //!
-//! Source: `block/mq-deadline.c` of recent Linux kernels, which age by request and count one
-//! batch for all classes (older ones did not); the kernel's documentation of I/O
-//! priorities and of `prio_aging_expire`.
+//! Source: `block/mq-deadline.c` of recent Linux kernels, which age by request and count one batch
+//! for all classes (older ones did not); the kernel's documentation of I/O priorities and of
+//! `prio_aging_expire`.
 
 use tidegate_model::{Class, Duration, Request, RequestId, Time};
 
@@ -31,13 +31,13 @@ use crate::{Decision, Event, Full, Policy};
 /// `prio_aging_expire`.
 const AGING_EXPIRE: Duration = Duration::from_ms(10_000);
 
-/// A model of Linux `mq-deadline`; see the module's text.
+/// A model of Linux `mq-deadline`; see the module documentation.
 #[derive(Debug)]
 pub struct MqDeadline(Filling<ByClass>);
 
 impl MqDeadline {
-    /// A policy for a drive that accepts `depth` requests, holding at most `queued_max` of
-    /// each class.
+    /// Returns a policy for a drive that accepts `depth` requests; it holds at most `queued_max`
+    /// requests of each class.
     pub fn new(depth: u32, queued_max: u32) -> Self {
         Self(Filling::new(depth, queued_max))
     }
@@ -57,7 +57,7 @@ impl Default for ByClass {
 }
 
 impl ByClass {
-    /// The next of a class below the highest, if it has waited for too long.
+    /// Returns the next request of a class below the highest, if it has waited too long.
     fn pop_aged(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
         let outstanding = (0..3).filter(|&class| self.is_outstanding(class, on_drive));
         if outstanding.count() < 2 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many requests of each class a policy still takes.
+//! Limits the queued requests of each class.
 
 use tidegate_model::Class;
 
 use crate::Full;
 
-/// Queued requests of each class, at most `queued_max` of each.
+/// The number of queued requests of each class, at most `queued_max` each.
 #[derive(Debug)]
 pub(super) struct Room {
     queued: [u32; 4],
@@ -30,7 +30,7 @@ impl Room {
         self.queued[class as usize] -= 1;
     }
 
-    /// A smaller bound than what is queued loses nothing: it only refuses what comes.
+    /// Sets the bound. A bound below the current count drops nothing: it only refuses new requests.
     pub(super) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
     }

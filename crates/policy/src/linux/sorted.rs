@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Requests in the order of their position, taken in one direction: from where the last one
-//! was, upwards, then again from the lowest.
+//! A queue of requests by position, taken upwards from the last one, then again from the lowest.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use tidegate_model::{Lba, Request, RequestId};
 
-/// Where a request stands: by first sector, equal ones by name.
+/// A request's position: its first sector, then its id.
 pub(super) type Position = (Lba, RequestId);
 
 /// Queued requests by position.
 ///
 /// # Complexity
-/// O(log queued) for everything but `cancel`, which is O(queued).
+/// O(log queued), except `cancel`, which is O(queued).
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     requests: BTreeMap<Position, Request>,
-    /// The position of the last one that was taken.
+    /// The position of the request that was taken last.
     last: Option<Position>,
 }
 
@@ -30,7 +29,7 @@ impl Sorted {
         self.requests.insert((request.start, request.id), request);
     }
 
-    /// The position next above the last one; none at the upper end.
+    /// Returns the next position above the last one; `None` at the upper end.
     pub(super) fn next_above(&self) -> Option<Position> {
         let Some(last) = self.last else { return self.lowest() };
         let above = (Bound::Excluded(last), Bound::Unbounded);
@@ -41,22 +40,22 @@ impl Sorted {
         self.requests.first_key_value().map(|(&position, _)| position)
     }
 
-    /// Takes the one at a position.
+    /// Takes the request at a position.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     pub(super) fn take(&mut self, position: Position) -> Request {
         self.last = Some(position);
         self.requests.remove(&position).expect("a request at its position")
     }
 
-    /// Takes the next one above the last, or again the lowest.
+    /// Takes the next request above the last one, or the lowest.
     pub(super) fn pop(&mut self) -> Option<Request> {
         let position = self.next_above().or_else(|| self.lowest())?;
         Some(self.take(position))
     }
 
-    /// The next one that `pop` would take.
+    /// Returns the request that `pop` would take.
     pub(super) fn peek(&self) -> Option<&Request> {
         self.requests.get(&self.next_above().or_else(|| self.lowest())?)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The arithmetic of a token bucket, apart from what is done with the tokens.
+//! The arithmetic of a token bucket, separate from the use of the tokens.
 //!
-//! The level is kept in parts of a token so fine that a nanosecond brings a whole number of
-//! them: for r tokens per second a token has 10^9 parts and a nanosecond brings r; for a
-//! contract of e per p a token has p parts and a nanosecond brings e. So nothing is rounded
-//! and nothing is lost, however often one asks.
+//! The level is kept in parts of a token, so small that a nanosecond brings a whole number of them.
+//! For r tokens per second a token has 10^9 parts and a nanosecond brings r. For a contract of e
+//! per p a token has p parts and a nanosecond brings e. So nothing is rounded or lost, however
+//! often the level is read.
 //!
 //! Source: the token bucket filter of Wu and Brandt, section 3, figure 1.
 
@@ -13,65 +13,65 @@ use tidegate_model::{Duration, Time};
 /// A bucket that fills at a constant rate up to a bound.
 ///
 /// # Bound
-/// Between any two instants s <= t no more is taken than the larger of `full` and the largest
-/// single cost, and `gain * (t - s)`.
+/// Between any two instants s <= t, at most the larger of `full` and the largest single cost is
+/// taken, plus `gain * (t - s)`.
 ///
 /// # Complexity
-/// O(1) for everything.
+/// O(1) for every operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bucket {
     /// Parts that a nanosecond brings; never zero.
     gain: u64,
-    /// The most parts that gather while nobody waits for more.
+    /// The most parts that gather while no request waits for more.
     full: u128,
     level: u128,
-    /// When the level was that.
+    /// The instant of `level`.
     at: Time,
 }
 
 impl Bucket {
-    /// A full bucket, which fills in `burst`.
+    /// Returns a full bucket, which fills in `burst`.
     pub(crate) fn full(gain: u64, burst: Duration) -> Self {
         let full = capacity(gain, burst);
         Self { gain: gain.max(1), full, level: full, at: Time::ZERO }
     }
 
-    /// An empty one, from `now` on.
+    /// Returns a bucket that is empty at `now`.
     pub(crate) fn empty(gain: u64, burst: Duration, now: Time) -> Self {
         Self { level: 0, at: now, ..Self::full(gain, burst) }
     }
 
-    /// Lets the bucket fill until `now` while somebody waits for `wanted` parts: one that
-    /// wants more than fits may gather it.
+    /// Fills the bucket until `now` while a request waits for `wanted` parts; a request that needs
+    /// more than `full` may gather them.
     pub(crate) fn replenish(&mut self, now: Time, wanted: u128) {
         let gained = u128::from(self.gain) * u128::from(now.since(self.at).ns());
-        // Saturation is above every bound that follows.
+        // Saturation is intended: it exceeds every bound that follows.
         self.level = self.level.saturating_add(gained).min(self.full.max(wanted));
         self.at = self.at.max(now);
     }
 
-    /// The same level at another rate and bound, from the last replenishment on.
+    /// Returns the same level at another rate and bound, from the last replenishment on.
     pub(crate) fn with_rate(self, gain: u64, burst: Duration) -> Self {
         Self { level: self.level, at: self.at, ..Self::full(gain, burst) }
     }
 
-    /// Forgets what it holds.
+    /// Empties the bucket.
     pub(crate) fn drain(&mut self, now: Time) {
         self.level = 0;
         self.at = now;
     }
 
-    /// Takes so many parts, if they are there.
+    /// Takes `cost` parts and returns whether there were enough.
     pub(crate) fn take(&mut self, cost: u128) -> bool {
         let left = self.level.checked_sub(cost);
         self.level = left.unwrap_or(self.level);
         left.is_some()
     }
 
-    /// The first instant at which so many parts are there, if the rate stays as it is and
-    /// nobody takes any; none beyond the end of time.
+    /// Returns the first instant with `cost` parts in the bucket, if the rate is unchanged and none
+    /// are taken; `None` beyond the end of time.
     pub(crate) fn ready_at(&self, cost: u128) -> Option<Time> {
-        let missing = cost.saturating_sub(self.level); // zero: they are there already
+        let missing = cost.saturating_sub(self.level); // zero if there are enough
         let wait = u64::try_from(missing.div_ceil(u128::from(self.gain))).ok()?;
         self.at.checked_add(Duration::from_ns(wait))
     }

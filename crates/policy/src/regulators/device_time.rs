@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a request is charged where tokens are device time.
+//! The charge of a request when tokens are device time.
 //!
 //! ```text
 //!   one kind of request:   b(z) / z                      its share of a full batch
 //!   several:               min(b(z) / z, c + A / z)      c of its own kind
 //! ```
 //!
-//! The table b is that of the largest request and the worse operation, so b(z)/z alone would
-//! hold a request of 4 KiB back as long as one of 1 MiB. Where the workload has different
-//! kinds, the cost model tells them apart: a batch takes at most A and the c of each request
+//! The table b is for the largest request and the slower operation, so b(z)/z alone would delay a
+//! request of 4 KiB as long as one of 1 MiB. If the workload has different kinds of requests, the
+//! cost model distinguishes them: a batch takes at most A and the c of each request
 //! (`docs/theory/requests-of-different-kinds.md` section 11).
 
 use tidegate_model::{Bytes, CostModel, Op, Plan};
@@ -20,7 +20,7 @@ pub(crate) struct DeviceTime {
     largest_ns: u64,
     /// A/z.
     positioning_ns: u64,
-    /// None where all requests are of one kind.
+    /// `None` if all requests are of one kind.
     costs: Option<CostModel>,
 }
 
@@ -36,7 +36,7 @@ impl DeviceTime {
         }
     }
 
-    /// The device time of a request, in ns; that of the largest where nothing else is known.
+    /// Returns the device time of a request, in ns; without a known cost, the largest request's.
     pub(crate) fn ns(&self, op: Op, size: Bytes) -> u64 {
         let own = self.costs.as_ref().and_then(|costs| costs.cost(op, size));
         own.map_or(self.largest_ns, |own| {
@@ -52,7 +52,8 @@ mod tests {
 
     use super::*;
 
-    /// b(n) = 10 n us, z = 4; and where told, A = 8 us, 2 us for 4 KiB, 9 us for 64 KiB.
+    /// Returns a plan with b(n) = 10 n us and z = 4; with `has_costs` also A = 8 us, 2 us for 4
+    /// KiB, 9 us for 64 KiB.
     fn plan(has_costs: bool) -> Plan {
         let times: Vec<Duration> = (1..=4).map(|n| Duration::from_us(10 * n)).collect();
         let mut workload = Workload::new("d", 4, BatchTable::new(&times).unwrap());

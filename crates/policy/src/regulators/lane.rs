@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One line of requests before a bucket: first in, first out, each at its cost in tokens.
+//! One queue of requests before a bucket: first in, first out, each at its cost in tokens.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::bucket::Bucket;
 use super::device_time::DeviceTime;
 use crate::Full;
 
-/// Parts of a token: a rate of one token per second brings one each nanosecond.
+/// Parts of a token: a rate of one token per second brings one part per nanosecond.
 const PARTS: u128 = 1_000_000_000;
 
 /// Requests that wait for their tokens, oldest first, at most `queued_max`.
@@ -22,17 +22,17 @@ pub(crate) struct Lane {
     queue: VecDeque<Request>,
     queued_max: u32,
     unit: TokenUnit,
-    /// None while nothing is limited.
+    /// `None` if there is no limit.
     bucket: Option<Bucket>,
     burst: Duration,
-    /// What requests are charged in device time.
+    /// The charges of requests in device time.
     device_time: DeviceTime,
-    /// The policy behind had no room for the head, which has its tokens.
+    /// Whether the wrapped policy had no room for the head, which has its tokens.
     is_refused: bool,
 }
 
 impl Lane {
-    /// A lane with a full bucket of that many tokens per second; without, nothing waits.
+    /// Returns a lane with a full bucket at `per_s` tokens per second, or without a limit.
     pub(crate) fn new(unit: TokenUnit, per_s: Option<u64>, burst: Duration, plan: &Plan) -> Self {
         Self {
             queue: VecDeque::new(),
@@ -45,14 +45,14 @@ impl Lane {
         }
     }
 
-    /// A lane for requests that may have a rate of their own.
+    /// Returns a lane for requests that may have their own rate.
     pub(crate) fn of_rate(rate: Option<TokenRate>, burst: Duration, plan: &Plan) -> Self {
         let unit = rate.map_or(TokenUnit::Request, |rate| rate.unit);
         Self::new(unit, rate.map(|rate| rate.per_s), burst, plan)
     }
 
-    /// Takes over what waits in `old`. The bucket is empty then: what the old one held was
-    /// gathered under another rule.
+    /// Takes over the waiting requests of `old`. The bucket starts empty, because the old one
+    /// filled under another rule.
     pub(crate) fn succeed(&mut self, now: Time, old: Self) {
         self.queue = old.queue;
         if let Some(bucket) = &mut self.bucket {
@@ -60,8 +60,8 @@ impl Lane {
         }
     }
 
-    /// Takes over what waits in `other`, everything in the order of release. It may hold more
-    /// than it would accept then, as after any plan with a smaller bound.
+    /// Takes over the waiting requests of `other` in the order of release. The lane may then hold
+    /// more than its bound, as after any plan with a smaller bound.
     pub(crate) fn join(&mut self, other: &mut Self) {
         if !other.queue.is_empty() {
             self.queue.append(&mut other.queue);
@@ -70,17 +70,17 @@ impl Lane {
         }
     }
 
-    /// Limits to that many tokens per second from now on; without, to nothing.
+    /// Limits the lane to `per_s` tokens per second from now on, or removes the limit.
     pub(crate) fn set_rate(&mut self, now: Time, per_s: Option<u64>) {
         self.replenish(now);
         self.bucket = per_s.map(|per_s| {
-            // A limit that begins has gathered nothing.
+            // A new limit starts with an empty bucket.
             let bucket = self.bucket.unwrap_or_else(|| Bucket::empty(per_s, self.burst, now));
             bucket.with_rate(per_s, self.burst)
         });
     }
 
-    /// The tokens that a request takes.
+    /// Returns the tokens that a request takes.
     pub(crate) fn tokens(&self, request: &Request) -> u64 {
         match self.unit {
             TokenUnit::Request => 1,
@@ -100,7 +100,7 @@ impl Lane {
         Ok(())
     }
 
-    /// Removes a request from anywhere; whether it was there. O(queued).
+    /// Removes a request from anywhere in the lane and returns whether it was there. O(queued).
     pub(crate) fn cancel(&mut self, now: Time, id: RequestId) -> bool {
         let position = self.queue.iter().position(|queued| queued.id == id);
         if position == Some(0) {
@@ -110,7 +110,7 @@ impl Lane {
         position.and_then(|position| self.queue.remove(position)).is_some()
     }
 
-    /// Gives the head to `take` if it has its tokens, with what it cost; whether it was taken.
+    /// Passes the head to `take` if it has its tokens; returns whether it was accepted.
     pub(crate) fn release_head(
         &mut self,
         now: Time,
@@ -133,18 +133,18 @@ impl Lane {
         true
     }
 
-    /// When the head has its tokens, if it waits for them and for nothing else.
+    /// Returns the instant at which the head has its tokens, if it waits for nothing else.
     pub(crate) fn ready_at(&self) -> Option<Time> {
         let head = self.queue.front().filter(|_| !self.is_refused)?;
         self.bucket?.ready_at(self.cost(head))
     }
 
-    /// Nothing goes before the next attempt.
+    /// Holds the head back until the next attempt.
     pub(crate) const fn refuse(&mut self) {
         self.is_refused = true;
     }
 
-    /// Whether the policy behind had no room for what has its tokens.
+    /// Whether the wrapped policy had no room for a head that has its tokens.
     pub(crate) const fn is_refused(&self) -> bool {
         self.is_refused
     }

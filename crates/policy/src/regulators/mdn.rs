@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rate of best effort as missed-deadline notices steer it.
+//! The rate of best effort under the control of missed-deadline notices.
 //!
-//! Rule: at first there is no limit. A notice that is believed takes a share of the rate away,
-//! or of the rate that best effort achieved of late where that is less: below what it uses
-//! anyway a limit does nothing. In the base form a little comes back at every interval, so the
-//! rate is a sawtooth; in the extended form only from the end of a stream on, until the next
-//! notice. It never falls below a floor: best effort is held back, never shut out.
+//! Rule: initially there is no limit. A notice that is believed takes a share of the rate, or of
+//! the rate that best effort achieved recently if that is less: a limit above the actual use has no
+//! effect. In the base form the rate grows by a step at every interval, so it is a sawtooth. In the
+//! extended form it grows only after the end of a stream, until the next notice. It never falls
+//! below a minimum: best effort is limited but never stopped.
 //!
 //! ```text
 //!   base:                               extended:
@@ -16,19 +16,19 @@
 //!                        notice
 //! ```
 //!
-//! Source: Wu and Brandt, section 4. It leaves open by how much the rate falls (here by a
-//! share, so that few notices do), how much comes back and when (here a step at a time of its
-//! own, so that it does not depend on how often one asks), from which rate the first decrease
-//! starts, what happens to the many notices of one congestion (here a hold), and a floor.
+//! Source: Wu and Brandt, section 4. The source leaves open by how much the rate falls (here by a
+//! share, so that few notices suffice), how much and when it grows (here a step per interval,
+//! independent of the number of calls), the rate from which the first decrease starts, the handling
+//! of the many notices of one congestion (here a hold time), and a minimum.
 
 use tidegate_model::parameters::MdnParameters;
 use tidegate_model::{Duration, Plan, TaskIndex, Time};
 
 use super::meter::Meter;
-use super::witness::Witness;
+use super::miss_reports::MissReports;
 use crate::NoticeKind;
 
-/// When the rate grows.
+/// The condition for the rate to grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Always.
@@ -37,23 +37,23 @@ pub(crate) enum Form {
     Extended,
 }
 
-/// Decides the rate; see the module's text.
+/// Controls the rate; see the module documentation.
 #[derive(Debug)]
 pub(crate) struct Steering {
     form: Form,
     params: MdnParameters,
-    /// Tokens per second; none without a limit.
+    /// Tokens per second; `None` without a limit.
     rate: Option<u64>,
-    /// When the rate grows next; none while it does not.
+    /// The instant of the next growth; `None` while the rate does not grow.
     next_step: Option<Time>,
-    /// Notices before this instant are about what was sent before the last decrease.
+    /// Notices before this instant concern requests sent before the last decrease.
     hold_until: Time,
     meter: Meter,
-    witness: Witness,
+    miss_reports: MissReports,
 }
 
 impl Steering {
-    /// Without a limit at first.
+    /// Returns a state without a limit.
     pub(crate) fn new(form: Form, plan: &Plan) -> Self {
         let params = Self::params(form, plan);
         Self {
@@ -63,7 +63,7 @@ impl Steering {
             next_step: None,
             hold_until: Time::ZERO,
             meter: Meter::new(params.window),
-            witness: Witness::new(plan, params.mute),
+            miss_reports: MissReports::new(plan, params.mute),
         }
     }
 
@@ -78,7 +78,7 @@ impl Steering {
         self.form
     }
 
-    /// Decides by another plan from now on; the rate stays unless its unit changed.
+    /// Applies another plan; the rate stays unless its unit changed.
     pub(crate) fn reconfigure(&mut self, now: Time, plan: &Plan) {
         let rate = self.rate;
         let is_alike = Self::params(self.form, plan).increase.unit == self.params.increase.unit;
@@ -87,38 +87,38 @@ impl Steering {
         self.grow_from(now);
     }
 
-    pub(crate) const fn witness(&mut self) -> &mut Witness {
-        &mut self.witness
+    pub(crate) const fn miss_reports(&mut self) -> &mut MissReports {
+        &mut self.miss_reports
     }
 
-    /// So many tokens' worth of best effort came back.
+    /// Records that best effort worth `tokens` completed.
     pub(crate) fn achieve(&mut self, now: Time, tokens: u64) {
         self.meter.add(now, tokens);
     }
 
-    /// The rate as it is.
+    /// Returns the current rate.
     pub(crate) const fn rate(&self) -> Option<u64> {
         self.rate
     }
 
-    /// When the rate grows next.
+    /// Returns the instant of the next growth.
     pub(crate) const fn next_step(&self) -> Option<Time> {
         self.next_step
     }
 
-    /// Lets the rate grow by the step that is due, if one is by `now`; when it was. To be
-    /// asked again until there is none.
+    /// Applies one step of growth that is due by `now` and returns its instant. Callers repeat this
+    /// until it returns `None`.
     pub(crate) fn step(&mut self, now: Time) -> Option<Time> {
         let at = self.next_step.filter(|&at| at <= now)?;
         let increase = self.params.increase.per_s;
-        // A rate beyond all numbers is no limit.
+        // A rate beyond `u64` is no limit.
         self.rate = self.rate.and_then(|rate| rate.checked_add(increase));
         self.next_step =
             if self.rate.is_some() { at.checked_add(self.params.interval) } else { None };
         Some(at)
     }
 
-    /// Lets the rate grow by all steps that are due by `now`, at once.
+    /// Applies all steps of growth that are due by `now` together.
     pub(crate) fn leap(&mut self, now: Time) {
         let Some(at) = self.next_step.filter(|&at| at <= now) else { return };
         let passed = now.since(at).ns() / self.params.interval.ns();
@@ -129,8 +129,8 @@ impl Steering {
             if self.rate.is_some() { now.checked_add(Duration::from_ns(ahead)) } else { None };
     }
 
-    /// A task reports; `is_overdue` says whether a request of its own is outstanding past its
-    /// due. Whether the rate changed.
+    /// Handles a task's report and returns whether the rate changed. `is_overdue` says whether one
+    /// of the task's requests is outstanding past its deadline.
     pub(crate) fn notice(
         &mut self,
         now: Time,
@@ -140,10 +140,10 @@ impl Steering {
     ) -> bool {
         match kind {
             NoticeKind::DeadlineMissed => {
-                self.witness.judge(now, task, is_overdue) && self.decrease(now)
+                self.miss_reports.judge(now, task, is_overdue) && self.decrease(now)
             }
             NoticeKind::StreamEnded => {
-                if self.witness.is_heard(now, task) && self.next_step.is_none() {
+                if self.miss_reports.is_heard(now, task) && self.next_step.is_none() {
                     self.begin_growth(now);
                 }
                 false
@@ -151,12 +151,12 @@ impl Steering {
         }
     }
 
-    /// Takes a share away; whether there was anything to take it from.
+    /// Decreases the rate by its share and returns whether it changed.
     fn decrease(&mut self, now: Time) -> bool {
         if now < self.hold_until {
             return false;
         }
-        // Best effort that did nothing of late is not what was in the way.
+        // Best effort that was idle recently did not cause the miss.
         let Some(achieved) = self.meter.per_s(now) else { return false };
         let rate = self.rate.map_or(achieved, |rate| rate.min(achieved));
         let left = u128::from(rate) * u128::from(1_000_000 - self.params.decrease_ppm) / 1_000_000;
@@ -168,7 +168,7 @@ impl Steering {
         true
     }
 
-    /// In the base form growth begins again at once.
+    /// Restarts growth immediately in the base form.
     fn grow_from(&mut self, now: Time) {
         if self.form == Form::Base {
             self.begin_growth(now);

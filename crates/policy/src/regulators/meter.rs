@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many tokens per second best effort achieved of late.
+//! Measures the tokens per second that best effort achieved recently.
 
 use tidegate_model::{Duration, Time};
 
-/// Counts what completed over a sliding window: the count of the window before is taken to have
-/// come evenly.
+/// Counts completions over a sliding window, assuming an even spread over the previous window.
 ///
 /// # Complexity
 /// O(1).
@@ -13,7 +12,7 @@ pub(crate) struct Meter {
     window: Duration,
     began: Time,
     current: u64,
-    /// What came in the window before; none in the first.
+    /// The count of the previous window; `None` in the first.
     before: Option<u64>,
 }
 
@@ -22,13 +21,13 @@ impl Meter {
         Self { window, began: Time::ZERO, current: 0, before: None }
     }
 
-    /// So many tokens' worth came back.
+    /// Records completions worth `tokens`.
     pub(crate) fn add(&mut self, now: Time, tokens: u64) {
         self.advance(now);
         self.current = self.current.saturating_add(tokens); // beyond every rate
     }
 
-    /// Tokens per second, rounded down; none where nothing came back at all.
+    /// Returns tokens per second, rounded down; `None` if nothing completed.
     pub(crate) fn per_s(&mut self, now: Time) -> Option<u64> {
         self.advance(now);
         let elapsed = u128::from(now.since(self.began).ns());
@@ -44,7 +43,7 @@ impl Meter {
         (per_s > 0).then(|| u64::try_from(per_s).unwrap_or(u64::MAX))
     }
 
-    /// Begins a new window where the old one is over.
+    /// Begins a new window if the old one is over.
     fn advance(&mut self, now: Time) {
         let elapsed = now.since(self.began).ns();
         let windows = elapsed / self.window.ns();

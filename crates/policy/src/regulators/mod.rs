@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Regulators: they say *when* a request may go, the policy that they wrap says *which*. A
-//! regulator is a policy itself, so they stack.
+//! Regulators decide *when* a request may be sent; the policy that they wrap decides *which*. A
+//! regulator is itself a policy, so regulators stack.
 
 mod bucket;
 mod depth_limit;
@@ -8,12 +8,12 @@ mod device_time;
 mod lane;
 mod mdn;
 mod meter;
+mod miss_reports;
 mod periodic;
 mod reserve;
 mod token_bucket;
 mod tokens_per_task;
 mod traced;
-mod witness;
 
 use tidegate_model::{Plan, RegulatorName};
 
@@ -24,7 +24,7 @@ use mdn::Form;
 use token_bucket::TokenBucket;
 pub use tokens_per_task::TokensPerTask;
 
-/// `policy` behind the regulator of that name.
+/// Returns `policy` wrapped in the regulator of that name.
 pub(crate) fn wrap(name: RegulatorName, policy: Box<dyn Policy>, plan: &Plan) -> Box<dyn Policy> {
     match name {
         RegulatorName::DepthLimit => Box::new(DepthLimit::new(policy, plan)),

@@ -1,61 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds periodic streams among sources that declared nothing.
+//! Detects periodic streams among sources without a contract.
 //!
-//! Rule: the requests that a source releases at one instant are a burst. A burst is regular
-//! when the gap since the one before lies within an eighth of the estimated period, which is
-//! the running average of the gaps, and when the source released it by its own clock: not at,
-//! or within a sixteenth of the gap after, a completion of its own. N regular bursts in a row
-//! make a stream; the first that is not ends it. A stream's bursts count as soft real time,
-//! due a period after release, up to the largest burst by which it was recognised.
+//! Rule: the requests that a source releases at one instant are a burst. A burst is regular under
+//! two conditions. Its gap to the previous burst lies within an eighth of the estimated period,
+//! which is the running average of the gaps. And the source released it by its own clock: not at,
+//! or within a sixteenth of the gap after, a completion of its own. N regular bursts in a row make
+//! a stream; the first irregular one ends it. A stream's bursts count as soft real time, due a
+//! period after release, up to the size of the largest burst by which it was recognised.
 //!
 //! ```text
 //!             regular                      N-th regular
 //!   Unknown ----------> Counting(1..N-1) ---------------> Periodic
 //!      ^                      |                               |
 //!      +----------------------+-------------------------------+
-//!                     a burst that is not regular
+//!                     an irregular burst
 //! ```
 //!
-//! A greedy source is driven by its completions, so a bucket that meters them out evenly does
-//! not make it a stream. A periodic one that is kept waiting so long that it, too, becomes
-//! driven by them is not seen until the waiting ends.
+//! A greedy source is driven by its completions, so a bucket that spaces them evenly does not make
+//! it a stream. A periodic source that waits so long that its completions drive it is not detected
+//! until the waiting ends.
 //!
-//! Source: Banachowski and Brandt, "The BEST scheduler", MMCN 2002, which estimates periods of
-//! processes from when they become ready; carried over to I/O. Weights, bounds and the test by
-//! completions are ours.
+//! Source: Banachowski and Brandt, "The BEST scheduler", MMCN 2002, which estimates the periods of
+//! processes from the instants at which they become ready; here applied to I/O. The weights, the
+//! bounds and the test by completions are this project's.
 
 use std::collections::BTreeMap;
 
 use tidegate_model::{Duration, TaskIndex, Time};
 
-/// Sources that are watched at once; the one silent longest makes room for another.
+/// The most sources that are observed at once; a new one replaces the one that was silent longest.
 const SOURCES_MAX: usize = 64;
 /// N.
 const REGULAR_MIN: u32 = 8;
-/// A new gap counts for so much of the average.
+/// A new gap contributes one part in this many to the average.
 const WEIGHT: u64 = 8;
-/// Gaps may differ from the period by this part of it.
+/// Gaps may differ from the period by one part in this many.
 const JITTER_PART: u64 = 8;
-/// A release this part of a gap after a completion counts as caused by it.
+/// A release within one part in this many of the gap after a completion counts as caused by it.
 const CAUSED_PART: u64 = 16;
 
-/// What is known of one source.
+/// The observed release pattern of one source.
 #[derive(Debug, Clone, Copy)]
-struct Rhythm {
-    /// When its last burst was released.
+struct SourceTiming {
+    /// The release of its last burst.
     burst_at: Time,
-    /// Requests of that burst so far.
+    /// Requests in that burst so far.
     burst: u32,
-    /// The largest burst while it was being recognised.
+    /// The largest burst during recognition.
     burst_max: u32,
-    /// The average gap; zero before there is one.
+    /// The average gap; zero before the first gap.
     period_ns: u64,
     /// Regular bursts in a row, at most N.
     regular_count: u32,
     completed_at: Option<Time>,
 }
 
-impl Rhythm {
+impl SourceTiming {
     const fn new(now: Time) -> Self {
         Self {
             burst_at: now,
@@ -71,7 +71,7 @@ impl Rhythm {
         self.regular_count >= REGULAR_MIN
     }
 
-    /// A burst begins.
+    /// Begins a burst.
     fn begin_burst(&mut self, at: Time) {
         let gap_ns = at.since(self.burst_at).ns();
         let is_near = self.period_ns.abs_diff(gap_ns) <= self.period_ns / JITTER_PART;
@@ -93,34 +93,34 @@ impl Rhythm {
     }
 }
 
-/// Which sources are periodic.
+/// Detects which sources are periodic.
 ///
 /// # Complexity
-/// O(log 64) for each event, O(64) for one of a source that is not among those watched.
+/// O(log 64) per event, O(64) for an event of a source that is not observed.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
-    sources: BTreeMap<TaskIndex, Rhythm>,
+    sources: BTreeMap<TaskIndex, SourceTiming>,
 }
 
 impl Detector {
-    /// A request was released at `at`; when it is due, if it belongs to a stream.
+    /// Records a release at `at`; returns the request's deadline if it belongs to a stream.
     pub(crate) fn release(&mut self, source: TaskIndex, at: Time) -> Option<Time> {
         if !self.sources.contains_key(&source) {
             self.make_room();
         }
-        let rhythm = self.sources.entry(source).or_insert_with(|| Rhythm::new(at));
-        if at > rhythm.burst_at {
-            rhythm.begin_burst(at);
+        let timing = self.sources.entry(source).or_insert_with(|| SourceTiming::new(at));
+        if at > timing.burst_at {
+            timing.begin_burst(at);
         }
-        rhythm.burst = rhythm.burst.saturating_add(1); // more than that is no stream's burst
-        let is_within = rhythm.is_periodic() && rhythm.burst <= rhythm.burst_max;
-        is_within.then(|| at.checked_add(Duration::from_ns(rhythm.period_ns))).flatten()
+        timing.burst = timing.burst.saturating_add(1); // no stream's burst is that large
+        let is_within = timing.is_periodic() && timing.burst <= timing.burst_max;
+        is_within.then(|| at.checked_add(Duration::from_ns(timing.period_ns))).flatten()
     }
 
-    /// A request of this source came back.
+    /// Records that a request of this source completed.
     pub(crate) fn complete(&mut self, now: Time, source: TaskIndex) {
-        if let Some(rhythm) = self.sources.get_mut(&source) {
-            rhythm.completed_at = Some(now);
+        if let Some(timing) = self.sources.get_mut(&source) {
+            timing.completed_at = Some(now);
         }
     }
 
@@ -128,7 +128,7 @@ impl Detector {
         if self.sources.len() < SOURCES_MAX {
             return;
         }
-        let silent = self.sources.iter().min_by_key(|(_, rhythm)| rhythm.burst_at);
+        let silent = self.sources.iter().min_by_key(|(_, timing)| timing.burst_at);
         let silent = silent.map(|(&source, _)| source);
         silent.and_then(|source| self.sources.remove(&source));
     }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reservation-based rate: what the declared tasks leave of the device.
+//! The reservation-based rate: the share of the device that the declared tasks leave unused.
 //!
-//! Rate of best effort = capacity - sum of e_i per p_i over the tasks, each request at its
-//! bytes where the capacity is told in bytes, or at the device time of its own kind where nothing
-//! is told (see `device_time`). That is taken from the longest times of batches, so it is as
-//! careful as a proof; on a drive whose usual times are far below it leaves best effort little.
+//! Rate of best effort = capacity - sum of e_i per p_i over the tasks. Each request counts its
+//! bytes if the capacity is given in bytes, or the device time of its own kind if no capacity is
+//! given (see `device_time`). Device times come from the longest times of batches, so the rate is
+//! as careful as a proof; on a drive whose usual times are far below these, best effort gets
+//! little.
 //!
-//! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and say no
-//! more of it.
+//! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and give no
+//! details.
 
 use tidegate_model::parameters::TokenUnit;
 use tidegate_model::{Bandwidth, Plan, Task};
 
 use super::device_time::DeviceTime;
 
-/// The share of the capacity that best effort keeps, whatever the tasks need, in percent: it is
-/// held back, never shut out.
+/// The share of the capacity that best effort keeps at least, in percent: it is limited but never
+/// stopped.
 const LEFT_PERCENT_MIN: u64 = 1;
 
 /// A second in nanoseconds: device time per second of an idle device.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Tokens per second for best effort, and what they are.
+/// Returns the tokens per second for best effort and their unit.
 pub(crate) fn rate(plan: &Plan, capacity: Option<Bandwidth>) -> (TokenUnit, u64) {
     let (unit, capacity) = match capacity {
         Some(capacity) => (TokenUnit::Byte, capacity.bytes_per_s()),
@@ -39,7 +40,7 @@ pub(crate) fn rate(plan: &Plan, capacity: Option<Bandwidth>) -> (TokenUnit, u64)
     };
     let reserved: u128 = plan.tasks.iter().map(demand).sum();
     let reserved = u64::try_from(reserved).unwrap_or(u64::MAX);
-    // What is reserved beyond the capacity leaves nothing but the least share.
+    // A reservation beyond the capacity leaves only the minimum share.
     let left = capacity.saturating_sub(reserved);
     (unit, left.max(capacity / 100 * LEFT_PERCENT_MIN).max(1))
 }

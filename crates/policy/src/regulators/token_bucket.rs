@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `token-bucket`, `mdn`, `mdn-extended`: best effort shaped above another policy.
+//! `token-bucket`, `mdn`, `mdn-extended`: shape best effort above another policy.
 //!
-//! Rule: a best-effort request waits here until it holds its tokens and goes to the policy
-//! behind then, `eligible` from that instant. Hard and soft real time pass at once. Reads and
-//! writes have one bucket, or one each; interactive requests pass at once, or have a bucket of
-//! their own. The rate is fixed, or what the declared tasks leave ([`super::reserve`]), or
-//! steered by notices ([`super::mdn`]). Where asked for, periodic streams of best effort are
-//! found ([`super::periodic`]) and pass as soft real time.
+//! Rule: a best-effort request waits here until it has its tokens. It then passes to the wrapped
+//! policy and is `eligible` from that instant. Hard and soft real time pass immediately. Reads and
+//! writes share one bucket or have one each; interactive requests pass immediately or have their
+//! own bucket. The rate is fixed, or is the declared tasks' unused share ([`super::reserve`]), or
+//! is controlled by notices ([`super::mdn`]). If requested, periodic streams of best effort are
+//! detected ([`super::periodic`]) and pass as soft real time.
 //!
 //! ```text
 //!   hard, soft, streams found  ------------------------------------+
@@ -16,7 +16,7 @@
 //! ```
 //!
 //! Source: Wu and Brandt, "QoS Support for Intelligent Storage Devices", section 3 and the
-//! extensions of section 6. There the process is blocked; here the request waits.
+//! extensions of section 6. The source blocks the process; here the request waits.
 
 use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping};
 use tidegate_model::{Class, Op, Plan, Request, RequestId, TaskIndex, Time};
@@ -28,24 +28,24 @@ use super::reserve;
 use super::traced::{Trace, Traces};
 use crate::{Decision, Event, Full, NoticeKind, Policy};
 
-/// The lanes, in the order in which they go when several have their tokens.
+/// The lanes, in the order in which they pass requests when several have tokens.
 const INTERACTIVE: usize = 0;
 const BEST_EFFORT: usize = 1;
 const WRITES: usize = 2;
 
-/// Steps of growth that are carried out one by one after a long silence; growth that is older
-/// fills the bucket at the rate before it, which is never too much.
+/// Steps of growth that are applied one by one after a long silence. Older growth fills the bucket
+/// at the rate before it, which is never too much.
 const STEPS_MAX: u32 = 64;
 
-/// Best effort shaped above another policy; see the module's text.
+/// Shapes best effort above another policy; see the module documentation.
 ///
 /// # Invariants
-/// - A request is in a lane or behind the regulator, never both.
-/// - Between rounds no lane's head has its tokens, unless the policy behind had no room for it.
+/// - A request is in a lane or in the wrapped policy, never in both.
+/// - Between rounds no lane's head has its tokens, unless the wrapped policy had no room for it.
 ///
 /// # Complexity
-/// O(1) for a decision and a release, beside the policy behind; O(log n) where notices or
-/// streams are minded, n being what is behind.
+/// O(1) per decision and release, plus the wrapped policy's cost; O(log n) if notices or streams
+/// are observed, with n requests in the wrapped policy.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, not phases")]
 pub(crate) struct TokenBucket {
     behind: Box<dyn Policy>,
@@ -55,20 +55,20 @@ pub(crate) struct TokenBucket {
     steering: Option<Steering>,
     detector: Option<Detector>,
     traces: Traces,
-    /// The policy behind has not come to the end of its round.
+    /// Whether the wrapped policy is still within its round.
     is_in_round: bool,
-    /// Since the last round it had no room for real time: the next room is not for best effort,
-    /// which would otherwise be there first each time.
+    /// Whether the wrapped policy had no room for real time since the last round. Best effort must
+    /// not take the next room, because it would otherwise always be first.
     is_real_time_refused: bool,
 }
 
 impl TokenBucket {
-    /// `behind` with best effort at the rate of `[policy.token-bucket]`.
+    /// Returns `behind` with best effort at the rate of `[policy.token-bucket]`.
     pub(crate) fn fixed(behind: Box<dyn Policy>, plan: &Plan) -> Self {
         Self::new(behind, plan, None)
     }
 
-    /// `behind` with best effort at a rate that notices steer.
+    /// Returns `behind` with best effort at a rate that notices control.
     pub(crate) fn steered(behind: Box<dyn Policy>, plan: &Plan, form: Form) -> Self {
         Self::new(behind, plan, Some(Steering::new(form, plan)))
     }
@@ -88,7 +88,7 @@ impl TokenBucket {
         }
     }
 
-    /// The lane of a request; none for one that passes at once.
+    /// Returns the lane of a request; `None` if it passes immediately.
     fn lane(&self, request: &Request) -> Option<usize> {
         match (request.class, request.op) {
             (Class::Hard | Class::Soft, _) => None,
@@ -109,14 +109,14 @@ impl TokenBucket {
         self.lanes[lane].push(now, request)
     }
 
-    /// Gives the policy behind what never waits.
+    /// Passes a request that never waits to the wrapped policy.
     fn pass(&mut self, now: Time, request: Request) -> Result<(), Full> {
         if self.behind.observe(now, Event::Release(request)).is_err() {
             self.is_real_time_refused = true;
             return Err(Full);
         }
         if let Some(steering) = &mut self.steering {
-            steering.witness().release(&request);
+            steering.miss_reports().release(&request);
         }
         self.trace(&request, None);
         Ok(())
@@ -135,7 +135,7 @@ impl TokenBucket {
             detector.complete(now, trace.task);
         }
         if let Some(steering) = &mut self.steering {
-            steering.witness().complete(now, trace.task, trace.due);
+            steering.miss_reports().complete(now, trace.task, trace.due);
             if let Some(tokens) = trace.tokens {
                 steering.achieve(now, tokens);
             }
@@ -173,7 +173,7 @@ impl TokenBucket {
         for (lane, old) in self.lanes.iter_mut().zip(old) {
             lane.succeed(now, old);
         }
-        // Interactive requests that lost their rate go with the next round: they have no limit.
+        // Interactive requests that lost their limit pass in the next round.
         self.has_write_lane = shaping.write_rate.is_some();
         self.has_interactive_lane = shaping.interactive_rate.is_some();
         self.detector = self.detector.take().filter(|_| shaping.is_detecting);
@@ -182,7 +182,7 @@ impl TokenBucket {
         }
     }
 
-    /// Carries out the steps of growth that are due, each at its instant.
+    /// Applies the due steps of growth, each at its instant.
     fn grow(&mut self, now: Time) {
         let Some(steering) = &mut self.steering else { return };
         let lane = &mut self.lanes[BEST_EFFORT];
@@ -194,12 +194,13 @@ impl TokenBucket {
         lane.set_rate(now, steering.rate());
     }
 
-    /// Gives the policy behind all that has its tokens; whether that was anything.
+    /// Passes all requests that have their tokens to the wrapped policy; returns whether there were
+    /// any.
     fn feed(&mut self, now: Time) -> bool {
         self.feed_lanes(now, &[INTERACTIVE, BEST_EFFORT, WRITES])
     }
 
-    /// The same of some lanes.
+    /// As [`Self::feed`], for some lanes.
     fn feed_lanes(&mut self, now: Time, lanes: &[usize]) -> bool {
         self.grow(now);
         let mut is_any_fed = false;
@@ -214,7 +215,7 @@ impl TokenBucket {
         is_any_fed
     }
 
-    /// Gives it the head of one lane, if that has its tokens and there is room.
+    /// Passes the head of one lane to the wrapped policy, if it has its tokens and there is room.
     fn feed_head(&mut self, now: Time, index: usize) -> Option<Request> {
         let Self { lanes, behind, .. } = self;
         let mut fed = None;
@@ -226,7 +227,8 @@ impl TokenBucket {
         fed
     }
 
-    /// When a request here has its tokens, or the rate grows for one that waits.
+    /// Returns the instant at which a request here has its tokens, or the rate grows for a waiting
+    /// one.
     fn next_instant(&self) -> Option<Time> {
         let ready = self.lanes.iter().filter_map(Lane::ready_at).min();
         let steering = self.steering.as_ref().filter(|_| !self.lanes[BEST_EFFORT].is_empty());
@@ -234,12 +236,12 @@ impl TokenBucket {
         ready.into_iter().chain(step).min()
     }
 
-    /// What the policy behind decides, with what has its tokens.
+    /// Returns the wrapped policy's decision after passing the requests that have their tokens.
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
-            // The host offers it again after this round, and asks again when it is taken. A policy
-            // may leave it for ever, one of a stream that was found among best effort: what is
-            // real time by contract does not wait for that, if it has room of its own.
+            // The host offers the request again after this round, and decides again when it is
+            // accepted. The policy may refuse for ever a request of a stream that was found among
+            // best effort. Interactive tasks, which are real time by contract, do not wait for it.
             self.lanes[BEST_EFFORT].refuse();
             self.lanes[WRITES].refuse();
             self.feed_lanes(now, if self.is_in_round { &[] } else { &[INTERACTIVE] });
@@ -251,7 +253,7 @@ impl TokenBucket {
             self.feed(now);
         }
         let mut decision = self.behind.decide(now);
-        // What it just sent may have made room for what it had none for.
+        // The dispatch may have made room for a request that was refused.
         while is_end_of_round(decision) && self.lanes.iter().any(Lane::is_refused) && self.feed(now)
         {
             decision = self.behind.decide(now);
@@ -271,7 +273,7 @@ fn shaping(plan: &Plan, steering: Option<&Steering>) -> Shaping {
     }
 }
 
-/// Empty lanes with the rates of the plan, and of the steering where there is one.
+/// Returns empty lanes with the rates of the plan, or of the steering if there is one.
 fn lanes(plan: &Plan, steering: Option<&Steering>) -> [Lane; 3] {
     let shaping = shaping(plan, steering);
     let (unit, per_s) = match (steering, plan.parameters.token_bucket.rate) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the regulator has let through and has not seen come back.
+//! The requests that the regulator passed on and that are not complete.
 
 use std::collections::BTreeMap;
 
 use tidegate_model::{RequestId, TaskIndex, Time};
 
-/// A request that was let through.
+/// A request that was passed on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Trace {
     pub(crate) task: TaskIndex,
     pub(crate) due: Option<Time>,
-    /// What it counts for best effort; none for what is not steered.
+    /// Its best-effort tokens; `None` if notices do not control it.
     pub(crate) tokens: Option<u64>,
     pub(crate) is_dispatched: bool,
 }
 
-/// Requests behind the regulator: at most what the policy behind holds and the drive accepts.
+/// Requests in the wrapped policy and on the drive: at most the sum of both bounds.
 ///
 /// # Complexity
-/// O(log n) for each event, O(n) for [`Self::is_overdue`], which a notice asks for.
+/// O(log n) per event, O(n) for [`Self::is_overdue`], which a notice needs.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
     requests: BTreeMap<RequestId, Trace>,
@@ -39,14 +39,14 @@ impl Traces {
         self.requests.remove(&id)
     }
 
-    /// Forgets a request that is no longer wanted, unless it is on the drive.
+    /// Removes a cancelled request, unless it is on the drive.
     pub(crate) fn cancel(&mut self, id: RequestId) {
         if self.requests.get(&id).is_some_and(|trace| !trace.is_dispatched) {
             self.requests.remove(&id);
         }
     }
 
-    /// Whether a request of this task is outstanding past its due.
+    /// Whether a request of this task is outstanding past its deadline.
     pub(crate) fn is_overdue(&self, now: Time, task: TaskIndex) -> bool {
         let is_overdue =
             |trace: &Trace| trace.task == task && trace.due.is_some_and(|due| due < now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Hand-driving a policy: short names for instants, requests and rounds.
+//! Helpers to drive a policy by hand: short names for instants, requests and rounds.
 
 mod plain;
 
@@ -19,7 +19,7 @@ pub(crate) fn release(
     }
 }
 
-/// All that one round of `decide` dispatches: one batch.
+/// Returns all dispatches of one round of `decide`: one batch.
 pub(crate) fn round(policy: &mut impl Policy, now: Time) -> Vec<u64> {
     let mut batch = Vec::new();
     while let Decision::Dispatch { id, .. } = policy.decide(now) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! For policies that decide by drain times: a plan with drain(q) = 12 + 11 q ms.
+//! A plan with drain(q) = 12 + 11 q ms, for policies that decide by drain times.
 
 use tidegate_model::{
     BatchTable, Bytes, Class, Duration, Op, Place, Plan, Request, Task, TaskIndex, Time, Workload,
@@ -8,7 +8,7 @@ use tidegate_policy::{Event, Policy};
 
 use crate::common::request;
 
-/// A task by its period and deadline in ms and the requests of a job.
+/// Returns a task with a period and a deadline in ms, and the requests of a job.
 pub(crate) fn task(period_ms: u64, deadline_ms: u64, requests: u32) -> Task {
     Task {
         name: "task".to_owned(),
@@ -26,7 +26,7 @@ pub(crate) fn task(period_ms: u64, deadline_ms: u64, requests: u32) -> Task {
     }
 }
 
-/// The plan for these tasks on a drive that accepts 8.
+/// Returns the plan for these tasks on a drive that accepts 8 requests.
 pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     let times: Vec<Duration> = (1..=8).map(|count| Duration::from_ms(12 + 11 * count)).collect();
     let table = BatchTable::new(&times).unwrap();
@@ -35,7 +35,7 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     Plan { queued_max: 100, ..Plan::of(&workload) }
 }
 
-/// Releases a request of a task, due so many ms after its release.
+/// Releases a request of a task, due `deadline_ms` after its release.
 pub(crate) fn real_time(policy: &mut impl Policy, now: Time, id: u64, task: u32, deadline_ms: u64) {
     let due = now + Duration::from_ms(deadline_ms);
     let request = Request {

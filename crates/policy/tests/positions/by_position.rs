@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The policies that order by position, driven by hand.
+//! Goal: the policies that order by position serve requests in the right order. Method: driven by
+//! hand.
 
 use tidegate_model::{
     AccessTime, BatchTable, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Target,
@@ -9,8 +10,8 @@ use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rul
 
 use super::common::{at, complete, request};
 
-/// A disk whose cylinders are a thousand sectors each, and whose heads cross one in a
-/// millisecond; the angle is the sector.
+/// A disk whose cylinders have a thousand sectors each, and whose heads cross one in a millisecond;
+/// the angle is the sector.
 #[derive(Debug)]
 struct Cylinders {
     heads_at: u32,
@@ -46,7 +47,7 @@ fn release_at(policy: &mut impl Policy, id: u64, start: u64) -> Result<(), Full>
     policy.observe(at(0), Event::Release(request))
 }
 
-/// Serves everything that is queued; the order.
+/// Serves every queued request and returns the order.
 fn served(policy: &mut impl Policy) -> Vec<u64> {
     let mut order = Vec::new();
     while let Decision::Dispatch { id, .. } = policy.decide(at(0)) {
@@ -57,7 +58,7 @@ fn served(policy: &mut impl Policy) -> Vec<u64> {
     order
 }
 
-/// Requests 1, 2, .. at these places.
+/// Returns the order of requests 1, 2, .. at these positions.
 fn order_of(mut policy: impl Policy, starts: &[u64]) -> Vec<u64> {
     for (id, &start) in (1..).zip(starts) {
         release_at(&mut policy, id, start).unwrap();
@@ -69,7 +70,7 @@ fn by(rule: Rule) -> ByPosition {
     ByPosition::new(rule, Some(disk()), 64)
 }
 
-/// From cylinder 0: 5, 4, then up again or down.
+/// From cylinder 0: 5, 4, then upwards again or downwards.
 const STARTS: [u64; 5] = [5_000, 9_000, 4_000, 1_000, 5_500];
 
 #[test]
@@ -99,8 +100,8 @@ fn c_look_goes_on_from_the_lowest() {
     assert_eq!(served(&mut policy), [3, 5, 4, 2]);
 }
 
-/// Goal: without a model a position is a sector's number, and a request leaves the heads
-/// behind its last sector: what goes on from there is nearest.
+/// Goal: without a model a position is a sector number, and after a request the heads are at its
+/// last sector's end: the request that continues there is nearest.
 #[test]
 fn without_a_model_sectors_count() {
     let starts = [1_000, 900 + 256, 900];
@@ -111,11 +112,11 @@ fn without_a_model_sectors_count() {
 #[test]
 fn satf_serves_what_is_reached_first() {
     let policy = Satf::new(disk(), 8);
-    // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1, on cylinder 1 after 1.1.
+    // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, on cylinder 1 after 1.1 ms.
     assert_eq!(order_of(policy, &[1_900, 2_100, 1_100]), [3, 1, 2]);
 }
 
-/// Goal: a full queue refuses and forgets nothing; cancelled requests are gone.
+/// Goal: a full queue refuses and loses nothing; cancelled requests are forgotten.
 #[test]
 fn queues_are_bounded_and_cancelled_requests_are_forgotten() {
     fn check(mut policy: impl Policy) {

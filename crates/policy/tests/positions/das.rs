@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The dynamic active subset, driven by hand. C is 10 ms; a request says by its first sector
-//! what the model knows of it: so many milliseconds it takes, or, from 1,000 on, the
-//! millisecond at which it is complete if it is sent 1 ms before or earlier, as what waits for
-//! the platter.
+//! Goal: the dynamic active subset sends requests by access time while every deadline stays
+//! feasible. Method: driven by hand. C is 10 ms. A request's first sector defines the model's
+//! prediction: below 1,000 it is the service time in milliseconds. From 1,000 on it is the
+//! millisecond of completion if the request is sent at least 1 ms before, like a request that waits
+//! for the platter.
 
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
@@ -67,13 +68,13 @@ fn das(tasks: Vec<Task>) -> Das {
     Das::new(&plan(tasks, Duration::ZERO), Box::new(Told { now: Time::ZERO }))
 }
 
-/// A request of no task that takes so long.
+/// Adds a request without a task that takes `takes` ms.
 fn add(policy: &mut Das, id: u64, takes: u64) {
     let request = Request { start: Lba::new(takes), ..request(id, Class::BestEffort) };
     policy.observe(at(0), Event::Release(request)).unwrap();
 }
 
-/// A request of a task, released now.
+/// Releases a request of a task at `now`.
 fn release(policy: &mut Das, now: u64, (task, deadline): (u32, u64), id: u64, takes: u64) {
     let request = Request {
         task: TaskIndex(task),
@@ -103,7 +104,7 @@ fn without_tasks_the_nearest_goes_first() {
     assert_eq!(policy.decide(at(3)), sends(3));
 }
 
-/// Goal: best effort goes before a request that waits as long as that one can still wait.
+/// Goal: best effort is sent before a waiting request while that request can still wait.
 #[test]
 fn a_waiting_request_yields_until_its_deadline_forbids_it() {
     let mut policy = das(vec![task(60, 30)]);
@@ -115,11 +116,11 @@ fn a_waiting_request_yields_until_its_deadline_forbids_it() {
         assert_eq!(policy.decide(at(now)), sends(id));
         complete(&mut policy, at(now + 6), [id]);
     }
-    // Through at 24 it would leave 6 ms of the 10 that the other may take.
+    // Complete at 24, it would leave 6 ms of the 10 that the other request may take.
     assert_eq!(policy.decide(at(18)), sends(1));
 }
 
-/// Goal: a request of a task is served out of turn where it is near.
+/// Goal: a near request of a task is served before an older one.
 #[test]
 fn a_near_request_of_a_task_goes_first_and_the_oldest_if_need_be() {
     let tasks = || vec![task(60, 30), task(60, 30)];
@@ -133,8 +134,8 @@ fn a_near_request_of_a_task_goes_first_and_the_oldest_if_need_be() {
     assert_eq!(policy.decide(at(15)), sends(1), "21 + 10 is beyond 30");
 }
 
-/// Goal: what is not released yet counts. Method: two tasks of 20 ms, both served; the next
-/// jobs come at 20, and both need up to 10 of their 20 ms: at 20 the drive must be free.
+/// Goal: unreleased jobs count. Method: two tasks of 20 ms, both served. The next jobs are released
+/// at 20, and both need up to 10 of their 20 ms: at 20 the drive must be free.
 #[test]
 fn best_effort_leaves_room_for_jobs_that_may_come() {
     let mut policy = das(vec![task(20, 20), task(20, 20)]);
@@ -148,12 +149,13 @@ fn best_effort_leaves_room_for_jobs_that_may_come() {
     add(&mut policy, 2, 9);
     assert_eq!(policy.decide(at(10)), sends(1));
     complete(&mut policy, at(15), [1]);
-    // Through at 24, 4 ms too late for releases at 20: not before releases at 24.
+    // Complete at 24 is 4 ms too late for releases at 20: the request must wait until releases are
+    // at 24 or later.
     assert_eq!(policy.decide(at(15)), Decision::NotBefore(at(24)));
 }
 
-/// Goal: the gate opens by time alone. Method: tasks that never released leave 5 ms from now
-/// on; a request that the platter brings at 32, whenever it is sent, may go at 27.
+/// Goal: the gate opens by time alone. Method: tasks that never released leave 5 ms from now on. A
+/// request that the platter delivers at 32, whenever it is sent, may be sent at 27.
 #[test]
 fn gate_opens_when_the_platter_has_come_near() {
     let mut policy = das(vec![task(25, 25), task(25, 25)]);
@@ -177,7 +179,7 @@ fn margin_is_added_to_what_the_model_says_but_never_beyond_c() {
     assert_eq!(with_margin(1_000).decide(at(10)), sends(2), "10 + 10 + 10 = 30");
 }
 
-/// Goal: of a task of which half must be served every other job is excused: it yields to
+/// Goal: if half of a task's jobs must be served, every other job is excused: it yields to
 /// everything, and is dropped when it would be late.
 #[test]
 fn excused_job_yields_and_is_dropped_when_it_would_be_late() {
@@ -194,7 +196,7 @@ fn excused_job_yields_and_is_dropped_when_it_would_be_late() {
     complete(&mut policy, at(36), [12]);
     assert_eq!(policy.decide(at(36)), Decision::Drop(RequestId(2)));
     assert_eq!(policy.decide(at(36)), Decision::AwaitEvent);
-    // The whole job that was earned is spent: the next one is not excused.
+    // The earned job is spent: the next job is not excused.
     release(&mut policy, 40, (0, 20), 3, 9);
     add(&mut policy, 13, 8);
     assert_eq!(policy.decide(at(40)), sends(13));
@@ -215,7 +217,7 @@ fn excused_job_that_is_served_stays_earned() {
     assert_eq!(policy.decide(at(52)), Decision::Drop(RequestId(3)), "the second was served");
 }
 
-/// Goal: of a job of two requests nothing is dropped, whatever the quality says.
+/// Goal: a job of two requests is never dropped, whatever its quality.
 #[test]
 fn jobs_of_several_requests_are_never_dropped() {
     let of_two = Task { quality_ppm: 0, requests: 2, ..task(20, 20) };
@@ -225,7 +227,7 @@ fn jobs_of_several_requests_are_never_dropped() {
     assert_eq!(policy.decide(at(50)), sends(1), "both are late, the oldest goes");
 }
 
-/// Goal: drives that break their table lead to late requests and to nothing worse.
+/// Goal: a drive that breaks its table causes late requests and nothing worse.
 #[test]
 fn overrun_leads_to_the_order_of_release() {
     let mut policy = das(vec![task(20, 20), task(20, 20)]);
@@ -256,10 +258,10 @@ fn cancelled_and_refused_requests_leave_no_trace() {
     assert_eq!(policy.decide(at(1)), sends(4));
 }
 
-/// Goal: behind tokens the requests of a job may come apart, and a waiting one says nothing of
-/// when the next may come. Method: one request of task 0 at 0, the other at 95; the next may come
-/// at 100, and one of task 1 at 101, due at 131. Best effort through at 104 would leave three
-/// requests 27 ms. Taken for one job, task 0 would release nothing before 195.
+/// Goal: behind tokens the requests of a job may arrive separately, and a waiting one does not
+/// predict the next. Method: one request of task 0 at 0, the other at 95. Its next may be released
+/// at 100, and one of task 1 at 101, due at 131. Best effort complete at 104 would leave 27 ms for
+/// three requests. Treated as one job, task 0 would release nothing before 195.
 #[test]
 fn torn_job_is_expected_request_by_request_behind_tokens() {
     let two = Task { requests: 2, ..task(100, 30) };
@@ -280,8 +282,8 @@ fn torn_job_is_expected_request_by_request_behind_tokens() {
 }
 
 /// Goal: a request that waited for a token is a job of its own when it becomes eligible. Method:
-/// two requests released at 0, the second eligible at 100, when the first next job may come: the
-/// task may not be taken for one that releases nothing.
+/// two requests are released at 0, the second eligible at 100, when the first task's next job may
+/// be released: the policy must not assume that the task releases nothing.
 #[test]
 fn jobs_count_from_when_they_become_eligible() {
     let half = || Task { quality_ppm: 500_000, ..task(100, 20) };
@@ -302,8 +304,8 @@ fn jobs_count_from_when_they_become_eligible() {
         }
         decision
     };
-    // The first must be served; it earned half of a drop, the second the other half, and so the
-    // second may be dropped: it waits as best effort does, for what else may come.
+    // The first job must be served; it earned half of a drop, and the second job the other half. So
+    // the second may be dropped: it waits like best effort for other possible releases.
     assert_eq!(hand_over(0, 1), sends(1));
     assert_ne!(hand_over(100, 2), sends(2), "excused, and the other task may come");
 }

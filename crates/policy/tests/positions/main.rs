@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Policies that know positions, driven by hand.
+//! Tests of the policies that know positions.
 
 mod by_position;
 #[path = "../common/plain.rs"]

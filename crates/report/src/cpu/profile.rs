@@ -4,7 +4,7 @@
 mod text;
 
 use serde::Serialize;
-use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_measure::fit::{self, FittedTask};
 use tidegate_cpu_measure::{Calibration, Coverage, CpuMeasurement, CpuProfileEnd};
 use tidegate_cpu_model::{CpuConditions, DemandFit, LoadFit, StolenPoint};
 
@@ -166,7 +166,7 @@ impl LoadFitReport {
 }
 
 impl TaskReport {
-    fn of(thief: Thief) -> Option<Self> {
+    fn of(thief: FittedTask) -> Option<Self> {
         thief.map(|(execution, period)| Self {
             execution_ns: execution.into(),
             period_ns: period.into(),

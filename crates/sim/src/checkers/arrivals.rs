@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The order in which requests reached whom a checker watches.
+//! The order in which requests reached the policy that a checker observes.
 //!
-//! To the host they come in the order of their names. Below a regulator they come in the
-//! order in which it let them through.
+//! The host receives requests in the order of their ids. A policy below a regulator receives them
+//! in the order in which the regulator passes them.
 
 use std::collections::BTreeMap;
 
 use tidegate_model::RequestId;
 
-/// Numbers that rise from request to request; see the module's text.
+/// Gives each request a number, in the order of arrival; see the module's text.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     numbers: BTreeMap<RequestId, u64>,
@@ -16,7 +16,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// A request comes; its number.
+    /// Records an arrival and returns the request's number.
     pub(super) fn arrive(&mut self, id: RequestId) -> u64 {
         let number = self.arrived;
         self.numbers.insert(id, number);
@@ -24,7 +24,7 @@ impl Arrivals {
         number
     }
 
-    /// A request leaves; its number, if it ever came.
+    /// Records that a request leaves and returns its number, if it ever arrived.
     pub(super) fn leave(&mut self, id: RequestId) -> Option<u64> {
         self.numbers.remove(&id)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: a batch holds at most z requests; and one that holds best effort beside j
-//! real-time requests holds at most f(j) = max(j, beta) in total (`docs/theory/dual-queue-fifo.md` section 5).
+//! Asserts: a batch holds at most z requests; a batch with best effort beside j real-time requests
+//! holds at most f(j) = max(j, beta) in total (`docs/theory/dual-queue-fifo.md` section 5).
 
 use tidegate_model::{Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Batches within what the proof charged; see the module's text.
+/// Checks that batches stay within the size that the proof charged; see the module's text.
 #[derive(Debug)]
 pub struct BatchSize {
     batch_max: u64,
@@ -16,7 +16,7 @@ pub struct BatchSize {
 }
 
 impl BatchSize {
-    /// The checker for z = `batch_max` and beta = `best_effort_fill`.
+    /// Creates the checker for z = `batch_max` and beta = `best_effort_fill`.
     pub fn new(batch_max: u32, best_effort_fill: u32) -> Self {
         Self {
             batch_max: u64::from(batch_max),

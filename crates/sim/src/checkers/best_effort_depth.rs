@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: best effort is never deeper on the drive than the plan allows (q_b): bounds are
-//! charged with so many and no more.
+//! Asserts: never more best-effort requests are in flight than the plan allows (q_b), because
+//! bounds are charged with this number.
 
 use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Best effort within its depth; see the module's text.
+/// Checks that best effort stays within its depth; see the module's text.
 #[derive(Debug)]
 pub struct BestEffortDepth {
     depth_max: u64,
@@ -16,7 +16,7 @@ pub struct BestEffortDepth {
 }
 
 impl BestEffortDepth {
-    /// The checker for q_b = `depth_max`.
+    /// Creates the checker for q_b = `depth_max`.
     pub fn new(depth_max: u32) -> Self {
         let depth_max = u64::from(depth_max);
         Self { depth_max, best_effort_count: 0, log: ViolationLog::default() }
@@ -41,7 +41,7 @@ impl Observer for BestEffortDepth {
 
     fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {
         if is_best_effort(request) {
-            // Saturation: a request returned twice is the matter of another checker.
+            // Saturation is safe: another checker reports a request returned twice.
             self.best_effort_count = self.best_effort_count.saturating_sub(1);
         }
     }

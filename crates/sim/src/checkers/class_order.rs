@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: inside a class requests are sent in the order of their release, and a real-time
-//! class sends nothing while a higher one has something left (the RTIO family).
+//! Asserts: within a class, requests are dispatched in the order of their release; a real-time
+//! class dispatches nothing while a higher class has a queued request (the RTIO family).
 //!
-//! Best effort may go while real time waits: for its round, or because only best effort has
-//! room. A policy holds so many of a class and no more, and does not know of what its host
-//! holds beyond: that may be left. Within a batch order means nothing.
+//! Best effort may be dispatched while real time waits for its round, or because only best effort
+//! has room. A policy holds at most `queued_max` requests of a class and does not know the requests
+//! that its host holds beyond them; those may wait. The order within a batch does not count.
 
 use std::collections::BTreeSet;
 
@@ -17,25 +17,26 @@ use crate::Observer;
 /// The classes, the highest first, best effort last.
 const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
 
-/// Class priority, first in first out inside a class; see the module's text.
+/// Checks class priority, and first in first out within a class; see the module's text.
 #[derive(Debug)]
 pub struct ClassOrder {
     queued_max: u64,
-    /// What is released and not dispatched, in the order of `CLASSES`.
+    /// Requests that are released and not dispatched, in the order of `CLASSES`.
     queued: [BTreeSet<(u64, RequestId)>; 4],
     arrivals: Arrivals,
     log: ViolationLog,
 }
 
 impl ClassOrder {
-    /// The checker of a policy that holds `queued_max` of each class.
+    /// Creates the checker of a policy that holds `queued_max` requests of each class.
     pub fn new(queued_max: u32) -> Self {
         let queued_max = u64::from(queued_max);
         let (queued, arrivals, log) = Default::default();
         Self { queued_max, queued, arrivals, log }
     }
 
-    /// The youngest that a batch sent of one class, against what it left of this class.
+    /// Compares the youngest request of a class in the batch with the requests of this class that
+    /// stay queued.
     fn check_release_order(&mut self, now: Time, index: usize, sent: &[(u64, RequestId)]) {
         let Some(&younger) = sent.iter().max() else { return };
         let left = self.queued[index].first().copied();
@@ -72,7 +73,7 @@ impl Observer for ClassOrder {
         for (index, class) in CLASSES.into_iter().enumerate() {
             let known = count(self.queued[index].len()).min(self.queued_max);
             let of_class = batch.iter().filter(|request| request.class == class);
-            // What never came is the matter of another checker.
+            // Another checker reports a request that never arrived.
             let number = |request: &Request| Some((self.arrivals.leave(request.id)?, request.id));
             let sent: Vec<(u64, RequestId)> = of_class.filter_map(number).collect();
             for place in &sent {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: batches limited by cost are what the proof charges (`docs/theory/requests-of-different-kinds.md` section 11).
+//! Asserts: batches limited by cost stay within the proof's charges
+//! (`docs/theory/requests-of-different-kinds.md` section 11).
 //!
 //! - Several real-time requests cost at most Z together.
-//! - A batch that leaves a real-time request behind holds z requests, or would cost more than Z
-//!   with the oldest of those left; and no best effort.
-//! - A batch with best effort in it costs at most F in all.
+//! - A batch that leaves a real-time request queued contains z requests, or would cost more than Z
+//!   with the oldest queued request; and it contains no best effort.
+//! - A batch with best effort costs at most F in total.
 
 use std::collections::VecDeque;
 
@@ -13,20 +14,20 @@ use tidegate_model::{BatchCost, Plan, Request, RequestId, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Batches within what they may cost; see the module's text.
+/// Checks that batches stay within their cost; see the module's text.
 #[derive(Debug)]
 pub struct CostKept {
     cost: BatchCost,
     batch_max: u64,
-    /// A policy may hold so many; what came beyond it the host holds back.
+    /// The number of requests that a policy may hold; the host holds back any others.
     queued_max: usize,
-    /// Real-time requests that wait, oldest first, with what they cost.
+    /// Waiting real-time requests, oldest first, with their cost.
     waiting: VecDeque<(RequestId, u64)>,
     log: ViolationLog,
 }
 
 impl CostKept {
-    /// The checker of a plan that limits batches by cost; none of another.
+    /// Creates the checker of a plan that limits batches by cost; `None` for other plans.
     pub fn of(plan: &Plan) -> Option<Self> {
         Some(Self {
             cost: plan.batch_cost.clone()?,
@@ -45,7 +46,7 @@ impl CostKept {
         self.waiting.retain(|&(waiting, _)| waiting != request.id);
     }
 
-    /// What these cost together.
+    /// Returns the total cost of these requests.
     fn sum_ns<'a>(&self, requests: impl Iterator<Item = &'a Request>) -> u64 {
         requests.map(|request| self.charge_ns(request)).sum()
     }
@@ -76,7 +77,7 @@ impl Observer for CostKept {
         let cost_ns = real_time_ns + self.sum_ns(filling.iter());
         let cost_ns_max = match (real_time.len(), filling.is_empty()) {
             (_, false) => self.cost.best_effort_fill.ns(),
-            // One goes in any case.
+            // One request is dispatched at any cost.
             (0 | 1, true) => u64::MAX,
             (_, true) => self.cost.cost_max.ns(),
         };

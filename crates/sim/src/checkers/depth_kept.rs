@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: never more requests are on the drive than a limit allows (`depth-limit`).
+//! Asserts: never more requests are in flight than a limit allows (`depth-limit`).
 
 use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// No more on the drive than so many; see the module's text.
+/// Checks the limit on requests in flight; see the module's text.
 #[derive(Debug)]
 pub struct DepthKept {
     in_flight_max: u64,
@@ -15,7 +15,7 @@ pub struct DepthKept {
 }
 
 impl DepthKept {
-    /// The checker of that limit.
+    /// Creates the checker of this limit.
     pub fn new(in_flight_max: u32) -> Self {
         Self {
             in_flight_max: u64::from(in_flight_max),
@@ -41,7 +41,7 @@ impl Observer for DepthKept {
     }
 
     fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {
-        // Saturation: a request returned twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request returned twice.
         self.in_flight_count = self.in_flight_count.saturating_sub(1);
     }
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: between batches requests are dispatched in the order of their absolute deadlines:
-//! no batch leaves a request queued that is due before one in it. Best effort is due after
-//! everything else.
+//! Asserts: batches are dispatched in the order of absolute deadlines. No batch leaves a request
+//! queued that is due before a request in the batch. Best effort is due after all other requests.
 //!
-//! Within a batch order means nothing: the drive takes it as one. Equal deadlines may go in
-//! any order. While more real-time requests wait than the policy has room for, the host holds
-//! some of which the policy knows nothing, and nothing is asserted.
+//! The order within a batch does not count, because the drive takes the batch as one. Equal
+//! deadlines may be dispatched in any order. While more real-time requests wait than the policy can
+//! hold, the host holds requests that the policy does not know, and nothing is asserted.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +13,7 @@ use tidegate_model::{Request, RequestId, Time};
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;
 
-/// Earliest deadline first; see the module's text.
+/// Checks earliest deadline first; see the module's text.
 #[derive(Debug)]
 pub struct DueOrder {
     queued: BTreeSet<(Time, RequestId)>,
@@ -24,7 +23,7 @@ pub struct DueOrder {
 }
 
 impl DueOrder {
-    /// The checker of a policy that has room for `queued_max` real-time requests.
+    /// Creates the checker of a policy that can hold `queued_max` real-time requests.
     pub fn new(queued_max: u32) -> Self {
         Self {
             queued: BTreeSet::new(),
@@ -41,7 +40,7 @@ impl DueOrder {
     }
 }
 
-/// Where a request stands in the order.
+/// Returns the position of a request in the order.
 fn place(request: &Request) -> (Time, RequestId) {
     (request.due.unwrap_or(Time::MAX), request.id)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: a batch holds more than z real-time requests only in an overload, which begins
-//! when more are queued than the contracts allow, and lasts until a batch takes them all
+//! Asserts: a batch holds more than z real-time requests only in an overload. An overload begins
+//! when more requests are queued than the contracts allow, and ends when a batch takes all of them
 //! (`dqf-elastic`).
 
 use tidegate_model::{Plan, Request, Time};
@@ -8,11 +8,11 @@ use tidegate_model::{Plan, Request, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Batches beyond z in an overload only; see the module's text.
+/// Checks that batches exceed z only in an overload; see the module's text.
 #[derive(Debug)]
 pub struct ElasticBatch {
     batch_max: u64,
-    /// More queued than these are an overload.
+    /// An overload begins when more requests than this are queued.
     queued_max: u64,
     queued_count: u64,
     is_overloaded: bool,
@@ -20,7 +20,7 @@ pub struct ElasticBatch {
 }
 
 impl ElasticBatch {
-    /// The checker of the policy that carries out `plan`.
+    /// Creates the checker of a policy that carries out `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
             batch_max: u64::from(plan.batch_max),
@@ -50,7 +50,7 @@ impl Observer for ElasticBatch {
             let (requests, batch_max) = (count(batch.len()), self.batch_max);
             self.log.add(now, Breach::BatchTooLarge { requests, real_time, batch_max });
         }
-        // Saturation: a request sent twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request dispatched twice.
         self.queued_count = self.queued_count.saturating_sub(real_time);
         self.is_overloaded &= self.queued_count > 0;
     }

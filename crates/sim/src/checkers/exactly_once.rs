@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: every request is released, dispatched and completed in that order, each once, or
-//! dropped instead of dispatched;
-//! and when the run is over no real-time request is missing.
+//! Asserts: every request is released, dispatched and completed in this order, each once, or is
+//! dropped instead of dispatched. At the end of the run no real-time request is missing.
 //!
-//! Best effort may be left over: a run does not wait for it.
+//! Best effort may be left over, because a run does not wait for it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +23,7 @@ struct Account {
     is_best_effort: bool,
 }
 
-/// Each request exactly once; see the module's text.
+/// Checks that each request completes exactly once; see the module's text.
 #[derive(Debug, Default)]
 pub struct ExactlyOnce {
     /// Requests that are released and not complete.

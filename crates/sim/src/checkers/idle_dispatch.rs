@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: a batch is dispatched only to a drive that is drained. Whoever sends to a busy
-//! drive (`noop`) makes no such promise.
+//! Asserts: a batch is dispatched only to an idle drive. A policy that dispatches to a busy drive
+//! (`noop`) does not claim this.
 
 use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// Nothing joins a batch; see the module's text.
+/// Checks that no request joins a batch in service; see the module's text.
 #[derive(Debug, Default)]
 pub struct IdleDispatch {
     in_flight_count: u64,
@@ -30,7 +30,7 @@ impl Observer for IdleDispatch {
     }
 
     fn completed(&mut self, _now: Time, _request: &Request, _outcome: Outcome) {
-        // Saturation: a request returned twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request returned twice.
         self.in_flight_count = self.in_flight_count.saturating_sub(1);
     }
 }

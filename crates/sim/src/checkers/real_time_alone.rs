@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: nothing is sent while a real-time request is on the drive, neither its like nor
-//! best effort (`rtio-drain`, `rtio-limit`): drain times speak of a drive to which nothing
-//! more is sent.
+//! Asserts: no request of any class is dispatched while a real-time request is in flight
+//! (`rtio-drain`, `rtio-limit`), because drain times hold for a drive that gets no more requests.
 
 use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Nothing follows a real-time request; see the module's text.
+/// Checks that no request follows a real-time request; see the module's text.
 #[derive(Debug, Default)]
 pub struct RealTimeAlone {
     real_time_count: u64,
@@ -33,7 +32,7 @@ impl Observer for RealTimeAlone {
 
     fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {
         if !is_best_effort(request) {
-            // Saturation: a request returned twice is the matter of another checker.
+            // Saturation is safe: another checker reports a request returned twice.
             self.real_time_count = self.real_time_count.saturating_sub(1);
         }
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: between batches requests are dispatched in the order of their release, within
-//! the line that the policy keeps: one for all (`fifo`, `noop`), or one for real time and
-//! one for best effort (`dqf`).
+//! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
+//! queue for all requests (`fifo`, `noop`), or one for real time and one for best effort (`dqf`).
 //!
-//! Within a batch order means nothing: the drive takes it as one.
+//! The order within a batch does not count, because the drive takes the batch as one.
 
 use tidegate_model::{Request, RequestId, Time};
 
@@ -11,27 +10,27 @@ use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;
 
-/// Which requests stand in one line.
+/// The queues of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lines {
-    /// All.
+    /// One queue for all requests.
     Common,
-    /// Real time in one, best effort in another.
+    /// One queue for real time, another for best effort.
     OfClass,
 }
 
-/// First in, first out; see the module's text.
+/// Checks first in, first out; see the module's text.
 #[derive(Debug)]
 pub struct ReleaseOrder {
     lines: Lines,
     arrivals: Arrivals,
-    /// The youngest request that each line has sent in batches before this one.
+    /// The youngest request that each queue has dispatched in earlier batches.
     youngest: [Option<(u64, RequestId)>; 2],
     log: ViolationLog,
 }
 
 impl ReleaseOrder {
-    /// The checker of a policy that keeps these lines.
+    /// Creates the checker of a policy with these queues.
     pub fn new(lines: Lines) -> Self {
         let (arrivals, log) = Default::default();
         Self { lines, arrivals, youngest: [None; 2], log }
@@ -57,7 +56,7 @@ impl Observer for ReleaseOrder {
         let before = self.youngest;
         for request in batch {
             let (id, line) = (request.id, self.line(request));
-            // What never came is the matter of another checker.
+            // Another checker reports a request that never arrived.
             let Some(number) = self.arrivals.leave(id) else { continue };
             if let Some((_, younger)) = before[line].filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `mq-deadline` gives best effort beside real time that never ends.
+//! Measures the service that `mq-deadline` gives best effort beside endless real-time load.
 //!
-//! Goal: no more than Little's law leaves it. A request of best effort goes only when it came
-//! 10 s ago or earlier, and never more than 450 are there, so at most 450 go in any 10 s.
-//! Method: tasks that overload the pseudo-disk from the first instant on, one minute.
+//! Goal: no more than Little's law allows. A request of best effort is dispatched only 10 s or more
+//! after its arrival, and at most 450 are queued, so at most 450 are dispatched in any 10 s.
+//! Method: tasks that overload the pseudo-disk from the first instant on, for one minute.
 
 use tidegate_drive::{PseudoDisk, builtin};
 use tidegate_model::workload_file::WorkloadFile;
@@ -30,12 +30,13 @@ fn best_effort_gets_no_more_than_littles_law_allows() {
     let mut served = Served::default();
     simulate(&SimParams::new(&workload, length), policy, drive, &mut served);
     println!("{} requests of best effort in a minute", served.0);
-    // What goes in the first ten seconds would have to have come before the beginning.
+    // Requests dispatched in the first ten seconds would have to arrive before the start of the
+    // run.
     assert!(served.0 <= OUTSTANDING * (TENS_OF_SECONDS - 1), "{}", served.0);
-    assert!(served.0 > OUTSTANDING, "aging serves somebody: {}", served.0);
+    assert!(served.0 > OUTSTANDING, "aging serves best effort: {}", served.0);
 }
 
-/// How many requests of best effort were sent in the minute.
+/// Counts the best-effort requests dispatched in the minute.
 #[derive(Default)]
 struct Served(u64);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One real-time task beside 450 requests of best effort on the Fujitsu MAX3036RC.
 //!
-//! Goal: what RTAS'08 (sections 2 to 4) and the dissertation (8.4) report of Linux schedulers.
-//! Method: reads of 256 KiB at random places on the mechanical model, the task once each
-//! 160 ms, 20 s of virtual time. The 450 requests are one source, and for `cfq` also 450
-//! sources of one request each, as the paper's threads were.
+//! Goal: the figures for Linux schedulers in RTAS'08 (sections 2 to 4) and the dissertation (8.4).
+//! Method: reads of 256 KiB at random places on the mechanical model, one job of the task each 160
+//! ms, 20 s of virtual time. The 450 requests come from one source, and for `cfq` also from 450
+//! sources of one request each, like the paper's threads.
 
 use tidegate_drive::builtin;
 use tidegate_model::workload_file::WorkloadFile;
@@ -13,7 +13,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 const DRIVE: &str = "fujitsu-max3036rc";
 
-/// `sources` loads that keep `outstanding` requests each.
+/// Returns `sources` loads that keep `outstanding` requests each in flight.
 fn workload(sources: usize, outstanding: u32) -> Workload {
     let load = |index: usize| {
         format!(
@@ -29,7 +29,7 @@ fn workload(sources: usize, outstanding: u32) -> Workload {
     WorkloadFile::parse(&text).unwrap().bind(&builtin::load(DRIVE).unwrap()).unwrap()
 }
 
-/// Responses of the task, and what best effort gets.
+/// Response times of the task, and the throughput of best effort.
 #[derive(Clone, Copy)]
 struct Seen {
     response_ms_max: u64,
@@ -62,8 +62,9 @@ fn run(name: PolicyName, workload: &Workload) -> Seen {
     seen
 }
 
-/// The published figures: `noop`-like 1.9 s and 40 MB/s; `deadline` and `cfq` beyond 2 s;
-/// `cfq-grouped` beyond 2 s and 51 MB/s; `cfq` with preemption 17 ms and 18 MB/s.
+/// The published figures: 1.9 s and 40 MB/s for a scheduler like `noop`; beyond 2 s for `deadline`
+/// and `cfq`; beyond 2 s and 51 MB/s for `cfq-grouped`; 17 ms and 18 MB/s for `cfq` with
+/// preemption.
 #[test]
 fn linux_schedulers_delay_real_time_or_give_throughput_away() {
     let (one_source, threads) = (workload(1, 450), workload(450, 1));
@@ -81,13 +82,13 @@ fn linux_schedulers_delay_real_time_or_give_throughput_away() {
     for undrained in [noop, deadline, grouped] {
         assert!(undrained.response_ms_max > 5 * drained.response_ms_max);
     }
-    // Sorting makes up for what the drive could not see.
+    // Sorting compensates for requests that the drive could not see.
     assert!(grouped.best_effort_mb_per_s > noop.best_effort_mb_per_s);
-    // One at a time, at random places: a good third of the throughput is gone.
+    // One request at a time at random places loses a good third of the throughput.
     for one_at_a_time in [cfq, bfq] {
         assert!(one_at_a_time.best_effort_mb_per_s * 3 < noop.best_effort_mb_per_s * 2);
     }
-    // The slice of another thread is waited for; under `bfq-strict` only its request.
+    // `cfq` waits for another thread's slice; `bfq-strict` waits only for its request.
     assert!(cfq.response_ms_max > bfq.response_ms_max);
     assert!(alone.response_ms_max < drained.response_ms_max);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an overload does to response times, as tasks are added one by one.
+//! Measures response times in an overload, as tasks are added one by one.
 //!
-//! Goal: `dqf-elastic` degrades little where plain `dqf` does not keep up. Method: the
-//! dissertation's drive as pseudo-disk, 128 KiB, task i with a period of 300 + i ms, z = 8,
-//! 1,000 jobs of each task. A batch of 8 takes 103.4 ms, so `dqf` serves 23.2 requests each
-//! 300 ms, enough for 24 tasks. The drive itself serves 25.6 in batches of 64 and 26 in
-//! the limit, enough for 26 tasks: beyond that every policy falls behind for as long as the
-//! run lasts, `dqf-elastic` by less.
+//! Goal: `dqf-elastic` degrades little when plain `dqf` cannot serve the load. Method: the
+//! dissertation's drive as pseudo-disk, 128 KiB, task i with a period of 300 + i ms, z = 8, 1,000
+//! jobs of each task. A batch of 8 takes 103.4 ms, so `dqf` serves 23.2 requests each 300 ms,
+//! enough for 24 tasks. The drive itself serves 25.6 in batches of 64 and 26 in the limit, enough
+//! for 26 tasks. With more tasks every policy falls behind throughout the run, `dqf-elastic` by
+//! less.
 
 use tidegate_drive::{PseudoDisk, builtin};
 use tidegate_model::workload_file::WorkloadFile;
@@ -15,7 +15,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 const JOBS: u64 = 1_000;
 
-/// Tasks with these periods in ms.
+/// Returns tasks with these periods in ms.
 pub(super) fn workload(periods_ms: impl Iterator<Item = usize>) -> Workload {
     let entry = |(index, period): (usize, usize)| {
         format!("[[task]]\nname = \"task-{index}\"\nperiod = \"{period}ms\"\nsize = \"128KiB\"\n")
@@ -26,7 +26,7 @@ pub(super) fn workload(periods_ms: impl Iterator<Item = usize>) -> Workload {
     WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap()
 }
 
-/// Longest and mean response of all tasks, in ms.
+/// Returns the longest and the mean response time of all tasks, in ms.
 pub(super) fn responses_ms(name: PolicyName, workload: &Workload, length: Length) -> [u64; 2] {
     let plan = Plan { batch_max: 8, ..Plan::of(workload) };
     let policy = tidegate_policy::build(name, &plan, None).unwrap();
@@ -55,9 +55,9 @@ fn elastic_batches_keep_up_with_what_the_drive_can_serve() {
     }
     for (tasks, [dqf, elastic, cfq, fifo]) in longest {
         match tasks {
-            // No overload yet: the same runs.
+            // No overload yet, so both runs are equal.
             ..=24 => assert_eq!(dqf, elastic, "{tasks} tasks"),
-            // More than batches of 8 serve, and no more than the drive does.
+            // More tasks than batches of 8 serve, but no more than the drive serves.
             25..=26 => assert!(elastic * 5 < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
             27.. => assert!(elastic < dqf, "{tasks} tasks: {elastic} and {dqf} ms"),
         }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How steeply responses rise with the tasks beyond capacity (dissertation 9.3.4).
+//! Measures how steeply response times rise with the tasks beyond capacity (dissertation 9.3.4).
 //!
-//! Goal: under `dqf-elastic` they rise in proportion to the excess, and little; under plain
-//! `dqf` and under `cfq` steeply. Method: the 24 tasks of `overload.rs`, all that batches of 8
-//! serve, and 1 to 10 light ones more, each a tenth of such a task (a period of 3,000 ms and
-//! more), for 300 s; slopes by least squares.
+//! Goal: under `dqf-elastic` they rise little and in proportion to the excess; under plain `dqf`
+//! and under `cfq` they rise steeply. Method: the 24 tasks of `overload.rs`, which are all that
+//! batches of 8 serve, and 1 to 10 light tasks more, each a tenth of such a task (a period of 3,000
+//! ms and more), for 300 s; slopes by least squares.
 //!
-//! Where the proportion ends: the batch grows until it serves what comes, from 8 to 64, the
-//! depth of the drive. Batches of 64 serve 25.6 requests each 300 ms, enough for 25 light tasks.
-//! Beyond, the drive itself is overloaded: the excess piles up for as long as it lasts, and
-//! responses rise with it and with the length of the run, whatever the policy. So of ten
-//! *full* tasks beyond capacity only two leave the batch room to grow, and the other eight
-//! make `dqf-elastic` a tenth less steep than `dqf` and no more: b(64)/64 against b(8)/8.
+//! The proportion has an end. The batch grows until it serves the load, from 8 to 64, the depth of
+//! the drive. Batches of 64 serve 25.6 requests each 300 ms, enough for 25 light tasks. With more
+//! light tasks the drive itself is overloaded: the excess accumulates, and response times rise with
+//! it and with the length of the run under every policy. Of ten *full* tasks beyond capacity only
+//! two leave the batch room to grow. The other eight make `dqf-elastic` only a tenth less steep
+//! than `dqf`: b(64)/64 against b(8)/8.
 
 use tidegate_model::{Duration, PolicyName};
 use tidegate_sim::Length;
@@ -20,10 +20,11 @@ use crate::overload::{responses_ms, workload};
 
 const POLICIES: [PolicyName; 3] = [PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::Cfq];
 
-/// Mean responses in ms against tasks beyond capacity.
+/// Mean response times in ms as a function of the tasks beyond capacity.
 type Curve = Vec<(i64, i64)>;
 
-/// The curves of `POLICIES` over 24 tasks and so many of the given period more.
+/// Returns the curves of `POLICIES` for 24 tasks plus each number in `excess` of tasks of this
+/// period.
 fn curves(excess: impl Iterator<Item = usize>, period_ms: usize) -> [Curve; 3] {
     let mut curves = [const { Curve::new() }; 3];
     for more in excess {
@@ -39,7 +40,8 @@ fn curves(excess: impl Iterator<Item = usize>, period_ms: usize) -> [Curve; 3] {
     curves
 }
 
-/// Slope in us per task, and the mean response in us at no excess, by least squares.
+/// Fits a line by least squares: the slope in us per task, and the mean response in us at no
+/// excess.
 fn line(curve: &Curve) -> (i64, i64) {
     let count = i64::try_from(curve.len()).unwrap();
     let sum = |term: fn(&(i64, i64)) -> i64| curve.iter().map(term).sum::<i64>();
@@ -49,7 +51,7 @@ fn line(curve: &Curve) -> (i64, i64) {
     (slope_us, (y * 1_000 - slope_us * x) / count)
 }
 
-/// The most by which a point lies off the line, in us.
+/// Returns the largest distance of a point from the line, in us.
 fn deviation_us(curve: &Curve) -> i64 {
     let (slope, start) = line(curve);
     let off = |&(x, y): &(i64, i64)| (y * 1_000 - start - slope * x).abs();
@@ -63,24 +65,25 @@ fn elastic_batches_degrade_in_proportion_to_the_excess_and_the_others_steeply() 
     println!("us per light task beyond capacity: dqf {dqf}, elastic {elastic}, cfq {cfq}");
     println!("{curves:?}");
     assert!(elastic > 0 && elastic * 30 < dqf && elastic * 30 < cfq);
-    // A straight line: no point lies off it by more than two tasks would make.
+    // The curve is a straight line: no point is off by more than the effect of two tasks.
     assert!(deviation_us(&curves[1]) < 2 * elastic, "{} us", deviation_us(&curves[1]));
 }
 
-/// The end of the proportion, and that the excess counts as much again beyond it.
+/// The proportion ends, and beyond its end the excess raises response times again.
 #[test]
 fn proportion_ends_where_the_batch_is_as_deep_as_the_drive() {
     let [dqf, elastic, _] = curves((30..=60).step_by(5), 3_000);
     let (slope, start) = line(&elastic);
     println!("us per light task beyond the drive: dqf {}, elastic {slope}", line(&dqf).0);
-    // Straight again, from 25 light tasks on, and nearly as steep as `dqf` is everywhere.
+    // The curve is straight again from 25 light tasks on, and nearly as steep as `dqf` is
+    // everywhere.
     assert!(deviation_us(&elastic) < slope / 2, "{} us", deviation_us(&elastic));
     let begins = -start / slope;
     assert!((22..=27).contains(&begins), "{begins}");
     assert!(slope < line(&dqf).0 && slope * 10 > line(&dqf).0 * 7);
 }
 
-/// The same with full tasks, of 300 ms: eight of ten are beyond the drive itself.
+/// The same with full tasks, of 300 ms: eight of ten exceed the drive itself.
 #[test]
 fn ten_full_tasks_beyond_capacity_are_beyond_the_drive() {
     let curves = curves(1..=10, 300);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The arithmetic of the bucket, driven by hand in exact integers. Behind it is `noop` on a
-//! drive that takes everything, so a request is dispatched when it has its tokens.
+//! Tests the arithmetic of the bucket in exact integers. The policy behind the bucket is `noop` on
+//! a drive that accepts every request, so a request is dispatched when it has its tokens.
 //!
-//! The reference knows no level: a request has its tokens at the first instant at which no
-//! window that ends with it holds more than burst + rate * length.
+//! The reference does not use a bucket level. A request has its tokens at the first instant at
+//! which every window that ends there holds at most burst + rate * length.
 
 use proptest::prelude::*;
 use tidegate_model::parameters::{
@@ -15,7 +15,7 @@ use tidegate_model::{
 };
 use tidegate_policy::{Decision, Event, Full, Policy};
 
-/// Parts of a token, as a nanosecond brings `per_s` of them.
+/// Parts of a token; each nanosecond adds `per_s` parts.
 const PARTS: u128 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) fn request(id: u64, task: u32, class: Class, at: Time) -> Request {
     }
 }
 
-/// A plan without tasks on a drive that accepts everything.
+/// Returns a plan without tasks on a drive that accepts every request.
 pub(crate) fn wide_plan() -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
     Plan { depth: u32::MAX, ..Plan::of(&Workload::new("wide", 1, table)) }
@@ -54,7 +54,7 @@ fn shaped(rate: TokenRate, shaping: Shaping) -> Plan {
     plan
 }
 
-/// All that a round dispatches, and when to ask again.
+/// Returns all requests that one round dispatches, and the next time to ask.
 pub(crate) fn round(policy: &mut dyn Policy, now: Time) -> (Vec<RequestId>, Option<Time>) {
     let mut batch = Vec::new();
     loop {
@@ -67,8 +67,8 @@ pub(crate) fn round(policy: &mut dyn Policy, now: Time) -> (Vec<RequestId>, Opti
     }
 }
 
-/// Releases a request of so many tokens at each instant, asks at these, and at those that the
-/// policy names, and nowhere else but at `extra`.
+/// Releases a request with the given tokens at each instant. Asks the policy at these instants, at
+/// the times that the policy names, and at `extra`.
 fn grants(mut policy: Box<dyn Policy>, arrivals: &[(Time, u64)], extra: &[Time]) -> Vec<Grant> {
     let mut instants: Vec<(Time, Option<usize>)> =
         arrivals.iter().enumerate().map(|(index, &(at, _))| (at, Some(index))).collect();
@@ -93,7 +93,7 @@ fn grants(mut policy: Box<dyn Policy>, arrivals: &[(Time, u64)], extra: &[Time])
     }
 }
 
-/// The first window that holds more than it may, by the indices of its ends.
+/// Returns the first window that holds more tokens than allowed, by the indices of its ends.
 fn overfull_window(grants: &[Grant], per_s: u64, full: u128) -> Option<(usize, usize)> {
     let windows = (0..grants.len()).flat_map(|from| (from..grants.len()).map(move |to| (from, to)));
     windows.into_iter().find(|&(from, to)| {
@@ -103,7 +103,7 @@ fn overfull_window(grants: &[Grant], per_s: u64, full: u128) -> Option<(usize, u
     })
 }
 
-/// When each request has its tokens, for bursts that hold any of them.
+/// Returns when each request has its tokens, for bursts that hold every request.
 fn reference(arrivals: &[(Time, u64)], per_s: u64, full: u128) -> Vec<Time> {
     let mut granted: Vec<Time> = Vec::new();
     for (index, &(arrived, _)) in arrivals.iter().enumerate() {
@@ -156,7 +156,8 @@ proptest! {
         prop_assert_eq!(overfull_window(&grants, per_s, full), None);
     }
 
-    /// Exact to the nanosecond, and asking in between changes nothing: no remainder is lost.
+    /// Times are exact to the nanosecond, and asking in between changes nothing: no remainder is
+    /// lost.
     #[test]
     fn requests_go_at_the_first_instant_at_which_they_have_their_tokens(
         arrivals in any_arrivals(1_000),
@@ -173,7 +174,7 @@ proptest! {
     }
 }
 
-/// Canary: a regulator that is not there, and one whose last grant comes a nanosecond early.
+/// Canary: a missing regulator, and a regulator whose last grant is one nanosecond early.
 #[test]
 fn an_overfull_window_is_found() {
     let arrivals: Vec<(Time, u64)> = (0..20).map(|_| (Time::ZERO, 100)).collect();
@@ -190,13 +191,13 @@ fn an_overfull_window_is_found() {
 
 #[test]
 fn device_time_is_charged_by_the_table() {
-    // b(1) = 10 ms at half of the device: one request each 20 ms.
+    // b(1) = 10 ms at half of the device time: one request each 20 ms.
     let rate = TokenRate { unit: TokenUnit::DeviceTime, per_s: 500_000_000 };
     let plan = shaped(rate, Shaping { burst: Duration::ZERO, ..Shaping::default() });
     let arrivals = [(Time::ZERO, 1); 4];
     let granted = grants(build(&plan), &arrivals, &[]);
     let granted: Vec<u64> = granted.iter().map(|grant| grant.at.ns() / 1_000_000).collect();
-    // The bucket begins empty where its burst is nothing.
+    // With a burst of zero the bucket begins empty.
     assert_eq!(granted, [20, 40, 60, 80]);
 }
 

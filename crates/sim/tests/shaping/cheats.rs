@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tasks that report misses which did not happen, beside ones that report those which did.
+//! Tasks that report misses that did not happen, beside tasks that report real misses.
 //!
-//! Goal: a cheat loses its say and an honest task keeps it. Method: two soft tasks on the disk
-//! of the paper beside a greedy load under `mdn`; one has time enough and reports a miss after
-//! every job all the same, the other is really late while the load has the drive to itself.
+//! Goal: the notices of a cheat are ignored, those of an honest task count. Method: two soft tasks
+//! on the disk of the paper beside a greedy load under `mdn`. The first task has enough time and
+//! still reports a miss after every job. The second is really late while the load occupies the
+//! drive.
 
 use tidegate_model::{Duration, TaskIndex, Workload};
 use tidegate_sim::{Length, SimParams};
@@ -12,7 +13,7 @@ use crate::common::{run_of, workload};
 
 const LIAR: TaskIndex = TaskIndex(0);
 
-/// A task that is never late, one of that deadline, and a load.
+/// Returns a task that is never late, a task with this deadline, and a load.
 fn two_tasks(deadline: &str) -> Workload {
     let task = |name: &str, deadline: &str| {
         format!(
@@ -28,7 +29,7 @@ fn two_tasks(deadline: &str) -> Workload {
     ))
 }
 
-/// Requests of best effort served in a minute, and jobs that were late.
+/// Returns the best-effort requests served in a minute, and the late jobs of both tasks.
 fn served_and_missed(workload: &Workload, cheats: &[TaskIndex]) -> (u64, [u64; 2]) {
     let length = Length::Duration(Duration::from_ms(60_000));
     let run = run_of(&SimParams { cheats, ..SimParams::new(workload, length) }, &mut ());
@@ -41,17 +42,17 @@ fn cheat_is_not_heard_and_an_honest_task_is() {
     let (calm, late) = (two_tasks("2s"), two_tasks("100ms"));
     let (unlimited, none) = served_and_missed(&calm, &[]);
     assert_eq!(none, [0, 0]);
-    assert_eq!(served_and_missed(&calm, &[LIAR]), (unlimited, none), "nobody believes it");
+    assert_eq!(served_and_missed(&calm, &[LIAR]), (unlimited, none), "its notices are ignored");
 
     let (steered, [_, missed]) = served_and_missed(&late, &[]);
     let (beside_liar, [_, missed_beside_liar]) = served_and_missed(&late, &[LIAR]);
     println!("{unlimited} without a limit, {steered} steered, {beside_liar} beside a cheat");
     assert!(missed > 0 && missed_beside_liar > 0);
-    assert!(steered * 10 < unlimited * 9, "true reports are heard");
-    assert_eq!(beside_liar, steered, "and are no less beside a cheat");
+    assert!(steered * 10 < unlimited * 9, "true notices count");
+    assert_eq!(beside_liar, steered, "and they count as much beside a cheat");
 }
 
-/// The canary: believed, the reports of the cheat would have taken the drive from best effort.
+/// Canary: if the cheat's notices counted, they would take the drive from best effort.
 #[test]
 fn task_that_is_late_as_often_as_the_cheat_claims_is_heard() {
     let (unlimited, _) = served_and_missed(&two_tasks("2s"), &[]);

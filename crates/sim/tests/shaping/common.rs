@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests share: workloads from text, runs on a simulated disk, and bandwidth over time.
+//! Shared by the tests: workloads from text, runs on a simulated disk, and bandwidth over time.
 
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
@@ -7,19 +7,19 @@ use tidegate_model::{
 };
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
-/// The disk of the paper.
+/// Loads the disk of the paper.
 pub(crate) fn disk() -> DriveFile {
-    tidegate_drive::builtin::load("seagate-st340810a").expect("it comes with Tidegate")
+    tidegate_drive::builtin::load("seagate-st340810a").expect("Tidegate includes it")
 }
 
-/// A workload on that disk, from the text of its file behind the line that names the drive.
+/// Returns a workload on this disk, from the text of its file after the line that names the drive.
 pub(crate) fn workload(text: &str) -> Workload {
     let file = WorkloadFile::parse(&format!("drive = \"seagate-st340810a\"\n{text}"));
     let file = file.unwrap_or_else(|error| panic!("{error}: {:?}\n{text}", error.help));
     file.bind(&disk()).expect("it fits the disk")
 }
 
-/// So many seconds of it, under the policy that it names.
+/// Runs it for `seconds`, under the policy that it names.
 pub(crate) fn run(
     workload: &Workload,
     seconds: u64,
@@ -30,7 +30,7 @@ pub(crate) fn run(
     run_of(&SimParams { seed, ..SimParams::new(workload, length) }, observer)
 }
 
-/// A run of that workload on the disk, under the policy that it names.
+/// Runs a workload on the disk, under the policy that it names.
 pub(crate) fn run_of(params: &SimParams, observer: &mut impl Observer) -> SimRun {
     let (file, workload) = (disk(), params.workload);
     let drive =
@@ -46,7 +46,7 @@ pub(crate) fn run_of(params: &SimParams, observer: &mut impl Observer) -> SimRun
     )
 }
 
-/// Bytes that came back, for each source in each slice of time.
+/// Completed bytes of each source in each slice of time.
 #[derive(Debug)]
 pub(crate) struct BandwidthOverTime {
     slice: Duration,
@@ -59,20 +59,20 @@ impl BandwidthOverTime {
         Self { slice, bytes: vec![Vec::new(); sources] }
     }
 
-    /// kB/s of one source in each slice but the last, which is cut short.
+    /// Returns kB/s of one source in each slice except the last, which is cut short.
     pub(crate) fn kb_per_s(&self, source: usize) -> Vec<u64> {
         let whole = &self.bytes[source][..self.bytes[source].len() - 1];
         whole.iter().map(|bytes| bytes * 1_000_000 / self.slice.ns()).collect()
     }
 
-    /// Mean kB/s of one source from a slice on.
+    /// Returns the mean kB/s of one source from a slice on.
     pub(crate) fn mean(&self, source: usize, from: usize) -> u64 {
         let rates = self.kb_per_s(source);
         let rates = &rates[from..];
         rates.iter().sum::<u64>() / rates.len() as u64
     }
 
-    /// One line for each slice: time, and kB/s of each source.
+    /// Prints one line for each slice: time, and kB/s of each source.
     pub(crate) fn print(&self, title: &str) {
         println!("{title}");
         let rates: Vec<Vec<u64>> =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shapers and the events that are rare: requests that are no longer wanted, and other plans.
+//! Tests shapers with rare events: cancelled requests and new plans.
 //!
-//! Nothing is lost, nothing that was cancelled is sent, no token comes from nowhere, and the new
-//! plan is in force at once. Behind the regulator is `noop` on a drive that takes everything.
+//! No request is lost, no cancelled request is dispatched, no token appears without a source, and a
+//! new plan takes effect at once. The policy behind the regulator is `noop` on a drive that accepts
+//! every request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use tidegate_policy::{Event, NoticeKind, Policy};
 use crate::by_hand::{request, round, wide_plan};
 use crate::steering::{LOAD, SOFT, is_near, task};
 
-/// Parts of a token, as a nanosecond brings `per_s` of them.
+/// Parts of a token; each nanosecond adds `per_s` parts.
 const PARTS: u128 = 1_000_000_000;
 
 fn at(ms: u64) -> Time {
@@ -33,7 +34,7 @@ fn bytes(per_s: u64) -> TokenRate {
     TokenRate { unit: TokenUnit::Byte, per_s }
 }
 
-/// A plan of that rate for all shapers, without a burst.
+/// Returns a plan with this rate for all shapers, without a burst.
 fn plan_of(rate: TokenRate) -> Plan {
     let mut plan = wide_plan();
     let shaping = Shaping { burst: Duration::ZERO, ..Shaping::default() };
@@ -45,7 +46,7 @@ fn plan_of(rate: TokenRate) -> Plan {
     plan
 }
 
-/// A shaper that is asked whenever it wants to be, and what it sent when.
+/// A shaper that is asked at each time that it names, and the times of its dispatches.
 struct Hand {
     policy: Box<dyn Policy>,
     now: Time,
@@ -59,11 +60,11 @@ impl Hand {
         Self { policy, now: Time::ZERO, wake: None, sent: BTreeMap::new() }
     }
 
-    /// What goes is served at once.
+    /// Asks the policy once; dispatched requests complete at once.
     fn ask(&mut self) {
         let (batch, wake) = round(&mut *self.policy, self.now);
         for id in batch {
-            assert_eq!(self.sent.insert(id, self.now), None, "{id:?} is sent twice");
+            assert_eq!(self.sent.insert(id, self.now), None, "{id:?} is dispatched twice");
             let event = Event::Complete { id, outcome: Outcome::Done };
             self.policy.observe(self.now, event).unwrap();
         }
@@ -88,7 +89,7 @@ impl Hand {
         self.tell(Event::Release(Request { released: self.now, eligible: self.now, ..request }));
     }
 
-    /// Best effort of that size.
+    /// Releases best effort of this size.
     fn release_sized(&mut self, id: u64, size: u64) {
         let request = request(id, LOAD, Class::BestEffort, self.now);
         self.release(Request { size: Bytes::new(size), ..request });
@@ -102,7 +103,7 @@ impl Hand {
         self.tell(Event::Reconfigure(Box::new(plan)));
     }
 
-    /// Names and milliseconds.
+    /// Returns the ids and dispatch times in milliseconds.
     fn sent_ms(&self) -> Vec<(u64, u64)> {
         let mut sent: Vec<_> =
             self.sent.iter().map(|(id, at)| (at.ns() / 1_000_000, id.0)).collect();
@@ -120,14 +121,14 @@ fn cancelled_request_is_never_sent_and_its_tokens_serve_the_next() {
     hand.cancel(2);
     hand.cancel(77);
     hand.wait_until(at(1_000));
-    // Sent before: too late to cancel.
+    // Dispatched already, so it is too late to cancel.
     hand.cancel(1);
     assert_eq!(hand.sent_ms(), [(1, 100), (3, 200)]);
 }
 
-/// Goal: what a large request gathered beyond the burst is not kept for those behind it. Method:
-/// it is cancelled 0.9 s after it began to gather 1,000 bytes at 1,000 B/s; each of the others
-/// takes 100.
+/// Goal: tokens that a large request gathered beyond the burst are not kept for later requests.
+/// Method: the request is cancelled 0.9 s after it began to gather 1,000 bytes at 1,000 B/s; each
+/// later request takes 100.
 #[test]
 fn tokens_gathered_for_a_cancelled_request_pay_for_one_request_and_no_more() {
     let mut hand = Hand::new(PolicyName::TokenBucket, &plan_of(bytes(1_000)));
@@ -145,7 +146,7 @@ fn new_rate_is_in_force_at_once_with_an_empty_bucket() {
     full.parameters.token_bucket.shaping.burst = Duration::from_ms(1_000);
     let mut hand = Hand::new(PolicyName::TokenBucket, &full);
     hand.wait_until(at(5_000));
-    // The full bucket of ten is gone: nobody used it in time.
+    // The full bucket of ten tokens is gone, because no request used them in time.
     hand.reconfigure(plan_of(requests(100)));
     (0..3).for_each(|id| hand.release_sized(id, 512));
     hand.wait_until(at(5_020));
@@ -154,8 +155,8 @@ fn new_rate_is_in_force_at_once_with_an_empty_bucket() {
     assert_eq!(hand.sent_ms(), [(0, 5_010), (1, 5_020), (2, 6_020)]);
 }
 
-/// b(1) = 10 ms: a task of one request in 20 ms leaves half of the device, two of one in 25 ms a
-/// fifth, and three of them the least share, a hundredth.
+/// b(1) = 10 ms: a task of one request in 20 ms leaves half of the device; two tasks of one request
+/// in 25 ms leave a fifth; three leave the smallest share, a hundredth.
 #[test]
 fn reserve_follows_the_tasks_of_the_new_plan() {
     let mut plan = plan_of(requests(1));
@@ -175,8 +176,8 @@ fn reserve_follows_the_tasks_of_the_new_plan() {
     assert_eq!(hand.sent_ms(), [(0, 20), (1, 40), (2, 90), (3, 140), (4, 1_140), (5, 2_140)]);
 }
 
-/// Goal: a lane that is gone leaves no way round the rate. Method: writes wait for a rate of
-/// their own, of 1/s; in the new plan they share that of all best effort, in order of release.
+/// Goal: removing a separate rate opens no way round the common rate. Method: writes wait for their
+/// own rate of 1/s; in the new plan they share the rate of all best effort, in order of release.
 #[test]
 fn writes_share_the_rate_of_all_when_their_own_is_taken_away() {
     let mut apart = plan_of(requests(10));
@@ -193,7 +194,7 @@ fn writes_share_the_rate_of_all_when_their_own_is_taken_away() {
     assert_eq!(hand.sent_ms(), [(1, 100), (0, 250), (2, 350), (3, 450), (4, 550), (5, 650)]);
 }
 
-/// What waits for the rate of interactive tasks passes at once when there is none any more.
+/// Requests that wait for the rate of interactive tasks pass at once when this rate is removed.
 #[test]
 fn interactive_requests_go_when_their_rate_is_taken_away() {
     let mut held = plan_of(requests(10));
@@ -206,7 +207,7 @@ fn interactive_requests_go_when_their_rate_is_taken_away() {
     assert_eq!(hand.sent_ms(), [(0, 150)]);
 }
 
-/// How many of a thousand requests a second go in the next second.
+/// Returns how many of a thousand requests a second are dispatched in the next second.
 fn sent_in_a_second(hand: &mut Hand, next_id: &mut u64) -> usize {
     let before = hand.sent.len();
     for _ in 0..1_000 {
@@ -217,7 +218,7 @@ fn sent_in_a_second(hand: &mut Hand, next_id: &mut u64) -> usize {
     hand.sent.len() - before
 }
 
-/// A soft request that comes back late, and its report.
+/// Serves a soft request late and reports the miss.
 fn miss(hand: &mut Hand, id: u64) {
     let late = Request { due: Some(hand.now), ..request(id, SOFT.0, Class::Soft, hand.now) };
     hand.policy.observe(hand.now, Event::Release(late)).unwrap();
@@ -238,8 +239,8 @@ fn steered_rate_outlives_a_plan_of_its_unit_and_no_other() {
         assert!(is_near(limited, 750), "{name}: {limited}");
         hand.reconfigure(plan_of(requests(2)));
         let limited = sent_in_a_second(&mut hand, &mut next_id);
-        assert!(is_near(limited, 750), "{name} by a plan that is alike: {limited}");
-        // All that waited goes: of bytes there is no limit yet.
+        assert!(is_near(limited, 750), "{name} after an equal plan: {limited}");
+        // All waiting requests are dispatched, because bytes have no limit yet.
         let waiting = usize::try_from(next_id - 1_000_000).unwrap() - hand.sent.len();
         let before = hand.sent.len();
         hand.reconfigure(plan_of(bytes(4_096)));
@@ -248,7 +249,7 @@ fn steered_rate_outlives_a_plan_of_its_unit_and_no_other() {
     }
 }
 
-/// Requests that are cancelled while they wait never count as achieved.
+/// Requests that are cancelled while they wait never count towards the achieved rate.
 #[test]
 fn cancelled_best_effort_is_not_what_a_steered_rate_is_taken_from() {
     let (mut hand, mut next_id) = (Hand::new(PolicyName::MdnExtended, &plan_of(requests(2))), 1);
@@ -274,7 +275,7 @@ fn cancelled_best_effort_is_not_what_a_steered_rate_is_taken_from() {
 enum Step {
     Wait(u64),
     Release(Class, Op, u64),
-    /// The request released so many before the last.
+    /// Cancels the request released this many releases before the last.
     Cancel(u64),
     Reconfigure(TokenRate, u64),
     Notice(u32, NoticeKind),
@@ -311,14 +312,14 @@ fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
     plan
 }
 
-/// One plan in force: from when, its rate, and what it began with, in parts.
+/// The time for which one plan holds: its start, its rate, and its first tokens in parts.
 struct Stretch {
     from: Time,
     rate: TokenRate,
     begun_with: u128,
 }
 
-/// What was released, what was cancelled in time, which plans were in force.
+/// The released requests, the requests cancelled in time, and the plans in force.
 #[derive(Default)]
 struct Story {
     released: BTreeMap<RequestId, Request>,
@@ -363,15 +364,15 @@ fn play(name: PolicyName, first: (TokenRate, u64), steps: &[Step]) -> (Hand, Sto
     (hand, story)
 }
 
-/// The first instant at which more best effort has gone since a plan came into force than that
-/// plan brought.
+/// Returns the first instant at which more best effort was dispatched under a plan than the plan's
+/// tokens allow.
 fn token_from_nowhere(hand: &Hand, story: &Story) -> Option<Time> {
     let mut grants: Vec<(Time, RequestId)> = hand.sent.iter().map(|(&id, &at)| (at, id)).collect();
     grants.retain(|(_, id)| story.released[id].class == Class::BestEffort);
     grants.sort_unstable();
     let ends = story.stretches.iter().skip(1).map(|next| next.from).chain([Time::MAX]);
     story.stretches.iter().zip(ends).find_map(|(stretch, end)| {
-        // What went at the instant of a change may have gone before it.
+        // Requests at the instant of a change may have been dispatched before it.
         let own = grants.iter().filter(|&&(at, _)| stretch.from < at && at < end);
         let mut held = 0;
         own.into_iter().find_map(|&(at, id)| {
@@ -410,7 +411,7 @@ proptest! {
     }
 }
 
-/// Canary: what goes without a shaper goes without tokens.
+/// Canary: without a shaper, requests are dispatched without tokens.
 #[test]
 fn tokens_from_nowhere_are_found() {
     let steps: Vec<Step> = (0..20)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Traffic shaping of best effort: its arithmetic, its feedback, and the figures of Wu and
-//! Brandt. One test crate, so that they share `common.rs`.
+//! Tests of traffic shaping of best effort: its arithmetic, its feedback, and the figures of Wu and
+//! Brandt. They form one test crate to share `common.rs`.
 
 mod by_hand;
 mod cheats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tasks and loads with a limit to what is under way: when they release, and what a soft task
+//! Tasks and loads with a limit on jobs in progress: when they release, and what a soft task
 //! reports. The drive takes 10 ms for a request, one at a time, unless a test says otherwise.
 
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
     Workload { tasks, best_effort, ..Workload::new("slow once", 1, table) }
 }
 
-/// The times of the requests in order, in milliseconds; the last one for all that follow.
+/// The times of the requests in order, in milliseconds; the last one holds for all later requests.
 #[derive(Debug)]
 struct Times(RefCell<Vec<u64>>);
 
@@ -67,7 +67,7 @@ impl Observer for Releases {
 
 type Notices = Rc<RefCell<Vec<(TaskIndex, NoticeKind, u64)>>>;
 
-/// One at a time, and keeps the notices.
+/// Serves one request at a time and records the notices.
 struct Listening(Fifo, Notices);
 
 impl Policy for Listening {
@@ -82,7 +82,7 @@ impl Policy for Listening {
     }
 }
 
-/// Releases of a run of so many jobs on a drive with these times, and the notices.
+/// Runs `jobs` jobs on a drive with these times; returns the releases and the notices.
 fn run(workload: &Workload, times: &[u64], jobs: u64) -> (Vec<u64>, Vec<(NoticeKind, u64)>) {
     let drive = SpacedDrive::with_times(1, Times(RefCell::new(times.to_vec())), 1);
     let notices = Notices::default();
@@ -104,8 +104,9 @@ fn a_task_that_is_never_at_its_limit_is_periodic() {
     }
 }
 
-/// Job 0 takes 75 ms; jobs 1 and 2 would be under way at 20 and 40. With one buffer job 1 waits
-/// until 75; the rhythm has moved to 55 then, one period behind, and catches up that much.
+/// Job 0 takes 75 ms; jobs 1 and 2 would start at 20 and 40. With one buffer job 1 waits until 75.
+/// Its scheduled release has moved to 55 by then, one period behind, and the task catches up this
+/// much.
 #[test]
 fn one_buffer_catches_up_one_job() {
     let workload = workload(vec![task(20, Some(1))], vec![]);
@@ -115,8 +116,8 @@ fn one_buffer_catches_up_one_job() {
     assert_eq!(notices, expected);
 }
 
-/// With two, job 1 is released in time and misses, job 2 waits from 40 to 75, 35 ms behind and
-/// within two periods: it catches up all of it.
+/// With two buffers, job 1 is released in time and misses its deadline. Job 2 waits from 40 to 75,
+/// 35 ms behind and within two periods, so the task catches up completely.
 #[test]
 fn two_buffers_catch_up_two_jobs() {
     let workload = workload(vec![task(20, Some(2))], vec![]);
@@ -156,7 +157,7 @@ fn a_paced_load_waits_for_its_buffers() {
     assert_eq!(run(&workload, &[75, 10], 7).0, [0, 20, 75, 85, 95, 105, 120]);
 }
 
-/// Goal: a run that is measured in jobs ends though the drive is overloaded. Method: best effort
+/// Goal: a run that is measured in jobs ends even if the drive is overloaded. Method: best effort
 /// alone needs twice the drive, and each job of the task waits behind all of it.
 #[test]
 fn overloaded_run_of_a_task_with_a_buffer_comes_to_its_end() {
@@ -170,6 +171,6 @@ fn overloaded_run_of_a_task_with_a_buffer_comes_to_its_end() {
     };
     let workload = workload(vec![task(20, Some(1))], vec![flood]);
     let (releases, _) = run(&workload, &[10], 100);
-    // 100 periods of 20 ms, twice: 800 requests of best effort, and the jobs.
+    // 100 periods of 20 ms, doubled: 800 best-effort requests, and the jobs.
     assert!(releases.len() <= 801 + 100, "{}", releases.len());
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Notices and the rate they steer, by hand: when it falls, when it grows, whom it hears.
+//! Tests notices and the rate that they control, by hand: when it falls, when it grows, which
+//! notices count.
 //!
-//! Behind the regulator is `noop` on a drive that takes everything; best effort comes at a
-//! thousand requests per second and is served at once, so what goes in a second is the rate.
+//! The policy behind the regulator is `noop` on a drive that accepts every request. Best effort
+//! comes at a thousand requests per second and is served at once, so the requests served in a
+//! second are the rate.
 
 use tidegate_model::{
     Class, Duration, Op, Outcome, Place, Plan, PolicyName, Request, RequestId, Task, TaskIndex,
@@ -58,7 +60,7 @@ impl Hand {
     }
 
     fn release(&mut self, request: Request) -> RequestId {
-        // There may be no room: the load is greedy.
+        // The queue may be full, because the load is greedy.
         let _ = self.policy.observe(self.now(), Event::Release(request));
         self.next_id += 1;
         request.id
@@ -69,7 +71,7 @@ impl Hand {
         self.policy.observe(self.now(), event).unwrap();
     }
 
-    /// So many milliseconds of the load; how much of it was served.
+    /// Lets `ms` milliseconds of the load pass and returns the number of requests served.
     fn pass(&mut self, ms: u64) -> usize {
         let mut served = 0;
         for _ in 0..ms {
@@ -85,7 +87,7 @@ impl Hand {
         served
     }
 
-    /// A request of a task that comes back so long after its release, due half way.
+    /// Serves a request of a task; if late, it comes back after twice its deadline.
     fn serve(&mut self, task: TaskIndex, class: Class, is_late: bool) {
         let due = Some(self.now() + Duration::from_ms(4));
         let soft = Request { due, ..request(self.next_id, task.0, class, self.now()) };
@@ -102,7 +104,7 @@ impl Hand {
         self.policy.observe(self.now(), Event::Notice { task, kind }).unwrap();
     }
 
-    /// A miss that is one, and its report.
+    /// Makes a real miss and reports it.
     fn miss(&mut self) {
         self.serve(SOFT, Class::Soft, true);
         self.report(SOFT, NoticeKind::DeadlineMissed);
@@ -170,7 +172,7 @@ fn best_effort_is_never_starved() {
         hand.miss();
         hand.pass(1_000);
     }
-    // Down to the floor of one each second.
+    // The rate is at its minimum of one request each second.
     let served = hand.pass(10_000);
     assert!((9..=11).contains(&served), "{served}");
 }
@@ -182,7 +184,7 @@ fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
     hand.serve(SOFT, Class::Soft, false);
     hand.report(SOFT, NoticeKind::DeadlineMissed);
     hand.pass(1_000);
-    // Now it misses truly, and nobody hears it.
+    // The task now really misses, but its notice is ignored.
     hand.miss();
     assert_eq!(hand.pass(1_000), 1_000);
     hand.pass(9_000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whole runs on the simulated disk: what ends a stream, what a reservation leaves, and streams
-//! that nobody declared.
+//! Whole runs on the simulated disk: the end of a stream, the rest beside a reservation, and
+//! undeclared streams.
 
 use tidegate_model::Duration;
 use tidegate_sim::{Length, SimParams};
@@ -17,7 +17,7 @@ fn stream(name: &str, period: &str, deadline: &str) -> String {
     )
 }
 
-/// Two streams press best effort down; the busier one ends, and best effort grows again.
+/// Two streams limit best effort; the busier one ends, and best effort grows again.
 #[test]
 fn best_effort_grows_when_a_stream_has_ended() {
     let text = format!(
@@ -38,7 +38,7 @@ fn best_effort_grows_when_a_stream_has_ended() {
     assert!(grown * 2 > pressed * 3, "{pressed} then {grown}");
 }
 
-/// 4 MB/s are declared of a capacity of 6: 2 MB/s are left.
+/// The tasks declare 4 MB/s of a capacity of 6 MB/s, so 2 MB/s are left.
 #[test]
 fn a_reservation_leaves_the_rest() {
     let text = format!(
@@ -53,8 +53,8 @@ fn a_reservation_leaves_the_rest() {
     assert!(means[0].abs_diff(4_000) <= 100 && means[1].abs_diff(2_000) <= 40, "{means:?}");
 }
 
-/// A stream of 2 MB/s that declared nothing, beside a greedy load, behind one bucket of 30
-/// requests per second. Undetected it shares them; detected it has its rate.
+/// An undeclared stream of 2 MB/s beside a greedy load, behind one bucket of 30 requests per
+/// second. Without detection it shares the bucket; with detection it gets its rate.
 #[test]
 fn an_undeclared_stream_gets_its_rate_when_streams_are_detected() {
     let stream = "[[best_effort]]\nname = \"stream\"\nrate = \"2MB/s\"\nsize = \"128KiB\"\n\
@@ -73,7 +73,7 @@ fn an_undeclared_stream_gets_its_rate_when_streams_are_detected() {
     let [undetected, detected] = [rate_of(false), rate_of(true)];
     println!("{undetected:?} {detected:?}");
     assert!(detected[0].abs_diff(2_000) <= 60, "{detected:?}");
-    // The whole rate is left to the greedy one, which is no stream however evenly it goes.
+    // The greedy load gets the whole rate of the bucket; it is no stream, however regular it is.
     assert!(detected[1].abs_diff(3_932) <= 80, "{detected:?}");
     assert!(undetected[1] * 10 < detected[1] * 9, "{undetected:?} {detected:?}");
 }

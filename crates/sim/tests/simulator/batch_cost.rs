@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Batches limited by cost under their checkers: the policy is not accused, on a drive that keeps
-//! its costs and on one that does not, and policies that limit otherwise are caught.
+//! Batches limited by cost under their checkers. The policy has no violation on a drive that keeps
+//! its costs and on one that does not; policies with other limits are caught.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
@@ -11,7 +11,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{TIMES_MS, load, ms, plan, task, workload};
 
-/// 1 ms for 4 KiB, 5 ms for 128 KiB, 5 ms for each batch: within b.
+/// 1 ms for 4 KiB, 5 ms for 128 KiB, 5 ms for each batch; within b.
 fn costs() -> CostModel {
     let read = |kib: u64, time_ms: u64| RequestCost {
         op: Op::Read,
@@ -29,7 +29,7 @@ fn costs() -> CostModel {
     }
 }
 
-/// Tasks of 1, 5, 1, 1, 5 and 1 ms released together, beside small best effort.
+/// Tasks of 1, 5, 1, 1, 5 and 1 ms released together, beside small best-effort requests.
 fn busy() -> Workload {
     let mut tasks: Vec<_> = (0..6).map(|_| task("small", 60)).collect();
     for task in tasks.iter_mut().skip(1).step_by(3) {
@@ -40,7 +40,7 @@ fn busy() -> Workload {
     workload
 }
 
-/// Z and F in milliseconds.
+/// Returns a plan with Z and F in milliseconds.
 fn limited(cost_ms: u64, fill_ms: u64) -> Plan {
     let batch_cost = BatchCost {
         cost_max: ms(cost_ms),
@@ -50,8 +50,8 @@ fn limited(cost_ms: u64, fill_ms: u64) -> Plan {
     Plan { batch_cost: Some(batch_cost), ..plan(&busy(), 4, 4) }
 }
 
-/// What the checkers of Z = 6 ms and F = 3 ms say of the policy of another plan, on a drive that
-/// positions so much slower than it says.
+/// Returns the breaches that the checkers for Z = 6 ms and F = 3 ms find in the policy of another
+/// plan, on a drive whose positioning takes `slower_ms` longer than stated.
 fn breaches(policy_plan: &Plan, slower_ms: u64) -> Vec<Breach> {
     let workload = busy();
     let mut checkers = Checkers::of_policy(PolicyName::Dqf, &limited(6, 3));
@@ -66,7 +66,7 @@ fn breaches(policy_plan: &Plan, slower_ms: u64) -> Vec<Breach> {
 #[test]
 fn the_policy_is_not_accused() {
     assert_eq!(breaches(&limited(6, 3), 0), []);
-    assert_eq!(breaches(&limited(6, 3), 3), [], "best effort pays for a late drive");
+    assert_eq!(breaches(&limited(6, 3), 3), [], "best effort yields on a slow drive");
 }
 
 #[test]

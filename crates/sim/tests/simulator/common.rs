@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests share: workloads in a few words, and a recorder of what happened.
+//! Shared by the tests: short constructors of workloads, and a recorder of events.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{
@@ -21,7 +21,7 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// A task with one request per job, released from the start, due after a period.
+/// Returns a task with one request per job, released from the start, due after a period.
 pub(crate) fn task(name: &str, period_ms: u64) -> Task {
     Task {
         name: name.to_owned(),
@@ -48,18 +48,18 @@ pub(crate) fn table(times_ms: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("a sound table")
 }
 
-/// A workload on a drive with the table b; its depth is that of the table.
+/// Returns a workload on a drive with the table b; its depth is the table's length.
 pub(crate) fn workload(times_ms: &[u64], tasks: Vec<Task>, loads: Vec<BestEffort>) -> Workload {
     let table = table(times_ms);
     Workload { tasks, best_effort: loads, ..Workload::new("test", table.batch_max(), table) }
 }
 
-/// The plan for batches of at most `batch_max`, filled up to `best_effort_fill`.
+/// Returns the plan for batches of at most `batch_max`, filled up to `best_effort_fill`.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
     Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }
 
-/// A run on the pseudo-disk.
+/// Runs a policy on the pseudo-disk.
 pub(crate) fn run(
     params: &SimParams,
     name: PolicyName,
@@ -71,12 +71,12 @@ pub(crate) fn run(
     simulate(params, tidegate_policy::build(name, plan, None).unwrap(), drive, observer)
 }
 
-/// As `run`, with dual-queue FIFO, so many jobs for each task, and nobody watching.
+/// Runs dual-queue FIFO on the pseudo-disk for `jobs` jobs of each task, without an observer.
 pub(crate) fn run_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> SimRun {
     run(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan, &mut ())
 }
 
-/// What a recorder saw.
+/// An event that the recorder saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     Released(Request),
@@ -84,14 +84,14 @@ pub(crate) enum Seen {
     Completed { id: RequestId, outcome: Outcome },
 }
 
-/// Writes everything down.
+/// Records all events.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) seen: Vec<(Time, Seen)>,
 }
 
 impl Recorder {
-    /// When this source released.
+    /// Returns the times of the source's releases.
     pub(crate) fn releases(&self, source: u32) -> Vec<Time> {
         let released = |&(at, seen): &(Time, Seen)| match seen {
             Seen::Released(request) if request.task == TaskIndex(source) => Some(at),
@@ -100,7 +100,7 @@ impl Recorder {
         self.seen.iter().filter_map(released).collect()
     }
 
-    /// What came back when.
+    /// Returns the completions with their times.
     pub(crate) fn completions(&self) -> Vec<(Time, RequestId)> {
         let completed = |&(at, seen): &(Time, Seen)| match seen {
             Seen::Completed { id, .. } => Some((at, id)),
@@ -109,7 +109,7 @@ impl Recorder {
         self.seen.iter().filter_map(completed).collect()
     }
 
-    /// The instants of dispatch with the sizes of the batches.
+    /// Returns the instants of dispatch with the sizes of the batches.
     pub(crate) fn batches(&self) -> Vec<(Time, usize)> {
         let mut batches = Vec::new();
         for &(at, seen) in &self.seen {

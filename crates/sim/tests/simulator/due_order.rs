@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The policies by deadline run without a violation, and broken ones do not.
+//! Policies by deadline run without a violation; broken ones are caught.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{Intensity, PolicyName, Workload};
@@ -12,7 +12,7 @@ use crate::common::{TIMES_MS, load, ms, plan, task, workload};
 const BATCH_MAX: u32 = 3;
 const FILL: u32 = 2;
 
-/// Deadlines against the order of release: of five tasks the last is the most urgent.
+/// Deadlines against the order of release: the last of five tasks is the most urgent.
 fn mixed_workload() -> Workload {
     let mut tasks: Vec<_> = (0..5).map(|_| task("task", 150)).collect();
     for (task, deadline) in tasks.iter_mut().zip([140, 120, 100, 80, 60]) {
@@ -21,7 +21,7 @@ fn mixed_workload() -> Workload {
     workload(&TIMES_MS, tasks, vec![load("backup", Intensity::Outstanding(6))])
 }
 
-/// What the checkers of `name` say of `policy`, or of the policy itself.
+/// Returns the breaches that the checkers of `name` find in `canary`, or in the policy itself.
 fn breaches_of(name: PolicyName, canary: Option<Box<dyn Policy>>) -> Vec<Breach> {
     let workload = mixed_workload();
     let plan = plan(&workload, BATCH_MAX, FILL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long sources release, and when a run is over.
+//! How long sources release requests, and when a run ends.
 
 use tidegate_model::{Bandwidth, Duration, Intensity, PolicyName, Task};
 use tidegate_sim::{Length, SimParams};
@@ -54,8 +54,8 @@ fn length_as_a_time_ends_before_it() {
     assert_eq!(releases(0), []);
 }
 
-/// One request at a time, two always outstanding: released at 0, 0, 10, 20, .. 90. Up to
-/// the last release nine are back.
+/// One request at a time, two always in flight or queued: released at 0, 0, 10, 20, .. 90. Nine are
+/// complete by the last release.
 #[test]
 fn best_effort_alone_runs_for_a_time() {
     let workload = workload(&[10], Vec::new(), vec![load("backup", Intensity::Outstanding(2))]);

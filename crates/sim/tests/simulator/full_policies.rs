@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Policies that have no room: the host holds what they refuse, in order, with its release.
+//! Policies with a full queue: the host holds the refused requests, in order, with their release.
 
 use tidegate_model::{Intensity, Plan, PolicyName, Task};
 use tidegate_sim::checkers::Checkers;
@@ -7,9 +7,9 @@ use tidegate_sim::{Length, SimParams};
 
 use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
 
-/// Goal: a small queue in the policy changes nothing for FIFO policies, neither who is
-/// served when nor how long it took. Method: the same overload with room for one and for
-/// all, real time and best effort mixed.
+/// Goal: a small queue in the policy does not change the order or the times of service of FIFO
+/// policies. Method: the same overload with room for one request and for all, real time and best
+/// effort mixed.
 #[test]
 fn fifo_order_does_not_depend_on_the_room_in_the_policy() {
     let burst = Task { requests: 7, offset: ms(3), ..task("burst", 60) };
@@ -43,7 +43,7 @@ fn full_best_effort_queue_does_not_hold_up_real_time() {
     assert_eq!(checkers.violations(), []);
     for task in run.metrics.tasks() {
         assert_eq!((task.jobs(), task.misses), (20, 0));
-        // A batch of two may be under way, and theirs holds the two of them: b(2) + b(2).
+        // A batch of two may be in service, and the tasks' batch holds two requests: b(2) + b(2).
         assert!(task.responses.max().unwrap() <= ms(32));
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A drive that takes longer than its table says.
 //!
-//! Goal: best effort pays for it, real time gains by that and never loses, and no checker takes
-//! it for idling. Method: a pseudo-disk half as slow again as what the plan was told.
+//! Goal: best effort yields, real time gains by that and never loses, and no checker reports
+//! idling. Method: a pseudo-disk whose batches take 1.5 times the plan's times.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{Duration, Intensity, Plan, PolicyName, Workload};
@@ -21,7 +21,7 @@ fn busy() -> (Workload, Plan) {
     (workload, plan)
 }
 
-/// On a drive whose batches take `percent` of the table's times.
+/// Runs a policy on a drive whose batches take `percent` of the table's times.
 fn run(policy: impl Policy, percent: u64, observer: &mut impl Observer) -> SimRun {
     let (workload, _) = busy();
     let times = TIMES_MS.map(|time_ms| time_ms * percent / 100);
@@ -44,7 +44,7 @@ fn best_effort_pays_for_a_late_drive_and_nobody_takes_it_for_idling() {
         let (policy, mut checkers) = Checkers::watching(name, &plan, None).unwrap();
         let paying = run(policy, 150, &mut checkers);
         assert_eq!(checkers.violations(), [], "{name}");
-        // The checker of all idling sees that it waits: the other one allows for it.
+        // The strict checker reports the waiting; the policy's own checker allows it.
         let mut strict = WorkConservation::new(1, Served::All);
         run(tidegate_policy::build(name, &plan, None).unwrap(), 150, &mut strict);
         assert!(strict.log().count() > 0, "{name}");
@@ -61,6 +61,6 @@ fn real_time_does_not_respond_later_when_best_effort_pays() {
     println!("{} and {}", longest(&paying), longest(&not_paying));
     assert!(longest(&paying) <= longest(&not_paying));
     assert!(best_effort(&paying) < best_effort(&not_paying));
-    // On a drive that keeps its table there is nothing to pay.
+    // On a drive that keeps its table, best effort yields nothing.
     assert_eq!(run(Dqf::of(&plan), 100, &mut ()), run(careless(), 100, &mut ()));
 }

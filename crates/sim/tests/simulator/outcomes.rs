@@ -38,8 +38,8 @@ impl Drive for Faulty {
     }
 }
 
-/// One at a time in order of release, per period of 100 ms: a (1 request), b (2 requests),
-/// and the load's. Requests 3, 6, .. fail.
+/// One request at a time in order of release, per period of 100 ms: a (1 request), b (2 requests).
+/// Requests 3, 6, .. fail.
 #[test]
 fn failed_requests_are_counted_apart() {
     let pair = Task { requests: 2, ..task("b", 100) };
@@ -68,7 +68,7 @@ fn closed_loop_goes_on_after_a_failure() {
     assert_eq!((x.jobs(), x.failed_jobs), (6, 3));
 }
 
-/// Sends each request 5 ms after its release, one at a time.
+/// Dispatches each request 5 ms after its release, one at a time.
 #[derive(Default)]
 struct Delayed {
     queue: VecDeque<(Time, RequestId)>,
@@ -100,7 +100,7 @@ impl Policy for Delayed {
     }
 }
 
-/// Released at 0, 20, ..; sent at 5, 25, ..; back 10 later.
+/// Released at 0, 20, ..; dispatched at 5, 25, ..; complete 10 later.
 #[test]
 fn policy_is_asked_again_when_it_said() {
     let workload = workload(&[10], vec![task("a", 20)], Vec::new());

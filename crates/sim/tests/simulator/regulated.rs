@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Every policy behind every regulator, with every option of shaping.
 //!
-//! Goal: no checker complains of a sound policy because of what a regulator does above it,
-//! and each still catches a policy that is broken below one. Method: a workload with a task of
-//! each real-time class, a load that keeps requests outstanding and one that comes by its own
-//! clock, which is found to be a stream.
+//! Goal: no checker reports a correct policy because of a regulator above it, and each checker
+//! still catches a broken policy below a regulator. Method: a workload with a task of each
+//! real-time class, a load that keeps requests in flight, and a load with its own clock, which is
+//! detected as a stream.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -24,7 +24,7 @@ use RegulatorName::{DepthLimit, Mdn, MdnExtended, TokenBucket, TokensPerTask};
 
 const JOBS: u64 = 25;
 
-/// What stands round a policy, the outermost first.
+/// Chains of regulators around a policy, the outermost first.
 const CHAINS: [&[RegulatorName]; 11] = [
     &[],
     &[TokenBucket],
@@ -51,8 +51,8 @@ fn mixed_workload() -> Workload {
     workload
 }
 
-/// All ways of shaping: a fixed rate or what tasks leave, with and without a rate for
-/// interactive requests, finding streams or not.
+/// Returns all kinds of shaping: a fixed rate or the tasks' remainder, with and without a rate for
+/// interactive requests, with and without detection of streams.
 fn shapings() -> Vec<(BestEffortRate, Shaping)> {
     let per_s = |per_s| TokenRate { unit: TokenUnit::Request, per_s };
     let rates = [BestEffortRate::Fixed(per_s(15)), BestEffortRate::Reserve { capacity: None }];
@@ -81,7 +81,7 @@ fn plan_of(workload: &Workload) -> Plan {
     Plan { best_effort_depth: 1, ..plan(workload, 3, 2) }
 }
 
-/// Runs a policy that is built already.
+/// Runs a policy that is already built.
 fn run(workload: &Workload, policy: impl Policy, checkers: &mut Checkers) -> u64 {
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     simulate(&SimParams::new(workload, Length::Jobs(JOBS)), policy, drive, checkers).real_time_left
@@ -109,7 +109,7 @@ fn no_policy_is_accused_behind_any_regulator() {
     }
 }
 
-/// One request at a time, the one that `next` takes out of all that wait.
+/// Serves one request at a time; `next` takes it out of the waiting requests.
 struct Broken<F> {
     queue: VecDeque<Request>,
     is_busy: bool,
@@ -134,7 +134,7 @@ impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> Policy for Broken<F> {
     }
 }
 
-/// What is found when `canary` stands for the policy of that name behind each chain.
+/// Returns the breaches when `canary` replaces the policy of that name behind each chain.
 fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(String, Vec<Breach>)> {
     let behind = |chain: &&[RegulatorName]| {
         let per_s = TokenRate { unit: TokenUnit::Request, per_s: 15 };
@@ -155,7 +155,7 @@ fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(Stri
 #[test]
 fn policy_that_idles_with_work_it_may_send_is_caught_behind_every_regulator() {
     for name in [PolicyName::Fifo, PolicyName::Scan, PolicyName::Dqf, PolicyName::DqEdf] {
-        // It keeps the last one back until another comes.
+        // The policy holds the last request until another comes.
         let lazy = || -> Box<dyn Policy> {
             let next = |queue: &mut VecDeque<Request>| {
                 if queue.len() > 1 { queue.pop_front() } else { None }
@@ -169,7 +169,7 @@ fn policy_that_idles_with_work_it_may_send_is_caught_behind_every_regulator() {
     }
 }
 
-/// The youngest of the class of the oldest goes first.
+/// The policy serves the youngest request of the oldest request's class first.
 #[test]
 fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
     for name in [PolicyName::Fifo, PolicyName::Dqf, PolicyName::DqfElastic, PolicyName::Rtio] {
@@ -192,7 +192,8 @@ fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
 fn policy_that_overfills_a_batch_is_caught_behind_every_regulator() {
     let overfilling = || -> Box<dyn Policy> { Box::new(Dqf::new(4, 4, 1_000)) };
     for (case, found) in breaches(PolicyName::Dqf, overfilling) {
-        // A drive that seems smaller keeps even this one small: it takes the plan it is told.
+        // Below `depth-limit` this policy also makes small batches, because it follows the smaller
+        // plan.
         let is_small = case.contains("DepthLimit");
         let is_caught = found.iter().any(|breach| matches!(breach, Breach::BatchTooLarge { .. }));
         assert!(is_caught || is_small, "{case}: {found:?}");

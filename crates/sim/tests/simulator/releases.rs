@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What sources release, and when.
+//! The requests that sources release, and their times.
 
 use tidegate_model::{
     Bandwidth, Bytes, Class, Duration, Intensity, Op, Place, PolicyName, Task, Time,
@@ -37,7 +37,7 @@ fn sporadic_task_keeps_its_period_and_adds_a_random_time() {
         [recorder.releases(0), recorder.releases(1)]
     };
     let [a, b] = releases(1);
-    assert_ne!(a, b, "each task has random numbers of its own");
+    assert_ne!(a, b, "each task has its own random numbers");
     assert_ne!(a, releases(2)[0]);
     let extra: Vec<u64> = gaps(&a).iter().map(|&gap| (gap - ms(40)).ns()).collect();
     for value in 0..=9 {

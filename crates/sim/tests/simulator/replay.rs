@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run follows from its seed, exactly.
+//! Tests that a run depends only on its seed, exactly.
 
 use tidegate_model::{Bandwidth, Intensity, PolicyName, Task, Workload};
 use tidegate_sim::{Length, Releases, SimParams};
@@ -13,7 +13,7 @@ fn mixed_workload() -> Workload {
     workload(&TIMES_MS, vec![task("a", 70), burst], loads)
 }
 
-/// Every policy that needs no more than a batch table.
+/// Returns every policy that needs only a batch table.
 fn policies() -> Vec<PolicyName> {
     tidegate_policy::available(&plan(&mixed_workload(), 4, 3))
 }

@@ -11,9 +11,10 @@ fn lowest_and_highest(run: &SimRun, task: usize) -> [Option<Duration>; 2] {
     [responses.min(), responses.max()]
 }
 
-/// 0: a's request, alone: back at b(1) = 10. 5: b releases two, which wait. 10: both,
-/// back at 18 and 26: b's job is complete 21 after its release. The same from 50 and 100.
-/// Last release: 105. Up to then a returned at 10 and 60, b at 18, 26, 68 and 76.
+/// 0: a's request is dispatched alone and completes at b(1) = 10. 5: b releases two requests, which
+/// wait. 10: both are dispatched and complete at 18 and 26, so b's job completes 21 after its
+/// release. The same from 50 and 100. Last release: 105. By then a completed at 10 and 60, b at 18,
+/// 26, 68 and 76.
 #[test]
 fn job_released_during_a_batch_waits_for_the_drain() {
     let late = Task { requests: 2, offset: ms(5), deadline: ms(20), ..task("b", 50) };
@@ -37,7 +38,7 @@ fn job_released_during_a_batch_waits_for_the_drain() {
     assert_eq!(run.events, 18, "each of 9 requests is released and returned");
 }
 
-/// Two jobs of two requests released together are one batch of four.
+/// Two jobs of two requests released together form one batch of four.
 #[test]
 fn jobs_released_together_are_one_batch() {
     let pair = |name| Task { requests: 2, ..task(name, 100) };
@@ -49,7 +50,7 @@ fn jobs_released_together_are_one_batch() {
     assert_eq!(recorder.completions().last().unwrap().0, at(27));
 }
 
-/// A request that returns at the instant of a release leaves the drive idle for it.
+/// A request that completes at the instant of a release leaves the drive idle for the new request.
 #[test]
 fn completions_come_before_releases_of_the_same_instant() {
     let workload = workload(&[10], vec![task("a", 10)], Vec::new());
@@ -57,10 +58,11 @@ fn completions_come_before_releases_of_the_same_instant() {
     assert_eq!(lowest_and_highest(&run, 0), [Some(ms(10)); 2]);
 }
 
-/// z = 4, beta = 2, three best-effort requests always outstanding.
-/// 0: one real-time and one best-effort request, back at 8 and 16. 16: two of best effort,
-/// back at 24 and 32; 32, 48, .. alike. The job released at 100 waits for the batch sent
-/// at 96: that one is back at 112, and the next holds the job and one of best effort.
+/// z = 4, beta = 2, three best-effort requests always released and not complete. 0: one real-time
+/// and one best-effort request are dispatched and complete at 8 and 16. 16: two best-effort
+/// requests, complete at 24 and 32; 32, 48, .. alike. The job released at 100 waits for the batch
+/// dispatched at 96, which completes at 112; the next batch holds the job and one best-effort
+/// request.
 #[test]
 fn best_effort_fills_batches_up_to_beta() {
     let loads = vec![load("backup", Intensity::Outstanding(3))];
@@ -73,7 +75,7 @@ fn best_effort_fills_batches_up_to_beta() {
     assert_eq!(recorder.batches(), expected);
     let response_max = lowest_and_highest(&run, 0)[1].unwrap();
     assert!([ms(20), ms(28)].contains(&response_max), "{response_max}");
-    // Up to 100: a's first job and 11 of best effort.
+    // By 100: a's first job and 11 best-effort requests.
     let [best_effort] = run.metrics.loads() else { panic!("one load") };
     let totals = run.metrics.best_effort();
     assert_eq!(best_effort.name, "backup");
@@ -82,7 +84,7 @@ fn best_effort_fills_batches_up_to_beta() {
     assert_eq!(totals.throughput_bytes_per_s(), Some(11 * 4096 * 10));
 }
 
-/// Demand is twice what the drive does: job k is released at 5 k and back at 10 (k + 1).
+/// Demand is twice the drive's capacity: job k is released at 5 k and completes at 10 (k + 1).
 #[test]
 fn overload_is_carried_to_its_end() {
     let workload = workload(&[10], vec![task("a", 5)], Vec::new());
@@ -99,8 +101,8 @@ fn overload_is_carried_to_its_end() {
     assert_eq!(run.ended, at(1_000));
 }
 
-/// A drive of depth 4 that `noop` keeps full: joins delay nobody who is served, and 4
-/// requests in flight are returned one every b(4) / 4, but the end of the line.
+/// `noop` keeps a drive of depth 4 full. A joining request delays no request in service, and the 4
+/// requests in flight complete one every b(4) / 4.
 #[test]
 fn noop_keeps_the_drive_full() {
     let loads = vec![load("flood", Intensity::Outstanding(10))];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What samples allow to say about a quantile of their distribution, whatever that is: the
-//! converse of [`super::exceedance_ppb`], which fixes the sample and asks for the quantile.
+//! Bounds a quantile of a distribution from its samples, for every distribution: the converse of
+//! [`super::exceedance_ppb`], which fixes the sample and bounds the quantile.
 
 use std::fmt;
 
@@ -17,33 +17,33 @@ pub struct UpperQuantile {
     pub confidence: f64,
     /// The time.
     pub time_max: Duration,
-    /// Which of the samples that is, 1 for the shortest.
+    /// The rank of this sample, 1 for the shortest.
     pub rank: u64,
-    /// How many samples there are.
+    /// The number of samples.
     pub samples: u64,
 }
 
-/// The shortest of the samples that the quantile `level_ppm` of their distribution does not
-/// exceed, with confidence `confidence`; `None` where not even the longest is long enough:
-/// [`super::samples_needed`] tells how many samples would do.
+/// Returns the shortest sample that the quantile `level_ppm` of the distribution does not exceed,
+/// with confidence `confidence`; `None` if not even the longest sample suffices:
+/// [`super::samples_needed`] tells how many samples would.
 ///
 /// # Equation
-/// The least rank r with `P(Bin(n, q) >= r) <= 1 - c`: the quantile lies above the sample of
-/// rank r only if r samples at least lie below the quantile, each with probability q at most.
+/// The least rank r with `P(Bin(n, q) >= r) <= 1 - c`: the quantile lies above the sample of rank
+/// r only if at least r samples lie below the quantile, each with probability at most q.
 ///
 /// # Source
 /// W. Thompson, "On confidence ranges for the median and other expectation distributions for
 /// populations of unknown distribution form", 1936.
 ///
 /// # Assumptions
-/// Samples are independent and of one distribution, which [`crate::independence`] and
-/// [`crate::drift`] look into.
+/// Samples are independent and of one distribution; [`crate::independence`] and [`crate::drift`]
+/// test this.
 ///
 /// # Shape
 /// `sorted` is in ascending order.
 ///
 /// # Panics
-/// When the level or the confidence does not lie between 0 and 1.
+/// If the level or the confidence does not lie between 0 and 1.
 ///
 /// # Complexity
 /// O(n log n).
@@ -63,8 +63,8 @@ pub fn quantile_at_most(
     level_ppm: u32,
     confidence: f64,
 ) -> Option<UpperQuantile> {
-    assert!(0 < level_ppm && level_ppm < 1_000_000, "a quantile lies between 0 and 1");
-    assert!(0.0 < confidence && confidence < 1.0, "a confidence lies between 0 and 1");
+    assert!(0 < level_ppm && level_ppm < 1_000_000, "a quantile must lie between 0 and 1");
+    assert!(0.0 < confidence && confidence < 1.0, "a confidence must lie between 0 and 1");
     let samples = u64::try_from(sorted.len()).expect("a length fits");
     let above = samples_above(samples, level_ppm, confidence)?;
     let rank = samples - above;
@@ -72,13 +72,13 @@ pub fn quantile_at_most(
     Some(UpperQuantile { level_ppm, confidence, time_max, rank, samples })
 }
 
-/// The most samples above the one of the right rank.
+/// Returns the largest number of samples that may lie above the chosen one.
 ///
 /// # Equation
 /// `P(Bin(n, q) >= n - a) = P(Bin(n, 1 - q) <= a)`, which grows with a.
 fn samples_above(samples: u64, level_ppm: u32, confidence: f64) -> Option<u64> {
     let beyond = f64::from(1_000_000 - level_ppm) / 1e6;
-    // Floats of this size err by less than one part in a million: asked for that much more.
+    // Floats of this size err by less than one part in a million, so ask for that much more.
     let wanted = (1.0 - confidence).ln() - 1e-6;
     let is_sure = |above: u64| ln_at_most(samples, above, beyond) <= wanted;
     if samples == 0 || !is_sure(0) {
@@ -110,7 +110,7 @@ impl fmt::Display for UpperQuantile {
     }
 }
 
-/// A share in per cent as it was given: without the digits that a float adds.
+/// Returns a share in per cent as it was given, without the digits that a float adds.
 fn percent(share: f64) -> f64 {
     (share * 1e14).round() / 1e12
 }
@@ -124,7 +124,7 @@ mod tests {
         samples_above(samples, level_ppm, confidence).map(|above| samples - above)
     }
 
-    /// By hand: of 5 samples the median lies above the longest with 1/32 = 3.1 %, above the
+    /// By hand: the median lies above the longest of 5 samples with 1/32 = 3.1 %, above the
     /// second longest with 6/32 = 18.75 %.
     #[test]
     fn ranks_of_five_samples_are_as_by_hand() {
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(rank(0, 500_000, 0.5), None);
     }
 
-    /// The number that is said to be needed is just enough for the longest to be the bound.
+    /// With exactly the needed number of samples the longest is the bound.
     #[test]
     fn the_longest_of_as_many_samples_as_needed_is_the_bound() {
         for (level_ppm, quantile) in [(990_000, 0.99), (999_000, 0.999), (500_000, 0.5)] {
@@ -160,7 +160,7 @@ mod tests {
         assert!(said(0.57).starts_with("with 57 % confidence"), "{}", said(0.57));
     }
 
-    /// Goal: the claim holds as often as it says. Method: 2,000 times 300 samples of a uniform
+    /// Goal: the claim is right as often as it says. Method: 2,000 times 300 samples of a uniform
     /// distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is no upper
     /// bound, fails in nearly half of them.
     #[test]
@@ -177,7 +177,8 @@ mod tests {
             let canary = crate::order_statistics::quantile(&times, 950_000);
             wrong_canary += u32::from(canary.ns() < 950_000);
         }
-        // 10 % of 2,000 are 200, with a standard deviation of 13; ranks are whole, so it is less.
+        // 10 % of 2,000 are 200, with a standard deviation of 13; ranks are integers, so fewer
+        // fail.
         assert!(wrong <= 240, "{wrong} of 2,000 claims are wrong");
         assert!(wrong_canary > 700, "the sample quantile passed as a bound: {wrong_canary}");
     }

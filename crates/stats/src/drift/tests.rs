@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Both comparisons against arithmetic by hand, how often they accuse a steady device, and
-//! whether they find what was planted.
+//! Checks both comparisons against arithmetic by hand, how often they accuse a steady device, and
+//! whether they find planted changes.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -11,7 +11,7 @@ fn times(ns: impl IntoIterator<Item = u64>) -> Vec<Duration> {
     ns.into_iter().map(Duration::from_ns).collect()
 }
 
-/// Samples of a skewed distribution with ties: the product of two uniform ones, in steps.
+/// Returns samples of a skewed distribution with ties: the product of two uniform ones, in steps.
 fn steady(random: &mut Pcg64, count: usize) -> Vec<Duration> {
     let mut sample =
         || 5_000_000 + 1_000 * (random.random_range(0..60) * random.random_range(0..60));
@@ -19,7 +19,7 @@ fn steady(random: &mut Pcg64, count: usize) -> Vec<Duration> {
 }
 
 /// 1 2 3 against 4 5 6: U = 9, mean 4.5, variance 9 * 7 / 12 = 5.25, z = 4 / 2.2913 = 1.7457,
-/// two-sided 0.0809. With all alike there is no difference.
+/// two-sided 0.0809. Equal samples show no difference.
 #[test]
 fn ranks_are_compared_as_by_hand() {
     let p = rank_p(&times([1, 2, 3]), &times([4, 5, 6]));
@@ -45,9 +45,9 @@ fn the_longest_are_shared_as_by_hand() {
     assert!((p - 380.0 / 780.0).abs() < 1e-9, "{p}");
 }
 
-/// Goal: of a steady device something is said in at most 1 % of runs, however many entries there
-/// are. Method: 2,000 runs of 5 entries; 20 alarms are allowed, with a standard deviation of
-/// 4.5. Canary: each comparison on its own at the same level alarms several times as often.
+/// Goal: a steady device is accused in at most 1 % of runs, with any number of entries. Method:
+/// 2,000 runs of 5 entries; 20 alarms are allowed, with a standard deviation of 4.5. Canary:
+/// without Holm's procedure the same level gives several times as many alarms.
 #[test]
 fn a_steady_device_is_seldom_accused() {
     let mut random = Pcg64::seed_from_u64(3);
@@ -63,7 +63,7 @@ fn a_steady_device_is_seldom_accused() {
     assert!(alarms_canary > 60, "without Holm there are more: {alarms_canary}");
 }
 
-/// A device that slows down steadily, by 0.7 ms over the run, in one of 8 entries.
+/// One of 8 entries slows down steadily, by 0.7 ms over the run.
 #[test]
 fn a_slow_drift_of_one_entry_is_found() {
     let mut random = Pcg64::seed_from_u64(4);
@@ -79,8 +79,8 @@ fn a_slow_drift_of_one_entry_is_found() {
     assert!(drift.to_string().starts_with("the device was not steady: entry 6 +"), "{drift}");
 }
 
-/// Towards the end a tenth of the samples, the longest, take half as long again: their ranks
-/// were the highest before, so the comparison of all sees hardly anything.
+/// Towards the end the longest tenth of the samples takes half as long again. Their ranks were
+/// the highest before, so the comparison of all samples sees hardly anything.
 #[test]
 fn longest_times_that_grow_are_found() {
     let mut random = Pcg64::seed_from_u64(6);
@@ -95,11 +95,11 @@ fn longest_times_that_grow_are_found() {
     assert!(shift.percent > 0.0 && shift.last > shift.first, "{shift:?}");
 }
 
-/// Goal: a change is told in per cent of what stands beside it. Method: nine in ten samples take
-/// 100 us all the time, the others take 600 us at first and 150 us at the end: of the median that
-/// were -450 %.
+/// Goal: a change is given in per cent of the figures printed beside it. Method: nine in ten
+/// samples always take 100 us, the others 600 us at first and 150 us at the end: in per cent of
+/// the median that would be -450 %.
 #[test]
-fn what_gets_shorter_never_loses_more_than_all_of_it() {
+fn a_time_never_shrinks_by_more_than_100_percent() {
     let run: Vec<_> = (0..900)
         .map(|at: u64| match (at % 10, at < 450) {
             (9, true) => Duration::from_us(600),

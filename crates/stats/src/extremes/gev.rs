@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The generalised extreme-value distribution: what the maxima of blocks tend to.
+//! The generalised extreme-value distribution: the limit of the maxima of blocks.
 
 use crate::extremes::law::{
     Law, l_moments, likeliest, ln_complement, ln_likelihood, reduced, stretched,
@@ -14,8 +14,8 @@ const EULER: f64 = 0.577_215_664_901_532_9;
 /// `G(x) = exp(-(1 + xi (x - mu) / sigma)^(-1 / xi))`, and `exp(-e^(-(x - mu) / sigma))` for
 /// xi = 0, Gumbel's.
 ///
-/// The sign of the shape is that of Coles: xi < 0 ends (Weibull), xi > 0 is heavy (Frechet).
-/// scipy's `genextreme` has `c = -xi`.
+/// The shape has the sign that Coles gives it: a tail with xi < 0 ends (Weibull), one with xi > 0
+/// is heavy (Frechet). scipy's `genextreme` has `c = -xi`.
 ///
 /// # Source
 /// S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, equation 3.2.
@@ -30,11 +30,11 @@ pub struct Gev {
 }
 
 impl Gev {
-    /// The distribution under which `maxima` are likeliest; `None` where none was found: fewer
-    /// than three, or all alike.
+    /// Returns the distribution under which `maxima` are likeliest; `None` if none was found:
+    /// fewer than three maxima, or all equal.
     ///
     /// The search starts at the distribution with the same L-moments and ends in the nearest
-    /// maximum of the likelihood with xi > -1: below, there is none.
+    /// maximum of the likelihood with xi > -1; below -1 the likelihood has no maximum.
     ///
     /// # Source
     /// Start: J. Hosking, J. Wallis, E. Wood, "Estimation of the generalized extreme-value
@@ -52,23 +52,24 @@ impl Gev {
         Self::fitted(&sorted)
     }
 
-    /// The logarithm of the likelihood of `samples`.
+    /// Returns the logarithm of the likelihood of `samples`.
     pub fn ln_likelihood(&self, samples: &[f64]) -> f64 {
         ln_likelihood(self, samples)
     }
 
-    /// Where the tail ends; `None` where it does not, for xi >= 0.
+    /// Returns where the tail ends; `None` for xi >= 0, where it has no end.
     pub fn end_point(&self) -> Option<f64> {
         (self.shape < 0.0).then(|| self.location - self.scale / self.shape)
     }
 
-    /// What one sample exceeds with probability `exceedance`, when this is the distribution of
-    /// the maxima of `block` samples: the x with `G(x) = (1 - p)^block`.
+    /// Returns the value that one sample exceeds with probability `exceedance`, if this is the
+    /// distribution of the maxima of `block` samples: the x with `G(x) = (1 - p)^block`.
     pub fn level(&self, exceedance: f64, block: u32) -> f64 {
         self.location + self.scale * stretched(Self::reduced_of(exceedance, block), self.shape)
     }
 
-    /// The reduced variable of that level.
+    /// Returns the reduced variable of the level that one sample exceeds with probability
+    /// `exceedance`.
     pub(crate) fn reduced_of(exceedance: f64, block: u32) -> f64 {
         -(-f64::from(block) * (-exceedance).ln_1p()).ln()
     }
@@ -77,7 +78,7 @@ impl Gev {
         reduced((x - self.location) / self.scale, self.shape)
     }
 
-    /// The distribution with these L-moments.
+    /// Returns the distribution with these L-moments.
     fn of_moments([mean, l_scale, skewness]: [f64; 3]) -> Self {
         let two = std::f64::consts::LN_2;
         let c = 2.0 / (3.0 + skewness) - two / 3.0_f64.ln();
@@ -90,19 +91,19 @@ impl Gev {
         Self { location: mean - scale * (1.0 - gamma) / k, scale, shape: -k }
     }
 
-    /// Gumbel's, with this mean.
+    /// Returns Gumbel's distribution with this mean.
     fn gumbel(mean: f64, scale: f64) -> Self {
         Self { location: mean - EULER * scale, scale, shape: 0.0 }
     }
 }
 
 impl Law for Gev {
-    /// In units in which the samples have mean 0 and L-scale 1.
+    /// Fits in units in which the samples have mean 0 and L-scale 1.
     fn fitted(sorted: &[f64]) -> Option<Self> {
         if sorted.len() < 3 {
             return None;
         }
-        // From the least on, so that nothing is lost where times are long and alike.
+        // Subtract the least sample, so that long, nearly equal times lose no precision.
         let origin = sorted[0];
         let offsets: Vec<f64> = sorted.iter().map(|x| x - origin).collect();
         let [mean, l_scale, skewness] = l_moments(&offsets);
@@ -128,8 +129,8 @@ impl Law for Gev {
         })
     }
 
-    /// With `mu = x - sigma y(reduced)`, scale and shape are free. Gumbel's law, shape 0, makes
-    /// everything possible.
+    /// Fits scale and shape, because the location follows from them: `mu = x - sigma y(reduced)`.
+    /// Under Gumbel's law, shape 0, all samples are possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         let law_of = |&[ln_scale, shape]: &[f64; 2]| {
             let scale = self.scale * ln_scale.exp();

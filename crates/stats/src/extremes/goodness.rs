@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether samples look as if they came from the law that was fitted to them.
+//! Tests whether samples look as if they came from the law fitted to them.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -7,14 +7,15 @@ use rand_pcg::Pcg64;
 use crate::extremes::law::Law;
 use crate::float;
 
-/// A fit is refused when samples of the fitted law fit less well in fewer than 5 % of cases: so
-/// often a right law is refused as well, which is the safe side.
+/// A fit is refused if fewer than 5 % of samples drawn from the fitted law fit worse. This also
+/// refuses 5 % of correct laws, which errs on the safe side.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// Samples drawn of the fitted law, each fitted anew: p is known to half a per cent.
+/// The number of sample sets drawn from the fitted law and fitted again: p is known to half a per
+/// cent.
 pub const REPLICATES: u32 = 199;
 
-/// Halves of 2^-53: places between 0 and 1, neither of them included.
+/// Draws are odd multiples of 2^-54: strictly between 0 and 1.
 const STEPS: u64 = 1 << 53;
 
 /// How well a law fits.
@@ -27,22 +28,22 @@ pub struct Goodness {
 }
 
 impl Goodness {
-    /// Whether the law is refused.
+    /// Returns whether the law is refused.
     pub fn is_poor(&self) -> bool {
         self.p < SIGNIFICANCE
     }
 }
 
-/// As many samples of a law as there were, and the law that is fitted to them.
+/// A sample set drawn from a law, of the original size, and the law fitted to it.
 #[derive(Debug, Clone)]
 pub(crate) struct Replicate<L> {
-    /// Ascending.
+    /// The samples, ascending.
     pub(crate) sorted: Vec<f64>,
-    /// None where none was found.
+    /// The fitted law; `None` if none was found.
     pub(crate) law: Option<L>,
 }
 
-/// [`REPLICATES`] of so many samples of `law`.
+/// Draws [`REPLICATES`] sample sets of this size from `law`.
 pub(crate) fn replicates<L: Law>(law: &L, count: usize, random: &mut Pcg64) -> Vec<Replicate<L>> {
     let replicate = |_| {
         let mut sorted: Vec<f64> = (0..count).map(|_| draw(law, random)).collect();
@@ -56,23 +57,24 @@ pub(crate) fn replicates<L: Law>(law: &L, count: usize, random: &mut Pcg64) -> V
 ///
 /// # Equation
 /// `A^2 = -n - 1/n sum (2 i - 1) (ln F(x_(i)) + ln(1 - F(x_(n + 1 - i))))`, which weighs the
-/// tails more than Kolmogorov's or Cramer's does. `p = (1 + #{A*^2 >= A^2}) / (1 + R)` over R
-/// replicates: as many samples of the fitted law, fitted in the same way. Critical values of
-/// tables do not hold, because the parameters come from the samples themselves.
+/// tails more than Kolmogorov's or Cramer's statistic. `p = (1 + #{A*^2 >= A^2}) / (1 + R)` over
+/// R replicates: sample sets of the fitted law, of the same size and fitted in the same way.
+/// Tabulated critical values do not hold, because the parameters come from the samples
+/// themselves.
 ///
 /// # Source
 /// T. Anderson and D. Darling, "A test of goodness of fit", 1954; W. Stute, W. Gonzales
 /// Manteiga, M. Presedo Quindimil, "Bootstrap based goodness-of-fit-tests", 1993.
 ///
 /// # Shape
-/// Ascending; `law` is the one fitted to them, and `replicates` are of it.
+/// `sorted` is ascending, `law` is fitted to it, and `replicates` are drawn from `law`.
 ///
 /// # Complexity
 /// O(n) for each replicate.
 pub(crate) fn assess<L: Law>(law: &L, sorted: &[f64], replicates: &[Replicate<L>]) -> Goodness {
     let statistic = anderson_darling(law, sorted);
     let is_no_better = |replicate: &&Replicate<L>| {
-        // A replicate that cannot be fitted does not speak for the law.
+        // A replicate that cannot be fitted does not count in favour of the law.
         let fitted = replicate.law.as_ref();
         fitted.is_some_and(|law| anderson_darling(law, &replicate.sorted) >= statistic)
     };
@@ -80,7 +82,7 @@ pub(crate) fn assess<L: Law>(law: &L, sorted: &[f64], replicates: &[Replicate<L>
     Goodness { statistic, p: (1.0 + no_better) / (1.0 + float::of_length(replicates.len())) }
 }
 
-/// One sample of a law.
+/// Draws one sample of a law.
 pub(crate) fn draw(law: &impl Law, random: &mut Pcg64) -> f64 {
     let step = random.random_range(0..STEPS);
     law.quantile((float::of(step) + 0.5) / float::of(STEPS))
@@ -114,9 +116,9 @@ mod tests {
         assert!((statistic - 0.249_340).abs() < 1e-5, "{statistic}");
     }
 
-    /// Goal: a right law is refused about as often as the significance says, no more. Method:
-    /// 100 samples of a law each, fitted and assessed; 5 of 100 are expected, with a standard
-    /// deviation of 2.2.
+    /// Goal: a correct law is refused about as often as the significance says, not more. Method:
+    /// 100 sample sets of a law, each fitted and assessed; 5 refusals are expected, with a
+    /// standard deviation of 2.2.
     #[test]
     fn a_right_law_is_seldom_refused() {
         let law = Gpd { scale: 1.0, shape: -0.2 };

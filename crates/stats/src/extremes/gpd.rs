@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The generalised Pareto distribution: what excesses over a high threshold tend to.
+//! The generalised Pareto distribution: the limit of the excesses over a high threshold.
 
 use crate::extremes::law::{
     Law, l_moments, likeliest, ln_complement, ln_likelihood, reduced, stretched,
@@ -11,8 +11,8 @@ use crate::extremes::law::{
 /// `H(x) = 1 - (1 + xi x / sigma)^(-1 / xi)` for excesses x > 0, and `1 - e^(-x / sigma)` for
 /// xi = 0.
 ///
-/// The sign of the shape is that of Coles: xi < 0 ends, xi > 0 is heavy; the mean is finite for
-/// xi < 1. scipy's `genpareto` has `c = xi`.
+/// The shape has the sign that Coles gives it: a tail with xi < 0 ends, one with xi > 0 is heavy;
+/// the mean is finite for xi < 1. scipy's `genpareto` has `c = xi`.
 ///
 /// # Source
 /// S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, equation 4.2;
@@ -26,11 +26,11 @@ pub struct Gpd {
 }
 
 impl Gpd {
-    /// The distribution under which `excesses` are likeliest; `None` where none was found:
-    /// fewer than three, one not above 0, or all alike.
+    /// Returns the distribution under which `excesses` are likeliest; `None` if none was found:
+    /// fewer than three excesses, one not above 0, or all equal.
     ///
     /// The search starts at the distribution with the same L-moments and ends in the nearest
-    /// maximum of the likelihood with xi > -1: below, there is none.
+    /// maximum of the likelihood with xi > -1; below -1 the likelihood has no maximum.
     ///
     /// # Source
     /// Start: J. Hosking and J. Wallis, "Parameter and quantile estimation for the generalized
@@ -47,17 +47,18 @@ impl Gpd {
         Self::fitted(&sorted)
     }
 
-    /// The logarithm of the likelihood of `excesses`.
+    /// Returns the logarithm of the likelihood of `excesses`.
     pub fn ln_likelihood(&self, excesses: &[f64]) -> f64 {
         ln_likelihood(self, excesses)
     }
 
-    /// The longest possible excess; `None` where there is none, for xi >= 0.
+    /// Returns the longest possible excess; `None` for xi >= 0, where there is none.
     pub fn end_point(&self) -> Option<f64> {
         (self.shape < 0.0).then(|| -self.scale / self.shape)
     }
 
-    /// The excess that is exceeded with probability `exceedance`: the x with `1 - H(x) = p`.
+    /// Returns the excess that is exceeded with probability `exceedance`: the x with
+    /// `1 - H(x) = p`.
     pub fn level(&self, exceedance: f64) -> f64 {
         self.scale * stretched(-exceedance.ln(), self.shape)
     }
@@ -68,7 +69,7 @@ impl Gpd {
 }
 
 impl Law for Gpd {
-    /// In units of the mean excess.
+    /// Fits in units of the mean excess.
     fn fitted(sorted: &[f64]) -> Option<Self> {
         if sorted.len() < 3 || sorted[0] <= 0.0 {
             return None;
@@ -85,8 +86,8 @@ impl Law for Gpd {
         Some(Self { scale: found.scale * mean, shape: found.shape })
     }
 
-    /// With `sigma = x / y(reduced)` the shape alone is free. The exponential law, shape 0,
-    /// makes everything possible.
+    /// Fits the shape alone, because the scale follows from it: `sigma = x / y(reduced)`. Under
+    /// the exponential law, shape 0, all samples are possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self> {
         if x <= 0.0 {
             return None;

@@ -1,60 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What both laws of extremes share: the reduced variable, L-moments, and the fit by maximum
-//! likelihood from several starts.
+//! The common part of both extreme-value laws: the reduced variable, L-moments, and the
+//! maximum-likelihood fit from several starts.
 //!
 //! With the shape xi and the distance y in units of the scale, the reduced variable is
-//! `z = ln(1 + xi y) / xi`, y itself for xi = 0. Excesses over a threshold exceed y with
-//! probability `e^-z`; maxima stay below it with probability `e^(-e^-z)`. xi < 0: the tail ends
-//! at y = -1 / xi; xi = 0: it falls exponentially; xi > 0: like a power, slower than that.
+//! `z = ln(1 + xi y) / xi`, and y itself for xi = 0. Excesses over a threshold exceed y with
+//! probability `e^-z`; maxima stay below it with probability `e^(-e^-z)`. For xi < 0 the tail
+//! ends at y = -1 / xi; for xi = 0 it falls exponentially; for xi > 0 it falls like a power, more
+//! slowly.
 
 use crate::extremes::search::minimise;
 use crate::float;
 
-/// The shape at and below which the likelihood has no maximum: it grows without bound as the
-/// end of the tail moves to the longest sample.
+/// The likelihood has no maximum at or below this shape: it grows without bound as the end of the
+/// tail approaches the longest sample.
 ///
 /// # Source
 /// R. Smith, "Maximum likelihood estimation in a class of nonregular cases", 1985.
 pub(crate) const SHAPE_MIN: f64 = -1.0;
 
-/// Shapes nearer to 0 than this count as 0: the difference is below the rounding of a float.
+/// Shapes closer to 0 than this count as 0: the difference is below a float's rounding error.
 const SHAPE_ZERO: f64 = 1e-9;
 
 /// A distribution with a shape that can be fitted to samples.
 pub(crate) trait Law: Copy {
-    /// The law under which the samples are likeliest, near the one that their L-moments say.
+    /// Returns the law under which the samples are likeliest, near the law given by their
+    /// L-moments.
     ///
     /// # Shape
-    /// Ascending; for excesses, above 0.
+    /// `sorted` is ascending; excesses are above 0.
     fn fitted(sorted: &[f64]) -> Option<Self>;
 
-    /// The likeliest of those laws that give `x` for the reduced variable `reduced`, near this
-    /// one, which is the likeliest of all; `None` where no such law makes the samples possible.
+    /// Returns the likeliest law among those that give `x` for the reduced variable `reduced`,
+    /// near `self`, the likeliest law of all; `None` if no such law makes the samples possible.
     fn likeliest_through(&self, sorted: &[f64], reduced: f64, x: f64) -> Option<Self>;
 
-    /// Where the reduced variable is 0.
+    /// Returns the value whose reduced variable is 0.
     fn location(&self) -> f64;
 
-    /// sigma.
+    /// Returns sigma.
     fn scale(&self) -> f64;
 
-    /// xi.
+    /// Returns xi.
     fn shape(&self) -> f64;
 
-    /// The logarithm of the density, minus infinity outside the support.
+    /// Returns the logarithm of the density, minus infinity outside the support.
     fn ln_density(&self, x: f64) -> f64;
 
-    /// The logarithm of the probability of at most x.
+    /// Returns the logarithm of the probability of at most x.
     fn ln_below(&self, x: f64) -> f64;
 
-    /// The logarithm of the probability of more than x.
+    /// Returns the logarithm of the probability of more than x.
     fn ln_above(&self, x: f64) -> f64;
 
-    /// The value that is not exceeded with probability `share`, `0 < share < 1`.
+    /// Returns the value that is not exceeded with probability `share`, `0 < share < 1`.
     fn quantile(&self, share: f64) -> f64;
 }
 
-/// z of y, infinite beyond the support.
+/// Returns z of y, infinite beyond the support.
 pub(crate) fn reduced(y: f64, shape: f64) -> f64 {
     if shape.abs() < SHAPE_ZERO {
         return y;
@@ -65,17 +67,18 @@ pub(crate) fn reduced(y: f64, shape: f64) -> f64 {
     (shape * y).ln_1p() / shape
 }
 
-/// y of z, the converse of [`reduced`].
+/// Returns y of z, the inverse of [`reduced`].
 pub(crate) fn stretched(z: f64, shape: f64) -> f64 {
     if shape.abs() < SHAPE_ZERO { z } else { (shape * z).exp_m1() / shape }
 }
 
-/// `ln(1 - e^x)` for x < 0.
+/// Returns `ln(1 - e^x)` for x < 0.
 pub(crate) fn ln_complement(x: f64) -> f64 {
     (-x.exp_m1()).ln()
 }
 
-/// Mean, L-scale and L-skewness: linear in the samples, so no sample counts for its square.
+/// Returns mean, L-scale and L-skewness. They are linear in the samples, so no sample counts with
+/// its square.
 ///
 /// # Equation
 /// With the probability-weighted moments `b_r = 1/n sum x_(j) C(j-1, r) / C(n-1, r)`:
@@ -86,7 +89,7 @@ pub(crate) fn ln_complement(x: f64) -> f64 {
 /// of order statistics", 1990.
 ///
 /// # Shape
-/// Ascending, three at least.
+/// `sorted` is ascending and has at least three samples.
 pub(crate) fn l_moments(sorted: &[f64]) -> [f64; 3] {
     let count = float::of_length(sorted.len());
     let mut weighted = [0.0; 3];
@@ -102,15 +105,15 @@ pub(crate) fn l_moments(sorted: &[f64]) -> [f64; 3] {
     [b0, l2, l3 / l2]
 }
 
-/// The sum of the logarithms of the densities.
+/// Returns the sum of the logarithms of the densities.
 pub(crate) fn ln_likelihood(law: &impl Law, samples: &[f64]) -> f64 {
     samples.iter().map(|&x| law.ln_density(x)).sum()
 }
 
-/// Parameters that make the samples likeliest, by a search from the first start that makes them
-/// possible; `None` where none does.
+/// Returns the parameters that make the samples likeliest, by a search from the first start that
+/// makes them possible; `None` if no start does.
 ///
-/// The variables are the law's own, the last of them the shape; all are of the order of 1.
+/// The variables are the law's own, the last of them is the shape; all are of the order of 1.
 pub(crate) fn likeliest<const N: usize, L: Law>(
     samples: &[f64],
     starts: &[[f64; N]],
@@ -135,7 +138,8 @@ mod tests {
         for shape in [-0.7, -0.1, -1e-12, 0.0, 1e-7, 0.3, 1.5] {
             for z in [-1.0, 0.0, 0.5, 4.0, 20.0] {
                 let back = reduced(stretched(z, shape), shape);
-                // At a bounded end y no longer tells z: e^-14 of it is below a float's rounding.
+                // Near a bounded end y no longer determines z: e^-14 of it is below a float's
+                // rounding error.
                 assert!((back - z).abs() < 1e-6 * (1.0 + z.abs()), "{shape} {z} {back}");
             }
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Between which times the level lies that is estimated: its sampling error.
+//! The range in which the estimated level lies: its sampling error.
 //!
-//! The range holds every level under which the samples are not much less likely than under the
-//! fitted law. How much less is "much" is read off samples of the fitted law, the same by which
-//! the fit was tested: for 50 excesses the limit of large numbers is too narrow.
+//! The range contains every level under which the samples are not much less likely than under the
+//! fitted law. "Much" is calibrated with samples drawn from the fitted law, the replicates that
+//! test the fit: for 50 excesses the large-sample limit is too narrow.
 //!
 //! Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, 2.6.6
 //! and 4.3.3 (profile likelihood of a level); A. Davison and D. Hinkley, "Bootstrap Methods and
@@ -13,25 +13,25 @@ use crate::extremes::goodness::Replicate;
 use crate::extremes::law::{Law, ln_likelihood, stretched};
 use crate::float;
 
-/// Of so many ranges one may miss the level that is right for the law, at most.
+/// The share of ranges that must contain the correct level if the law is correct.
 pub const RANGE_CONFIDENCE: f64 = 0.95;
 
-/// An end is looked for up to 2^40 scales from the estimate: beyond, there is none.
+/// An end is searched up to 2^40 scales from the estimate; if none is found, there is none.
 const DOUBLINGS_MAX: u32 = 40;
 
-/// Halvings of the last step: more than three digits of it.
+/// Halvings of the last step: they give more than three digits.
 const HALVINGS: u32 = 20;
 
-/// The range of the value that a law gives for the reduced variable `reduced`, in the unit of
-/// the samples; `None` where replicates do not tell how far it goes, and an upper end of `None`
-/// where there is none.
+/// Returns the range of the value that a law gives for the reduced variable `reduced`, in the
+/// unit of the samples. `None` if the replicates do not determine it; the upper end is `None` if
+/// there is none.
 ///
 /// # Equation
 /// `{x : l - max_(law(reduced) = x) l <= c}` for the logarithm l of the likelihood, with c the
 /// 95 % quantile of the same difference in samples of the fitted law, whose x is known.
 ///
 /// # Complexity
-/// A fit with one parameter less for each replicate and about 60 more.
+/// One fit with one parameter less for each replicate, and about 60 more.
 pub(super) fn of<L: Law>(
     law: &L,
     sorted: &[f64],
@@ -43,7 +43,7 @@ pub(super) fn of<L: Law>(
         .iter()
         .map(|replicate| {
             let fitted = replicate.law.as_ref();
-            // One that cannot be fitted does not speak for a narrow range.
+            // A replicate that cannot be fitted does not count in favour of a narrow range.
             fitted.map_or(f64::INFINITY, |it| loss(it, &replicate.sorted, reduced, estimate))
         })
         .collect();
@@ -58,14 +58,14 @@ pub(super) fn of<L: Law>(
     most.is_finite().then(|| Some((end(-1.0)?, end(1.0))))?
 }
 
-/// By how much the logarithm of the likelihood falls when the value for `reduced` is `x`.
+/// Returns by how much the logarithm of the likelihood falls if the value for `reduced` is `x`.
 fn loss<L: Law>(law: &L, sorted: &[f64], reduced: f64, x: f64) -> f64 {
     let constrained = law.likeliest_through(sorted, reduced, x);
     let falls = |other| ln_likelihood(law, sorted) - ln_likelihood(&other, sorted);
     constrained.map_or(f64::INFINITY, falls)
 }
 
-/// The distance, in scales, from which on it is not within.
+/// Returns the distance, in scales, beyond which the level is outside the range.
 fn end(is_within: impl Fn(f64) -> bool) -> Option<f64> {
     let (mut within, mut beyond) = (0.0, 0.125);
     for _ in 0..DOUBLINGS_MAX {

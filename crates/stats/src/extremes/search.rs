@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The least value of a function of a few variables, without derivatives: the downhill simplex.
+//! Minimises a function of a few variables without derivatives, by the downhill simplex method.
 //!
-//! Own code: a library of optimisation would be longer to call (a cost trait, a solver, an
-//! executor and vectors of its own) than these lines are, and they allocate nothing.
+//! Own code: calling an optimisation library would take more lines (a cost trait, a solver, an
+//! executor and its own vectors), and this code does not allocate in its steps.
 //!
 //! Source: J. Nelder and R. Mead, "A simplex method for function minimization", 1965, with
 //! their coefficients 1, 2, 1/2, 1/2.
@@ -10,17 +10,16 @@
 /// The search ends when the simplex is smaller than this in every variable.
 const SIZE_MIN: f64 = 1e-7;
 
-/// The search ends after so many steps: three variables take about a hundred.
+/// The search ends after this many steps: three variables take about a hundred.
 const STEPS_MAX: u32 = 1_000;
 
 /// A vertex with the value of the function there.
 type Vertex<const N: usize> = ([f64; N], f64);
 
-/// The place of a local minimum near `start`, found by a simplex with edges of `edge`.
+/// Returns a local minimum near `start`, found by a simplex with edges of `edge`.
 ///
 /// # Assumptions
-/// The function is finite at `start`. It may be infinite where it makes no sense, but is a
-/// number.
+/// The function is finite at `start`. Elsewhere it may be infinite but not NaN.
 ///
 /// # Complexity
 /// At most [`STEPS_MAX`] steps of one or two evaluations, or N where the simplex shrinks.
@@ -47,13 +46,14 @@ pub(crate) fn minimise<const N: usize>(
     simplex[0].0
 }
 
-/// Moves the worst vertex through the centre of the others, or draws all to the best.
+/// Moves the worst vertex through the centre of the others, or shrinks the simplex towards the
+/// best.
 fn step<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) -> Vertex<N>) {
     let worst = simplex[N];
     let centre: [f64; N] = std::array::from_fn(|axis| {
         simplex[..N].iter().map(|vertex| vertex.0[axis]).sum::<f64>() / crate::float::of_length(N)
     });
-    // 1: the reflection of the worst; 2: twice as far; 1/2: half way, on either side.
+    // 1 reflects the worst vertex; 2 goes twice as far; 1/2 and -1/2 go half way, on either side.
     let at = |factor: f64| {
         evaluated(std::array::from_fn(|axis| {
             centre[axis] + factor * (centre[axis] - worst.0[axis])
@@ -75,7 +75,7 @@ fn step<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) 
     };
 }
 
-/// Halves the distance of every vertex to the best.
+/// Halves every vertex's distance to the best.
 fn shrink<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]) -> Vertex<N>) {
     let best = simplex[0].0;
     for vertex in &mut simplex[1..] {
@@ -83,7 +83,7 @@ fn shrink<const N: usize>(simplex: &mut [Vertex<N>], evaluated: impl Fn([f64; N]
     }
 }
 
-/// The largest distance of a vertex to the best, along any axis.
+/// Returns the largest distance of a vertex to the best, along any axis.
 fn size<const N: usize>(simplex: &[Vertex<N>]) -> f64 {
     let best = simplex[0].0;
     let distances = simplex[1..]
@@ -96,7 +96,7 @@ fn size<const N: usize>(simplex: &[Vertex<N>]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A curved valley, the usual hard case: its least value is 0 at (1, 1).
+    /// A curved valley, the standard hard case: its minimum is 0 at (1, 1).
     #[test]
     fn the_floor_of_a_curved_valley_is_found() {
         let valley = |[x, y]: &[f64; 2]| (1.0 - x).powi(2) + 100.0 * (y - x * x).powi(2);
@@ -104,7 +104,7 @@ mod tests {
         assert!((x - 1.0).abs() < 1e-5 && (y - 1.0).abs() < 1e-5, "{x} {y}");
     }
 
-    /// The minimum lies at the edge of where the function makes sense.
+    /// The minimum lies at the edge of the function's domain.
     #[test]
     fn an_edge_is_approached_and_not_crossed() {
         let cliff = |[x]: &[f64; 1]| if *x < 2.0 { f64::INFINITY } else { *x };

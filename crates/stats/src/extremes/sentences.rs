@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is told of a tail: one sentence, which never makes an estimate look like a bound.
+//! Sentences about a tail. None makes an estimate look like a bound.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use tidegate_model::Duration;
 
 use crate::extremes::{Fit, Fitted, Goodness, LevelRange, Refusal, Tail};
 
-/// An estimate as it is told: three significant digits, rounded up. More would look like
-/// knowledge.
+/// Rounds an estimate up to three significant digits for printing. More digits would suggest a
+/// precision that the estimate lacks.
 pub(super) fn told(time: Duration) -> Duration {
     let step = step(time);
-    // Saturation is meant: no time is told longer than there are.
+    // Saturation is harmless: no longer time exists.
     Duration::from_ns(time.ns().div_ceil(step).saturating_mul(step))
 }
 
-/// The same rounded down: the lower end of a range.
+/// Rounds the lower end of a range down to three significant digits.
 fn told_floor(time: Duration) -> Duration {
     Duration::from_ns(time.ns() / step(time) * step(time))
 }
 
-/// One of three significant digits.
+/// Returns the unit of the third significant digit.
 fn step(time: Duration) -> u64 {
     10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2))
 }
 
-/// One sentence, which says that it is no bound. It names no end of the tail: one that is
-/// fitted to 1,000 samples of a disk is exceeded by others in every second case.
+/// Writes one sentence, which says that the estimate is no bound. It does not name the end of the
+/// tail: other samples exceed an end fitted to 1,000 samples of a disk in every second case.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

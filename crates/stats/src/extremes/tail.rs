@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An estimate of a tail, or the reason why there is none.
+//! An estimate of a tail, or the reason for having none.
 //!
 //! ```text
 //! samples -> enough? -> distinct? -> fit -> shape? -> end beyond all samples? -> test -> range -> Fitted
@@ -18,56 +18,56 @@ use crate::extremes::{Gev, Gpd, range};
 use crate::float;
 use crate::order_statistics::quantile;
 
-/// Fewer maxima than this are not fitted: three parameters take ten each.
+/// Fewer maxima than this are not fitted: each of the three parameters takes ten.
 pub const BLOCKS_MIN: u32 = 30;
 
-/// Fewer excesses than this are not fitted: below, the shape is known to no better than 0.2.
+/// Fewer excesses than this are not fitted: below it the shape is known to no better than 0.2.
 pub const EXCESSES_MIN: u32 = 30;
 
-/// Fewer different values than this, or fewer than half of all, are not fitted: the laws are
-/// continuous, and a clock or a drive that rounds is not.
+/// Samples with fewer distinct values than this, or with fewer than half of their number, are not
+/// fitted: the laws are continuous; the times of a coarse clock or a rounding drive are not.
 pub const DISTINCT_MIN: u32 = 20;
 
-/// A shape so near to -1 was stopped by the edge of the search.
+/// A shape this close to -1 was stopped by the edge of the search.
 const EDGE: f64 = 0.01;
 
-/// What one of the two ways says about a tail.
+/// What one of the two methods says about a tail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
 pub enum Tail {
-    /// A law fits. What it says is an estimate.
+    /// A law fits; its figures are estimates.
     Fitted(Fit),
     /// There is no estimate.
     Refused(Fitted, Refusal),
 }
 
-/// To what a law is fitted.
+/// The data to which a law is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fitted {
-    /// To the maxima of blocks of so many samples; an incomplete last one is left out.
+    /// The maxima of blocks; an incomplete last block is left out.
     Blocks {
         /// Samples in a block.
         block: u32,
-        /// How many blocks there are.
+        /// The number of blocks.
         count: u32,
     },
-    /// To excesses.
+    /// The excesses over a threshold.
     Excesses {
         /// The quantile that is the threshold, in ppm.
         threshold_ppm: u32,
         /// The threshold.
         threshold: Duration,
-        /// How many samples exceed it.
+        /// The number of samples that exceed it.
         count: u32,
     },
 }
 
-/// A law that fits, and what it says.
+/// A law that fits, and its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// To what.
+    /// The data to which it is fitted.
     pub fitted: Fitted,
-    /// Of how many samples.
+    /// The number of samples.
     pub samples: u32,
     /// mu for maxima, the threshold for excesses, in ns.
     pub location: f64,
@@ -75,21 +75,21 @@ pub struct Fit {
     pub scale: f64,
     /// xi: below 0 the tail ends, above 0 it is heavy.
     pub shape: f64,
-    /// How well it fits.
+    /// How well the law fits.
     pub goodness: Goodness,
-    /// The probability for which a time is told.
+    /// The probability whose level is estimated.
     pub exceedance: f64,
-    /// Between which times that one lies; `None` where that cannot be told.
+    /// The range of that level; `None` if it cannot be determined.
     pub range: Option<LevelRange>,
 }
 
-/// Between which times an estimate lies, for the error of a sample: in 95 % of cases if the
-/// samples follow the law. That they do not is no part of it.
+/// The range of an estimate due to sampling error: it contains the level in 95 % of cases if the
+/// samples follow the law, and makes no statement about other samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelRange {
-    /// Rounded down.
+    /// The lower end, rounded down.
     pub low: Duration,
-    /// Rounded up; `None` where there is no end, or no [`Duration`] holds it.
+    /// The upper end, rounded up; `None` if there is none, or no [`Duration`] represents it.
     pub high: Option<Duration>,
 }
 
@@ -104,38 +104,38 @@ pub enum Refusal {
         /// How many are needed.
         needed: u32,
     },
-    /// Many times are the same.
+    /// Many times are equal.
     TooFewDistinct {
-        /// How many different values there are.
+        /// The number of distinct values.
         distinct: u32,
-        /// Of how many.
+        /// The number of values.
         count: u32,
     },
     /// No parameters were found.
     NoFit,
-    /// The likelihood grows without end as the end of the tail nears the longest time.
+    /// The likelihood grows without bound as the end of the tail approaches the longest time.
     NoLikeliest {
         /// xi where the search was stopped.
         shape: f64,
     },
-    /// The tail is so heavy that not even its mean is finite.
+    /// The tail is so heavy that its mean is infinite.
     NoMean {
         /// xi.
         shape: f64,
     },
-    /// A time that was measured is beyond the end of the fitted tail.
+    /// A measured time lies beyond the end of the fitted tail.
     BeyondEnd {
         /// The longest time.
         highest: Duration,
         /// The end.
         end: Duration,
     },
-    /// The samples do not look like the law.
+    /// The samples do not follow the law.
     PoorFit(Goodness),
 }
 
 impl Tail {
-    /// The time that a sample is estimated to exceed with the probability asked for.
+    /// Returns the time that a sample is estimated to exceed with the requested probability.
     pub fn level(&self) -> Option<Duration> {
         match self {
             Self::Fitted(fit) => fit.level(fit.exceedance),
@@ -145,22 +145,23 @@ impl Tail {
 }
 
 impl Fit {
-    /// The time that one sample is estimated to exceed with probability `exceedance`, rounded
-    /// up; `None` where that is not in the tail that was fitted, or no [`Duration`] holds it.
+    /// Returns the time that one sample is estimated to exceed with probability `exceedance`,
+    /// rounded up; `None` if it lies outside the fitted tail, or no [`Duration`] represents it.
     ///
     /// # Equation
-    /// Maxima of m: `G(x) = (1 - p)^m`. Excesses of a share s over u: `1 - H(x - u) = p / s`.
+    /// Maxima of m samples: `G(x) = (1 - p)^m`. Excesses of a share s over u:
+    /// `1 - H(x - u) = p / s`.
     ///
     /// # Panics
-    /// When the probability does not lie between 0 and 1.
+    /// If the probability does not lie between 0 and 1.
     pub fn level(&self, exceedance: f64) -> Option<Duration> {
-        assert!(0.0 < exceedance && exceedance < 1.0, "a probability lies between 0 and 1");
+        assert!(0.0 < exceedance && exceedance < 1.0, "a probability must lie between 0 and 1");
         let level =
             self.location + self.scale * stretched(self.reduced_of(exceedance)?, self.shape);
         float::duration_ceil(level)
     }
 
-    /// The reduced variable of that time.
+    /// Returns the reduced variable of that time.
     fn reduced_of(&self, exceedance: f64) -> Option<f64> {
         match self.fitted {
             Fitted::Blocks { block, .. } => {
@@ -175,7 +176,8 @@ impl Fit {
         }
     }
 
-    /// The range of the time that is told. `law` is of excesses, or of maxima themselves.
+    /// Returns the range of the estimated time. `law` describes excesses or the maxima
+    /// themselves.
     fn range<L: Law>(
         &self,
         law: &L,
@@ -190,7 +192,7 @@ impl Fit {
         Some(LevelRange { low, high })
     }
 
-    /// Where the tail is estimated to end, rounded up; `None` where it does not.
+    /// Returns where the tail is estimated to end, rounded up; `None` if it does not end.
     pub fn end_point(&self) -> Option<Duration> {
         let end = match self.fitted {
             Fitted::Blocks { .. } => self.gev().end_point(),
@@ -207,7 +209,7 @@ impl Fit {
         Gpd { scale: self.scale, shape: self.shape }
     }
 
-    /// The reasons that can be seen without the test.
+    /// Returns a reason for refusal that needs no test.
     fn implausible(&self, highest: Duration) -> Option<Refusal> {
         if self.shape < SHAPE_MIN + EDGE {
             return Some(Refusal::NoLikeliest { shape: self.shape });
@@ -220,7 +222,7 @@ impl Fit {
     }
 }
 
-/// By the maxima of blocks of `block` samples, in the order in which they were taken.
+/// Estimates from the maxima of blocks of `block` samples, in the order in which they were taken.
 pub(super) fn of_blocks(
     times: &[Duration],
     block: u32,
@@ -237,7 +239,7 @@ pub(super) fn of_blocks(
     attempt.tail(&maxima, &values, random, |law: &Gev| (law.location, law.scale, law.shape))
 }
 
-/// By the excesses over the quantile `threshold_ppm`.
+/// Estimates from the excesses over the quantile `threshold_ppm`.
 pub(super) fn of_excesses(
     times: &[Duration],
     threshold_ppm: u32,
@@ -256,7 +258,7 @@ pub(super) fn of_excesses(
     attempt.tail(above, &values, random, |law: &Gpd| (location, law.scale, law.shape))
 }
 
-/// What one way starts from.
+/// The input of one method.
 struct Attempt<'a> {
     times: &'a [Duration],
     fitted: Fitted,
@@ -265,7 +267,7 @@ struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The whole way, drawn above. `extremes` and `values` are the same, ascending.
+    /// Runs the steps drawn above. `extremes` and `values` hold the same times, ascending.
     fn tail<L: Law>(
         &self,
         extremes: &[Duration],
@@ -285,7 +287,7 @@ impl Attempt<'_> {
             location,
             scale,
             shape,
-            // Until it is assessed, which takes longest and so comes last.
+            // A placeholder: the assessment takes longest and so comes last.
             goodness: Goodness { statistic: 0.0, p: 1.0 },
             exceedance: self.exceedance,
             range: None,
@@ -303,7 +305,7 @@ impl Attempt<'_> {
         Tail::Fitted(fit)
     }
 
-    /// The reasons that can be seen without a fit.
+    /// Returns a reason for refusal that needs no fit.
     fn unfit(&self, extremes: &[Duration]) -> Option<Refusal> {
         let (count, needed) = (count(extremes), self.needed);
         if count < needed {
@@ -315,7 +317,7 @@ impl Attempt<'_> {
     }
 }
 
-/// How many samples there are; more than 2^32 of them nobody measures.
+/// Returns the number of samples; no measurement has more than 2^32.
 fn count(times: &[Duration]) -> u32 {
     u32::try_from(times.len()).expect("fewer samples than 2^32")
 }

@@ -2,7 +2,7 @@
 """Writes reference.json: samples and what scipy fits to them.
 
     python3 -m pip install numpy scipy
-    python3 crates/measure/tests/extremes/reference.py
+    python3 crates/stats/tests/extremes/reference.py
 
 Samples are integers of nanoseconds, drawn from a fixed seed. Excesses stand as such, the threshold
 taken away, which is what `floc=0` means; none is zero. Signs: xi = -c of genextreme, xi = c of

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Blocking and measured interference: bounds against sections and thieves that take all that is
-//! allowed, when it hurts most and at random.
+//! Blocking and measured interference: bounds against sections and stolen time as large as
+//! allowed, at the worst instants and at random.
 
 use tidegate_cpu_analysis::{CpuAnswer, MeasuredDemand, assess};
 use tidegate_cpu_model::{
     Background, CpuConditions, CpuProfile, CpuTask, CpuWorkload, DemandFit, InterferenceBound,
     LoadFit, Priority, Scheduling, ServerKind, StolenPoint, WHOLE_PPB,
 };
-use tidegate_cpu_sim::{CpuObserver, CpuParams, CpuRun, Disturbance, Thief, Timing, simulate};
+use tidegate_cpu_sim::{CpuObserver, CpuParams, CpuRun, Disturbance, StolenTime, Timing, simulate};
 use tidegate_model::{Duration, Random, Time};
 
 use crate::generate::{Costs, workload};
@@ -21,15 +21,15 @@ const KINDS: [ServerKind; 4] = [
     ServerKind::HybridGradual,
 ];
 
-/// How many random processors each test tries.
+/// The number of random processors that each test tries.
 const WORKLOADS: u64 = 1_200;
 
-/// A processor that is disturbed.
+/// A processor with disturbance.
 #[derive(Debug, Clone)]
 struct Disturbed {
     workload: CpuWorkload,
     measured: Vec<MeasuredDemand>,
-    thieves: Vec<Thief>,
+    stolen: Vec<StolenTime>,
     timing: Timing,
     seed: u64,
 }
@@ -44,31 +44,31 @@ impl Disturbed {
                 server.background = Background::Never;
             }
         }
-        // Sections, thieves, or both.
+        // Sections, stolen time, or both.
         let what = random.below(3);
         if what != 0 {
             add_blocking(&mut workload, random);
         }
-        let (mut measured, mut thieves) = (Vec::new(), Vec::new());
+        let (mut measured, mut stolen) = (Vec::new(), Vec::new());
         for _ in 0..(1 + random.below(2)) * u64::from(what != 1) {
             let profile = profile(random);
             let bound = InterferenceBound::ALL[random.index(3)];
             let margin = NS(random.below(2) * random.below(10));
             measured.push(MeasuredDemand::new(&profile, bound, margin).unwrap());
-            thieves.push(Thief::of(&profile, bound, margin).unwrap());
+            stolen.push(StolenTime::of(&profile, bound, margin).unwrap());
         }
         let timing = if random.below(3) == 0 { Timing::Random } else { Timing::Critical };
-        Self { workload, measured, thieves, timing, seed }
+        Self { workload, measured, stolen, timing, seed }
     }
 
     fn run(&self, observer: &mut impl CpuObserver) -> CpuRun {
-        let disturbance = Disturbance { timing: self.timing, thieves: &self.thieves, grain: NS(1) };
+        let disturbance = Disturbance { timing: self.timing, stolen: &self.stolen, grain: NS(1) };
         let params = CpuParams::new(&self.workload, NS(6_000), self.seed);
         simulate(&CpuParams { disturbance, ..params }, observer)
     }
 }
 
-/// Of equal length for most threads: a section keeps waiting all that are in its way.
+/// Adds blocking, with the same length for most threads: a section delays all threads in its way.
 fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     let most = 1 + random.below(30);
     let mut draw = || NS([0, most, most, most + random.below(20)][random.index(4)]);
@@ -76,7 +76,7 @@ fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     workload.servers.iter_mut().for_each(|server| server.blocking = draw());
 }
 
-/// Up to three tenths of the processor, in bursts of up to 40 ns.
+/// Draws up to three tenths of the processor, in bursts of up to 40 ns.
 fn profile(random: &mut Random) -> CpuProfile {
     let (mut interval, mut stolen) = (0, 0);
     let points = (0..=random.below(4)).map(|_| {
@@ -99,15 +99,15 @@ fn profile(random: &mut Random) -> CpuProfile {
     }
 }
 
-/// What was compared.
+/// The comparisons made.
 #[derive(Debug, Default)]
 struct Compared {
     /// Bounds of tasks in which blocking or interference counts, and how many were reached.
     tasks: u32,
     tight: u32,
-    /// How close responses came to these bounds, in hundredths of them, added up.
+    /// How close responses came to these bounds, in hundredths of them, summed.
     close: u64,
-    /// Of work.
+    /// Bounds of work.
     work: u32,
     closest_work: u64,
     sections: u64,
@@ -115,7 +115,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// The first response beyond its bound, in words.
+    /// Returns the first response beyond its bound, in words.
     fn first_broken(&mut self, disturbed: &Disturbed) -> Option<String> {
         let assessment = assess(&disturbed.workload, &disturbed.measured);
         let mut undisturbed = disturbed.workload.clone();
@@ -177,14 +177,14 @@ fn bounds_hold_where_sections_block_and_thieves_steal_under_edf() {
     assert!(compared.work > 300 && compared.sections > 1_000, "{compared:?}");
 }
 
-/// What an analysis may forget.
+/// A term that an analysis may omit.
 #[derive(Debug, Clone, Copy)]
 enum Term {
     Blocking,
     Interference,
 }
 
-/// How many sets are accepted without a term and miss a deadline with it.
+/// Returns how many sets are accepted without a term and miss a deadline with it.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;
@@ -195,11 +195,11 @@ fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
             Term::Blocking => forget_blocking(&mut optimistic.workload),
             Term::Interference => optimistic.measured.clear(),
         }
-        // Work is another matter.
+        // Work is not considered here.
         optimistic.workload.work.iter_mut().for_each(|work| work.deadline = None);
         if scheduling == Scheduling::FixedPriority {
             let assessment = assess(&optimistic.workload, &optimistic.measured);
-            // Deadlines that are just met, as it seems.
+            // Deadlines that appear to be just met.
             for (index, row) in assessment.tasks.iter().enumerate() {
                 let deadline = row.response_max().unwrap_or(NS(1_000_000));
                 disturbed.workload.tasks[index].deadline = deadline;
@@ -220,21 +220,21 @@ fn forget_blocking(workload: &mut CpuWorkload) {
     workload.servers.iter_mut().for_each(|server| server.blocking = Duration::ZERO);
 }
 
-/// Canary: without its term in the analysis, blocking is found out.
+/// Canary: an analysis without its blocking term is detected.
 #[test]
 fn an_analysis_without_blocking_is_caught() {
     assert!(caught(1, Scheduling::FixedPriority, Term::Blocking) > 50);
     assert!(caught(2, Scheduling::Edf, Term::Blocking) > 1);
 }
 
-/// Canary: and so is interference.
+/// Canary: so is one without interference.
 #[test]
 fn an_analysis_without_interference_is_caught() {
     assert!(caught(3, Scheduling::FixedPriority, Term::Interference) > 50);
     assert!(caught(4, Scheduling::Edf, Term::Interference) > 1);
 }
 
-/// When thieves had the processor.
+/// The intervals of stolen time.
 #[derive(Debug, Default)]
 struct Stolen(Vec<(Time, Time)>);
 
@@ -244,10 +244,10 @@ impl CpuObserver for Stolen {
     }
 }
 
-/// Goal: thieves keep to what they may take, as the analysis says it, and use it up. Method: all
-/// windows that begin and end with something stolen.
+/// Goal: stolen time stays within its bound as the analysis states it, and uses it up. Method:
+/// all windows that begin and end with stolen time.
 #[test]
-fn thieves_take_what_the_bound_says_and_no_more() {
+fn stolen_time_uses_its_bound_and_no_more() {
     let mut random = Random::new(23, 1);
     let (mut windows, mut full) = (0_u64, 0_u64);
     for seed in 0..300 {
@@ -273,7 +273,8 @@ fn thieves_take_what_the_bound_says_and_no_more() {
     assert!(full > 1_000, "{full} of {windows}");
 }
 
-/// A line above all that a task executes undelayed, in any window, its switches among it.
+/// Returns a line above everything that a task executes undelayed, in any window, its switches
+/// included.
 fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     let (period, execution) = (task.period.ns(), task.execution.ns() + 2 * switch.ns());
     let utilization_ppb = (execution * WHOLE_PPB).div_ceil(period);
@@ -288,9 +289,9 @@ fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     }
 }
 
-/// Goal: what was measured of a service that nothing delays bounds it where more urgent tasks delay
-/// it, too (docs/theory/processors.md section 17). Method: a task is taken out of the analysis and measured instead. Canary:
-/// the line without its burst.
+/// Goal: the measurement of an undelayed service also bounds it where more urgent tasks delay it
+/// (docs/theory/processors.md section 17). Method: a task is removed from the analysis and measured instead. Canary: the
+/// line without its burst.
 #[test]
 fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     let mut random = Random::new(24, 1);
@@ -323,15 +324,15 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     assert!(compared > 500 && caught > 50, "{compared} {caught}");
 }
 
-/// Goal: what is proved with a line or a hyperbola, and with blocking, is no more than can happen.
-/// Method: tasks of different priorities, released together, the urgent ones with as much blocking.
+/// Goal: a bound proven with a line or a hyperbola, and with blocking, can be reached. Method:
+/// tasks of different priorities, released together, the urgent ones with the same blocking.
 #[test]
 fn bounds_are_reached() {
     let mut random = Random::new(25, 1);
     let (mut bounds, mut reached, mut share) = (0, 0, 0);
     for seed in 0..WORKLOADS / 4 {
         let mut disturbed = Disturbed::random(&mut random, Scheduling::FixedPriority, seed);
-        let Disturbed { workload, measured, thieves, timing, .. } = &mut disturbed;
+        let Disturbed { workload, measured, stolen, timing, .. } = &mut disturbed;
         *timing = Timing::Critical;
         workload.switch = Duration::ZERO;
         workload.servers.clear();
@@ -346,7 +347,7 @@ fn bounds_are_reached() {
         let profile = profile(&mut random);
         let bound = [InterferenceBound::Demand, InterferenceBound::Load][random.index(2)];
         *measured = vec![MeasuredDemand::new(&profile, bound, Duration::ZERO).unwrap()];
-        *thieves = vec![Thief::of(&profile, bound, Duration::ZERO).unwrap()];
+        *stolen = vec![StolenTime::of(&profile, bound, Duration::ZERO).unwrap()];
         let assessment = assess(workload, measured);
         let mut longest = vec![Duration::ZERO; assessment.tasks.len()];
         for again in 0..12 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random processors: tasks, servers, and work that comes as fast as it may, from offsets that
-//! let it meet in many ways. Times are a few dozen to hundreds of ns: small numbers coincide often.
+//! Random processors: tasks, servers, and work that arrives as fast as allowed, with offsets that
+//! let arrivals coincide in many ways. Times are a few dozen to hundreds of ns: small numbers
+//! coincide often.
 
 use tidegate_cpu_model::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
@@ -10,10 +11,10 @@ use tidegate_model::{Duration, Random};
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
 
-/// What a processor costs.
+/// The costs of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Costs {
-    /// Nothing.
+    /// No costs.
     None,
     /// Budgets are enforced late.
     Overrun,
@@ -29,7 +30,7 @@ fn priority(random: &mut Random) -> Priority {
     Priority(u32::try_from(random.below(5)).expect("a small number"))
 }
 
-/// A processor with servers of these kinds.
+/// Draws a processor with servers of these kinds.
 pub(crate) fn workload(random: &mut Random, kinds: &[ServerKind], costs: Costs) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     if costs != Costs::None {
@@ -84,7 +85,7 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     server
 }
 
-/// Bursts of one to three, as far apart as their size, some of them left out.
+/// Draws bursts of one to three jobs, as far apart as their size, some of them omitted.
 fn listed(gap: u64, random: &mut Random) -> Arrivals {
     let burst = 1 + random.below(3);
     let mut at = Vec::new();
@@ -96,7 +97,7 @@ fn listed(gap: u64, random: &mut Random) -> Arrivals {
     Arrivals::At(at)
 }
 
-/// About half of what the server gives, in jobs from a crumb to several budgets.
+/// Draws about half of the server's capacity, in jobs from very small to several budgets.
 fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> CpuWork {
     let budget = server.params.budget.ns();
     let execution = match random.below(3) {

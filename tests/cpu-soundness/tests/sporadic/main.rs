@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Promises of a processor with sporadic servers against its simulation: no response of a task,
-//! and none of the work behind a server, exceeds its bound.
+//! The bounds for a processor with sporadic servers against its simulation: no response of a
+//! task, or of the work behind a server, exceeds its bound.
 
 mod disturbed;
 mod generate;

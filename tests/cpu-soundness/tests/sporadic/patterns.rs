@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every legal pattern of arrivals at small servers: what is promised to sporadic work, against
-//! all that may come.
+//! Every legal pattern of arrivals at small servers: the bounds for sporadic work against all
+//! possible arrivals.
 
 use tidegate_cpu_analysis::assess;
 use tidegate_cpu_model::{
@@ -55,7 +55,7 @@ impl Small {
         assess(&workload, &[]).work[0].response_max()
     }
 
-    /// The longest response over all legal patterns, and how many there are.
+    /// Returns the longest response over all legal patterns, and their number.
     fn worst(self) -> (Duration, u32) {
         let (mut worst, mut patterns) = (Duration::ZERO, 0);
         for pattern in 1_u32..1 << INSTANTS {
@@ -107,7 +107,7 @@ fn systems() -> Vec<Small> {
     systems
 }
 
-/// Goal: the promise holds against everything that may come. Method: try it all.
+/// Goal: the bound holds for all possible arrivals. Method: exhaustive search.
 #[test]
 fn no_legal_pattern_exceeds_the_promise() {
     let (mut promised, mut patterns, mut near) = (0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds against what happens.
+//! Bounds against simulated responses.
 
 use tidegate_cpu_analysis::{CpuThreadAssessment, assess};
 use tidegate_cpu_model::{
@@ -19,7 +19,7 @@ const KINDS: [ServerKind; 5] = [
     ServerKind::HybridGradual,
 ];
 
-/// What was compared.
+/// The comparisons made.
 #[derive(Debug, Default)]
 struct Compared {
     tasks: u32,
@@ -29,12 +29,12 @@ struct Compared {
     closest_work: u64,
 }
 
-/// Bound and longest response, where there are both.
+/// Returns the bound and the longest response, if both exist.
 fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Duration)> {
     row.response_max().zip(metrics.responses.max())
 }
 
-/// The first response beyond its bound, in words.
+/// Returns the first response beyond its bound, in words.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
     let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
@@ -70,7 +70,7 @@ fn compare(stream: u64, workloads: u64, costs: Costs) -> Compared {
     compared
 }
 
-/// How many random processors each test tries.
+/// The number of random processors that each test tries.
 const WORKLOADS: u64 = 3_000;
 
 #[test]
@@ -92,8 +92,8 @@ fn bounds_hold_with_switches_and_charges() {
     assert!(compared.work > 300, "{compared:?}");
 }
 
-/// A server with most of a period for its budget, small jobs a little more than the rest of it apart,
-/// and a long one behind them; a task below is released with the first.
+/// Draws a server with most of a period as its budget, small jobs spaced slightly more than the
+/// rest of the period, and a long job behind them; a task below is released with the first job.
 fn often_active(random: &mut Random) -> CpuWorkload {
     let ns = Duration::from_ns;
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
@@ -126,8 +126,8 @@ fn often_active(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Goal: chunks that merge when a server unblocks leave room for others, so that it is active far more
-/// often in a period than it has chunks; those below are delayed by no more than is promised.
+/// Goal: chunks that merge when a server unblocks leave room for others, so it is active far more
+/// often in a period than it has chunks; threads below are delayed by no more than the bound.
 #[test]
 fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     let mut random = Random::new(12, 6);
@@ -144,7 +144,8 @@ fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     assert!(compared.tasks > 2_000 && often > 200, "{compared:?} {often}");
 }
 
-/// The workload under EDF, with deadlines drawn from what a task executes to its period.
+/// Returns the workload under EDF, with deadlines drawn between a task's execution and its
+/// period.
 fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
     workload.scheduling = Scheduling::Edf;
     for server in &mut workload.servers {
@@ -163,7 +164,7 @@ fn under_edf(mut workload: CpuWorkload, random: &mut Random) -> CpuWorkload {
 fn bounds_hold_under_edf() {
     let mut random = Random::new(12, 4);
     let kinds = KINDS.map(|kind| match kind {
-        // There is no analysis of it.
+        // Deferrable servers have no analysis under EDF.
         ServerKind::Deferrable => ServerKind::Sporadic,
         kind => kind,
     });
@@ -180,7 +181,7 @@ fn bounds_hold_under_edf() {
     }
 }
 
-/// Canary: the POSIX server under the promises of the corrected one breaks them.
+/// Canary: the POSIX server breaks the bounds of the corrected one.
 #[test]
 fn posix_servers_break_promises() {
     let mut random = Random::new(12, 5);
@@ -198,7 +199,7 @@ fn posix_servers_break_promises() {
             pair(row, metrics).is_some_and(|(bound, longest)| longest > bound)
         };
         broken += u32::from(assessment.tasks.iter().zip(&run.tasks).any(is_broken));
-        // What is promised all the same, above such servers, holds.
+        // The guarantees above such servers still hold.
         let honest = assess(&kept, &[]);
         promised_all_the_same +=
             honest.tasks.iter().filter(|row| row.response_max().is_some()).count();
@@ -208,7 +209,7 @@ fn posix_servers_break_promises() {
     assert!(broken > 10 && promised_all_the_same > 500, "{broken} {promised_all_the_same}");
 }
 
-/// Canary: one period less for the work behind a server is too little.
+/// Canary: a bound with one period less for the work behind a server is too small.
 #[test]
 fn a_supply_without_its_first_wait_is_caught() {
     let mut random = Random::new(12, 6);

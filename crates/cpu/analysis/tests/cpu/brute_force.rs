@@ -7,7 +7,7 @@ use tidegate_model::{Duration, Random};
 use super::generate::{Ticks, level, tasks};
 use super::tick::{Order, periodic, run, window_max};
 
-/// How many sets each test accepts, of how many.
+/// The number of sets that each test accepts, and the number of sets.
 #[derive(Debug, Default)]
 struct Accepted {
     sets: u32,
@@ -25,7 +25,7 @@ fn is_accepted(tasks: &[Ticks], bound: DemandBound) -> bool {
     })
 }
 
-/// The responses by analysis; none where a deadline is exceeded.
+/// Returns the responses by analysis; `None` if a deadline is exceeded.
 fn responses(tasks: &[Ticks]) -> Option<Vec<u64>> {
     let of_task = |index: usize| {
         let bound = response(&level(tasks, index), &tasks[index].source()).bound()?;
@@ -34,9 +34,10 @@ fn responses(tasks: &[Ticks]) -> Option<Vec<u64>> {
     (0..tasks.len()).map(of_task).collect()
 }
 
-/// Goal: what the ceiling test or the hyperbolic test accepts the refined test accepts, and what
-/// that accepts the exact test; that is exact: what it accepts responds as it says from a
-/// synchronous release, what it rejects misses there. Other offsets do no worse.
+/// Goal: the refined test accepts every set that the ceiling or the hyperbolic test accepts, and
+/// the exact test accepts every set that the refined test accepts. The exact test is exact: an
+/// accepted set has the computed responses after a synchronous release, and a rejected one misses
+/// a deadline there. Other offsets are no worse.
 #[test]
 fn tests_are_nested_and_the_exact_one_is_exact() {
     let mut random = Random::new(5, 1);
@@ -68,7 +69,7 @@ fn tests_are_nested_and_the_exact_one_is_exact() {
     );
 }
 
-/// Sporadic arrivals, offsets, and jobs in between: nobody responds later than the bound.
+/// Sporadic arrivals, offsets, and jobs in between: no response exceeds the bound.
 #[test]
 fn no_pattern_of_arrivals_exceeds_the_bound() {
     let mut random = Random::new(6, 1);
@@ -96,7 +97,7 @@ fn no_pattern_of_arrivals_exceeds_the_bound() {
     assert!(tight > 500, "the worst case is often met: {tight}");
 }
 
-/// Canary: a bound that counts whole periods only is found out.
+/// Canary: a bound that counts only whole periods is detected.
 #[test]
 fn rounding_down_is_caught() {
     let mut random = Random::new(5, 1);
@@ -118,9 +119,9 @@ fn rounding_down_is_caught() {
     assert!(caught.count() > 50);
 }
 
-/// Canary, and the caveat of 5.3.0.5: of a task that can be delayed the refined bound is none on
-/// arbitrary windows. With e = 4, p = 10 it executes in [6, 10) and [10, 14): 8 of 8. From the
-/// critical instant on it is.
+/// Canary, and the caveat of 5.3.0.5: for a task that can be delayed the refined bound does not
+/// hold in arbitrary windows. With e = 4, p = 10 it executes in [6, 10) and [10, 14): 8 of 8.
+/// From the critical instant on the bound holds.
 #[test]
 fn refined_bound_on_arbitrary_windows_is_caught() {
     let above = Ticks { execution: 6, period: 20, deadline: 20 };
@@ -136,7 +137,7 @@ fn refined_bound_on_arbitrary_windows_is_caught() {
         let executed = seen.ran[..window].iter().filter(|it| **it == Some(1)).count();
         assert!(executed <= refined(u64::try_from(window).unwrap()));
     }
-    // Whoever is served at once stays below it in every window.
+    // A task that is served at once stays below it in every window.
     for window in 1..=40 {
         let bound = Source::new(Duration::from_ns(6), Duration::from_ns(20))
             .demand(DemandBound::Refined, Duration::from_ns(window));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures of chapter 5, and examples in print of response times.
+//! The figures of chapter 5, and published examples of response times.
 
 use tidegate_cpu_analysis::{DemandBound, Level, Ratio, Source, load_test, response};
 use tidegate_model::Duration;
@@ -12,7 +12,7 @@ fn demand(source: &Source, bound: DemandBound, window: u64) -> Ratio {
 }
 
 /// Figures 5.4 and 5.5: p = d = 7, e = 2. (The caption of 5.6 says e = d = 2; it draws the same
-/// task.) In a window of 8, 5.3.0.4 says 4 and 5.3.0.5 says 3.
+/// task.) In a window of 8, 5.3.0.4 gives 4 and 5.3.0.5 gives 3.
 #[test]
 fn demand_bounds_of_figure_5_5() {
     let task = Source::new(NS(2), NS(7));
@@ -36,7 +36,7 @@ fn demand_bounds_of_figure_5_5() {
     }
 }
 
-/// Figure 5.6: all of the processor up to D = e; at D = j p + e the three bounds are one.
+/// Figure 5.6: the whole processor up to D = e; at D = j p + e the three bounds are equal.
 #[test]
 fn load_bounds_of_figure_5_6() {
     let task = Source::new(NS(2), NS(7));
@@ -56,7 +56,8 @@ fn load_bounds_of_figure_5_6() {
     );
 }
 
-/// The refined bound lies between what one task that is served at once demands and the others.
+/// The refined bound lies between the demand of one task that is served at once and the other
+/// bounds.
 #[test]
 fn refined_is_never_above_the_others() {
     for (execution, period) in [(1, 3), (2, 7), (4, 10), (7, 7)] {
@@ -72,8 +73,8 @@ fn refined_is_never_above_the_others() {
     }
 }
 
-/// Figure 5.18: two tasks with period and deadline 10, the first of e = 2. What may the second
-/// execute? 5.3.0.8 says 8, 5.3.0.9 says 6.4.
+/// Figure 5.18: two tasks with period and deadline 10, the first with e = 2. The second may
+/// execute 8 by 5.3.0.8 and 6.4 by 5.3.0.9.
 #[test]
 fn loads_of_figure_5_18() {
     let mut level = Level::new(&[]);
@@ -112,7 +113,7 @@ fn deadlines_beyond_periods_of_lehoczky() {
     );
 }
 
-/// The test says nothing of deadlines beyond periods: it looks at one job.
+/// The test does not apply to deadlines beyond periods: it considers one job.
 #[test]
 fn loads_do_not_apply_beyond_the_period() {
     let own = Source::new(NS(52), NS(140));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random task sets small enough to be tried out tick by tick.
+//! Random task sets small enough to be simulated tick by tick.
 
 use tidegate_cpu_analysis::{Level, Source};
 use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::{Duration, Random};
 
-/// A task in ticks, the most urgent first in a list.
+/// A task in ticks; lists begin with the most urgent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticks {
     pub(crate) execution: u64,
@@ -19,7 +19,7 @@ impl Ticks {
     }
 }
 
-/// Two to four tasks with deadlines within their periods.
+/// Draws two to four tasks with deadlines within their periods.
 pub(crate) fn tasks(random: &mut Random) -> Vec<Ticks> {
     let count = 2 + random.below(3);
     let task = |_| {
@@ -31,7 +31,7 @@ pub(crate) fn tasks(random: &mut Random) -> Vec<Ticks> {
     (0..count).map(task).collect()
 }
 
-/// All tasks above task `index`.
+/// Returns all tasks above task `index`.
 pub(crate) fn level(tasks: &[Ticks], index: usize) -> Level<'static> {
     let mut level = Level::new(&[]);
     for task in &tasks[..index] {
@@ -40,7 +40,7 @@ pub(crate) fn level(tasks: &[Ticks], index: usize) -> Level<'static> {
     level
 }
 
-/// The same as a workload, the first the most urgent.
+/// Returns the same as a workload; the first task is the most urgent.
 pub(crate) fn workload(tasks: &[Ticks], scheduling: Scheduling) -> CpuWorkload {
     let mut workload = CpuWorkload::new(scheduling);
     let ns = Duration::from_ns;

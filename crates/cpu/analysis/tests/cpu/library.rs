@@ -12,7 +12,7 @@ use tidegate_cpu_analysis::{Level, Source, response};
 use tidegate_model::Verdict;
 use tidegate_model::{Duration, Random};
 
-/// Above 100,000 its debug builds do not check every search by brute force.
+/// Above 100,000 the library's debug builds do not check every search by brute force.
 const LIMIT: u64 = 100_000_000;
 
 fn rbf(source: &Source) -> RBF<Sporadic, Scalar> {
@@ -20,8 +20,8 @@ fn rbf(source: &Source) -> RBF<Sporadic, Scalar> {
     RBF::new(arrivals, Scalar::new(Service::from(source.execution.ns())))
 }
 
-/// Jitter of others, blocking, and deadlines beyond periods. Its responses are from release, ours
-/// from arrival: the task in question has no jitter.
+/// Other tasks' jitter, blocking, and deadlines beyond periods. The library's responses count
+/// from release, ours from arrival: the task under analysis has no jitter.
 #[test]
 fn responses_are_those_of_the_library() {
     let mut random = Random::new(7, 1);
@@ -55,7 +55,7 @@ fn responses_are_those_of_the_library() {
                 bounded += 1;
                 beyond_period += usize::from(ours > own.period);
             }
-            // It gives up at its limit, we at too high a utilisation.
+            // The library stops at its limit, ours at too high a utilisation.
             (Verdict::NoBoundWithin { .. }, Err(_)) => {}
             (ours, theirs) => panic!("{ours:?} {theirs:?} {own:?} {others:?} {blocking}"),
         }

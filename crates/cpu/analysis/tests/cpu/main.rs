@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The analysis of a processor against figures in print, an independent library, and brute force.
+//! The processor analysis against published figures, an independent library, and brute force.
 
 mod brute_force;
 mod edf;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measured interference: what the bounds of a profile say of any window.
+//! Measured interference: what the bounds of a profile say about any window.
 
 use tidegate_cpu_analysis::{DemandBound, Level, MeasuredDemand, Source, load_test, response};
 use tidegate_cpu_model::{CpuProfile, InterferenceBound};
 use tidegate_model::{Duration, Random};
 
-/// A thief of 2 in 10, measured at many lengths: p = 10, e = 2.
+/// A task that steals 2 in 10, measured at many lengths: p = 10, e = 2.
 fn profile(scale: u64) -> CpuProfile {
     let thief = |window: u64| window / 10 * 2 + (window % 10).min(2);
     let intervals: Vec<u64> = (1..=60).collect();
@@ -31,10 +31,10 @@ fn bounds(profile: &CpuProfile) -> Vec<MeasuredDemand> {
     InterferenceBound::ALL.iter().map(bound).collect()
 }
 
-/// Both fits and the points cover the thief in every window, also in longer ones than were
-/// measured, and none asks for much more than it takes.
+/// Both fits and the points cover the stolen time in every window, also in windows longer than
+/// the measured ones, and no bound exceeds it by much.
 #[test]
-fn every_bound_covers_the_thief() {
+fn every_bound_covers_the_stolen_time() {
     for bound in bounds(&profile(10)) {
         let mut before = 0;
         for window in 1..2_000 {
@@ -47,10 +47,10 @@ fn every_bound_covers_the_thief() {
     }
 }
 
-/// Between two lengths that were measured a line through the points may be below the thief: such a
-/// profile is refused, and what is accepted is above it in every window.
+/// Between two measured lengths a line through the points may be below the stolen time: such a
+/// profile is refused, and an accepted one is above it in every window.
 #[test]
-fn lines_hold_between_the_lengths_that_were_measured() {
+fn lines_hold_between_the_measured_lengths() {
     let text = |offset_ns: u64, period_ns: u64| {
         format!(
             "name = \"coarse\"\n[conditions]\ncpu = 1\n[stolen]\n\
@@ -62,7 +62,7 @@ fn lines_hold_between_the_lengths_that_were_measured() {
     // Above the points, and below the 400 that may be stolen in 900.
     for (offset_ns, period_ns) in [(120, 2_000), (219, 2_000), (220, 600)] {
         let error = CpuProfile::parse(&text(offset_ns, period_ns)).unwrap_err();
-        assert!(error.message.contains("between the intervals"), "{error:?}");
+        assert!(error.message.contains("between the measured intervals"), "{error:?}");
     }
     let profile = CpuProfile::parse(&text(220, 2_000)).unwrap();
     for bound in [InterferenceBound::Points, InterferenceBound::Demand, InterferenceBound::Load] {
@@ -74,7 +74,7 @@ fn lines_hold_between_the_lengths_that_were_measured() {
     }
 }
 
-/// What is stolen between tasks delays them as a task of the highest priority would, or more.
+/// Stolen time delays tasks at least as much as a task of the highest priority would.
 #[test]
 fn interference_is_at_least_the_task_that_was_measured() {
     let mut random = Random::new(9, 1);
@@ -105,8 +105,8 @@ fn interference_is_at_least_the_task_that_was_measured() {
     assert!(exact > 50, "{exact}");
 }
 
-/// The test of loads with measured interference: what it accepts the exact analysis accepts, by
-/// each bound of the profile, and a margin only takes away.
+/// The load test with measured interference: the exact analysis accepts what it accepts, with
+/// each bound of the profile, and a margin only makes it stricter.
 #[test]
 fn loads_with_interference_are_sufficient() {
     let mut random = Random::new(14, 1);
@@ -141,8 +141,9 @@ fn loads_with_interference_are_sufficient() {
     assert!(accepted > 1_000 && taken_away > 100, "{accepted} {taken_away}");
 }
 
-/// A margin is what each measured length may hold more: windows that are made of several have it in
-/// each. Without that a thief of 2 in each 10, of which half was seen, takes more than the bound.
+/// A margin is what each measured length may contain in addition, so each part of a longer window
+/// has it. Otherwise a task that steals 2 in each 10, half of which was measured, exceeds the
+/// bound.
 #[test]
 fn a_margin_is_in_every_part_of_a_longer_window() {
     let profile = profile(100);
@@ -158,8 +159,8 @@ fn a_margin_is_in_every_part_of_a_longer_window() {
     assert!(per_whole(&raised) > per_whole(&measured));
 }
 
-/// A service below a task was measured where it was served at once. Served later, it executes
-/// more in some windows than the profile says, and in none that starts at a critical instant.
+/// A service below a task was measured while it was served at once. Served later, it executes
+/// more in some windows than the profile says, but in none that starts at a critical instant.
 #[test]
 fn profile_holds_from_the_critical_instant() {
     use super::generate::Ticks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! More of anything never makes a bound smaller.
+//! A larger parameter never makes a bound smaller.
 
 use tidegate_cpu_analysis::{CpuAnswer, CpuAssessment, CpuBound, Load, assess};
 use tidegate_cpu_model::{
@@ -12,7 +12,7 @@ use super::generate;
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
 
-/// Tasks, a server, and its work, with every parameter in use.
+/// Draws tasks, a server, and its work, with every parameter in use.
 fn workload(random: &mut Random) -> CpuWorkload {
     let tasks = generate::tasks(random);
     let mut workload = generate::workload(&tasks, Scheduling::FixedPriority);
@@ -44,19 +44,19 @@ fn workload(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// All bounds, none being the largest.
+/// Returns all bounds; no bound counts as the largest.
 fn bounds(assessment: &CpuAssessment) -> Vec<u64> {
     let rows = assessment.tasks.iter().chain(&assessment.work);
     rows.map(|row| row.response_max().map_or(u64::MAX, Duration::ns)).collect()
 }
 
-/// A task that is drawn.
+/// Draws a task.
 fn a_task<'a>(workload: &'a mut CpuWorkload, random: &mut Random) -> &'a mut CpuTask {
     let index = random.index(workload.tasks.len());
     &mut workload.tasks[index]
 }
 
-/// One parameter made worse.
+/// Makes one parameter worse.
 fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
     let more = NS(1 + random.below(400));
     match which {
@@ -87,8 +87,8 @@ fn worsen(workload: &mut CpuWorkload, which: u64, random: &mut Random) {
     }
 }
 
-/// A charge pays for switches: it costs the server's work and helps those below. Where there is
-/// nothing to pay, it helps nobody.
+/// A charge pays for switches: it costs the server's work and helps threads below. Without switch
+/// costs it helps no thread.
 #[test]
 fn more_of_anything_never_lowers_a_bound() {
     let mut random = Random::new(10, 1);
@@ -112,8 +112,8 @@ fn more_of_anything_never_lowers_a_bound() {
     assert!(changed.iter().all(|changed| *changed > 50), "{changed:?}");
 }
 
-/// With jitter, blocking, servers and switches, too: what a test of loads accepts the exact
-/// analysis accepts, and the refined one all that the others do.
+/// Also with jitter, blocking, servers and switches: the exact analysis accepts what a load test
+/// accepts, and the refined test accepts what the others accept.
 #[test]
 fn tests_of_loads_are_nested() {
     let mut random = Random::new(13, 1);
@@ -136,9 +136,10 @@ fn tests_of_loads_are_nested() {
     assert!(refined > ceil && ceil > hyperbolic && hyperbolic > 1_000, "{met:?}");
 }
 
-/// More budget below costs others above nothing, and a server as urgent as nothing is harmless.
+/// A larger budget below costs threads above nothing, and a server with the lowest priority is
+/// harmless.
 #[test]
-fn who_is_less_urgent_costs_nothing() {
+fn less_urgent_threads_cost_nothing() {
     let mut random = Random::new(11, 1);
     for _ in 0..500 {
         let mut workload = workload(&mut random);
@@ -152,7 +153,7 @@ fn who_is_less_urgent_costs_nothing() {
     }
 }
 
-/// Numbers at the end of the scale give no bound and no panic.
+/// Numbers at the end of the range give no bound and no panic.
 #[test]
 fn overflow_is_no_bound() {
     for scheduling in Scheduling::ALL {

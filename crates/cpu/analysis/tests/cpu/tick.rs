@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A processor tick by tick: written for these tests alone, to be wrong in its own way.
+//! A processor tick by tick, written independently for these tests.
 
 use super::generate::Ticks;
 
-/// Who goes first among tasks that have a job.
+/// The order of tasks that have a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The first of the list.
+    /// By position in the list.
     Listed,
-    /// The earliest deadline.
+    /// By earliest deadline.
     Deadline,
 }
 
-/// What was seen of a run.
+/// The observations of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Seen {
-    /// The longest response of each task; what is not complete counts up to the end.
+    /// The longest response of each task; an incomplete job counts up to the end.
     pub(crate) responses: Vec<u64>,
-    /// Who executed in each tick.
+    /// The task that executed in each tick.
     pub(crate) ran: Vec<Option<usize>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn run(tasks: &[Ticks], releases: &[Vec<u64>], order: Order, ticks: u
     Seen { responses, ran }
 }
 
-/// Every task periodic from its offset on.
+/// Returns periodic releases of every task, from its offset on.
 pub(crate) fn periodic(tasks: &[Ticks], offsets: &[u64], ticks: u64) -> Vec<Vec<u64>> {
     let releases = |(task, &offset): (&Ticks, &u64)| {
         (0..ticks).map(|job| offset + job * task.period).take_while(|at| *at < ticks).collect()
@@ -66,7 +66,7 @@ pub(crate) fn periodic(tasks: &[Ticks], offsets: &[u64], ticks: u64) -> Vec<Vec<
     tasks.iter().zip(offsets).map(releases).collect()
 }
 
-/// The most that a task executes in any window of this length.
+/// Returns the most that a task executes in any window of this length.
 pub(crate) fn window_max(seen: &Seen, task: usize, window: usize) -> usize {
     let executed = |ticks: &[Option<usize>]| ticks.iter().filter(|it| **it == Some(task)).count();
     seen.ran.windows(window).map(executed).max().unwrap_or(0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Aperiodic servers as tasks, and the work behind them, worked by hand.
+//! Aperiodic servers as tasks, and the work behind them, computed by hand.
 
 use tidegate_cpu_analysis::{
     CpuAnswer, CpuAssessment, CpuBound, CpuThreadAssessment, Objection, assess,
@@ -16,7 +16,7 @@ fn bounded(ns: u64) -> CpuBound {
     CpuBound::Bounded(NS(ns))
 }
 
-/// Table 6.1 with task 2 as a server of this kind.
+/// Returns table 6.1 with task 2 as a server of this kind.
 fn table_6_1(kind: ServerKind) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     let task = |name, execution, period, deadline, priority| CpuTask {
@@ -52,7 +52,7 @@ fn table_6_1_is_proven_with_corrected_servers() {
     }
 }
 
-/// POSIX: task 3 takes up to 117 (figure 6.2), and nothing is promised below such a server.
+/// POSIX: task 3 takes up to 117 (figure 6.2), and nothing below such a server is guaranteed.
 #[test]
 fn nothing_is_said_below_posix() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
@@ -76,12 +76,12 @@ fn an_overrun_counts_once() {
     );
     workload.timer_latency = NS(2);
     let assessment = assessed(&workload);
-    // It is pushed into the third period of the server, too.
+    // It also reaches the third period of the server.
     assert_eq!(assessment.tasks[1].bound, bounded(99 + 2 + 20));
     assert_eq!(assessment.answer, CpuAnswer::NotProven);
 }
 
-/// A deferrable server may use two budgets back to back: 10 + 3 * 20 + 49.
+/// A deferrable server can use two budgets back to back: 10 + 3 * 20 + 49.
 #[test]
 fn deferrable_servers_hit_back_to_back() {
     let mut workload = table_6_1(ServerKind::Deferrable);
@@ -92,7 +92,7 @@ fn deferrable_servers_hit_back_to_back() {
     assert_eq!(assessment.tasks[1].bound, CpuBound::NotApplicable(reason));
 }
 
-/// A server in the background at a task's priority takes what it likes from it.
+/// A background server at a task's priority can delay the task without limit.
 #[test]
 fn background_at_a_tasks_priority_is_no_proof() {
     let mut workload = table_6_1(ServerKind::Sporadic);
@@ -103,8 +103,8 @@ fn background_at_a_tasks_priority_is_no_proof() {
     assert_eq!(assessed(&workload).answer, CpuAnswer::NotApplicable { reason });
 }
 
-/// With a switch of 1 and two replenishments: task 1 costs others 12 and itself 11; the server
-/// 20 + 3 * 2, or 20 + 3 * 1 if preemptions are charged 2 to its budget.
+/// With a switch of 1 and two replenishments: task 1 costs others 12 and itself 11; the server 20
+/// + 3 * 2, or 20 + 3 * 1 if preemptions charge 2 to its budget.
 #[test]
 fn switches_are_charged_by_activation() {
     let mut workload = table_6_1(ServerKind::Sporadic);
@@ -142,27 +142,27 @@ fn with_work(kind: ServerKind, execution: u64, gap: u64) -> CpuWorkload {
     workload
 }
 
-/// Two units in ten: a job of 3 finds the budget used up, gets 2 of it after a period, and the
-/// last one after another; the task above may be in the way: 2 * 10 + 1 + 3.
+/// Two units in ten: a job of 3 finds the budget used up, gets 2 of it after one period, and the
+/// last one after another; the task above may delay it: 2 * 10 + 1 + 3.
 #[test]
 fn work_waits_for_two_budgets() {
     let bound = |workload: &CpuWorkload| assessed(workload).work[0].bound.clone();
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Polling, 3, 60)), bounded(24));
     assert_eq!(bound(&with_work(ServerKind::Deferrable, 3, 60)), bounded(24));
-    // A lock held by somebody below may be in the way, once.
+    // A lock held by a less urgent thread may delay it once.
     let mut blocked = with_work(ServerKind::Sporadic, 3, 60);
     blocked.servers[0].blocking = NS(2);
     assert_eq!(bound(&blocked), bounded(26));
-    // Coalescing may postpone all that comes back by a period, once.
+    // Coalescing may postpone all replenishments by one period, once.
     assert_eq!(bound(&with_work(ServerKind::HybridImmediate, 3, 60)), bounded(34));
-    // A job of 2 in 15: what came 15 before is executed within 10 + 2 + 3.
+    // A job of 2 in 15: the job that arrived 15 before completes within 10 + 2 + 3.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 2, 15)), bounded(15));
-    // A job of 2 in 11 may still find the one before: 2 * 10 + 2 + 3 - 11 is less than 15.
+    // A job of 2 in 11 may still find the previous one: 2 * 10 + 2 + 3 - 11 is less than 15.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 2, 11)), bounded(15));
-    // A job of 3 in 16: 2 * 10 + 1 + 3 alone; behind the one before 3 * 10 + 2 + 3 - 16.
+    // A job of 3 in 16: 2 * 10 + 1 + 3 alone; behind the previous one 3 * 10 + 2 + 3 - 16.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 16)), bounded(24));
-    // In 15 it is all that the server gives: a backlog need not end.
+    // In 15 it needs all of the server's budget: a backlog need not end.
     assert_eq!(bound(&with_work(ServerKind::Sporadic, 3, 15)), CpuBound::NoBound);
 }
 
@@ -172,7 +172,7 @@ fn work_without_bounds_is_said_to_have_none() {
     workload.work[0].arrivals = Arrivals::Poisson { gap_mean: NS(60) };
     let reason = Objection::ArrivalsUnbounded { work: "jobs".to_owned() };
     assert_eq!(assessed(&workload).answer, CpuAnswer::NotApplicable { reason });
-    // What has no deadline has nothing to miss.
+    // Work without a deadline has nothing to miss.
     workload.work[0].deadline = None;
     assert_eq!(assessed(&workload).answer, CpuAnswer::Proven);
 
@@ -192,7 +192,7 @@ fn work_without_bounds_is_said_to_have_none() {
     assert_eq!(assessed(&workload).work[0].bound, CpuBound::NotApplicable(reason));
 }
 
-/// A list of instants: the most at once, and the least time between.
+/// A list of instants: the largest burst, and the least gap.
 #[test]
 fn listed_arrivals_are_bounded() {
     let mut workload = with_work(ServerKind::Sporadic, 1, 60);

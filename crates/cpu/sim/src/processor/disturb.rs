@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sections and thieves: when they come, and what they do to whoever has the processor.
+//! Sections and stolen time: when they occur, and their effect on the running thread.
 
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::{Duration, Time};
@@ -8,29 +8,29 @@ use super::{Before, Processor, Running};
 use crate::ready::Urgency;
 use crate::{CpuObserver, Timing};
 
-/// Whether any thread may be blocked.
+/// Returns whether any thread may be blocked.
 pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
     let of_tasks = workload.tasks.iter().map(|task| task.blocking);
     of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
 }
 
-/// The longest that a thief goes on at a stretch: several of the longest deadlines, in which what it
-/// hits is most often complete.
+/// Returns the longest time for which a source steals continuously: several of the longest
+/// deadlines, in which the affected job usually completes.
 pub(super) fn patience(workload: &CpuWorkload) -> Duration {
     let of_tasks = workload.tasks.iter().map(|task| task.deadline);
     let longest = of_tasks.chain(workload.servers.iter().map(|server| server.params.period)).max();
     longest.unwrap_or_default().checked_mul(4).unwrap_or(Duration::MAX)
 }
 
-/// The longest section of a task, or without one of an outsider, that keeps waiting everything more
-/// urgent than its owner up to the thread `victim`, tasks numbered before servers.
+/// Returns the longest section of a task (or of the outsider, without one) that delays everything
+/// more urgent than its owner up to the thread `victim`; tasks are numbered before servers.
 fn section_max(workload: &CpuWorkload, owner: Option<&CpuTask>, victim: usize) -> Duration {
     let ceiling = priority_of(workload, victim);
     let is_waiting = |priority: Priority, deadline: Option<Duration>| match workload.scheduling {
         Scheduling::FixedPriority => {
             priority <= ceiling && owner.is_none_or(|owner| priority > owner.priority)
         }
-        // Whoever may be due before the owner; of a server nothing less is known.
+        // Threads that may be due before the owner; for a server no smaller bound is known.
         Scheduling::Edf => {
             owner.zip(deadline).is_none_or(|(owner, deadline)| deadline < owner.deadline)
         }
@@ -52,20 +52,20 @@ fn priority_of(workload: &CpuWorkload, thread: usize) -> Priority {
 }
 
 impl<O: CpuObserver> Processor<'_, O> {
-    /// Something is about to be released: who disturbs at critical instants may do so now.
+    /// Before a release: disturbance at critical instants may occur now.
     pub(super) fn strike(&mut self) {
         if self.timing != Timing::Critical {
             return;
         }
         self.block();
-        for index in 0..self.thieves.len() {
-            if self.thieves[index].is_lurking(self.now) && self.random.below(2) == 0 {
+        for index in 0..self.stolen.len() {
+            if self.stolen[index].is_lurking(self.now) && self.random.below(2) == 0 {
                 self.steal(index);
             }
         }
     }
 
-    /// The thread that had the processor before this instant has just begun a section, if it may.
+    /// Begins a section of the thread that was running before this instant, if possible.
     pub(super) fn block(&mut self) {
         if !self.has_sections {
             return;
@@ -81,7 +81,7 @@ impl<O: CpuObserver> Processor<'_, O> {
             Timing::Random => Duration::from_ns(1 + self.random.below(longest.ns())),
             Timing::Critical | Timing::Never => longest,
         };
-        // Before all that is as urgent, and under EDF before everything.
+        // Above everything as urgent as the victim, and under EDF above everything.
         let ceiling = match workload.scheduling {
             Scheduling::FixedPriority => Urgency::of_priority(priority_of(workload, victim), 0),
             Scheduling::Edf => Urgency::of_deadline(Time::ZERO, 0),
@@ -89,8 +89,8 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.enter_section(owner, length, ceiling);
     }
 
-    /// Who may have begun a section: a task that executes and is in none, or where nobody does the
-    /// outsider, whose number is that behind the tasks.
+    /// Returns the thread that may have begun a section: a running task that is in no section or,
+    /// if the processor is idle, the outsider, whose number follows the tasks.
     fn section_owner(&mut self) -> Option<usize> {
         let outsider = self.workload.tasks.len();
         match self.before? {
@@ -123,10 +123,10 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.set_stop();
     }
 
-    /// When the next section begins at random.
+    /// Sets the instant of the next random section.
     pub(super) fn set_next_section(&mut self) {
         let shortest = self.workload.tasks.iter().map(|task| task.period).min();
-        let source = self.work.len() + self.tasks.len() + self.servers.len() + self.thieves.len();
+        let source = self.work.len() + self.tasks.len() + self.servers.len() + self.stolen.len();
         let at = match (self.has_sections && self.timing == Timing::Random, shortest) {
             (true, Some(shortest)) => {
                 self.now + Duration::from_ns(1 + self.random.below(2 * shortest.ns()))
@@ -136,11 +136,11 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.timeline.set(source, at);
     }
 
-    /// A thief that strikes at critical instants lets an idle processor be, to have its whole
-    /// burst for the next.
-    pub(super) fn go_on_stealing(&mut self, index: usize) {
+    /// Continues stealing. At critical instants, a source leaves an idle processor alone, to have
+    /// its whole burst for the next release.
+    pub(super) fn continue_stealing(&mut self, index: usize) {
         if self.timing == Timing::Critical && self.running.is_none() {
-            self.thieves[index].rest(self.now);
+            self.stolen[index].rest(self.now);
             self.set_next_theft(index);
         } else {
             self.steal(index);
@@ -148,7 +148,7 @@ impl<O: CpuObserver> Processor<'_, O> {
     }
 
     fn steal(&mut self, index: usize) {
-        let stolen = self.thieves[index].steal(self.now);
+        let stolen = self.stolen[index].steal(self.now);
         self.set_next_theft(index);
         if stolen.is_zero() {
             return;
@@ -168,6 +168,6 @@ impl<O: CpuObserver> Processor<'_, O> {
 
     fn set_next_theft(&mut self, index: usize) {
         let source = self.work.len() + self.tasks.len() + self.servers.len() + index;
-        self.timeline.set(source, self.thieves[index].next);
+        self.timeline.set(source, self.stolen[index].next);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Who has the processor: what it executed, and when it stops if nobody interferes.
+//! The running thread: its execution so far, and when it stops if nothing interferes.
 
 use tidegate_cpu_model::Scheduling;
 use tidegate_cpu_servers::ServerEvent;
@@ -11,10 +11,10 @@ use crate::server_state::{Mode, ServerState};
 use crate::{CpuObserver, Thread};
 
 impl<O: CpuObserver> Processor<'_, O> {
-    /// Who executes is accounted for up to now.
+    /// Accounts the running thread's execution up to now.
     pub(super) fn account(&mut self) {
         let Some(running) = &mut self.running else { return };
-        // Zero while thieves have the processor.
+        // Zero while time is stolen.
         let elapsed = self.now.since(running.since);
         let switching = elapsed.min(running.switch_left);
         let from = running.since + switching;
@@ -49,7 +49,7 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.observer.executed(Thread::Server(index), from, self.now, in_budget);
     }
 
-    /// Who executes has come to the end of its job, or of its budget.
+    /// Handles the end of the running thread's job or budget.
     pub(super) fn stop(&mut self) {
         self.account();
         self.run.events += 1;
@@ -107,16 +107,17 @@ impl<O: CpuObserver> Processor<'_, O> {
         }
     }
 
-    /// When who executes is to stop: the standing of a server is that of now.
+    /// Sets when the running thread stops; a server's status must be current.
     pub(super) fn set_stop(&mut self) {
         let Some(running) = &mut self.running else { return };
         running.enforced_at = Time::MAX;
         if let Some(index) = running.thread.checked_sub(self.tasks.len()) {
             let state = &self.servers[index];
-            if !state.standing.budget.is_zero() {
+            if !state.status.budget.is_zero() {
                 let starts = running.since + running.switch_left;
-                // A server from elsewhere may say any budget: beyond all time it is not enforced.
-                let executes = state.standing.budget.checked_add(self.timer_latency);
+                // A server from elsewhere may return any budget: beyond `Time::MAX` it is not
+                // enforced.
+                let executes = state.status.budget.checked_add(self.timer_latency);
                 let ends = executes.and_then(|executes| starts.checked_add(executes));
                 running.enforced_at = ends.unwrap_or(Time::MAX);
             }
@@ -124,7 +125,7 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.set_stop_of_job();
     }
 
-    /// The same, of which the budget's part is known.
+    /// The same when `enforced_at` is already set.
     fn set_stop_of_job(&mut self) {
         let Some(running) = &mut self.running else { return };
         let remaining = if let Some((_, task)) = self.tasks.get(running.thread) {

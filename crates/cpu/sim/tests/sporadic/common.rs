@@ -8,18 +8,19 @@ use tidegate_cpu_model::{
 use tidegate_cpu_sim::{CpuObserver, CpuParams, CpuRun, Thread, simulate};
 use tidegate_model::{Duration, Time};
 
-/// So many ticks.
+/// Returns a number of ticks as a duration.
 pub(crate) const fn ticks(ticks: u64) -> Duration {
     Duration::from_ms(ticks)
 }
 
-/// The ticks that a time has, which is whole ticks.
+/// Returns a time in ticks; it must be whole ticks.
 pub(crate) fn in_ticks(time: Duration) -> u64 {
     assert_eq!(time.ns() % ticks(1).ns(), 0, "{time} is whole ticks");
     time.ns() / ticks(1).ns()
 }
 
-/// A processor with one server at this priority, whose budget is enforced so late.
+/// Returns a processor with one server at this priority, whose budget is enforced `overrun` ticks
+/// late.
 pub(crate) fn with_server(params: ServerParams, priority: u32, overrun: u64) -> CpuWorkload {
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);
     workload.timer_latency = ticks(overrun);
@@ -27,7 +28,7 @@ pub(crate) fn with_server(params: ServerParams, priority: u32, overrun: u64) -> 
     workload
 }
 
-/// Jobs of the server that come at these ticks, each so long.
+/// Returns jobs of the server that arrive at these ticks, each of this length.
 pub(crate) fn jobs_at(at: &[u64], execution: u64) -> CpuWork {
     CpuWork {
         name: "jobs".to_owned(),
@@ -39,7 +40,7 @@ pub(crate) fn jobs_at(at: &[u64], execution: u64) -> CpuWork {
     }
 }
 
-/// More work at the start than the server can do in the run.
+/// Adds more work at the start than the server can execute in the run.
 pub(crate) fn endless_work(workload: &mut CpuWorkload, duration: u64) {
     workload.work.push(jobs_at(&[0], duration));
 }
@@ -56,7 +57,7 @@ pub(crate) fn run(workload: &CpuWorkload, duration: u64, seed: u64) -> CpuRun {
     simulate(&CpuParams::new(workload, ticks(duration), seed), &mut ())
 }
 
-/// The stretches in which the server executed within its budget, in ticks.
+/// The intervals in which the server executed within its budget, in ticks.
 #[derive(Debug, Default)]
 pub(crate) struct Stretches(pub(crate) Vec<(u64, u64)>);
 
@@ -73,7 +74,7 @@ impl CpuObserver for Stretches {
     }
 }
 
-/// The stretches of a run.
+/// Returns the intervals of a run.
 pub(crate) fn stretches(workload: &CpuWorkload, duration: u64) -> Vec<(u64, u64)> {
     let mut stretches = Stretches::default();
     let params = CpuParams::new(workload, ticks(duration), 1);

@@ -12,8 +12,8 @@ const CORRECTED: [ServerKind; 3] =
     [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual];
 const POSIX: [ServerKind; 2] = [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict];
 
-/// Figure 6.1: period 20, budget 4, enforced one tick late. Two ticks of work at 0, and from 10
-/// on always work.
+/// Figure 6.1: period 20, budget 4, enforced one tick late. Two ticks of work at 0, and endless
+/// work from 10 on.
 fn amplification(kind: ServerKind) -> CpuWorkload {
     let mut workload = with_server(server(kind, 4, 20), 2, 1);
     workload.work.push(jobs_at(&[0], 2));
@@ -25,7 +25,7 @@ fn lengths(stretches: &[(u64, u64)]) -> Vec<u64> {
     stretches.iter().map(|(from, to)| to - from).collect()
 }
 
-/// Goal: under POSIX each overrun enlarges its chunk, up to the budget and one tick, every half
+/// Goal: under POSIX each overrun enlarges its chunk, up to the budget plus one tick, every half
 /// period: utilisation 0.5 with a budget of 0.2. Method: figure 6.1.
 #[test]
 fn figure_6_1_posix_amplifies_the_budget() {
@@ -39,7 +39,7 @@ fn figure_6_1_posix_amplifies_the_budget() {
     }
 }
 
-/// Goal: the corrected server overruns once and then repays: never above 0.2 and that tick.
+/// Goal: the corrected server overruns once and then repays: never above 0.2 plus that tick.
 #[test]
 fn figure_6_1_corrected_keeps_the_budget() {
     let chunks = lengths(&stretches(&amplification(ServerKind::Sporadic), 20_000));
@@ -63,7 +63,7 @@ fn response_of_task_3(kind: ServerKind) -> u64 {
     response
 }
 
-/// Goal: units that are replenished at 50 come back at 90 under POSIX, and task 3 misses its
+/// Goal: units replenished at 50 are replenished again at 90 under POSIX, and task 3 misses its
 /// deadline of 100.
 #[test]
 fn figure_6_2_posix_replenishes_prematurely() {
@@ -75,7 +75,7 @@ fn figure_6_2_posix_replenishes_prematurely() {
     }
 }
 
-/// Figure 6.8: the most executed in any 120 ticks, budget 40, at a load in percent of it.
+/// Figure 6.8: the most execution in any 120 ticks, budget 40, at a load in percent of it.
 fn fullest_window(kind: ServerKind, overrun: u64, load: u64) -> u64 {
     let mut workload = with_server(server(kind, 40, 120), 2, overrun);
     workload.work.push(CpuWork {
@@ -86,8 +86,8 @@ fn fullest_window(kind: ServerKind, overrun: u64, load: u64) -> u64 {
     run(&workload, 300_000, 1).servers[0].window.highest().ns()
 }
 
-/// Goal: with an overrun of one tick the corrected server executes 41 in 120 at every load (34 %),
-/// and POSIX more and more.
+/// Goal: with an overrun of one tick the corrected server executes 41 in 120 at every load (34
+/// %), and POSIX more and more.
 #[test]
 fn figure_6_8_windows_hold_one_budget_and_one_overrun() {
     for load in [20, 40, 60, 80, 100] {
@@ -102,7 +102,7 @@ fn figure_6_8_windows_hold_one_budget_and_one_overrun() {
     }
 }
 
-/// Goal: without overruns nobody exceeds the budget in a window of a period.
+/// Goal: without overruns no server exceeds the budget in a window of one period.
 #[test]
 fn figure_6_8_without_overrun_all_are_alike() {
     for kind in POSIX.into_iter().chain(CORRECTED) {
@@ -114,7 +114,8 @@ fn figure_6_8_without_overrun_all_are_alike() {
     }
 }
 
-/// Figure 6.9: what a server of 42 in 100 gets below a task of so many in 141, per mille.
+/// Figure 6.9: the share in per mille of a server of 42 in 100 below a task of `execution` in
+/// 141.
 fn share_below_a_task(kind: ServerKind, execution: u64) -> u64 {
     let mut workload = with_server(server(kind, 42, 100), 2, 0);
     workload.tasks.push(task("high", execution, 141, 3));
@@ -125,7 +126,7 @@ fn share_below_a_task(kind: ServerKind, execution: u64) -> u64 {
 
 /// Goal: from 58 on a replenishment is due before the server is exhausted, and POSIX, which keeps
 /// the activation time, replenishes again and again: 0.42 becomes 0.589, and the processor is
-/// full. Read strictly it posts a new activation time, and nothing happens.
+/// full. Under the strict reading it sets a new activation time, and nothing happens.
 #[test]
 fn figure_6_9_premature_replenishments_saturate_the_processor() {
     for execution in [10, 40, 57] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Figures 6.14, 6.17 and 6.18: small jobs, each of which preempts somebody, and what that costs.
+//! Figures 6.14, 6.17 and 6.18: small jobs, each of which preempts a task, and their cost.
 //!
 //! Budget 100, period 1000, jobs of 2, 3 charged for a preemption, at most 20 replenishments, and
-//! a less urgent task that always has something to do.
+//! a less urgent task with endless work.
 
 use tidegate_cpu_model::{Arrivals, CpuWork, Execution, ServerKind, ServerParams};
 use tidegate_cpu_sim::CpuRun;
@@ -10,7 +10,7 @@ use tidegate_model::Duration;
 
 use crate::common::{jobs_at, run, server, task, ticks, with_server};
 
-/// A run at so much load, in percent of the processor.
+/// Runs a server at this load, in percent of the processor.
 fn under_load(kind: ServerKind, load: u64) -> CpuRun {
     let params = ServerParams { preemption_charge: ticks(3), ..server(kind, 100, 1_000) };
     let mut workload = with_server(params, 2, 0);
@@ -23,7 +23,7 @@ fn under_load(kind: ServerKind, load: u64) -> CpuRun {
     run(&workload, 1_000_000, 1)
 }
 
-/// The mean response in ticks.
+/// Returns the mean response in ticks.
 fn response(kind: ServerKind, load: u64) -> u64 {
     under_load(kind, load).work[0].responses.mean().expect("jobs complete").ns() / ticks(1).ns()
 }
@@ -33,8 +33,8 @@ const SPORADIC: ServerKind = ServerKind::Sporadic;
 const IMMEDIATE: ServerKind = ServerKind::HybridImmediate;
 const GRADUAL: ServerKind = ServerKind::HybridGradual;
 
-/// Figure 6.14 at light load: a sporadic server and the hybrids answer at once, a polling
-/// server in half a period.
+/// Figure 6.14 at light load: a sporadic server and the hybrids respond at once, a polling server
+/// after half a period.
 #[test]
 fn light_load_is_answered_at_once_by_all_but_polling() {
     for kind in [SPORADIC, IMMEDIATE, GRADUAL] {
@@ -52,8 +52,8 @@ fn middle_load_is_where_gradual_coalescing_pays() {
 }
 
 /// Figures 6.14 and 6.18 at heavy load: a sporadic server spends its budget on preemptions and
-/// falls behind for good (45 % of packets lost in the dissertation); the hybrids serve all, as
-/// quick as polling.
+/// never catches up (45 % of packets lost in the dissertation); the hybrids serve all jobs, as
+/// quickly as polling.
 #[test]
 fn heavy_load_is_served_by_all_but_sporadic() {
     let served = |kind| {
@@ -69,9 +69,9 @@ fn heavy_load_is_served_by_all_but_sporadic() {
     assert!(response(GRADUAL, 8) < polling);
 }
 
-/// Figure 6.17: what the server takes from others, preemptions included, never exceeds its
-/// budget; beyond middle load immediate coalescing uses less of it than gradual, which pays for
-/// preemptions as long as it can.
+/// Figure 6.17: the server's effect on others, preemptions included, never exceeds its budget;
+/// beyond middle load immediate coalescing uses less of it than gradual coalescing, which pays
+/// for preemptions as long as it can.
 #[test]
 fn charged_preemptions_keep_utilisation_within_the_budget() {
     let taken = |kind, load| {

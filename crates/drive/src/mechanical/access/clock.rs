@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time of the platter: the host's, shifted until completions come when they should.
+//! The platter's clock: the host's clock, shifted until completions come when predicted.
 //!
-//! A spindle keeps its speed to some parts in a million, and nobody knows where it was when
-//! the host's clock began. A phase that is wrong makes every completion late by the same part
-//! of a turn, whole turns apart. So of each error only what is left of whole turns counts, and
-//! of that at most [`STEPS_PER_TURN`]-th of a turn is corrected at once: one odd completion
-//! shifts the clock by a few microseconds, a drift of some hundred parts in a million is
-//! followed, and an unknown phase is found within half as many requests.
+//! A spindle keeps its speed to some parts in a million, and its angle at the start of the host's
+//! clock is unknown. A wrong phase makes every completion late by the same part of a turn, plus
+//! whole turns. So only the remainder of an error after whole turns counts, and one correction is
+//! at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
+//! microseconds, the clock follows a drift of some hundred parts in a million, and an unknown
+//! phase is found within half as many requests.
 
 use tidegate_model::{Duration, Time};
 
-/// How many bounded steps make a turn.
+/// The number of largest corrections that make a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
-/// A disk of r turns a minute makes whole turns in a minute: a shift by minutes is none.
+/// At a whole number of turns a minute, a shift by whole minutes changes nothing.
 const MINUTE: Duration = Duration::from_ms(60_000);
 
 /// The host's clock, shifted.
@@ -23,23 +23,23 @@ const MINUTE: Duration = Duration::from_ms(60_000);
 #[derive(Debug)]
 pub(super) struct PlatterClock {
     turn: Duration,
-    /// Platter time less host time.
+    /// Platter time minus host time.
     ahead: Duration,
 }
 
 impl PlatterClock {
-    /// The clock of a spindle that is taken to be at its index mark at the host's zero.
+    /// Creates the clock of a spindle assumed to be at its index mark at the host's zero.
     pub(super) fn new(turn: Duration) -> Self {
         Self { turn, ahead: MINUTE }
     }
 
-    /// The platter's time at this instant of the host.
+    /// Returns the platter's time at this instant of the host.
     pub(super) fn platter_time(&self, now: Time) -> Time {
         now + self.ahead
     }
 
-    /// Corrects the phase after a completion at `now` that was expected at `expected`; the
-    /// whole turns that were lost, the nearest number of them.
+    /// Corrects the phase after a completion at `now` that was expected at `expected`; returns
+    /// the nearest number of whole turns that were lost, as a time.
     pub(super) fn correct(&mut self, now: Time, expected: Time) -> Duration {
         let (seen, turn) = (self.platter_time(now).ns(), self.turn.ns());
         let step_max = turn / STEPS_PER_TURN;
@@ -52,13 +52,13 @@ impl PlatterClock {
         }
         let early = expected.ns() - seen;
         let rest = early % turn;
-        // An early one by most of a turn is a late one of the turn before.
+        // Early by most of a turn means late for the previous turn.
         let is_late = rest > turn / 2;
         self.shift(is_late, rest.min(turn - rest).min(step_max));
         Duration::ZERO
     }
 
-    /// A platter that is late has its clock put back.
+    /// Sets the clock back if the platter is late.
     fn shift(&mut self, is_late: bool, by_ns: u64) {
         let by = Duration::from_ns(by_ns);
         self.ahead = if is_late { self.ahead - by } else { self.ahead + by };
@@ -78,8 +78,8 @@ mod tests {
         Duration::from_ns(TURN.ns() / STEPS_PER_TURN)
     }
 
-    /// So many completions, each late by `late_ns` against a clock that was never corrected;
-    /// how far the clock is ahead of the host's then.
+    /// Records `completions`, each late by `late_ns` against an uncorrected clock; returns how
+    /// far the clock is then ahead of the host's.
     fn after(clock: &mut PlatterClock, completions: u64, late_ns: u64) -> Duration {
         for number in 1..=completions {
             let now = Time::from_ns(number * 10_000_000);
@@ -114,7 +114,7 @@ mod tests {
         let mut clock = PlatterClock::new(TURN);
         for number in 0..40_000_u64 {
             let now = Time::from_ns(number * 1_000_000);
-            // Late by a step whatever the clock does: a drift without end.
+            // Always late by a step: an endless drift.
             let expected = Time::from_ns(clock.platter_time(now).ns() - step().ns());
             clock.correct(now, expected);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the heads do for a command: reads that memory cannot answer, destages, and writes
-//! that go to the medium at once.
+//! The commands that need the heads: reads that memory cannot serve, destages, and writes that go
+//! to the medium at once.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use tidegate_model::mechanics::WriteBack;
 use tidegate_model::{Duration, Lba, Op, Outcome, Time};
 
 use super::{Active, Destage, MechanicalDrive, Need, Reader, sectors_of};
-use crate::mechanical::faults::Mishap;
+use crate::mechanical::faults::AccessFault;
 use crate::mechanical::mechanism::Arm;
 use crate::mechanical::queue::Pending;
 use crate::mechanical::stream::{Stream, between};
@@ -17,22 +17,22 @@ impl MechanicalDrive {
     pub(super) fn begin_read(&mut self, now: Time, pending: &Pending) {
         let request = &pending.request;
         let sectors = sectors_of(request);
-        if self.answer_read(now, pending.arrived, request, &sectors) {
+        if self.serve_read(now, pending.arrived, request, &sectors) {
             return;
         }
         let cached = self.resume_or_restart(now, pending.arrived, &sectors);
         let mut stream = self.stream_of_read(now, pending.arrived, &sectors, cached);
-        let outcome = self.suffer(now);
+        let outcome = self.delay_by_fault(now);
         let known = Some(pending.target);
         self.reader.read(&self.mechanism, (sectors.end, known), &mut stream);
         self.fill_segment(&sectors, cached, outcome);
         self.commands.served(Op::Read, sectors.end);
         let at = stream.end_at() + self.commands.completion(Op::Read);
-        self.answer(request.id, at, outcome);
+        self.complete(request.id, at, outcome);
         self.active = Some(Active { free_at: at, destage: None, outcome });
     }
 
-    /// The transfer of a read whose first `cached` sectors are in memory.
+    /// Returns the transfer of a read whose first `cached` sectors are in memory.
     fn stream_of_read(
         &self,
         now: Time,
@@ -54,12 +54,12 @@ impl MechanicalDrive {
         Stream::gated(begin_at, sector_ps, watermark, delay)
     }
 
-    /// Sets the heads on their way to what is not in memory yet, and says how many sectors
-    /// from the first on are.
+    /// Starts the heads for the sectors that are not in memory yet; returns how many sectors from
+    /// the first on are in memory.
     fn resume_or_restart(&mut self, now: Time, arrived: Time, sectors: &Range<u64>) -> u64 {
         let hit = self.cache.read.then(|| self.segments.find(sectors)).flatten();
         let hit = hit.filter(|hit| !self.segments.get(hit.index).is_written);
-        // A read that begins where the heads are has nothing in memory yet.
+        // A read that begins at the heads' position has nothing in memory yet.
         let cached = hit.map_or(0, |hit| hit.sectors);
         let segment = hit.map_or(self.reader.segment, |hit| Some(hit.index));
         let is_next = self.reader.next == sectors.start + cached;
@@ -77,10 +77,10 @@ impl MechanicalDrive {
         cached
     }
 
-    /// Where the heads are, and when they can set out for a read from `start` on.
+    /// Returns where the heads are, and when they can start for a read from `start` on.
     ///
-    /// Seek curves were taken from outside and contain the processing of a command: where
-    /// the heads hardly have to move, what a hit costs remains, which needs no heads at all.
+    /// Seek curves are measured from outside and include a command's processing. If the heads
+    /// hardly move, the cost of a hit, which needs no heads, remains.
     fn heads_for_read(
         &self,
         now: Time,
@@ -101,7 +101,7 @@ impl MechanicalDrive {
         (arm, free_at + rest)
     }
 
-    /// What was just read goes into its segment, and the heads go on behind it.
+    /// Puts the read sectors into their segment, and lets the heads read ahead behind them.
     fn fill_segment(&mut self, sectors: &Range<u64>, cached: u64, outcome: Outcome) {
         let Some(segment) = self.reader.segment else { return };
         if outcome == Outcome::Failed {
@@ -149,7 +149,7 @@ impl MechanicalDrive {
 
     fn begin_write_through(&mut self, now: Time, pending: &Pending) {
         let sectors = sectors_of(&pending.request);
-        // A drive that writes back processes every write as one that it takes.
+        // A drive that writes back processes every write like one that memory takes.
         let takes = self.cache.write_back == WriteBack::On;
         let need = if takes { Need::Memory } else { Need::Heads };
         let overhead = self.commands.overhead(Op::Write, need, sectors.start);
@@ -158,13 +158,13 @@ impl MechanicalDrive {
         self.make_stale(&sectors, None);
         let (written_at, outcome) = self.write(begin_at, &sectors, ready);
         let at = written_at + self.commands.reconnect() + self.commands.completion(Op::Write);
-        self.answer(pending.request.id, at, outcome);
+        self.complete(pending.request.id, at, outcome);
         self.commands.served(Op::Write, sectors.end);
         self.active = Some(Active { free_at: at, destage: None, outcome });
     }
 
     /// Writes these sectors, the first of which is in memory at `ready.0` and the last at
-    /// `ready.1`; when the last is on the medium.
+    /// `ready.1`; returns when the last is on the medium.
     fn write(
         &mut self,
         begin_at: Time,
@@ -172,7 +172,7 @@ impl MechanicalDrive {
         ready: (Time, Time),
     ) -> (Time, Outcome) {
         let (mut arm, mut free_at) = self.heads_for_write(begin_at, sectors);
-        let (delay, outcome) = self.draw_mishap();
+        let (delay, outcome) = self.draw_fault();
         free_at += delay;
         let count = sectors.end - sectors.start;
         let mut next = sectors.start;
@@ -189,7 +189,7 @@ impl MechanicalDrive {
         (free_at, outcome)
     }
 
-    /// Where the heads are, and when they can set out for a write.
+    /// Returns where the heads are, and when they can start for a write.
     fn heads_for_write(&self, begin_at: Time, sectors: &Range<u64>) -> (Arm, Time) {
         let (arm, free_at) = self.reader.stop(begin_at);
         if self.write_seek_min.is_zero() || self.reader.next == sectors.start {
@@ -200,17 +200,17 @@ impl MechanicalDrive {
         (arm, free_at + self.write_seek_min.checked_sub(moving).unwrap_or_default())
     }
 
-    /// What goes wrong with this read; it delays the heads.
-    fn suffer(&mut self, now: Time) -> Outcome {
-        let (delay, outcome) = self.draw_mishap();
+    /// Draws the faults of this read, which delay the heads.
+    fn delay_by_fault(&mut self, now: Time) -> Outcome {
+        let (delay, outcome) = self.draw_fault();
         if !delay.is_zero() {
             self.reader.delay(now, delay);
         }
         outcome
     }
 
-    fn draw_mishap(&mut self) -> (Duration, Outcome) {
-        let Mishap { turns, recalibration, outcome } = self.faults.draw();
+    fn draw_fault(&mut self) -> (Duration, Outcome) {
+        let AccessFault { turns, recalibration, outcome } = self.faults.draw();
         (recalibration + self.mechanism.rotation.turn() * u64::from(turns), outcome)
     }
 }

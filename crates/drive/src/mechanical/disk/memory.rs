@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the drive does in its memory: reads that are answered from it, writes that it takes,
-//! and what the heads read ahead into it.
+//! The drive's memory: reads served from it, writes taken into it, and read-ahead.
 
 use std::ops::Range;
 
@@ -12,8 +11,8 @@ use crate::mechanical::segments::Hit;
 use crate::mechanical::stream::Stream;
 
 impl MechanicalDrive {
-    /// Answers a read whose sectors are all in memory; whether they are.
-    pub(super) fn answer_read(
+    /// Serves a read whose sectors are all in memory; returns whether they are.
+    pub(super) fn serve_read(
         &mut self,
         now: Time,
         arrived: Time,
@@ -24,7 +23,7 @@ impl MechanicalDrive {
             return false;
         }
         self.read_ahead(now);
-        // What the heads are at work on is not in memory yet.
+        // Sectors that the heads are passing now are not in memory yet.
         let is_there = |segment| self.active.is_none() || self.reader.segment != Some(segment);
         let is_whole = |hit: &Hit| hit.sectors == sectors.end - sectors.start;
         let hit = self.segments.find(sectors);
@@ -37,14 +36,14 @@ impl MechanicalDrive {
         stream.add(hit.sectors, begin_at, begin_at);
         self.bus_free_at = stream.end_at();
         let at = stream.end_at() + self.commands.completion(Op::Read);
-        self.answer(request.id, at, Outcome::Done);
+        self.complete(request.id, at, Outcome::Done);
         self.commands.served(Op::Read, sectors.end);
         self.read_on_after_hit(now, hit.index, sectors.end);
         self.keep(hit.index, sectors.end);
         true
     }
 
-    /// Processing of a command with a transfer, until it begins.
+    /// Returns the processing time of a command before its transfer begins.
     pub(super) fn overhead(
         &self,
         op: Op,
@@ -54,7 +53,7 @@ impl MechanicalDrive {
         self.commands.overhead(op, need, sectors.start) + self.commands.preparation()
     }
 
-    /// Notes that a segment was read up to `end`, and what of it stays.
+    /// Records that a segment was read up to `end`, and drops the read part if the drive does.
     pub(super) fn keep(&mut self, segment: usize, end: u64) {
         self.segments.touch(segment);
         if self.cache.gives_up_read {
@@ -62,7 +61,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// The heads go on behind what was just answered from memory.
+    /// Lets the heads read ahead behind a read just served from memory.
     fn read_on_after_hit(&mut self, now: Time, segment: usize, end: u64) {
         if self.active.is_some() {
             return;
@@ -80,20 +79,20 @@ impl MechanicalDrive {
         self.reader.follow(&self.mechanism, &self.cache, (end, sectors.start));
     }
 
-    /// Brings what was read ahead up to `now`.
+    /// Advances the read-ahead to `now`.
     pub(super) fn read_ahead(&mut self, now: Time) {
         let Some(segment) = self.reader.segment.filter(|_| self.active.is_none()) else { return };
         self.reader.read_ahead(&self.mechanism, &self.cache, now);
         self.segments.extend(segment, self.reader.next);
     }
 
-    /// Whether memory takes a write like this one, if there is room.
+    /// Returns whether memory takes such a write, if there is room.
     pub(super) fn could_take(&self, request: &Request, sectors: &Range<u64>) -> bool {
         let fits = sectors.end - sectors.start <= self.segments.sectors_max();
         self.cache.write_back == WriteBack::On && !request.fua && fits
     }
 
-    /// Takes the writes that wait for room, oldest first, as long as there is some.
+    /// Takes the writes that wait for room, oldest first, while there is room.
     pub(super) fn take_waiting(&mut self, now: Time) {
         while let Some(&Waiting { pending, request, arrived }) = self.waiting.first() {
             let sectors = sectors_of(&request);
@@ -103,7 +102,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// The segment that takes this write at once; none if it has to wait for the medium.
+    /// Returns the segment that takes this write at once; `None` if it must wait for the medium.
     pub(super) fn segment_for_write(
         &mut self,
         request: &Request,
@@ -126,14 +125,14 @@ impl MechanicalDrive {
         Some(segment)
     }
 
-    /// The segment that was not used for longest, from now on for what is read from `start`.
+    /// Takes the least recently used segment for a read from `start` on.
     pub(super) fn take_for_read(&mut self, start: u64) -> Option<usize> {
         let segment = self.segments.take_for_read(start)?;
         self.forget_reader_of(segment);
         Some(segment)
     }
 
-    /// Forgets what a write makes stale, also of what is being read ahead.
+    /// Drops data that a write makes stale, including data being read ahead.
     pub(super) fn make_stale(&mut self, written: &Range<u64>, kept: Option<usize>) {
         self.segments.invalidate(written, kept);
         let held = self.reader.segment.map(|segment| self.segments.get(segment));
@@ -148,7 +147,7 @@ impl MechanicalDrive {
         }
     }
 
-    /// Takes a write into memory and answers it; `pending` is its name in the queue.
+    /// Takes a write into memory and completes it; `pending` is its number in the queue.
     pub(super) fn take_write(
         &mut self,
         now: Time,
@@ -159,7 +158,7 @@ impl MechanicalDrive {
     ) {
         let processed_at = arrived + self.overhead(Op::Write, Need::Memory, sectors);
         let (first_at, last_at) = self.receive(now.max(processed_at), sectors);
-        self.answer(request.id, last_at + self.commands.completion(Op::Write), Outcome::Done);
+        self.complete(request.id, last_at + self.commands.completion(Op::Write), Outcome::Done);
         self.make_stale(sectors, Some(segment));
         self.segments.extend(segment, sectors.end);
         self.segments.add_dirty(segment);
@@ -170,8 +169,8 @@ impl MechanicalDrive {
         self.destages.push(Destage { pending, number, segment, first_at, last_at });
     }
 
-    /// When the first and the last sector of a write have come from the host, if the host is
-    /// ready at `ready_at`.
+    /// Returns when the first and the last sector of a write arrive from the host, if the drive
+    /// is ready at `ready_at`.
     pub(super) fn receive(&mut self, ready_at: Time, sectors: &Range<u64>) -> (Time, Time) {
         let begin_at = ready_at.max(self.bus_free_at);
         let mut stream = Stream::new(begin_at, self.bus.write_sector_ps);

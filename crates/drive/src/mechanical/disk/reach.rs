@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long the heads take to a request that waits, for the drive's queue to choose by.
+//! The time in which the heads reach a waiting request; the drive's queue chooses by it.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{Mechanism, Pending, Reader};
 use crate::mechanical::mechanism::Arm;
 use crate::mechanical::queue::Reach;
 
-/// The heads when they are free for what is next.
+/// The heads when they are free for the next command.
 pub(super) struct FreeHeads<'a> {
     mechanism: &'a Mechanism,
     pub(super) arm: Arm,
@@ -19,7 +19,7 @@ pub(super) struct FreeHeads<'a> {
 }
 
 impl<'a> FreeHeads<'a> {
-    /// The heads after what they do at `now`.
+    /// Returns the heads after what they do at `now`.
     pub(super) fn at(mechanism: &'a Mechanism, reader: &Reader, now: Time) -> Self {
         let (arm, free_at) = reader.stop(now);
         Self { mechanism, arm, free_at, ahead: reader.ahead() }

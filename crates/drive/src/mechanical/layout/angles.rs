@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The angles of the sectors of a track, exact to a unit.
+//! The angles of a track's sectors, exact to a unit.
 //!
-//! Only the boundaries between sectors are rounded, each on its own and down. What a run of
-//! sectors spans is the difference of two boundaries, so that one run ends exactly where the
-//! next begins and a whole track spans exactly one turn.
+//! Only the boundaries between sectors are rounded, each separately and down. A run's span is the
+//! difference of two boundaries, so each run ends exactly where the next begins and a whole track
+//! spans exactly one turn.
 
 use crate::mechanical::rotation::Angle;
 
-/// Sectors on a track may not exceed this: angles are computed in 64 bits.
+/// The largest number of sectors on a track: angles are computed in 64 bits.
 pub(super) const SECTORS_PER_TRACK_MAX: u32 = 1 << 17;
 
-/// Units of a thousandth of a sector, times the sectors of the track.
+/// Units of a thousandth of a sector, multiplied by the track's sectors.
 const UNITS: u64 = Angle::TURN.units() / 1_000;
 
 /// Units of a millionth of a turn.
 pub(super) const UNITS_PER_PPM: u64 = Angle::TURN.units() / 1_000_000;
 
-/// Where the sectors of a track begin.
+/// The angles at which the sectors of a track begin.
 ///
 /// # Invariants
 /// - `1 <= sectors_per_track <= SECTORS_PER_TRACK_MAX`.
@@ -25,22 +25,22 @@ pub(super) const UNITS_PER_PPM: u64 = Angle::TURN.units() / 1_000_000;
 pub(super) struct TrackAngles {
     /// Physical sectors.
     pub(super) sectors_per_track: u32,
-    /// Where sector 0 begins, in thousandths of a sector; and further on, in units.
+    /// The beginning of sector 0 in thousandths of a sector, to which `origin_units` adds.
     pub(super) origin_millisectors: u64,
     pub(super) origin_units: u64,
 }
 
 impl TrackAngles {
-    /// Units from the index mark to where sector `sector` begins, whole turns counted.
+    /// Returns the units from the index mark to the beginning of `sector`, whole turns included.
     fn boundary(self, sector: u64) -> u64 {
         let millisectors = self.origin_millisectors + 1_000 * sector;
         millisectors * UNITS / u64::from(self.sectors_per_track) + self.origin_units
     }
 
-    /// The angle at which `sector` begins, and the angle that `count` sectors from it on span.
+    /// Returns the angle at which `sector` begins, and the span of `count` sectors from it on.
     ///
     /// # Panics
-    /// When they are not all on this track.
+    /// If they are not all on this track.
     pub(super) fn of(self, sector: u32, count: u32) -> (Angle, Angle) {
         let end = u64::from(sector) + u64::from(count);
         assert!(end <= u64::from(self.sectors_per_track), "sectors beyond the end of the track");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What both kinds of layout have in common: extents, and sectors that are stored elsewhere.
+//! The common part of both layouts: extents and remapped sectors.
 //!
-//! A layout tells where a sector is at home. Here that becomes an extent: cut to what the host
-//! can address, to what was asked for, and to the next sector that is not at home.
+//! A layout knows a sector's home. This module makes an extent of it, limited to the host's
+//! sectors, to the request, and to the next remapped sector.
 
 use tidegate_model::Lba;
 
@@ -10,40 +10,40 @@ use super::angles::TrackAngles;
 use super::remaps::Remaps;
 use super::{Extent, Position};
 
-/// Where a sector lies, and what lies with it on the track.
+/// The position of a sector, and the sectors on the same track.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Home {
-    /// Its own place.
+    /// The sector's position.
     pub(super) position: Position,
-    /// Those of its track.
+    /// The angles of its track.
     pub(super) angles: TrackAngles,
-    /// The first sector of data of the track.
+    /// The first data sector of the track.
     pub(super) begin: u64,
-    /// The sector of data after the last one of the track.
+    /// The data sector after the track's last.
     pub(super) end: u64,
-    /// Nothing is left out between them.
+    /// Whether no slot between them is skipped.
     pub(super) is_whole: bool,
 }
 
-/// A layout, but for sectors that are stored elsewhere.
+/// A layout without its remapped sectors.
 pub(super) trait Homes {
-    /// Where a sector below [`Homes::sectors`] is at home.
+    /// Returns the home of a sector below [`Homes::sectors`].
     fn home(&self, sector: u64) -> Home;
 
-    /// The sector that is at home at this place, whether the host can address it or not.
+    /// Returns the sector whose home is at this position, also one that the host cannot address.
     fn sector_at_home(&self, position: Position) -> Option<u64>;
 
-    /// Sectors that the host can address.
+    /// Returns the number of sectors that the host can address.
     fn sectors(&self) -> u64;
 
-    /// Sectors that are stored elsewhere.
+    /// Returns the remapped sectors.
     fn remaps(&self) -> &Remaps;
 
-    /// The sectors from `start` on that lie on one track, at most `sectors_max`.
+    /// Returns the sectors from `start` on that lie on one track, at most `sectors_max`.
     fn extent(&self, start: u64, sectors_max: u64) -> Extent {
         let home = self.place(start);
         let sectors = sectors_max.min(home.end - start);
-        assert!(sectors > 0, "an extent of no sectors");
+        assert!(sectors > 0, "an extent needs at least one sector");
         let sectors = u32::try_from(sectors).expect("no more than a track holds");
         let first = home.position.sector;
         let slots = if home.is_whole {
@@ -65,12 +65,12 @@ pub(super) trait Homes {
         }
     }
 
-    /// The place of a sector.
+    /// Returns the position of a sector.
     fn position(&self, sector: u64) -> Position {
         self.place(sector).position
     }
 
-    /// The sector that lies at this place.
+    /// Returns the sector at this position.
     fn sector_at(&self, position: Position) -> Option<u64> {
         let remaps = self.remaps();
         let sector = remaps.sector_at(position).or_else(|| {
@@ -79,7 +79,7 @@ pub(super) trait Homes {
         sector.filter(|&sector| sector < self.sectors())
     }
 
-    /// Where a sector lies.
+    /// Returns where a sector lies.
     fn place(&self, sector: u64) -> Home {
         assert!(sector < self.sectors(), "sector {sector} of a disk of {} sectors", self.sectors());
         let remaps = self.remaps();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A layout by an index over tracks as they were measured, after DiskSim's `dm_layout_g4`.
+//! A layout by an index over tracks as they were measured, modelled on DiskSim's `dm_layout_g4`.
 //!
 //! ```text
-//! sector --slips--> slot --tree--> track --> place
+//! sector --slips--> slot --tree--> track --> position
 //! ```
-//! A *slot* is a sector in the numbers of the index, in which slipped ones count. The tree
-//! stays as it is written: a full index has some hundred thousand tracks, but some ten
-//! thousand rows.
+//! A *slot* is a sector in the index's numbering, which includes slipped sectors. The tree keeps
+//! the form in which it is written: a full index has several hundred thousand tracks but about
+//! ten thousand rows.
 
 mod build;
 mod remap;
@@ -32,7 +32,7 @@ pub struct IndexedLayout {
 }
 
 impl IndexedLayout {
-    /// The layout with all that it holds.
+    /// Builds the layout with all sectors that it holds.
     pub(super) fn full(
         index: &TrackIndex,
         surfaces: u32,
@@ -46,7 +46,7 @@ impl IndexedLayout {
         Ok(Self { tree, slips, remaps, sectors })
     }
 
-    /// Leaves the host no more than so many sectors.
+    /// Limits the host to `sectors` sectors.
     pub(super) fn limit(&mut self, sectors: u64) {
         self.sectors = self.sectors.min(sectors);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sectors that are stored elsewhere than their neighbours.
+//! Remapped sectors: sectors that are not stored beside their neighbours.
 //!
-//! Drives come with few or none of them, so that a look-up first asks whether there are any.
+//! Drives have few or none of them, so a look-up first checks whether there are any.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use super::angles::TrackAngles;
 use super::home::Home;
 use super::steps::Steps;
 
-/// Sectors in a row that are stored elsewhere, in a row.
+/// A run of consecutive sectors remapped to consecutive sectors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remap {
-    /// The first of them.
+    /// The first sector.
     pub(super) start: u64,
-    /// How many.
+    /// The number of sectors.
     pub(super) count: u32,
-    /// Where the first one is.
+    /// The position of the first sector.
     pub(super) position: Position,
-    /// Those of the track where they are.
+    /// The angles of the track on which they are stored.
     pub(super) angles: TrackAngles,
 }
 
@@ -35,29 +35,29 @@ impl Remap {
     }
 }
 
-/// All sectors that are stored elsewhere.
+/// All remapped sectors.
 #[derive(Debug, Clone)]
 pub(super) struct Remaps {
     starts: Steps,
-    /// In order of their sectors.
+    /// The runs, sorted by sector.
     runs: Vec<Remap>,
-    /// In order of their places.
+    /// The runs, sorted by position.
     by_place: Vec<Remap>,
 }
 
-/// Two runs that cannot both be.
+/// A conflict of two runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Clash {
-    /// They have this sector in common.
+    /// Both contain this sector.
     Sector(u64),
-    /// They have this place in common.
+    /// Both contain this position.
     Place(Position),
 }
 
 impl fmt::Display for Clash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sector(sector) => write!(f, "sector {sector} is stored at two places"),
+            Self::Sector(sector) => write!(f, "sector {sector} is stored twice"),
             Self::Place(at) => write!(
                 f,
                 "two sectors are stored at cylinder {}, head {}, sector {}",
@@ -68,10 +68,10 @@ impl fmt::Display for Clash {
 }
 
 impl Remaps {
-    /// Runs in any order.
+    /// Creates the remaps from runs in any order.
     ///
     /// # Errors
-    /// Where two of them overlap, by their sectors or by their places.
+    /// A conflict of two runs, by their sectors or by their positions.
     pub(super) fn new(mut runs: Vec<Remap>) -> Result<Self, Clash> {
         runs.sort_unstable_by_key(|run| run.start);
         for pair in runs.windows(2) {
@@ -90,7 +90,7 @@ impl Remaps {
         Ok(Self { starts, runs, by_place })
     }
 
-    /// Where a sector is, if it is stored elsewhere.
+    /// Returns where a sector is, if it is remapped.
     pub(super) fn place(&self, sector: u64) -> Option<Home> {
         if self.runs.is_empty() {
             return None;
@@ -99,7 +99,7 @@ impl Remaps {
         (sector < run.end()).then(|| run.home(sector))
     }
 
-    /// The sectors around one at home: all from the first up to the second are at home too.
+    /// Returns the range of sectors around one that is not remapped: none in it is remapped.
     pub(super) fn between(&self, sector: u64) -> (u64, u64) {
         if self.runs.is_empty() {
             return (0, u64::MAX);
@@ -109,7 +109,7 @@ impl Remaps {
         (begin, self.runs.get(next).map_or(u64::MAX, |run| run.start))
     }
 
-    /// The sector that is stored at this place instead of at home.
+    /// Returns the sector that is remapped to this position.
     pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
         let next = self.by_place.partition_point(|run| run.position <= position);
         let run = &self.by_place[next.checked_sub(1)?];

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Slips: places that are left out, so that what follows them moves up.
+//! Slips: slots that are skipped, so that the data behind them move up.
 //!
 //! ```text
-//! slot   0  1  2  3  4  5  6  7      slots are places, usable or not
-//!        .  .  x  x  .  .  x  .      x: left out
-//! data   0  1        2  3     4      data counts the others
+//! slot   0  1  2  3  4  5  6  7      slots include unusable ones
+//!        .  .  x  x  .  .  x  .      x: skipped
+//! data   0  1        2  3     4      data count the others
 //! ```
 
 use super::steps::Steps;
 
-/// Slips in order.
+/// Slips in ascending order.
 ///
 /// # Shape
-/// The n-th of each list belongs to the n-th run of slots that are left out.
+/// The n-th element of each list belongs to the n-th run of skipped slots.
 #[derive(Debug, Clone)]
 pub(super) struct Slips {
-    /// The first slot of the run.
+    /// The first slot of each run.
     slots: Steps,
-    /// Data before the run.
+    /// The number of data before each run.
     data: Steps,
-    /// The first slot once more, with what else is asked together with it.
+    /// The first slot again, with the figure that is looked up together with it.
     runs: Vec<Run>,
 }
 
-/// Slots in a row that are left out.
+/// Consecutive skipped slots.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     slot: u64,
-    /// Slots left out up to the end of the run.
+    /// The number of slots skipped up to the end of the run.
     slipped: u64,
 }
 
 impl Slips {
-    /// Runs of (first slot, slots), in order and apart from each other.
+    /// Creates slips from runs of (first slot, slots), ascending and disjoint.
     ///
     /// # Errors
-    /// The first run that is neither.
+    /// The first run that is out of order or overlaps.
     pub(super) fn new(runs: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, (u64, u64)> {
         let mut kept: Vec<Run> = Vec::new();
         let (mut data, mut end, mut slipped) = (Vec::new(), 0, 0);
@@ -55,12 +55,12 @@ impl Slips {
         Ok(Self { slots, data: Steps::new(data), runs: kept })
     }
 
-    /// Whether nothing is left out.
+    /// Returns whether no slot is skipped.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// The slot of a datum, and how many runs lie before it.
+    /// Returns the slot of a datum, and the number of runs before it.
     pub(super) fn locate(&self, data: u64) -> (u64, usize) {
         if self.runs.is_empty() {
             return (data, 0);
@@ -71,16 +71,16 @@ impl Slips {
         }
     }
 
-    /// How many data lie before a slot.
+    /// Returns the number of data before a slot.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let runs = slot.checked_sub(1).map_or(0, |before| self.slots.count_up_to(before));
         self.data_after_runs(slot, runs)
     }
 
-    /// The same, near a slot with so many runs before it.
+    /// Returns the same, near a slot with `runs` runs before it.
     ///
     /// # Complexity
-    /// Linear in the runs between the two slots: none, for most tracks.
+    /// Linear in the number of runs between the two slots: 0 for most tracks.
     pub(super) fn data_before_near(&self, slot: u64, mut runs: usize) -> u64 {
         while runs > 0 && self.runs[runs - 1].slot >= slot {
             runs -= 1;
@@ -93,7 +93,7 @@ impl Slips {
 
     fn data_after_runs(&self, slot: u64, runs: usize) -> u64 {
         let Some(last) = runs.checked_sub(1) else { return slot };
-        // Inside of the run the subtraction takes too much: data stand still there.
+        // Within the run the subtraction is too large: the number of data is constant there.
         slot.saturating_sub(self.runs[last].slipped).max(self.data.get(last))
     }
 }
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(Slips::new([(5, 3), (7, 1)]).unwrap_err(), (7, 1));
         assert_eq!(Slips::new([(5, u64::MAX)]).unwrap_err(), (5, u64::MAX));
         assert!(Slips::new([(5, 3), (8, 1)]).is_ok());
-        assert!(Slips::new([(5, 3), (1, 0)]).unwrap().runs.len() == 1, "a run of nothing");
+        assert!(Slips::new([(5, 3), (1, 0)]).unwrap().runs.len() == 1, "an empty run");
     }
 
     proptest! {

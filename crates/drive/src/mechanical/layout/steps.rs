@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a number falls among many in order: bisection, after a look into a table.
+//! Finds the place of a number in a sorted list: a table narrows the range, then bisection.
 //!
-//! Starts of zones, slips and rows of an index are looked up for every request, and a full
-//! index has tens of thousands of them. The table says between which of them to look.
+//! The starts of zones, slips and index rows are looked up for every request, and a full index
+//! has tens of thousands of them.
 
 use std::ops::Range;
 
-/// Where to look among numbers in order, which someone else keeps.
+/// A table of ranges in a sorted list, which the caller keeps.
 ///
 /// # Invariants
-/// - `pieces[p]` numbers are below `p << shift`; the last piece says how many there are.
+/// - `pieces[p]` numbers are below `p << shift`; the last piece is the list's length.
 #[derive(Debug, Clone)]
 pub(in crate::mechanical) struct Table {
     shift: u32,
@@ -17,10 +17,10 @@ pub(in crate::mechanical) struct Table {
 }
 
 impl Table {
-    /// For numbers in ascending order, equal ones allowed, fewer than 2^32.
+    /// Creates the table for ascending numbers, equal ones allowed, fewer than 2^32.
     ///
     /// # Complexity
-    /// Linear in time and in memory: there are at most four pieces for each number.
+    /// Linear in time and in memory: at most four pieces for each number.
     pub(in crate::mechanical) fn new(numbers: &[u64]) -> Self {
         let last = numbers.last().copied().unwrap_or(0);
         let pieces_max = 4 * numbers.len() as u64 + 1;
@@ -41,7 +41,7 @@ impl Table {
         Self { shift, pieces }
     }
 
-    /// The numbers before this range are at most `number`, those after it are greater.
+    /// Returns a range: all numbers before it are at most `number`, all after it are greater.
     pub(in crate::mechanical) fn range(&self, number: u64) -> Range<usize> {
         let last = self.pieces.len() - 2;
         let piece = usize::try_from(number >> self.shift).map_or(last, |piece| piece.min(last));
@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// Numbers in order, equal ones allowed.
+/// A sorted list of numbers, equal ones allowed.
 #[derive(Debug, Clone)]
 pub(in crate::mechanical) struct Steps {
     numbers: Vec<u64>,
@@ -57,17 +57,17 @@ pub(in crate::mechanical) struct Steps {
 }
 
 impl Steps {
-    /// Numbers in ascending order, fewer than 2^32.
+    /// Creates the list from ascending numbers, fewer than 2^32.
     pub(in crate::mechanical) fn new(numbers: Vec<u64>) -> Self {
         Self { table: Table::new(&numbers), numbers }
     }
 
-    /// The number at `index`.
+    /// Returns the number at `index`.
     pub(in crate::mechanical) fn get(&self, index: usize) -> u64 {
         self.numbers[index]
     }
 
-    /// How many are at most `number`.
+    /// Returns how many numbers are at most `number`.
     pub(in crate::mechanical) fn count_up_to(&self, number: u64) -> usize {
         let range = self.table.range(number);
         range.start + self.numbers[range].partition_point(|&each| each <= number)

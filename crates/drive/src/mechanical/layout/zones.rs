@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A layout by rule: zones of tracks of one density, after DiskSim's `dm_layout_g1`.
+//! A layout by zones of tracks with one density, modelled on DiskSim's `dm_layout_g1`.
 //!
 //! ```text
-//! sector --zone--> datum of the zone --sparing, slips--> slot --track--> order --> place
+//! sector --zone--> datum of the zone --sparing, slips--> slot --track--> order --> position
 //! ```
-//! A *slot* is a physical sector of a zone, counted through its tracks in their order. Places
-//! and angles are DiskSim's, but for what its own translation gets wrong: a slip in a cylinder
-//! with spares moves up into these (DiskSim runs on into the next cylinder, where two sectors
-//! then share a place), and spares at the front of a cylinder are in front.
+//! A *slot* is a physical sector of a zone, counted through its tracks in their order. Positions
+//! and angles equal DiskSim's, with two corrections: a slip in a cylinder with spares moves data
+//! up into the spares (in DiskSim they run on into the next cylinder, where two sectors then
+//! share a position), and spares at the front of a cylinder are at the front.
 
 mod build;
 mod order;
@@ -22,7 +22,7 @@ use super::remaps::Remaps;
 use super::steps::Steps;
 use super::{Extent, Position, ZoneFacts};
 
-/// A layout by rule, zone by zone.
+/// A layout by zones.
 #[derive(Debug, Clone)]
 pub struct ZonedLayout {
     /// The first sector of each zone.
@@ -33,7 +33,7 @@ pub struct ZonedLayout {
 }
 
 impl ZonedLayout {
-    /// The layout with all that it holds.
+    /// Builds the layout with all sectors that it holds.
     pub(super) fn full(
         zones: &Zones,
         surfaces: u32,
@@ -42,7 +42,7 @@ impl ZonedLayout {
         build::build(zones, surfaces, cylinders)
     }
 
-    /// Leaves the host no more than so many sectors.
+    /// Limits the host to `sectors` sectors.
     pub(super) fn limit(&mut self, sectors: u64) {
         self.sectors = self.sectors.min(sectors);
     }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedulers that know where the platter is: SATF, shortest access time first, and SATF
-//! with ageing.
+//! Schedulers that use the platter's angle: SATF, shortest access time first, and SATF with
+//! ageing.
 //!
-//! Where the platter is when the arm gets there is asked only of requests that the way of
-//! the arm alone does not rule out: of most it does.
+//! They compute the platter's angle only for requests that the arm's seek time alone does not
+//! rule out; it rules out most.
 
 use tidegate_model::Duration;
 
 use super::eligible::Eligible;
 use super::{Pending, Reach};
 
-/// SATF: the one that is under its head first.
+/// SATF: chooses the request whose sectors are under the head first.
 pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {
     eligible.least_above(|pending| reach.access_min(pending), |pending| reach.access(pending))
 }
 
-/// SATF with ageing: the one with the shortest access, less what its waiting is worth.
+/// SATF with ageing: chooses the shortest access, reduced in proportion to its waiting time.
 ///
 /// # Equation
-/// Least `access - aging * (now - arrived)`. `now` is the same for all, so that this is the
-/// least `access + aging * arrived`, here in millionths of a nanosecond: nothing is rounded.
-/// Without ageing this is SATF; with much of it, the order of arrival, and SATF among those
-/// that arrived at one instant.
+/// Least `access - aging * (now - arrived)`. `now` is the same for all, so this is the least
+/// `access + aging * arrived`, here in millionths of a nanosecond, without rounding. Without
+/// ageing this is SATF; with strong ageing, order of arrival, and SATF among requests that
+/// arrived at one instant.
 pub(super) fn soonest_with_aging(
     eligible: &Eligible<'_>,
     aging_ns_per_ms: u64,
@@ -31,8 +31,8 @@ pub(super) fn soonest_with_aging(
     let aged = |pending: &Pending, access: Duration| {
         let access = u128::from(access.ns()) * NS_PER_MS;
         let arrived = u128::from(pending.arrived.ns()) * u128::from(aging_ns_per_ms);
-        // Too large only where both factors of `arrived` are near 2^64: there equal keys
-        // leave it to the order of arrival, which is what so much ageing asks for.
+        // Saturates only if both factors of `arrived` are near 2^64. Equal keys then fall back to
+        // the order of arrival, which such ageing approximates anyway.
         arrived.saturating_add(access)
     };
     eligible.least_above(

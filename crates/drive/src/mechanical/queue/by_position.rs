@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedulers that look at cylinders only: SSTF, SCAN, C-LOOK and the hybrid of SCAN and
-//! SSTF. They know nothing of rotation; on one cylinder the order is that of arrival.
+//! Schedulers that consider only cylinders: SSTF, SCAN, C-LOOK and the hybrid of SCAN and SSTF.
+//! They ignore rotation; on one cylinder they serve in order of arrival.
 //!
-//! A request that arrives while the arm sweeps joins the sweep if it lies ahead, the arm's
-//! own cylinder included; otherwise it waits until the arm comes back. So what an idle
-//! drive is given at once is served with at most one turn, whatever comes later, as long as
-//! nothing is served out of turn (rules 1 to 4 of the queue; each class of priority has its
-//! own sweeps).
+//! A request that arrives during a sweep joins it if it lies ahead, the arm's own cylinder
+//! included; otherwise it waits until the arm comes back. So a batch given at once to an idle
+//! drive is served with at most one turn of direction, regardless of later arrivals, unless rules
+//! 1 to 4 of the queue choose a request (each priority class has its own sweeps).
 //!
-//! A sweep is where the last request lay, even if the transfer or reading on took the arm
-//! further: a second request on that cylinder would else have to wait for a third sweep.
+//! A sweep's position is that of the last request, even if the transfer or read-ahead took the
+//! arm further: otherwise a second request on that cylinder would wait for a third sweep.
 
 use super::eligible::Eligible;
 
-/// Where the arm goes.
+/// The direction of the arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     /// To higher cylinders.
     Inwards,
-    /// To lower ones.
+    /// To lower cylinders.
     Outwards,
 }
 
@@ -30,7 +29,7 @@ impl Direction {
         }
     }
 
-    /// The direction from one cylinder to another; none for one and the same.
+    /// Returns the direction from one cylinder to another; `None` if they are the same.
     fn between(from: u32, to: u32) -> Option<Self> {
         match to {
             _ if to > from => Some(Self::Inwards),
@@ -39,7 +38,7 @@ impl Direction {
         }
     }
 
-    /// How many cylinders `to` is ahead of `from`; none if it is behind.
+    /// Returns how many cylinders `to` is ahead of `from`; `None` if it is behind.
     fn ahead(self, from: u32, to: u32) -> Option<u32> {
         match self {
             Self::Inwards => to.checked_sub(from),
@@ -48,18 +47,18 @@ impl Direction {
     }
 }
 
-/// SSTF: the one with the fewest cylinders to cross.
+/// SSTF: chooses the request with the fewest cylinders to cross.
 pub(super) fn nearest(eligible: &Eligible<'_>, from: u32) -> usize {
     eligible.least(|pending| pending.target.cylinder.abs_diff(from))
 }
 
-/// C-LOOK: the next one inwards; where none is left, the outermost.
+/// C-LOOK: chooses the next request inwards; if there is none, the outermost.
 pub(super) fn next_inwards(eligible: &Eligible<'_>, from: u32) -> usize {
     eligible.least(|pending| (pending.target.cylinder < from, pending.target.cylinder))
 }
 
-/// SCAN: the next one in `direction`, or in the other one where none is left; and the
-/// direction from now on.
+/// SCAN: chooses the next request in `direction`, or in the other one if there is none; returns
+/// the direction from now on.
 pub(super) fn next_in_sweep(
     eligible: &Eligible<'_>,
     from: u32,
@@ -74,8 +73,8 @@ pub(super) fn next_in_sweep(
     }
 }
 
-/// The hybrid: while there is no direction yet, the nearest, whose direction is then kept as
-/// by SCAN.
+/// The hybrid: while there is no direction, chooses the nearest request, whose direction is then
+/// kept as by SCAN.
 pub(super) fn nearest_then_sweep(
     eligible: &Eligible<'_>,
     from: u32,

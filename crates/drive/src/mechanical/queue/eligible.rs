@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The requests among which a scheduler may choose.
 //!
-//! Apart from the schedulers, so that none of them has to know what a tag is.
+//! Separate from the schedulers, so that they need not know about tags.
 
 use tidegate_model::Tag;
 
@@ -10,32 +10,32 @@ use super::Pending;
 /// The requests among which a scheduler may choose.
 ///
 /// # Shape
-/// In order of arrival; an index counts in the slice that they were taken from.
+/// Sorted by arrival; an index refers to the slice given at creation.
 ///
 /// # Invariants
 /// - There is at least one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Eligible<'a> {
-    /// What came before the first ordered request.
+    /// The requests that arrived before the first ordered one.
     window: &'a [Pending],
-    /// Only those of priority.
+    /// Whether only priority requests are eligible.
     priority_only: bool,
 }
 
 impl<'a> Eligible<'a> {
-    /// All of `pending`, in order of arrival: no tag keeps any back.
+    /// Makes all of `pending`, sorted by arrival, eligible: no tag holds a request back.
     ///
     /// # Panics
-    /// When there are none.
+    /// If there are none.
     pub(super) fn all(pending: &'a [Pending]) -> Self {
-        assert!(!pending.is_empty(), "a scheduler chooses among some");
+        assert!(!pending.is_empty(), "a scheduler needs at least one request");
         Self { window: pending, priority_only: false }
     }
 
-    /// Those of `pending`, in order of arrival, that no tag keeps back.
+    /// Makes the requests of `pending`, sorted by arrival, eligible that no tag holds back.
     ///
     /// # Panics
-    /// When there are none: `pending` is empty, or its first is ordered.
+    /// If there are none: `pending` is empty, or its first request is ordered.
     pub(super) fn of(pending: &'a [Pending]) -> Self {
         let mut priority_only = false;
         let mut end = pending.len();
@@ -46,11 +46,11 @@ impl<'a> Eligible<'a> {
             }
             priority_only |= request.tag == Tag::Priority;
         }
-        assert!(end > 0, "an ordered request that is the oldest is not for the scheduler");
+        assert!(end > 0, "the scheduler must not choose an oldest ordered request");
         Self { window: &pending[..end], priority_only }
     }
 
-    /// Each of them with its index.
+    /// Returns each of them with its index.
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &'a Pending)> + use<'a> {
         let priority_only = self.priority_only;
         let is_eligible =
@@ -58,17 +58,17 @@ impl<'a> Eligible<'a> {
         self.window.iter().enumerate().filter(move |(_, pending)| is_eligible(pending))
     }
 
-    /// The one that came first.
+    /// Returns the first to arrive.
     pub(super) fn oldest(&self) -> usize {
         self.iter().next().expect("there is at least one").0
     }
 
-    /// The cylinder of the one with this index.
+    /// Returns the cylinder of the request with this index.
     pub(super) fn cylinder(&self, index: usize) -> u32 {
         self.window[index].target.cylinder
     }
 
-    /// The one with the least key; of equals, the one that came first.
+    /// Returns the request with the least key; of equals, the first to arrive.
     ///
     /// # Complexity
     /// One call of `key` for each.
@@ -77,11 +77,12 @@ impl<'a> Eligible<'a> {
         least.expect("there is at least one").0
     }
 
-    /// The one with the least key; of equals, the one that came first. `floor` is at most the
-    /// key and less work: who has a floor that is not below the least key so far is out.
+    /// Returns the request with the least key; of equals, the first to arrive. `floor` is a
+    /// cheaper lower bound of `key`: a request whose floor is not below the least key so far is
+    /// skipped.
     ///
     /// # Complexity
-    /// One call of `floor` for each, and one of `key` for those that are not out.
+    /// One call of `floor` for each, and one of `key` for those that are not skipped.
     pub(super) fn least_above<K: Ord>(
         &self,
         floor: impl Fn(&Pending) -> K,
@@ -101,8 +102,8 @@ impl<'a> Eligible<'a> {
         least_at
     }
 
-    /// The one with the least key among those that have one; of equals, the one that came
-    /// first.
+    /// Returns the request with the least key among those that have one; of equals, the first to
+    /// arrive.
     pub(super) fn least_of<K: Ord>(&self, key: impl Fn(&Pending) -> Option<K>) -> Option<usize> {
         let keyed = self.iter().filter_map(|(index, pending)| Some((key(pending)?, index)));
         keyed.min().map(|(_, index)| index)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What schedulers by access ask the drive: how long it takes to reach a request.
+//! The drive's interface for schedulers by access: how long it takes to reach a request.
 
 use tidegate_model::Duration;
 
 use super::Pending;
 
-/// How long it takes to reach a request, at the instant of one decision.
+/// The times to reach requests, at the instant of one decision.
 pub(crate) trait Reach {
-    /// The time until the first sector of the request is under its head.
+    /// Returns the time until the request's first sector is under its head.
     fn access(&self, pending: &Pending) -> Duration;
 
-    /// At most [`Reach::access`], for less work: where this alone is too long, the platter
-    /// need not be looked at.
+    /// Returns a cheaper lower bound of [`Reach::access`], which spares a look at the platter if
+    /// it alone is too long.
     fn access_min(&self, pending: &Pending) -> Duration;
 }

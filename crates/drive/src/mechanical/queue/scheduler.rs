@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which scheduler a drive has, and what the scheduler remembers from one request to the
-//! next: at most a direction.
+//! The drive's scheduler, with the state that it keeps between requests: at most a direction.
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
@@ -9,39 +8,39 @@ use super::by_access::{soonest, soonest_with_aging};
 use super::by_position::{Direction, nearest, nearest_then_sweep, next_in_sweep, next_inwards};
 use super::eligible::Eligible;
 
-/// From where the next seek is judged.
+/// The position from which the next seek is judged.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ArmPosition {
     /// The cylinder of the arm.
     pub(super) arm: u32,
     /// The cylinder of the sweep: where the last request lay, while others wait.
     pub(super) sweep: u32,
 }
 
-/// A scheduler and what it remembers.
+/// A scheduler and its state.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OnDisk {
-    /// The oldest.
+    /// The oldest request.
     Fifo,
-    /// The nearest.
+    /// The nearest request.
     Sstf,
-    /// The next in a direction.
+    /// The next request in a direction.
     Scan(Direction),
-    /// The next one inwards.
+    /// The next request inwards.
     CLook,
     /// The shortest access.
     Satf,
-    /// The same, less what waiting is worth.
+    /// The shortest access, reduced in proportion to the waiting time.
     SatfAging {
-        /// What a millisecond of it is worth.
+        /// The reduction per millisecond of waiting.
         aging_ns_per_ms: u64,
     },
-    /// The nearest, then the next in its direction.
+    /// The nearest request, then the next ones in its direction.
     ScanSstf(Option<Direction>),
 }
 
 impl OnDisk {
-    /// The scheduler that a drive file names.
+    /// Creates the scheduler that a drive file names.
     pub(super) fn new(params: &Queue) -> Self {
         match params.scheduler {
             Scheduler::Fifo => Self::Fifo,
@@ -56,35 +55,35 @@ impl OnDisk {
         }
     }
 
-    /// The index of what is next.
+    /// Returns the index of the next request.
     pub(super) fn choose(
         &mut self,
         eligible: &Eligible<'_>,
-        place: Place,
+        position: ArmPosition,
         reach: &impl Reach,
     ) -> usize {
         match self {
             Self::Fifo => eligible.oldest(),
-            Self::Sstf => nearest(eligible, place.arm),
-            Self::CLook => next_inwards(eligible, place.sweep),
+            Self::Sstf => nearest(eligible, position.arm),
+            Self::CLook => next_inwards(eligible, position.sweep),
             Self::Satf => soonest(eligible, reach),
             Self::SatfAging { aging_ns_per_ms } => {
                 soonest_with_aging(eligible, *aging_ns_per_ms, reach)
             }
             Self::Scan(direction) => {
-                let (index, kept) = next_in_sweep(eligible, place.sweep, *direction);
+                let (index, kept) = next_in_sweep(eligible, position.sweep, *direction);
                 *direction = kept;
                 index
             }
             Self::ScanSstf(direction) => {
-                let (index, kept) = nearest_then_sweep(eligible, place.sweep, *direction);
+                let (index, kept) = nearest_then_sweep(eligible, position.sweep, *direction);
                 *direction = kept;
                 index
             }
         }
     }
 
-    /// Nothing is left to be served: what comes next begins afresh.
+    /// Resets the state when no request is left.
     pub(super) fn rest(&mut self) {
         if let Self::ScanSstf(direction) = self {
             *direction = None;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of the queue share: requests, an access function for a toy disk, and a
-//! host that keeps books of its own, so that what the queue takes can be judged by what it
-//! held. Here and not in `tests/`, since the queue is not visible outside of its crate.
+//! Shared by the tests of the queue: requests, an access function for a toy disk, and a host with
+//! its own records, which judges the queue's choices by what the queue held. These tests are here
+//! and not in `tests/` because the queue is private to its crate.
 
 mod by_access;
 mod by_position;
@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 use proptest::prelude::*;
 use tidegate_model::mechanics::{Queue, Scheduler};
-use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Bytes, Class, Duration, Lba, Request, RequestId, Tag, Time};
 
 use super::{DiskQueue, Extent, Pending, Reach};
 use crate::mechanical::rotation::Angle;
@@ -25,18 +25,9 @@ fn at(ns: u64) -> Time {
 
 fn request(id: u64, tag: Tag) -> Request {
     Request {
-        id: RequestId(id),
-        task: TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: Op::Read,
         start: Lba::new(id),
-        size: Bytes::new(512),
-        fua: false,
-        optional: false,
         tag,
+        ..Request::plain(RequestId(id), Class::Hard, Bytes::new(512))
     }
 }
 
@@ -75,8 +66,8 @@ fn filled(params: &Queue, held: &[Pending]) -> DiskQueue {
     queue
 }
 
-/// The names of all that it holds, in the order in which it serves them at instant
-/// `now_ns`; the arm goes to each.
+/// Returns the ids of all requests held, in the order of service from instant `now_ns`; the arm
+/// moves to each.
 fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     let mut ids = Vec::new();
     while let Some(taken) = queue.take(at(now_ns), arm, &Toy::new(now_ns, arm)) {
@@ -93,7 +84,7 @@ fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
     Duration::from_ns(there_ns - now_ns + wait_ns)
 }
 
-/// The toy disk, which counts what it is asked; the way of its arm is a floor.
+/// The toy disk with a count of its calls; the arm's seek is the lower bound.
 struct Toy {
     now_ns: u64,
     arm: u32,
@@ -117,7 +108,7 @@ impl Reach for Toy {
     }
 }
 
-/// A drive of which nothing is known but accesses.
+/// A drive that knows only accesses.
 impl<F: Fn(&Pending) -> Duration> Reach for F {
     fn access(&self, pending: &Pending) -> Duration {
         self(pending)
@@ -128,7 +119,7 @@ impl<F: Fn(&Pending) -> Duration> Reach for F {
     }
 }
 
-/// A request that arrives, and how many are taken before the next one does.
+/// A request that arrives, and how many are served before the next arrives.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     gap_ns: u64,
@@ -136,16 +127,16 @@ struct Step {
     begin: u64,
     tag: Tag,
     takes: usize,
-    /// How far a transfer takes the arm inwards.
+    /// How far a transfer moves the arm inwards.
     drift: u32,
 }
 
-/// One decision of a queue, and what it was made from.
+/// One decision of a queue, and its input.
 #[derive(Debug, Clone)]
 struct Moment {
     now_ns: u64,
     arm: u32,
-    /// What the queue held, in order of arrival, with the tags that the host gave.
+    /// The requests held, sorted by arrival, with the tags that the host gave.
     held: Vec<Pending>,
     taken: Pending,
     access_count: usize,
@@ -161,7 +152,7 @@ impl Moment {
     }
 }
 
-/// A host that keeps books.
+/// A host with its own records.
 struct Host {
     queue: DiskQueue,
     held: Vec<Pending>,
@@ -180,7 +171,7 @@ impl Host {
         self.queue.push(pending);
     }
 
-    /// Takes one and serves it in 10 ns; whether there was one.
+    /// Takes a request and serves it in 10 ns; returns whether there was one.
     fn take(&mut self, drift: u32) -> bool {
         let (now_ns, arm) = (self.now_ns, self.arm);
         let toy = Toy::new(now_ns, arm);
@@ -204,8 +195,8 @@ impl Host {
     }
 }
 
-/// All decisions of a queue that is used like this, emptied at the end. Each request is
-/// taken exactly once: that is checked here, for every test.
+/// Returns all decisions of a queue used in this way and emptied at the end. Checks, for every
+/// test, that each request is served exactly once.
 fn play(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
     let queue = DiskQueue::new(params);
     let mut host = Host { queue, held: Vec::new(), now_ns: 0, arm, moments: Vec::new() };
@@ -221,7 +212,7 @@ fn play(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
     host.moments
 }
 
-/// All at instant 0 to an idle drive; transfers still take the arm along.
+/// Gives all requests at instant 0 to an idle drive; transfers still move the arm.
 fn play_batch(params: &Queue, steps: &[Step], arm: u32) -> Vec<Moment> {
     let count = steps.len();
     let mut steps = steps.to_vec();
@@ -277,12 +268,12 @@ fn simple_steps() -> impl Strategy<Value = Vec<Step>> {
     steps(Just(Tag::Simple))
 }
 
-/// One history, the same at every run, in which everything happens: for canaries.
+/// One fixed history that covers all cases: for canaries.
 fn rich_history() -> Vec<Step> {
     let mut random = tidegate_model::Random::new(7, 0);
     (0..400)
         .map(|_| Step {
-            // As long as services are, so that what waits exactly for the bound is common.
+            // Gaps as long as services, so that waits of exactly the bound are common.
             gap_ns: 10 * random.below(3),
             cylinder: u32::try_from(random.below(30)).expect("below 30"),
             begin: random.below(64),

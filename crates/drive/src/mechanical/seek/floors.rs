@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A table below a seek curve: the least time of each group of neighbouring distances.
+//! A table of lower bounds of a seek curve: the least time of each group of adjacent distances.
 //!
 //! ```text
 //!   time |            ___---      curve
@@ -8,12 +8,12 @@
 //!        |__|__/
 //!        +-------------------- distance
 //! ```
-//! One look into a small table tells what a seek takes at least, where the curve itself is
-//! bisected and interpolated.
+//! One look-up in a small table gives a lower bound of a seek time; the curve itself needs
+//! bisection and interpolation.
 
 use tidegate_model::Duration;
 
-/// So many groups at most: 8 KiB, which stay close to the processor.
+/// The largest number of groups: 8 KiB, which stay in the processor's cache.
 const GROUPS_MAX: u32 = 1 << 11;
 
 /// The least time of each group of distances.
@@ -27,8 +27,8 @@ pub(in crate::mechanical) struct Floors {
 }
 
 impl Floors {
-    /// For distances up to `stroke`; `least` says the least time, in nanoseconds, of the
-    /// distances from its first to its second argument.
+    /// Creates the table for distances up to `stroke`; `least` returns the least time, in
+    /// nanoseconds, of the distances from its first to its second argument.
     pub(super) fn new(stroke: u32, least: impl Fn(u32, u32) -> u64) -> Self {
         let mut shift = 0;
         while stroke >> shift >= GROUPS_MAX {
@@ -39,12 +39,12 @@ impl Floors {
             let end = first + (1 << shift);
             u32::try_from(least(first, stroke.min(end - 1))).unwrap_or(u32::MAX)
         };
-        // The first group has distance 0.
+        // The first group contains distance 0.
         let floors = [0].into_iter().chain((1..=stroke >> shift).map(floor)).collect();
         Self { shift, floors }
     }
 
-    /// At most the time of this distance.
+    /// Returns a lower bound of the time of this distance.
     pub(in crate::mechanical) fn floor(&self, distance: u32) -> Duration {
         let floor = self.floors.get((distance >> self.shift) as usize);
         Duration::from_ns(floor.map_or(0, |&ns| u64::from(ns)))
@@ -58,7 +58,7 @@ mod tests {
 
     use crate::mechanical::SeekCurve;
 
-    /// The first distance whose floor is above its time with `change_ns` added.
+    /// Returns the first distance whose floor is above its time with `change_ns` added.
     fn too_high(curve: &SeekCurve, stroke: u32, change_ns: i64, added_ns: u64) -> Option<u32> {
         let floors = curve.floors(change_ns);
         (0..=stroke).find(|&distance| {
@@ -100,8 +100,8 @@ mod tests {
         }
     }
 
-    /// Canary and worth: the floors are no more than a group's rise below the curve, so that
-    /// a little more is too much.
+    /// Canary: the floors are at most a group's rise below the curve, so raising them a little
+    /// breaks the bound.
     #[test]
     fn floors_are_near_the_curve() {
         let points = Seek::Points(vec![(1, 1_000_000), (400_000, 17_000_000)]);

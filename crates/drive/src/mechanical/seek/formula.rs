@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A seek curve as a formula: a root for short distances, a line for long ones.
 //!
-//! It does not fall: where the line begins is checked. Times are rounded up.
+//! The curve must not fall: the check examines where the line begins. Times are rounded up.
 
 use tidegate_model::mechanics::MechanicsError;
 
@@ -18,7 +18,7 @@ pub(super) struct Formula {
 }
 
 impl Formula {
-    /// The time, rounded up.
+    /// Returns the time in nanoseconds, rounded up.
     pub(super) fn time_ns(&self, distance: u32) -> u64 {
         if distance >= self.long_from {
             let ps = u64::from(self.per_cylinder_ps) * u64::from(distance);
@@ -27,7 +27,7 @@ impl Formula {
         u64::from(self.short_ns) + root_ceil(self.per_root_ns, distance)
     }
 
-    /// The same in picoseconds.
+    /// Returns the same in picoseconds.
     pub(super) fn time_ps(&self, distance: u32) -> u128 {
         if distance >= self.long_from {
             let ps = u128::from(self.per_cylinder_ps) * u128::from(distance);
@@ -37,7 +37,7 @@ impl Formula {
         u128::from(self.short_ns) * 1_000 + root
     }
 
-    /// Refuses a formula that decreases on a disk of this stroke.
+    /// Refuses a formula that decreases on a disk with this stroke.
     pub(super) fn check(&self, stroke: u32) -> Result<(), MechanicsError> {
         let is_on_disk = (2..=stroke).contains(&self.long_from);
         let (short, long) = (self.long_from.saturating_sub(1), self.long_from);
@@ -56,7 +56,7 @@ impl Formula {
     }
 }
 
-/// `factor * sqrt(distance)`, rounded up.
+/// Returns `factor * sqrt(distance)`, rounded up.
 fn root_ceil(factor: u32, distance: u32) -> u64 {
     let square = u64::from(factor) * u64::from(factor);
     if let Some(square) = square.checked_mul(distance.into()) {
@@ -67,7 +67,7 @@ fn root_ceil(factor: u32, distance: u32) -> u64 {
     u64::try_from(root).expect("a root of less than 96 bits")
 }
 
-/// The same for larger numbers.
+/// Returns the same for larger numbers.
 fn root_ceil_long(factor: u128, distance: u32) -> u128 {
     let square = factor * factor * u128::from(distance);
     let root = square.isqrt();

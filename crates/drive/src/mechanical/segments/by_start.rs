@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which segments may hold a sector: those that begin at most a segment's size before it.
+//! Finds the segments that can hold a sector: those that begin at most a segment's size before
+//! it.
 //!
 //! ```text
 //!   order of first sectors    [--2--]   [---0---]   [-3-]     [----1----]
-//!   those asked for                     :<- size - 1 ->x      here 0 and 3
+//!   candidates for sector x               :<- size - 1 ->x      here 0 and 3
 //! ```
-//! Segments may overlap, so that several of them may hold one sector. There are few that
-//! begin so near.
+//! Segments can overlap, so several can hold one sector. Few begin so near.
 
 use std::ops::Range;
 
-/// The segments that hold something, in the order in which they begin.
+/// The non-empty segments, in the order of their first sectors.
 ///
 /// # Invariants
-/// - `entries` ascend by their first sectors; no index is in it twice.
+/// - `entries` ascend by first sector; every index appears at most once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByStart {
     /// First sector and index.
@@ -21,15 +21,15 @@ pub(super) struct ByStart {
 }
 
 impl ByStart {
-    /// How many hold something.
+    /// Returns how many segments are non-empty.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Notes that what this segment holds is not `before` any more but `after`.
+    /// Records that a segment's sectors changed from `before` to `after`.
     ///
     /// # Complexity
-    /// O(1) where the first sector stays; otherwise bisection and the move of what is behind.
+    /// O(1) if the first sector stays; otherwise bisection and a move of the later entries.
     pub(super) fn change(&mut self, index: usize, before: &Range<u64>, after: &Range<u64>) {
         if before.start == after.start && before.is_empty() == after.is_empty() {
             return;
@@ -48,7 +48,8 @@ impl ByStart {
         self.entries.partition_point(|&(start, _)| start < sector)
     }
 
-    /// Those that begin at `sector` or less than `sectors_max` before it, the last one first.
+    /// Returns the segments that begin at `sector` or less than `sectors_max` before it, the last
+    /// one first.
     pub(super) fn near(&self, sector: u64, sectors_max: u64) -> impl Iterator<Item = usize> + '_ {
         let end = self.entries.partition_point(|&(start, _)| start <= sector);
         let is_near = move |&&(start, _): &&(u64, usize)| sector - start < sectors_max;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is found by the two orders is what a look through all segments finds.
+//! The two sorted orders find what a search of all segments finds.
 
 use tidegate_model::Random;
 
 use super::*;
 
-/// Small, so that segments overlap, are emptied and are asked for again.
+/// Small, so that segments overlap, are emptied and are reused.
 const SEGMENTS: u32 = 7;
 const SECTORS_MAX: u32 = 12;
 const DISK: u64 = 60;
@@ -20,7 +20,7 @@ fn cache(is_apart: bool, hits_on_writes: bool) -> Cache {
     }
 }
 
-/// The segments, and when each was used last: the books that a plain search needs.
+/// The segments and their last uses: the records for a plain search.
 struct Books {
     segments: Segments,
     used: Vec<u64>,
@@ -37,7 +37,7 @@ impl Books {
         self.used[index] = self.uses;
     }
 
-    /// The first of those that hold the most.
+    /// Returns the first of the segments that hold the most.
     fn plain_find(&self, read: &Range<u64>) -> Option<Hit> {
         let mut best: Option<Hit> = None;
         for (index, segment) in self.segments.list.iter().enumerate() {
@@ -52,13 +52,15 @@ impl Books {
         best
     }
 
-    /// The clean one with the least key: what holds nothing, then what was used first.
+    /// Returns the clean segment with the least key: empty ones first, then the least recently
+    /// used.
     fn plain_oldest(&self, allowed: Range<usize>) -> Option<usize> {
         let clean = allowed.filter(|&index| self.segments.list[index].dirty_count == 0);
         clean.min_by_key(|&index| (!self.segments.list[index].sectors.is_empty(), self.used[index]))
     }
 
-    /// One change, as a drive may make it; what it takes is what the plain search names.
+    /// Makes one change, as a drive can; checks that it takes the segment that the plain search
+    /// names.
     fn change(&mut self, random: &mut Random) {
         let index = random.index(SEGMENTS as usize);
         let start = random.below(DISK);
@@ -98,7 +100,7 @@ impl Books {
 }
 
 #[test]
-fn what_is_found_is_what_a_look_through_all_segments_finds() {
+fn sorted_orders_find_the_same_as_a_full_search() {
     let mut random = Random::new(11, 0);
     let (mut hit_count, mut overlap_count) = (0, 0);
     for history in 0_u32..200 {
@@ -115,7 +117,7 @@ fn what_is_found_is_what_a_look_through_all_segments_finds() {
             }
         }
     }
-    // Canary: the histories do hold what is asked for, and overlap.
+    // Canary: the histories do contain hits and overlaps.
     assert!(hit_count > 100_000 && overlap_count > 10_000, "{hit_count} {overlap_count}");
 }
 

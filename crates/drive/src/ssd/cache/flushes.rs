@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which flush waits for what.
+//! Tracks which units each flush waits for.
 //!
-//! Units enter the cache in rounds; a flush ends the round. It is complete when all units of
-//! its round and of those before have left, in whatever order they do.
+//! Units enter the cache in rounds; a flush ends the round. The flush is complete when all units
+//! of its round and of earlier rounds have left, in any order.
 
 use std::collections::VecDeque;
 
 use super::super::requests::Ticket;
 
-/// The time between two flushes.
+/// The interval between two flushes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Round(u64);
 
 #[derive(Debug, Clone, Default)]
 struct Units {
     count: u32,
-    /// What ended the round; none: it is the present one.
+    /// The flush that ended the round; `None` for the present round.
     ended_by: Option<Ticket>,
 }
 
-/// Rounds that are not over.
+/// The rounds that are not complete.
 ///
 /// # Invariants
-/// - There is at least the present round, the last; all before it were ended.
+/// - The last round is the present one and always exists; all rounds before it have ended.
 #[derive(Debug, Clone)]
 pub(super) struct Flushes {
     first: Round,
@@ -41,7 +41,7 @@ impl Flushes {
         &mut self.rounds[index]
     }
 
-    /// A unit enters the cache.
+    /// Records that a unit enters the cache.
     pub(super) fn enter(&mut self) -> Round {
         let present = self.rounds.len() as u64 - 1;
         let round = Round(self.first.0 + present);
@@ -49,18 +49,18 @@ impl Flushes {
         round
     }
 
-    /// A unit of a round leaves the cache.
+    /// Records that a unit of `round` leaves the cache.
     pub(super) fn leave(&mut self, round: Round) {
         self.units_mut(round).count -= 1;
     }
 
-    /// A flush ends the present round.
+    /// Ends the present round with a flush.
     pub(super) fn begin(&mut self, ticket: Ticket) {
         self.rounds.back_mut().expect("there is a present round").ended_by = Some(ticket);
         self.rounds.push_back(Units::default());
     }
 
-    /// Takes out the oldest flush if all that it waited for has left.
+    /// Removes the oldest flush if all units for which it waited have left.
     pub(super) fn take_complete(&mut self) -> Option<Ticket> {
         let ticket = self.rounds.front().filter(|units| units.count == 0)?.ended_by?;
         self.rounds.pop_front();

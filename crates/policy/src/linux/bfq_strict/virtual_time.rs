@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! B-WF2Q+ in integers: start and finish of each queue, and the clock that makes a queue
+//! B-WF2Q+ in integers: the start and finish of each queue, and the clock that makes a queue
 //! eligible.
 //!
-//! Unit: 2^32 parts of a sector per unit of weight. Divisions round down, so that a service
-//! is charged up to one part less for each; the order of service is what counts, and it is
-//! the same on every machine.
+//! Unit: 2^32 parts of a sector per unit of weight. Divisions round down, so each service is
+//! charged up to one part less. Only the order of service matters, and it is the same on every
+//! machine.
 
 use tidegate_model::TaskIndex;
 
 /// Parts of a sector.
 const SCALE: u128 = 1 << 32;
 
-/// When a queue's service starts and ends in virtual time.
+/// The start and end of a queue's service in virtual time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tags {
     start: u128,
@@ -19,7 +19,7 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    /// A service ended: its finish is what was used, not the whole budget.
+    /// Ends a service: its finish reflects the sectors served, not the whole budget.
     pub(super) fn charge(&mut self, served: u64, weight: u64) {
         self.finish = self.start + u128::from(served) * SCALE / u128::from(weight);
     }
@@ -30,30 +30,30 @@ impl Tags {
 pub(super) struct VirtualTime {
     /// V.
     now: u128,
-    /// The weights of all queues that compete or are served.
+    /// The weights of all queues that compete or are in service.
     weights_sum: u64,
 }
 
 impl VirtualTime {
-    /// A queue competes for a service of `budget` sectors.
+    /// Records that a queue competes for a service of `budget` sectors.
     pub(super) fn enter(&mut self, tags: &mut Tags, budget: u64, weight: u64) {
         tags.start = tags.finish.max(self.now);
         tags.finish = tags.start + u128::from(budget) * SCALE / u128::from(weight);
         self.weights_sum += weight;
     }
 
-    /// A queue no longer competes.
+    /// Records that a queue no longer competes.
     pub(super) fn leave(&mut self, weight: u64) {
         self.weights_sum -= weight;
     }
 
-    /// So many sectors are served.
+    /// Records that `sectors` sectors are served.
     pub(super) fn serve(&mut self, sectors: u64) {
         self.now += u128::from(sectors) * SCALE / u128::from(self.weights_sum.max(1));
     }
 
-    /// The eligible queue that finishes first, of equal ones the first source; if none is
-    /// eligible the clock jumps to the first start.
+    /// Returns the eligible queue that finishes first, of equal ones the first source. If none is
+    /// eligible, the clock jumps to the first start.
     pub(super) fn next(
         &mut self,
         competing: impl Iterator<Item = (Tags, TaskIndex)> + Clone,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of `tidegate cpu profile`.
 
-use tidegate_cpu_measure::fit::{self, Thief};
+use tidegate_cpu_measure::fit::{self, FittedTask};
 use tidegate_cpu_measure::{Calibration, CpuMeasurement};
 use tidegate_cpu_model::running_max;
 
@@ -105,7 +105,7 @@ fn write_speed(measured: &CpuMeasurement, page: &mut Page) {
     page.labelled("Took", what);
 }
 
-fn as_task(thief: Thief) -> String {
+fn as_task(thief: FittedTask) -> String {
     thief.map_or_else(String::new, |(execution, period)| {
         format!(": like a task of {} in {}", figures::ms_ceil(execution), figures::ms_ceil(period))
     })

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the rows of an index to the tree, with everything checked on the way.
+//! Builds the tree from the rows of an index and checks them.
 //!
-//! A row may refer only to nodes before its own: so there are no circles, and what is to be
-//! known of a node is known when a row refers to it.
+//! A row may refer only to earlier nodes. So there are no cycles, and a node's facts are known
+//! when a row refers to it.
 
 use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 
@@ -11,13 +11,13 @@ use super::tree::{Entry, Kind, Node, Piece, Tree};
 use crate::mechanical::layout::steps::Table;
 use crate::mechanical::layout::{check_sectors_per_track, wrong};
 
-/// Nodes may not be nested deeper.
+/// The largest nesting depth of nodes.
 const DEPTH_MAX: u32 = 16;
 
-/// A text may not have more rows.
+/// The largest number of rows.
 const ROWS_MAX: usize = 1 << 24;
 
-/// The tree of a disk with so many surfaces and cylinders.
+/// Builds the tree of a disk with these surfaces and cylinders.
 pub(super) fn build(
     index: &TrackIndex,
     surfaces: u32,
@@ -51,7 +51,7 @@ fn kinds(text: &str) -> Result<Vec<Kind>, MechanicsError> {
             return Err(row.wrong(
                 "last",
                 format!("data from sector {first} to sector {last} of {sectors}"),
-                "write first and last sector with data, counted from 0",
+                "write the first and the last sector with data, counted from 0",
             ));
         }
         let [first, last] = [first, last].map(|each| u32::try_from(each).expect("on a track"));
@@ -60,14 +60,14 @@ fn kinds(text: &str) -> Result<Vec<Kind>, MechanicsError> {
     Ok(kinds)
 }
 
-/// What is known of the node that is being read.
+/// The facts of the node being read.
 #[derive(Default)]
 struct Draft {
     befores: Vec<u64>,
     sectors: u64,
     cylinders: u32,
     sectors_per_track: u32,
-    /// Nodes below each other under it.
+    /// The depth of nesting under it.
     depth: u32,
 }
 
@@ -76,12 +76,12 @@ struct Builder {
     cylinders: u32,
     tree: Tree,
     draft: Draft,
-    /// What is wrong with the row before, unless it is the last one.
+    /// The fault of the previous row, unless it is the last one.
     surplus: Option<MechanicsError>,
 }
 
 impl Builder {
-    /// Reads an entry of the node that is being read.
+    /// Reads an entry of the node being read.
     fn add(&mut self, row: &Row<'_>) -> Result<(), MechanicsError> {
         let mut entry = self.read(row)?;
         let piece = self.piece_of(&entry);
@@ -91,9 +91,10 @@ impl Builder {
         }
         let draft = &mut self.draft;
         draft.befores.push(entry.before);
-        draft.sectors = draft.sectors.checked_add(entry.run).ok_or_else(|| {
-            row.wrong("run_sectors", "more sectors than can be counted", "write fewer")
-        })?;
+        draft.sectors = draft
+            .sectors
+            .checked_add(entry.run)
+            .ok_or_else(|| row.wrong("run_sectors", "too many sectors", "write fewer"))?;
         draft.cylinders = draft.cylinders.max(entry.high() + 1);
         draft.sectors_per_track = draft.sectors_per_track.max(piece.sectors_per_track);
         draft.depth = draft.depth.max(piece.depth);
@@ -155,7 +156,7 @@ impl Builder {
         }
         Err(row.wrong(
             "run_cylinders",
-            format!("the run leaves the disk of {disk} cylinders"),
+            format!("the run leaves the disk, which has {disk} cylinders"),
             "correct the row, or `cylinders`",
         ))
     }
@@ -174,13 +175,13 @@ impl Builder {
             }
             _ => Err(row.wrong(
                 "T or N",
-                "the row says neither that it is of tracks nor that it is of nodes",
+                "the row names neither tracks nor nodes",
                 "write `T kind head` or `N node` after eight numbers",
             )),
         }
     }
 
-    /// What an entry repeats.
+    /// Returns the facts of the piece that an entry repeats.
     fn piece_of(&self, entry: &Entry) -> PieceFacts {
         match entry.piece {
             Piece::Track { kind, .. } => {
@@ -199,7 +200,7 @@ impl Builder {
         }
     }
 
-    /// Checks that the piece of an entry is what is said of it.
+    /// Checks that an entry describes its piece correctly.
     fn check_piece(
         &mut self,
         row: &Row<'_>,
@@ -215,8 +216,7 @@ impl Builder {
             return Err(row.wrong("cylinders", message, format!("write {}", piece.cylinders)));
         }
         if entry.sectors > piece.sectors {
-            let message =
-                format!("{} sectors of a piece that has {}", entry.sectors, piece.sectors);
+            let message = format!("{} sectors, but the piece has {}", entry.sectors, piece.sectors);
             let error = row.wrong("sectors", message, format!("write at most {}", piece.sectors));
             if entry.pieces > 1 {
                 return Err(error);
@@ -228,17 +228,17 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends the node that is being read.
+    /// Ends the node being read.
     fn close(&mut self) -> Result<(), MechanicsError> {
         let draft = std::mem::take(&mut self.draft);
         let place = format!("index: node {}", self.tree.nodes.len());
         if draft.befores.is_empty() {
-            return Err(wrong(place, "it has no rows", "write `-` between nodes only"));
+            return Err(wrong(place, "the node has no rows", "write `-` between nodes only"));
         }
         let first = self.tree.entries.len() - draft.befores.len();
         let by_place = by_place(&self.tree.entries[first..]).map_err(|cylinder| {
-            let message = format!("two rows have the same track of its cylinder {cylinder}");
-            wrong(place, message, "let each track stand in one row")
+            let message = format!("two rows contain the same track of cylinder {cylinder}");
+            wrong(place, message, "write each track in one row only")
         })?;
         self.tree.nodes.push(Node {
             befores: Table::new(&draft.befores),
@@ -253,17 +253,17 @@ impl Builder {
     }
 }
 
-/// What is to be known of a track or a node that is repeated.
+/// The facts of a repeated track or node.
 #[derive(Debug, Clone, Copy)]
 struct PieceFacts {
     sectors: u64,
     cylinders: u32,
     sectors_per_track: u32,
-    /// Nodes below each other, the piece included.
+    /// The nesting depth, the piece included.
     depth: u32,
 }
 
-/// How many pieces a run has.
+/// Returns the number of pieces in a run.
 fn pieces(
     row: &Row<'_>,
     sectors: u64,
@@ -272,7 +272,7 @@ fn pieces(
     run_cylinders: u64,
 ) -> Result<u32, MechanicsError> {
     if sectors == 0 || run == 0 || cylinders == 0 {
-        return Err(row.wrong("sectors", "a run or a piece of nothing", "write 1 or more"));
+        return Err(row.wrong("sectors", "the run or its piece is empty", "write 1 or more"));
     }
     let pieces = run.div_ceil(sectors);
     if pieces.checked_mul(cylinders.into()) != Some(run_cylinders) {
@@ -282,8 +282,8 @@ fn pieces(
             "let each piece have its own cylinders",
         ));
     }
-    // No more than the cylinders of a disk, which the caller checks.
-    u32::try_from(pieces).map_err(|_| row.wrong("run_sectors", "too long a run", "write less"))
+    // The caller checks that it does not exceed the cylinders of a disk.
+    u32::try_from(pieces).map_err(|_| row.wrong("run_sectors", "the run is too long", "write less"))
 }
 
 fn index_below(
@@ -296,13 +296,13 @@ fn index_below(
         Ok(index) if (index as usize) < count => Ok(index),
         _ => Err(row.wrong(
             field,
-            format!("{index}, but only {count} stand before this row"),
+            format!("{index}, but only {count} precede this row"),
             "count from 0, and write a node before the rows that refer to it",
         )),
     }
 }
 
-/// Entries by key and cylinder, or a cylinder that two of them have.
+/// Sorts entries by key and cylinder; fails with a cylinder that two of them share.
 fn by_place(entries: &[Entry]) -> Result<Vec<u32>, u32> {
     let count = u32::try_from(entries.len()).expect("rows are limited");
     let at = |index: u32| &entries[index as usize];
@@ -314,7 +314,7 @@ fn by_place(entries: &[Entry]) -> Result<Vec<u32>, u32> {
             return Err(other.low());
         }
     }
-    // Nodes come first in this order, and have all heads of their cylinders.
+    // Nodes come first in this order; they contain all heads of their cylinders.
     let (nodes, tracks) = order.split_at(order.partition_point(|&index| at(index).key() == 0));
     for track in tracks.iter().map(|&index| at(index)) {
         let after = nodes.partition_point(|&node| at(node).low() <= track.high());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rows of an index that say which sectors are slipped and which are stored elsewhere.
+//! Reads the rows of an index that list slipped and remapped sectors.
 
 use tidegate_model::mechanics::MechanicsError;
 
@@ -19,13 +19,13 @@ pub(super) fn slips(text: &str) -> Result<Slips, MechanicsError> {
     Slips::new(runs).map_err(|(sector, count)| {
         wrong(
             "slips",
-            format!("{count} sectors from {sector} on: out of order, or slipped twice"),
+            format!("{count} sectors from {sector} on are out of order or slipped twice"),
             "write them in order, each sector once",
         )
     })
 }
 
-/// What sectors that are stored elsewhere must fit into.
+/// The disk that remapped sectors must fit into.
 pub(super) struct Disk<'a> {
     pub(super) surfaces: u32,
     pub(super) cylinders: u32,
@@ -41,8 +41,8 @@ pub(super) fn remaps(text: &str, disk: &Disk<'_>) -> Result<Remaps, MechanicsErr
         if disk.holds_data(&run) {
             return Err(row.wrong(
                 "first",
-                "there is data on these sectors already",
-                "name sectors that hold none",
+                "these sectors already hold data",
+                "name sectors without data",
             ));
         }
         runs.push(run);
@@ -65,8 +65,8 @@ impl Disk<'_> {
         if count == 0 || !is_known || !is_on_track {
             return Err(row.wrong(
                 "count",
-                format!("{count} sectors from {start} on do not fit, on the disk or on the track"),
-                "write sectors of the disk, and where they are on one track",
+                format!("{count} sectors from {start} on do not fit on the disk or on the track"),
+                "write sectors of the disk, and a run on one track",
             ));
         }
         let [count, first] = [count, first].map(|each| u32::try_from(each).expect("on a track"));
@@ -74,7 +74,7 @@ impl Disk<'_> {
         Ok(Remap { start, count, position, angles: self.angles(row, position, sectors)? })
     }
 
-    /// The angles of the track; where the index has none, it begins at the index mark.
+    /// Returns the angles of the track; a track outside the index begins at the index mark.
     fn angles(
         &self,
         row: &Row<'_>,
@@ -86,7 +86,7 @@ impl Disk<'_> {
         };
         let known = track.kind.sectors_per_track;
         if known != sectors_per_track {
-            let message = format!("{sectors_per_track}, but the index says {known} of this track");
+            let message = format!("{sectors_per_track}, but in the index this track has {known}");
             return Err(row.wrong("sectors_per_track", message, format!("write {known}")));
         }
         Ok(track.angles())
@@ -104,5 +104,5 @@ impl Disk<'_> {
 }
 
 fn clash(clash: Clash) -> MechanicsError {
-    wrong("remaps", clash.to_string(), "name each sector and each place once")
+    wrong("remaps", clash.to_string(), "name each sector and each position once")
 }

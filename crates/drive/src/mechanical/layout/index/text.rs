@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rows of decimal numbers in text.
+//! Reads rows of decimal numbers from text.
 //!
-//! A full index has two megabytes of them and is read whenever a drive starts: this reads
-//! bytes where they are and allocates nothing but messages.
+//! A full index has two megabytes of them and is read at every start of a drive: this reader
+//! works in place and allocates only error messages.
 
 use tidegate_model::mechanics::MechanicsError;
 
 use crate::mechanical::layout::wrong;
 
-/// The rows of a text, blank ones left out.
+/// The rows of a text, without blank ones.
 pub(super) struct Rows<'a> {
     rest: &'a [u8],
-    /// What the text is called.
+    /// The name of the text.
     name: &'static str,
     line: usize,
 }
 
-/// A row, and what of it is not read yet.
+/// A row, and its unread rest.
 #[derive(Clone)]
 pub(super) struct Row<'a> {
     rest: &'a [u8],
@@ -49,12 +49,12 @@ impl<'a> Iterator for Rows<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Whether the row separates nodes.
+    /// Returns whether the row separates nodes.
     pub(super) fn is_separator(&self) -> bool {
         self.rest == b"-"
     }
 
-    /// The next number.
+    /// Reads the next number.
     pub(super) fn number(&mut self, field: &str) -> Result<u64, MechanicsError> {
         let mut number: u64 = 0;
         let mut digits = 0;
@@ -76,7 +76,7 @@ impl<'a> Row<'a> {
         Ok(number)
     }
 
-    /// The next number, if it is at most `max`.
+    /// Reads the next number, which must be at most `max`.
     pub(super) fn number_up_to(&mut self, field: &str, max: u32) -> Result<u32, MechanicsError> {
         let number = self.number(field)?;
         u32::try_from(number).ok().filter(|&number| number <= max).ok_or_else(|| {
@@ -84,14 +84,14 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// The next number without its sign, and whether it has a minus.
+    /// Reads the next number: its absolute value, and whether it is negative.
     pub(super) fn signed(&mut self, field: &str) -> Result<(u64, bool), MechanicsError> {
         let is_negative = self.rest.first() == Some(&b'-');
         self.rest = &self.rest[usize::from(is_negative)..];
         Ok((self.number(field)?, is_negative))
     }
 
-    /// The next word.
+    /// Reads the next word.
     pub(super) fn word(&mut self) -> &'a [u8] {
         let end = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -99,19 +99,15 @@ impl<'a> Row<'a> {
         word
     }
 
-    /// Nothing may be left of the row.
+    /// Checks that the row is read completely.
     pub(super) fn end(&self) -> Result<(), MechanicsError> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(wrong(
-            self.place(),
-            format!("more than expected: `{}`", excerpt(self.rest)),
-            "remove it",
-        ))
+        Err(wrong(self.place(), format!("unexpected text: `{}`", excerpt(self.rest)), "remove it"))
     }
 
-    /// An error about a field of this row.
+    /// Returns an error about a field of this row.
     pub(super) fn wrong(
         &self,
         field: &str,
@@ -121,7 +117,7 @@ impl<'a> Row<'a> {
         wrong(self.field(field), message, help)
     }
 
-    /// The place of a field of this row.
+    /// Returns the place of a field of this row, for errors.
     pub(super) fn field(&self, field: &str) -> String {
         format!("{}: {field}", self.place())
     }
@@ -130,7 +126,7 @@ impl<'a> Row<'a> {
         let end = self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len());
         let message = match &self.rest[..end] {
             b"" => "the row ends too early".to_owned(),
-            word => format!("`{}` is no number", excerpt(word)),
+            word => format!("`{}` is not a number", excerpt(word)),
         };
         self.wrong(field, message, "write a decimal number")
     }
@@ -140,7 +136,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Enough of a text to recognise it.
+/// Returns enough of a text to recognise it.
 fn excerpt(text: &[u8]) -> String {
     String::from_utf8_lossy(text).chars().take(40).collect()
 }

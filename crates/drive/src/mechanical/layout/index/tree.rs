@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The index: a tree of runs of equal pieces, and how a track is found in it.
+//! The index: a tree of runs of equal pieces, and the search for a track in it.
 //!
 //! ```text
 //! root   | run of 17 nodes | node | run of 6 nodes | ...
 //!           |
 //! node      | run of 32 tracks, head 0 | run of 32 tracks back, head 1 | ...
 //! ```
-//! Everything in a node counts from where the node begins: sectors, cylinders and angles. The
-//! way down adds them up. Sectors here are slots: slipped ones count.
+//! Everything in a node counts from the node's beginning: sectors, cylinders and angles. The
+//! descent adds them up. Sectors here are slots: slipped ones count.
 
 use crate::mechanical::layout::angles::{TrackAngles, UNITS_PER_PPM};
 use crate::mechanical::layout::steps::Table;
@@ -15,21 +15,22 @@ use crate::mechanical::layout::steps::Table;
 /// A kind of track.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
-    /// The first physical sector that holds data.
+    /// The first physical sector with data.
     pub(super) first: u32,
-    /// Sectors from there on that hold data.
+    /// The number of sectors with data from there on.
     pub(super) data: u32,
     pub(super) sectors_per_track: u32,
 }
 
-/// What the pieces of a run are.
+/// The pieces of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece {
     Track { kind: u32, head: u32 },
     Node(u32),
 }
 
-/// A run of equal pieces; in one cache line, for an index has too many for the nearest cache.
+/// A run of equal pieces. It fills one cache line, because an index is larger than the nearest
+/// cache.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Entry {
@@ -37,35 +38,36 @@ pub(super) struct Entry {
     pub(super) before: u64,
     /// Sectors of the run.
     pub(super) run: u64,
-    /// Sectors of a piece; the last one may have fewer.
+    /// Sectors of a piece; the last piece can have fewer.
     pub(super) sectors: u64,
     /// Cylinder of the first piece.
     pub(super) cylinder: u32,
     /// Cylinders of a piece.
     pub(super) cylinders: u32,
-    /// How many pieces.
+    /// The number of pieces.
     pub(super) pieces: u32,
-    /// Each piece lies further out than the one before.
+    /// Whether each piece lies further out than the previous one.
     pub(super) is_outwards: bool,
-    /// Angle of the first piece, and from each piece to the next, in ppm of a turn.
+    /// The angle of the first piece, and the increment per piece in `skew_ppm`, in ppm of a turn.
     pub(super) offset_ppm: u32,
     pub(super) skew_ppm: u32,
     pub(super) piece: Piece,
 }
 
 impl Entry {
-    /// The lowest cylinder of the run.
+    /// Returns the lowest cylinder of the run.
     pub(super) fn low(&self) -> u32 {
         let back = if self.is_outwards { (self.pieces - 1) * self.cylinders } else { 0 };
         self.cylinder - back
     }
 
-    /// The highest cylinder of the run.
+    /// Returns the highest cylinder of the run.
     pub(super) fn high(&self) -> u32 {
         self.low() + self.pieces * self.cylinders - 1
     }
 
-    /// Runs of one key never share cylinders: nodes have all heads, tracks have one.
+    /// Returns the key; runs with the same key never share cylinders. A node covers all heads, a
+    /// track one.
     pub(super) fn key(&self) -> u32 {
         match self.piece {
             Piece::Node(_) => 0,
@@ -87,28 +89,28 @@ impl Entry {
 /// A node.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
-    /// Of what its entries have before them.
+    /// The table of its entries' `before` figures.
     pub(super) befores: Table,
-    /// The first of its entries.
+    /// The index of its first entry.
     pub(super) first: usize,
-    /// Its entries by key and cylinder.
+    /// Its entries, sorted by key and cylinder.
     pub(super) by_place: Vec<u32>,
-    /// Sectors in it.
+    /// The number of sectors in it.
     pub(super) sectors: u64,
-    /// Cylinders it reaches over.
+    /// The number of cylinders that it spans.
     pub(super) cylinders: u32,
-    /// Sectors of its longest track.
+    /// The number of sectors on its longest track.
     pub(super) sectors_per_track: u32,
-    /// Nodes below each other, this one included.
+    /// The nesting depth, this node included.
     pub(super) depth: u32,
 }
 
 /// The index.
 ///
 /// # Invariants
-/// - Entries of a node follow each other without gaps; an entry's node is before its own.
-/// - No two runs of a node share a track; no node reaches over its piece.
-/// - The last node is the root, and reaches over cylinders of the disk only.
+/// - Entries of a node are consecutive without gaps; an entry refers only to earlier nodes.
+/// - No two runs of a node share a track; no node exceeds its piece.
+/// - The last node is the root and spans only cylinders of the disk.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pub(super) kinds: Vec<Kind>,
@@ -116,23 +118,23 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
 }
 
-/// A track, found.
+/// A track found in the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Track {
     pub(super) cylinder: u32,
     pub(super) head: u32,
     pub(super) kind: Kind,
-    /// Its slots, from the first to before the last.
+    /// Its slots, from `begin` to before `end`.
     pub(super) begin: u64,
     pub(super) end: u64,
     pub(super) offset_ppm: u64,
 }
 
 impl Track {
-    /// Where its sectors begin.
+    /// Returns where its sectors begin.
     pub(super) fn angles(&self) -> TrackAngles {
         let Kind { first, sectors_per_track, .. } = self.kind;
-        // The offset is that of the first sector with data, wherever that is on the track.
+        // The offset belongs to the first sector with data, wherever that is on the track.
         let origin = (sectors_per_track - first) % sectors_per_track;
         TrackAngles {
             sectors_per_track,
@@ -143,17 +145,17 @@ impl Track {
 }
 
 impl Tree {
-    /// The root.
+    /// Returns the root.
     pub(super) fn root(&self) -> &Node {
         self.nodes.last().expect("an index has a root")
     }
 
-    /// The entries of a node.
+    /// Returns the entries of a node.
     pub(super) fn entries_of(&self, node: &Node) -> &[Entry] {
         &self.entries[node.first..node.first + node.by_place.len()]
     }
 
-    /// The track with a slot, which is one of the root's.
+    /// Returns the track that contains a slot of the root.
     pub(super) fn locate(&self, slot: u64) -> Track {
         let mut node = self.root();
         let (mut into, mut left) = (slot, u64::MAX);
@@ -183,7 +185,7 @@ impl Tree {
         }
     }
 
-    /// The entry of a node with a slot of the node.
+    /// Returns the entry of a node that contains a slot of the node.
     fn entry(&self, node: &Node, slot: u64) -> &Entry {
         let range = node.befores.range(slot);
         let entries = &self.entries[node.first + range.start..node.first + range.end];
@@ -191,7 +193,7 @@ impl Tree {
         &self.entries[node.first + range.start + after - 1]
     }
 
-    /// The track of a cylinder and a head; none where the index has none.
+    /// Returns the track of a cylinder and a head; `None` if the index has none.
     pub(super) fn find(&self, cylinder: u32, head: u32) -> Option<Track> {
         let mut node = self.root();
         let (mut begin, mut within) = (0, cylinder);
@@ -206,7 +208,7 @@ impl Tree {
                 Piece::Track { .. } => break,
             }
         }
-        // A piece may use less than all of its node: then this slot is another track's.
+        // A piece can use less than its whole node: then this slot belongs to another track.
         let is_used = begin < self.root().sectors;
         let track = is_used.then(|| self.locate(begin))?;
         ((track.cylinder, track.head) == (cylinder, head)).then_some(track)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the description of zones to zones, with everything checked on the way.
+//! Builds zones from their description and checks it.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::mechanical::layout::slips::Slips;
 use crate::mechanical::layout::steps::Steps;
 use crate::mechanical::layout::{check_sectors_per_track, wrong};
 
-/// A zone that is being built: where it is in the file, and what its numbers count.
+/// A zone being built, with its number in the file and the units of its figures.
 struct Draft<'a> {
     number: usize,
     zones: &'a Zones,
@@ -26,7 +26,7 @@ struct Draft<'a> {
     range: u64,
 }
 
-/// The layout of a disk with so many surfaces and cylinders, with all sectors it holds.
+/// Builds the layout of a disk with these surfaces and cylinders, with all sectors it holds.
 pub(super) fn build(
     zones: &Zones,
     surfaces: u32,
@@ -57,15 +57,15 @@ fn check_order(zones: &Zones) -> Result<(), MechanicsError> {
     if zones.range_cylinders == Some(0) {
         return Err(wrong(
             "range_cylinders",
-            "a range of no cylinders",
-            "write 1 or more, or leave it out: a range is then the whole zone",
+            "a range cannot have 0 cylinders",
+            "write 1 or more, or omit it: a range is then the whole zone",
         ));
     }
     let by_cylinder = matches!(zones.sparing, Sparing::Cylinder | Sparing::CylinderFront);
     if by_cylinder && zones.order == TrackOrder::SurfaceSerpentine {
         return Err(wrong(
             "sparing",
-            "spares in each cylinder, but the tracks of a cylinder do not follow each other",
+            "spares in each cylinder need an order in which a cylinder's tracks are consecutive",
             "choose `track`, `range` or `zone`, or another `order`",
         ));
     }
@@ -82,14 +82,14 @@ fn check_cylinders(
     if first < free {
         return Err(wrong(
             format!("zone {number}: cylinder_first"),
-            format!("cylinder {first} belongs to the zone before"),
+            format!("cylinder {first} belongs to the previous zone"),
             format!("write zones in order of their cylinders, this one from {free} on"),
         ));
     }
     if last < first || last >= cylinders {
         return Err(wrong(
             format!("zone {number}: cylinder_last"),
-            format!("cylinders {first} to {last} of a disk of {cylinders} cylinders"),
+            format!("cylinders {first} to {last}, but the disk has {cylinders} cylinders"),
             "write the last cylinder of the zone, counted from 0, or correct `cylinders`",
         ));
     }
@@ -128,7 +128,8 @@ impl<'a> Draft<'a> {
         self.cylinders * self.cylinder_slots()
     }
 
-    /// Slots of what `spares`, `slips` and `defects` count: sectors, or whole tracks.
+    /// Returns the number of slots in one unit of `spares`, `slips` and `defects`: a sector or a
+    /// whole track.
     fn unit(&self) -> u64 {
         match self.zones.sparing {
             Sparing::ZoneTracks => self.sectors_per_track.into(),
@@ -150,7 +151,7 @@ impl<'a> Draft<'a> {
         if spares >= slots {
             return Err(wrong(
                 self.place("spares"),
-                format!("{spares} sectors of every {slots} are spares: nothing is left"),
+                format!("{spares} of every {slots} sectors are spares: no sectors are left"),
                 "write fewer spares",
             ));
         }
@@ -158,12 +159,12 @@ impl<'a> Draft<'a> {
         Ok(Regions::new(self.total(), slots, spares, is_front))
     }
 
-    /// Cylinders of a range, which may be more than the zone has.
+    /// Returns the cylinders of a range, which can exceed the zone's.
     fn range_asked(&self) -> u64 {
         self.zones.range_cylinders.map_or(self.cylinders, u64::from)
     }
 
-    /// Slips as runs of slots, in order.
+    /// Returns the slips as ascending runs of slots.
     fn slips(&self) -> Result<Vec<(u64, u64)>, MechanicsError> {
         let unit = self.unit();
         let mut slips = self.zone.slips.clone();
@@ -192,7 +193,7 @@ impl<'a> Draft<'a> {
         if self.zone.skipped_sectors > data {
             return Err(wrong(
                 self.place("skipped_sectors"),
-                format!("{} sectors of {data} that the zone holds", self.zone.skipped_sectors),
+                format!("{} sectors skipped, but the zone holds {data}", self.zone.skipped_sectors),
                 format!("write at most {data}"),
             ));
         }
@@ -247,23 +248,23 @@ impl<'a> Draft<'a> {
         let unit = self.unit();
         let (message, help) = match fault {
             SlipFault::Twice(slot) => {
-                (format!("{} is named twice", slot / unit), "name each slip once")
+                (format!("{} is listed twice", slot / unit), "list each slip once")
             }
             SlipFault::Region(slot, count) => (
                 format!(
-                    "{count} slips around {slot}, but {} spares to move up into",
+                    "{count} slips around {slot}, but only {} spares for them",
                     self.zone.spares
                 ),
-                "write more spares, or `slips_keep_spares = true` to move up the whole zone",
+                "write more spares, or set `slips_keep_spares = true` to move the whole zone up",
             ),
             SlipFault::Nothing => {
-                ("all sectors of the zone are left out".to_owned(), "name fewer slips")
+                ("slips skip all sectors of the zone".to_owned(), "list fewer slips")
             }
         };
         wrong(self.place("slips"), message, help)
     }
 
-    /// Adds what is stored elsewhere in the zone.
+    /// Adds the remapped sectors of the zone.
     fn defects(&self, zone: &Zone, remaps: &mut Vec<Remap>) -> Result<(), MechanicsError> {
         let unit = self.unit();
         let count = self.total() / unit;
@@ -275,8 +276,8 @@ impl<'a> Draft<'a> {
             if !known.insert(from) {
                 return Err(wrong(
                     self.place("defects"),
-                    format!("{from} is named twice"),
-                    "say of each sector once where it is stored",
+                    format!("{from} is listed twice"),
+                    "list each sector once",
                 ));
             }
             let slots = from * unit..(from + 1) * unit;
@@ -285,7 +286,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The data at `slots`, stored from slot `to` on; none, if there are no data.
+    /// Remaps the data at `slots` to the slots from `to` on; `None` if there are no data.
     fn remap(
         &self,
         zone: &Zone,
@@ -296,8 +297,8 @@ impl<'a> Draft<'a> {
         if zone.sectors_before(to) != zone.sectors_before(to + unit) {
             return Err(wrong(
                 self.place("defects"),
-                format!("{} is to stand in for another, but holds data", to / unit),
-                "name a spare one",
+                format!("{} replaces another, but holds data itself", to / unit),
+                "name a spare",
             ));
         }
         let start = zone.sectors_before(slots.start);

@@ -9,34 +9,34 @@
 
 use tidegate_model::mechanics::TrackOrder;
 
-/// Which track comes when.
+/// The order of tracks.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order {
     /// Cylinder by cylinder.
     Cylinders {
         heads: u64,
-        /// The cylinders that go from the last head to the first: those whose number in the
-        /// zone is odd or even; none: no cylinder does.
+        /// The parity, in the zone, of the cylinders that run from the last head to the first;
+        /// `None` if no cylinder does.
         backwards: Option<u64>,
     },
     /// Head by head, in ranges of cylinders.
     Surfaces { heads: u64, range: u64, cylinders: u64 },
 }
 
-/// A track's place in its zone.
+/// The position of a track in its zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TrackPlace {
-    /// From the first of the zone.
+    /// The cylinder, from the zone's first.
     pub(super) cylinder: u64,
     pub(super) head: u64,
-    /// Changes of heads since the zone's first track.
+    /// The number of head changes since the zone's first track.
     pub(super) head_changes: u64,
-    /// Changes of cylinders since then, as far as skews go.
+    /// The number of cylinder changes since then, as skews count them.
     pub(super) cylinder_changes: u64,
 }
 
 impl Order {
-    /// The order in a zone of `cylinders` cylinders, from `cylinder_first` on.
+    /// Creates the order in a zone of `cylinders` cylinders, from `cylinder_first` on.
     pub(super) fn new(
         order: TrackOrder,
         heads: u32,
@@ -54,7 +54,7 @@ impl Order {
         }
     }
 
-    /// The place of the `track`-th track.
+    /// Returns the position of the `track`-th track.
     pub(super) fn place(self, track: u64) -> TrackPlace {
         match self {
             Self::Cylinders { heads, backwards } => {
@@ -62,8 +62,8 @@ impl Order {
                 TrackPlace {
                     cylinder,
                     head: head(turn, heads, cylinder, backwards),
-                    // The way from the last head of a cylinder to the next cylinder is a
-                    // change of cylinders, whatever the head there.
+                    // A change from a cylinder's last head to the next cylinder counts as a
+                    // cylinder change, regardless of the head there.
                     head_changes: turn + (heads - 1) * cylinder,
                     cylinder_changes: cylinder,
                 }
@@ -81,7 +81,7 @@ impl Order {
         }
     }
 
-    /// The number of the track at a place: the inverse of [`Order::place`].
+    /// Returns the number of the track at a position: the inverse of [`Order::place`].
     pub(super) fn track(self, cylinder: u64, head_at: u64) -> u64 {
         match self {
             Self::Cylinders { heads, backwards } => {
@@ -102,7 +102,8 @@ fn split(number: u64, by: u64) -> (u64, u64) {
     (number / by, number % by)
 }
 
-/// The head whose turn it is, or the turn of a head: the same formula both ways.
+/// Maps an index in the cylinder to a head, and a head to its index: the formula is its own
+/// inverse.
 fn head(turn: u64, heads: u64, cylinder: u64, backwards: Option<u64>) -> u64 {
     if backwards == Some(cylinder % 2) { heads - 1 - turn } else { turn }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which slots of a zone hold data: all but spares and slips.
+//! The slots of a zone that hold data: all except spares and slips.
 //!
-//! A zone is cut into regions, each with its spares. Where slips use them, a region holds as
-//! many data as without slips, and they move up within it:
+//! A zone is divided into regions, each with its spares. If slips use the spares, a region holds
+//! as many data as without slips, and they move up within it:
 //! ```text
 //! slots   0 1 2 3 4 5 | 6 7 8 9 . .      region of 6, 1 spare at its end
 //! data    0 1 x 2 3 4 | 5 6 7 8 9 -      x: slip, -: spare
 //! ```
-//! Where slips leave spares alone, data run on past the spares into the next region.
+//! If slips do not use spares, data continue past the spares into the next region.
 
 use crate::mechanical::layout::slips::Slips;
 
@@ -16,24 +16,24 @@ use crate::mechanical::layout::slips::Slips;
 pub(super) struct Regions {
     /// Slots of the zone.
     total: u64,
-    /// Slots of a region; the last one of the zone may be shorter, and has no spares then.
+    /// Slots of a region; the zone's last region can be shorter and then has no spares.
     slots: u64,
     /// Data of a region.
     data: u64,
-    /// Regions with spares.
+    /// The number of regions with spares.
     full: u64,
-    /// The spares come first.
+    /// Whether the spares come first.
     is_front: bool,
 }
 
 impl Regions {
-    /// Regions of `slots` slots in a zone of `total`; fewer spares than slots.
+    /// Creates regions of `slots` slots in a zone of `total`; fewer spares than slots.
     pub(super) fn new(total: u64, slots: u64, spares: u64, is_front: bool) -> Self {
         Self { total, slots, data: slots - spares, full: total / slots, is_front }
     }
 
     fn of_slot(&self, slot: u64) -> u64 {
-        // Most zones are one region: no division for these.
+        // Most zones are one region, which needs no division.
         if slot < self.slots { 0 } else { slot / self.slots }
     }
 
@@ -45,18 +45,18 @@ impl Regions {
         if self.is_front && region < self.full { self.slots - self.data } else { 0 }
     }
 
-    /// The slot of a datum of a region, if nothing were slipped.
+    /// Returns the slot of a region's datum, ignoring slips.
     fn slot(&self, region: u64, data: u64) -> u64 {
         region * self.slots + self.front(region) + (data - region * self.data)
     }
 
-    /// How many data lie before a slot of a region, if nothing were slipped.
+    /// Returns the number of data before a slot of a region, ignoring slips.
     fn data_before(&self, region: u64, slot: u64) -> u64 {
         let into = (slot - region * self.slots).saturating_sub(self.front(region));
         self.with(region, into)
     }
 
-    /// All data before a region, and so many of its own, if it has so many.
+    /// Returns the number of data before a region, plus `data` of its own, at most all of them.
     fn with(&self, region: u64, data: u64) -> u64 {
         let own = if region < self.full { data.min(self.data) } else { data };
         region * self.data + own
@@ -67,39 +67,39 @@ impl Regions {
     }
 }
 
-/// Which slots of a zone hold data.
+/// The slots of a zone that hold data.
 #[derive(Debug, Clone)]
 pub(super) struct DataSlots {
     regions: Regions,
     slips: Slips,
-    /// Slips leave spares alone; `slips` then counts slots without the spares.
+    /// Whether slips leave spares unused; `slips` then counts slots without the spares.
     keeps_spares: bool,
 }
 
-/// Where a datum is, with what makes it easy to say what is near.
+/// The slot of a datum, with figures that speed up look-ups nearby.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) slot: u64,
     region: u64,
-    /// Usable slots before the data of the region, where slips use spares.
+    /// Usable slots before the data of the region, if slips use spares.
     before: u64,
-    /// Slips before, or nearly so many.
+    /// The number of slips before it, approximately.
     pub(super) runs: usize,
 }
 
-/// What is wrong with slips.
+/// A fault in a zone's slips.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SlipFault {
-    /// This slot is named twice.
+    /// This slot is listed twice.
     Twice(u64),
-    /// The region with this slot has so many slips.
+    /// The region with this slot has this many slips, more than spares.
     Region(u64, u64),
-    /// Nothing is left.
+    /// No slot is left.
     Nothing,
 }
 
 impl DataSlots {
-    /// A zone with slips, runs of (first slot, slots) in order.
+    /// Creates a zone with slips, given as ascending runs of (first slot, slots).
     pub(super) fn new(
         mut regions: Regions,
         keeps_spares: bool,
@@ -116,7 +116,7 @@ impl DataSlots {
             return Ok(Self { regions, slips, keeps_spares });
         }
         if regions.is_one() {
-            // More slips than spares: the zone is so much shorter.
+            // More slips than spares shorten the zone.
             regions.data = regions.data.min(all.data_before(regions.total));
         } else {
             check_regions(&regions, &all, runs)?;
@@ -127,12 +127,12 @@ impl DataSlots {
         Ok(Self { regions, slips: all, keeps_spares })
     }
 
-    /// Whether no slot but spares is left out.
+    /// Returns whether no slots except spares are skipped.
     pub(super) fn is_without_slips(&self) -> bool {
         self.slips.is_empty()
     }
 
-    /// Where a datum of the zone is.
+    /// Returns the location of a datum of the zone.
     pub(super) fn locate(&self, data: u64) -> Found {
         if self.keeps_spares {
             let (dense, runs) = self.slips.locate(data);
@@ -148,7 +148,7 @@ impl DataSlots {
         Found { slot, region, before, runs }
     }
 
-    /// How many data lie before a slot of the same region, its end included.
+    /// Returns the number of data before a slot of the same region, its end included.
     pub(super) fn data_before_near(&self, slot: u64, found: Found) -> u64 {
         let Found { region, before, runs, .. } = found;
         if self.slips.is_empty() {
@@ -161,7 +161,7 @@ impl DataSlots {
         }
     }
 
-    /// How many data lie before a slot, the end of the zone included.
+    /// Returns the number of data before a slot, the end of the zone included.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let region = self.regions.of_slot(slot);
         if self.keeps_spares || self.slips.is_empty() {
@@ -171,12 +171,12 @@ impl DataSlots {
         self.regions.with(region, usable)
     }
 
-    /// Data of the zone.
+    /// Returns the number of data of the zone.
     pub(super) fn data(&self) -> u64 {
         self.data_before(self.regions.total)
     }
 
-    /// Usable slots before the data of a region.
+    /// Returns the number of usable slots before the data of a region.
     fn usable_before(&self, region: u64) -> u64 {
         if region == 0 && !self.regions.is_front {
             return 0;
@@ -186,7 +186,7 @@ impl DataSlots {
         if self.regions.front(region) == 0 {
             return before;
         }
-        // Slips have used up some of the spares in front.
+        // Slips have used up some of the spares at the front.
         self.slips.data_before(begin + self.regions.slots) - self.regions.data
     }
 }

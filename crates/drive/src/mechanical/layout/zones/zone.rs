@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One zone: from the number of a sector to its slot, track and angle, and back.
+//! One zone: maps a sector's number to its slot, track and angle, and back.
 
 use tidegate_model::Lba;
 
@@ -14,7 +14,7 @@ use crate::mechanical::layout::{Position, ZoneFacts};
 ///
 /// # Invariants
 /// - `skipped <= data`, and `data` is what `slots` holds.
-/// - A slot is `track * sectors_per_track + sector`, the track counted in `order`.
+/// - A slot is `track * sectors_per_track + sector`, with tracks counted in `order`.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
     /// Its first sector.
@@ -23,7 +23,7 @@ pub(super) struct Zone {
     pub(super) cylinder_last: u32,
     pub(super) heads: u32,
     pub(super) sectors_per_track: u32,
-    /// Usable sectors at the front that hold nothing.
+    /// Usable sectors at the front that hold no data.
     pub(super) skipped: u64,
     /// Usable sectors, the skipped ones included.
     pub(super) data: u64,
@@ -33,7 +33,7 @@ pub(super) struct Zone {
     pub(super) pushed: Option<Pushed>,
 }
 
-/// Where tracks begin: an offset, and how much each change adds; all below one turn.
+/// Where tracks begin: an offset plus an increment per change; all below one turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Skew {
     pub(super) millisectors: Figures,
@@ -54,22 +54,22 @@ impl Figures {
     }
 }
 
-/// Slips that turn on the tracks that follow, each by a sector.
+/// Slips that rotate the following tracks, each by one sector.
 #[derive(Debug, Clone)]
 pub(super) struct Pushed {
-    /// By slots.
+    /// The slips, by slot.
     pub(super) slips: Slips,
-    /// The tracks of a cylinder are turned on together.
+    /// Whether the tracks of a cylinder rotate together.
     pub(super) is_by_cylinder: bool,
 }
 
 impl Zone {
-    /// The sector after its last one.
+    /// Returns the sector after its last one.
     pub(super) fn end(&self) -> u64 {
         self.start + self.data - self.skipped
     }
 
-    /// Where one of its sectors is.
+    /// Returns the home of one of its sectors.
     pub(super) fn home(&self, sector: u64) -> Home {
         let per_track = u64::from(self.sectors_per_track);
         let found = self.slots.locate(sector - self.start + self.skipped);
@@ -88,7 +88,7 @@ impl Zone {
         }
     }
 
-    /// The sector at a place, if there is one and the place is in this zone.
+    /// Returns the sector at a position, if there is one and the position is in this zone.
     pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
         let is_in_zone = (self.cylinder_first..=self.cylinder_last).contains(&position.cylinder)
             && position.head < self.heads
@@ -103,7 +103,7 @@ impl Zone {
         (self.sectors_before(slot + 1) > sector).then_some(sector)
     }
 
-    /// The place of a slot and the angles of its track.
+    /// Returns the position of a slot and the angles of its track.
     pub(super) fn place(&self, slot: u64) -> (Position, TrackAngles) {
         let per_track = u64::from(self.sectors_per_track);
         let track = slot / per_track;
@@ -112,12 +112,12 @@ impl Zone {
         (self.position(place, slot % per_track), angles)
     }
 
-    /// The first sector that lies at a slot or after it.
+    /// Returns the first sector at or after a slot.
     pub(super) fn sectors_before(&self, slot: u64) -> u64 {
         self.start + self.slots.data_before(slot).saturating_sub(self.skipped)
     }
 
-    /// What there is to say of it on a disk of `sectors` sectors.
+    /// Returns its facts on a disk of `sectors` sectors.
     pub(super) fn facts(&self, sectors: u64) -> ZoneFacts {
         ZoneFacts {
             cylinder_first: self.cylinder_first,
@@ -147,7 +147,8 @@ impl Zone {
         }
     }
 
-    /// Sectors by which slips have turned a track on; quickly if a sector of it is known.
+    /// Returns the number of sectors by which slips have rotated a track. The look-up is faster
+    /// with `found` of a sector on the track.
     fn pushed(&self, track: u64, place: TrackPlace, found: Option<Found>) -> u64 {
         let Some(pushed) = &self.pushed else { return 0 };
         let by_cylinder = place.cylinder * u64::from(self.heads);

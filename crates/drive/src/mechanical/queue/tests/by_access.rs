@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! SATF and SATF with ageing against a plain re-computation.
+//! SATF and SATF with ageing against a plain recomputation.
 
 use super::*;
 
-/// Whether the one that came first among those with the least key was taken.
+/// Returns whether the first to arrive among the requests with the least key was chosen.
 pub(super) fn is_first_least<K: Ord>(moment: &Moment, key: impl Fn(&Pending) -> K) -> bool {
     let taken = key(&moment.taken);
     moment.held.iter().all(|other| {
@@ -16,15 +16,14 @@ fn aging(aging_ns_per_ms: u64) -> Queue {
     Queue { aging_ns_per_ms: Some(aging_ns_per_ms), ..with(Scheduler::SatfAging) }
 }
 
-/// Access less what waiting is worth, as the definition has it, in millionths of a
-/// nanosecond.
+/// Returns the access minus the reward for waiting, by definition, in millionths of a nanosecond.
 fn aged_access(moment: &Moment, pending: &Pending, aging_ns_per_ms: u64) -> i128 {
     let access = i128::from(moment.access(pending).ns()) * 1_000_000;
     access - i128::from(moment.waited_ns(pending)) * i128::from(aging_ns_per_ms)
 }
 
-/// A toy disk with a turn of 64 ns and 3 ns for each cylinder, at 0, at instant 0: the
-/// nearer request has just passed, the farther one comes in time.
+/// A toy disk with a turn of 64 ns and 3 ns for each cylinder, at 0, at instant 0: the nearer
+/// request has just passed, the farther one is reached in time.
 #[test]
 fn satf_prefers_the_longer_seek_with_the_shorter_access() {
     let near = Pending { target: extent(1, 2), ..pending(1, 0, 0, Tag::Simple) };
@@ -33,10 +32,10 @@ fn satf_prefers_the_longer_seek_with_the_shorter_access() {
     assert_eq!(drained(&mut filled(&with(Scheduler::Sstf), &[near, far]), 0, 0), [1, 2]);
 }
 
-/// One arrived 1,000 ns before the other and takes 20 ns longer: worth it at 20 ns for
-/// 1,000 ns, that is 20,000,000 ns for a millisecond; at a nanosecond less it is not.
+/// One request arrived 1,000 ns before the other and takes 20 ns longer: it wins at a reward of
+/// 20 ns for 1,000 ns, that is 20,000 ns for a millisecond, and loses at a nanosecond less.
 #[test]
-fn ageing_forgives_exactly_what_waiting_is_worth() {
+fn ageing_outweighs_exactly_the_reward_for_waiting() {
     let old = Pending { target: extent(0, 40), ..pending(1, 0, 0, Tag::Simple) };
     let new = Pending { target: extent(0, 20), ..pending(2, 1_000, 0, Tag::Simple) };
     // 1,024 is 16 turns: the platter is at 0.
@@ -44,7 +43,7 @@ fn ageing_forgives_exactly_what_waiting_is_worth() {
     assert_eq!(drained(&mut filled(&aging(19_999), &[old, new]), 1_024, 0), [2, 1]);
 }
 
-/// The key of the younger would not fit into 128 bits.
+/// The younger request's key would not fit into 128 bits.
 #[test]
 fn largest_figures_do_not_overflow() {
     let late = u64::MAX - 1_000;
@@ -66,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn ageing_takes_the_shortest_access_less_what_waiting_is_worth(
+    fn ageing_takes_the_shortest_access_less_the_reward_for_waiting(
         steps in simple_steps(), arm in 0_u32..30, aging_ns_per_ms in 0_u64..2_000_000,
     ) {
         for moment in play(&aging(aging_ns_per_ms), &steps, arm) {
@@ -81,7 +80,7 @@ proptest! {
         prop_assert_eq!(ids(&play(&aging(0), &steps, arm)), ids(&satf));
     }
 
-    /// Of those that arrived at one instant, SATF still chooses: here no two do.
+    /// Among requests that arrived at one instant SATF still chooses; here no two do.
     #[test]
     fn much_ageing_is_fifo(mut steps in simple_steps(), arm in 0_u32..30) {
         for step in &mut steps {
@@ -94,7 +93,7 @@ proptest! {
     }
 }
 
-/// Canary: other schedulers do not pass for SATF, nor SATF for SATF with ageing.
+/// Canary: other schedulers fail the test for SATF, and SATF fails the test for SATF with ageing.
 #[test]
 fn wrong_choice_by_access_is_found() {
     let mut steps = rich_history();

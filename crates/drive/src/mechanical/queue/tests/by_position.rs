@@ -9,7 +9,7 @@ fn cylinders(moments: &[Moment]) -> Vec<u32> {
     moments.iter().map(|moment| moment.taken.target.cylinder).collect()
 }
 
-/// How often the direction changes on the way from `from` through all of `stops`.
+/// Counts the changes of direction on the way from `from` through all of `stops`.
 fn turn_count(from: u32, stops: &[u32]) -> usize {
     let places: Vec<u32> = std::iter::once(from).chain(stops.iter().copied()).collect();
     let directions: Vec<bool> =
@@ -25,7 +25,7 @@ fn order(scheduler: Scheduler, arm: u32, cylinders: &[u32]) -> Vec<u64> {
     drained(&mut filled(&with(scheduler), &batch(cylinders)), 0, arm)
 }
 
-/// One batch under all of them; the textbook's example of eight requests and an arm at 53.
+/// One batch under each scheduler: the textbook example of eight requests and an arm at 53.
 #[test]
 fn textbook_batch_is_served_as_each_scheduler_says() {
     let held = [98, 183, 37, 122, 14, 124, 65, 67];
@@ -39,7 +39,7 @@ fn textbook_batch_is_served_as_each_scheduler_says() {
     assert_eq!(order(Scheduler::CLook, 53, &held), [7, 8, 1, 4, 6, 2, 5, 3]);
 }
 
-/// The arm is at 40; the nearest is at 37: the hybrid goes outwards, SCAN inwards.
+/// The arm is at 40, the nearest request at 37: the hybrid goes outwards, SCAN inwards.
 #[test]
 fn hybrid_begins_with_the_nearest_and_scan_does_not() {
     let held = [98, 37, 14, 50];
@@ -52,14 +52,14 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
     for (scheduler, second) in [(Scheduler::Scan, [4, 3]), (Scheduler::ScanSstf, [3, 4])] {
         let mut queue = filled(&with(scheduler), &batch(&[60, 40]));
         assert_eq!(drained(&mut queue, 0, 50), [1, 2]);
-        // Both went outwards at last.
+        // Both went outwards last.
         queue.push(pending(3, 9, 45, Tag::Simple));
         queue.push(pending(4, 9, 20, Tag::Simple));
         assert_eq!(drained(&mut queue, 9, 40), second, "{scheduler:?}");
     }
 }
 
-/// Goal: a sweep is where requests lie, not where transfers take the arm. Method: two
+/// Goal: a sweep's position is where requests lie, not where transfers take the arm. Method: two
 /// requests on a cylinder, the first of which ends on the next one.
 #[test]
 fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
@@ -104,8 +104,8 @@ proptest! {
         }
     }
 
-    /// Goal: what comes later does not delay a batch beyond its two sweeps. Method: the
-    /// first `count` are there at once, the rest comes while they are served.
+    /// Goal: later requests do not delay a batch beyond its two sweeps. Method: the first `count`
+    /// requests are there at once, the others arrive while they are served.
     #[test]
     fn batch_is_served_in_two_sweeps_whatever_comes_later(
         mut steps in simple_steps(), arm in 0_u32..30, count in 1_usize..20,
@@ -153,7 +153,7 @@ proptest! {
         prop_assert!(is_first_least(first, distance), "{first:?}");
     }
 
-    /// Ascending from the arm to the innermost, once, then ascending from the outermost.
+    /// Ascends once from the arm to the innermost, then once from the outermost.
     #[test]
     fn c_look_ascends_but_for_one_wrap(steps in simple_steps(), arm in 0_u32..30) {
         let stops = cylinders(&play_batch(&with(Scheduler::CLook), &steps, arm));
@@ -163,8 +163,7 @@ proptest! {
         prop_assert!(stops[ahead..].iter().all(|cylinder| *cylinder < arm), "{arm} {stops:?}");
     }
 
-    /// With requests that come at any time: it wraps only when nothing lies ahead, and skips
-    /// nothing.
+    /// With requests at any time: it wraps only when nothing lies ahead, and skips nothing.
     #[test]
     fn c_look_wraps_only_when_nothing_is_ahead(mut steps in simple_steps(), arm in 0_u32..30) {
         without_drift(&mut steps);
@@ -176,7 +175,7 @@ proptest! {
     }
 }
 
-/// Canary: SSTF, FIFO and C-LOOK do not pass for schedulers of two sweeps, nor SCAN for
+/// Canary: SSTF, FIFO and C-LOOK fail the test for two sweeps, and SCAN fails the test for
 /// C-LOOK.
 #[test]
 fn wrong_choice_by_position_is_found() {
@@ -190,7 +189,7 @@ fn wrong_choice_by_position_is_found() {
     assert_eq!(stops(Scheduler::Scan), [17, 25, 12, 0]);
 }
 
-/// The cylinder of the request with this name, of those that `batch` makes.
+/// Returns the cylinder of the request with this id, among those that `batch` makes.
 fn pick(cylinders: &[u32], id: u64) -> u32 {
     cylinders[usize::try_from(id - 1).expect("a small number")]
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedulers by access leave out requests that the way of the arm alone rules out. What they
-//! take is what they would take if they left out none, and they do leave out many.
+//! Schedulers by access skip requests that the arm's seek alone rules out. They choose as if they
+//! skipped none, and they do skip many.
 
 use std::cell::Cell;
 
 use super::*;
 
-/// The toy disk with some other floor than the way of its arm.
+/// The toy disk with a different lower bound than the arm's seek.
 struct WithFloor<F> {
     toy: Toy,
     floor_ns: F,
@@ -23,8 +23,8 @@ impl<F: Fn(&Pending, u64) -> u64> Reach for WithFloor<F> {
     }
 }
 
-/// The order in which a queue that is refilled serves a history, and how often it asked for
-/// an access; `floor_ns` is told a request and its access.
+/// Serves a history with a refilled queue; returns the order and the number of access
+/// computations. `floor_ns` maps a request and its access to its lower bound.
 fn served(
     params: &Queue,
     steps: &[Step],
@@ -46,7 +46,7 @@ fn served(
         let target = extent(step.cylinder, step.begin);
         let request = request(id, step.tag);
         queue.push(Pending { number: id, request, arrived: at(now_ns), target });
-        // Twenty wait at a time.
+        // Keep twenty waiting.
         if id >= 20 {
             take(&mut queue, now_ns);
         }
@@ -64,9 +64,9 @@ fn by_access(scheduler: Scheduler, aging_ns_per_ms: u64) -> Queue {
 }
 
 proptest! {
-    /// Floors of any height, down to none and up to the access itself.
+    /// Lower bounds from 0 up to the access itself.
     #[test]
-    fn what_is_left_out_would_not_have_been_taken(
+    fn skipped_requests_would_not_have_been_chosen(
         scheduler in prop::sample::select(vec![Scheduler::Satf, Scheduler::SatfAging]),
         aging_ns_per_ms in 0_u64..2_000_000,
         steps in steps(any_tag()),
@@ -102,7 +102,8 @@ fn most_accesses_are_not_asked_for() {
     }
 }
 
-/// Canary: a floor above the access leaves out what should have been taken, and that shows.
+/// Canary: a lower bound above the access skips a request that should have been chosen, and the
+/// test detects it.
 #[test]
 fn floor_that_is_too_high_is_found() {
     let steps = rich_history();

@@ -9,7 +9,7 @@ fn tagged(tags: &[Tag]) -> Vec<Pending> {
     (1..).zip(tags).map(|(id, tag)| pending(id, 0, 0, *tag)).collect()
 }
 
-/// The drawing of the module's text.
+/// The diagram in the module's text.
 #[test]
 fn tags_go_together_as_the_drawing_says() {
     use Tag::{HeadOfQueue, Ordered, Priority, Simple};
@@ -40,11 +40,11 @@ fn drive_without_scsi_tags_takes_them_for_simple() {
     let held = tagged(&[Tag::Simple, Tag::Ordered, Tag::HeadOfQueue]);
     let params = Queue { simple_only: true, ..with(Scheduler::Satf) };
     let mut queue = filled(&params, &held);
-    // By arrival, as all are equally near: the last one does not go first.
+    // In order of arrival, since all are equally near: the last one does not go first.
     assert_eq!(drained(&mut queue, 0, 0), [1, 2, 3]);
 }
 
-/// Goal: a barrier holds even where the scheduler would rather go past it.
+/// Goal: a barrier holds even if the scheduler prefers a request behind it.
 #[test]
 fn ordered_request_waits_for_the_far_and_holds_back_the_near() {
     let held =
@@ -58,7 +58,7 @@ fn head_of_queue_goes_past_a_barrier() {
     assert_eq!(drained(&mut queue, 0, 0), [2, 1]);
 }
 
-/// Goal: the bound is met at the nanosecond. The near request is younger.
+/// Goal: the bound is exact to the nanosecond. The near request is younger.
 #[test]
 fn request_is_starved_when_it_has_waited_for_the_bound_and_not_before() {
     let params = Queue { starvation_ns: Some(100), ..with(Scheduler::Sstf) };
@@ -85,7 +85,7 @@ fn starved_request_goes_before_priority_but_not_before_the_head_of_the_queue() {
     assert_eq!(drained(&mut filled(&params, &held), 100, 0), [3, 1, 2]);
 }
 
-/// Rule 4: among requests of priority the scheduler chooses as it does without.
+/// Rule 4: among priority requests the scheduler chooses as usual.
 #[test]
 fn scheduler_chooses_among_requests_of_priority() {
     let params = Queue { priority: true, ..with(Scheduler::Sstf) };
@@ -97,7 +97,7 @@ fn scheduler_chooses_among_requests_of_priority() {
     assert_eq!(drained(&mut filled(&params, &held), 0, 0), [3, 2, 1]);
 }
 
-/// Goal: what goes out of turn does not turn a sweep. Method: inwards from 50, an urgent
+/// Goal: a request served out of turn does not turn a sweep. Method: inwards from 50, an urgent
 /// request at 90.
 #[test]
 fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The starvation experiment of RTAS'08 section 3.1 in miniature: best effort on the lowest
-//! 20 % of the disk, twenty requests at any time, and one request at a time on the highest
-//! 20 %, which is served when its bound has come and not before.
+//! The starvation experiment of RTAS'08 section 3.1 in miniature: best effort on the lowest 20 %
+//! of the disk, always twenty requests, and one request at a time on the highest 20 %, which is
+//! served when its bound has passed and not before.
 
 use super::*;
 
@@ -9,12 +9,12 @@ const MS: u64 = 1_000_000;
 const CYLINDERS: u64 = 30_000;
 const TURN_NS: u64 = 4 * MS;
 const TRANSFER_NS: u64 = 3 * MS;
-/// A seek from edge to edge, a turn and a transfer.
+/// A full-stroke seek, a turn and a transfer.
 const SERVICE_NS_MAX: u64 = 11 * MS + TURN_NS + TRANSFER_NS;
-/// What the experiment saw, in nanoseconds.
+/// The starvation that the experiment observed, in nanoseconds.
 const BOUND_NS: u64 = 2_030 * MS;
 
-/// Half a millisecond, and 10.5 ms more from edge to edge.
+/// Half a millisecond, plus 10.5 ms for a full stroke.
 fn seek_ns(distance: u32) -> u64 {
     if distance == 0 { 0 } else { MS / 2 + 21 * MS / 2 * u64::from(distance) / CYLINDERS }
 }
@@ -26,8 +26,9 @@ fn access(now: Time, arm: u32, target: &Extent) -> Duration {
     Duration::from_ns(seek_ns + (begin_ns + TURN_NS - phase_ns) % TURN_NS)
 }
 
-/// Response times of the far request while the drive serves `count` requests. What is done
-/// comes anew, but a drive begins the next request before its host hears of the last one.
+/// Returns response times of the far request while the drive serves `count` requests. Each
+/// completed request is replaced, but the drive begins the next one before its host sees the
+/// completion.
 fn far_responses_ns(params: &Queue, count: u64) -> Vec<u64> {
     const FAR: u64 = 0;
     let mut random = tidegate_model::Random::new(2_008, 0);
@@ -76,7 +77,7 @@ fn starved_request_is_served_within_two_services_of_its_bound() {
     }
 }
 
-/// Canary: the experiment does starve a request, were it not for the bound.
+/// Canary: without the bound the experiment does starve a request.
 #[test]
 fn far_request_is_never_served_without_a_bound() {
     for scheduler in [Scheduler::Sstf, Scheduler::Satf] {
@@ -84,9 +85,9 @@ fn far_request_is_never_served_without_a_bound() {
     }
 }
 
-/// A sweep reaches every request: here within the services of all that it holds.
+/// A sweep reaches every request: here within the services of all requests that it holds.
 #[test]
-fn sweeps_starve_nobody_here() {
+fn sweeps_starve_no_request_here() {
     for scheduler in [Scheduler::Fifo, Scheduler::Scan, Scheduler::CLook, Scheduler::ScanSstf] {
         let responses_ns = far_responses_ns(&with(scheduler), 20_000);
         let highest_ns = responses_ns.into_iter().max().expect("it was served");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rules of precedence as properties of single decisions, under every scheduler and any
-//! history; and canaries: each of them is found broken where the queue lacks the rule.
+//! history; canaries show that each property fails if the queue lacks the rule.
 
 use super::*;
 
@@ -24,32 +24,32 @@ fn is_starved(moment: &Moment, pending: &Pending) -> bool {
     moment.waited_ns(pending) >= BOUND_NS
 }
 
-/// What was held before `pending` came.
+/// Returns the requests held before `pending` arrived.
 fn older<'a>(moment: &'a Moment, pending: &'a Pending) -> impl Iterator<Item = &'a Pending> {
     moment.held.iter().filter(|other| other.request.id < pending.request.id)
 }
 
-/// Rule 1: the newest of those at the head of the queue, if there are any.
+/// Rule 1: the newest head-of-queue request goes first, if there is one.
 fn head_goes_first(moment: &Moment) -> bool {
     let newest = moment.held.iter().rfind(|pending| is_head(pending));
     newest.is_none_or(|newest| newest.request.id == moment.taken.request.id)
 }
 
-/// Rule 2: nothing younger goes past a request that has waited for the bound.
+/// Rule 2: no younger request passes one that has waited for the bound.
 fn no_starved_is_passed(moment: &Moment) -> bool {
     let mut passed = older(moment, &moment.taken).filter(|other| !is_head(other));
     is_head(&moment.taken) || !passed.any(|other| is_starved(moment, other))
 }
 
-/// Rule 3: nothing older is left when an ordered request goes, and no older ordered one when
-/// another goes.
+/// Rule 3: an ordered request goes only when no older one is left, and an older ordered request
+/// goes before others.
 fn barrier_holds(moment: &Moment) -> bool {
     let taken = &moment.taken;
     let mut passed = older(moment, taken).filter(|other| !is_head(other));
     is_head(taken) || !passed.any(|other| is_ordered(taken) || is_ordered(other))
 }
 
-/// Rule 4: what has no priority goes only if nothing that may go has it.
+/// Rule 4: a request without priority goes only if no eligible request has priority.
 fn priority_goes_first(moment: &Moment) -> bool {
     let taken = &moment.taken;
     let by_other_rule = is_head(taken) || is_ordered(taken) || is_starved(moment, taken);
@@ -60,7 +60,7 @@ fn priority_goes_first(moment: &Moment) -> bool {
     !window.any(|other| other.request.tag == Tag::Priority)
 }
 
-/// How many requests a scheduler by access has to look at.
+/// Returns how many requests a scheduler by access must consider.
 fn eligible_count(moment: &Moment) -> usize {
     let in_turn: Vec<_> = moment.held.iter().filter(|pending| !is_head(pending)).collect();
     let oldest = in_turn.first();
@@ -113,7 +113,7 @@ fn is_broken(params: &Queue, rule: impl Fn(&Moment) -> bool) -> bool {
     !play(params, &rich_history(), 0).iter().all(rule)
 }
 
-/// Canary: a check that cannot fail is no check.
+/// Canary: every check can fail.
 #[test]
 fn broken_rules_are_found() {
     let sstf = all_rules(Scheduler::Sstf);

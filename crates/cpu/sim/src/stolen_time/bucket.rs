@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A line above the demand as a bucket that is emptied by stealing.
+//! A line above the demand as a bucket that stealing empties.
 //!
-//! `n <= c + ceil(u D)` in every window is `n < c + 1 + u D`: a bucket of just under c + 1 ns that
-//! fills at rate u, also while it is emptied at rate 1.
+//! `n <= c + ceil(u D)` in every window is `n < c + 1 + u D`: a bucket of just under c + 1 ns
+//! that fills at rate u, also while it is emptied at rate 1.
 
 use tidegate_cpu_model::WHOLE_PPB;
 use tidegate_model::{Duration, Time};
 
-/// Longer than any run rests for.
+/// Longer than the rests of any run.
 const RECOVERY_MAX: Duration = Duration::from_ms(1_000_000);
 
-/// A line in use. What it holds is in billionths of a nanosecond.
+/// A line in use. Its content is in billionths of a nanosecond.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Bucket {
     rate: u128,
     full: u128,
     level: u128,
-    /// When that was its level.
+    /// The instant of that level.
     at: Time,
 }
 
@@ -31,7 +31,7 @@ impl Bucket {
         self.full.min(self.level + u128::from(now.since(self.at).ns()) * self.rate)
     }
 
-    /// What a stolen ns takes out, beside what comes in during it.
+    /// Returns the net amount that one stolen ns removes.
     fn drain(&self) -> u128 {
         u128::from(WHOLE_PPB) - self.rate
     }
@@ -39,7 +39,7 @@ impl Bucket {
     pub(super) fn available(&self, now: Time) -> Duration {
         match self.level(now).checked_div(self.drain()) {
             Some(ns) => u64::try_from(ns).map_or(Duration::MAX, Duration::from_ns),
-            // All of the processor.
+            // The whole processor may be stolen.
             None => Duration::MAX,
         }
     }
@@ -51,7 +51,7 @@ impl Bucket {
 
     pub(super) fn next(&self, from: Time, grain: Duration) -> Time {
         let drain = self.drain();
-        // As much at once as the grain, or as there can be.
+        // As much at once as the grain, or as the bucket can hold.
         let wanted = self.full.checked_div(drain).map_or(0, |most| most.min(grain.ns().into()));
         let missing = (wanted * drain).saturating_sub(self.level(from));
         if wanted == 0 && drain > 0 {

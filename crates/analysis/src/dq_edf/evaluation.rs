@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One evaluation of F at R for dual-queue EDF; the symbols are those of [`super::tight`].
+//! One evaluation of F at R for dual-queue EDF; [`super::tight`] defines the symbols.
 
 use std::cell::Cell;
 
@@ -10,30 +10,30 @@ use crate::search::{HORIZON_NS, OFFSETS_MAX, least_fixed_point};
 use crate::{SporadicTask, System};
 
 /// One evaluation of F at R.
-pub(super) struct Step<'a> {
+pub(super) struct EdfEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
     kinds: &'a [(SporadicTask, u64)],
-    /// R per kind, where every R_i <= p_i: then no task has two jobs in a carry-in.
+    /// R per kind if every R_i <= p_i: then no task has two jobs in a carry-in.
     within_period: Option<Vec<u64>>,
-    /// Every R_i < p_i: then no task has two jobs pending.
+    /// Whether every R_i < p_i: then no task has two jobs pending.
     is_strictly_within: bool,
     requests_sum: u64,
     full_batch_ns: u64,
-    /// Terms of N after which the round is given up.
+    /// Terms of N after which the round is abandoned.
     terms_max: u64,
     terms_left: Cell<u64>,
 }
 
-/// A carry-in batch and the window of full batches behind it.
+/// A carry-in batch and the window of full batches after it.
 struct Window {
     /// s.
     carried: u64,
     /// b(s).
     carry_in_ns: u64,
-    /// theta per kind; empty where some response may exceed its period.
+    /// theta per kind; empty if some response may exceed its period.
     again_ns: Vec<u64>,
-    /// When the last batch is sent at the latest.
+    /// The latest dispatch of the last batch.
     end_ns: u64,
 }
 
@@ -45,7 +45,7 @@ struct Job<'a> {
     due_ns: u64,
 }
 
-impl<'a> Step<'a> {
+impl<'a> EdfEvaluation<'a> {
     pub(super) fn new(
         system: &'a System,
         demand: &'a Demand,
@@ -73,12 +73,12 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// What it has cost so far.
+    /// Returns the terms spent so far.
     pub(super) fn terms_spent(&self) -> u64 {
         self.terms_max - self.terms_left.get()
     }
 
-    /// F(R), per kind.
+    /// Returns F(R), per kind.
     pub(super) fn responses(&self) -> Responses {
         let Some(windows) = self.windows() else {
             return vec![None; self.kinds.len()];
@@ -86,8 +86,8 @@ impl<'a> Step<'a> {
         (0..self.kinds.len()).map(|kind| self.response_ns(kind, &windows)).collect()
     }
 
-    /// The windows behind all carry-ins, the longest carry-in first; `None` where one does
-    /// not close within the horizon.
+    /// Returns the windows after all carry-ins, the longest carry-in first; `None` if one does not
+    /// close within the horizon.
     fn windows(&self) -> Option<Vec<Window>> {
         let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
         sizes.into_iter().rev().map(|carried| self.window(carried)).collect()
@@ -95,13 +95,14 @@ impl<'a> Step<'a> {
 
     fn window(&self, carried: u64) -> Option<Window> {
         let carry_in_ns = self.system.batch_time_of_ns(carried);
-        // x >= 2 where nothing is in flight at first: the first batch starts at once.
+        // x >= 2 if nothing is in flight at first: the first batch starts immediately.
         let first = if carry_in_ns > 0 { 1 } else { 2 };
         let batch_max = self.system.batch_max;
-        // Closed: what is released when a batch is sent may be in it, before what waited.
+        // A closed window, because a request released at a dispatch may take a place before one
+        // that waited.
         let released = |window_ns| self.demand.closed(window_ns);
         let batches = window_batches(released, first, batch_max, carry_in_ns, self.full_batch_ns)?;
-        // Saturated: a re-release beyond the horizon is as good as none.
+        // Saturation is intended: a re-release beyond the horizon counts as none.
         let again = |(&response, (task, _)): (&u64, &(SporadicTask, u64))| {
             carry_in_ns.saturating_add(task.period.ns() - response)
         };
@@ -109,13 +110,13 @@ impl<'a> Step<'a> {
             Some(responses) => responses.iter().zip(self.kinds).map(again).collect(),
             None => Vec::new(),
         };
-        // Within the horizon: `window_batches` looked at it.
+        // Within the horizon: `window_batches` checked it.
         let end_ns = carry_in_ns + (batches - 1) * self.full_batch_ns;
         Some(Window { carried, carry_in_ns, again_ns, end_ns })
     }
 
-    /// The worst over all windows and all releases in them; `None` where the search is given
-    /// up.
+    /// Returns the longest response over all windows and all releases in them; `None` if the search
+    /// is abandoned.
     fn response_ns(&self, kind: usize, windows: &[Window]) -> Option<u64> {
         let mut worst = 0;
         for window in windows {
@@ -133,7 +134,7 @@ impl<'a> Step<'a> {
         Some(worst)
     }
 
-    /// The releases of the job at which the count of what is due before it can change,
+    /// Returns the job's releases at which the number of requests due before it can change,
     /// ascending.
     fn releases(&self, own: usize, window: &Window) -> Option<Vec<u64>> {
         let deadline_ns = self.kinds[own].0.deadline.ns();
@@ -156,7 +157,7 @@ impl<'a> Step<'a> {
         Some(releases)
     }
 
-    /// Appends `first`, and all that lie whole periods behind it before `end_ns`.
+    /// Appends `first` and every later instant before `end_ns` at whole periods from it.
     fn append(
         &self,
         releases: &mut Vec<u64>,
@@ -175,8 +176,8 @@ impl<'a> Step<'a> {
         self.spend(1)
     }
 
-    /// The longest response of a job; 0 where it cannot be released there. `None` where the
-    /// search is given up.
+    /// Returns the longest response of a job, or 0 if it cannot be released there. `None` if the
+    /// search is abandoned.
     fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
         let batches = least_fixed_point(1, |batches| {
             let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;
@@ -189,13 +190,13 @@ impl<'a> Step<'a> {
         (sent_ns - job.release_ns).checked_add(self.last_batch_ns(job, batches))
     }
 
-    /// When batch x is sent at the latest.
+    /// Returns the latest dispatch of batch x.
     fn sent_ns(&self, job: &Job<'_>, batches: u64) -> Option<u64> {
         let full_ns = (batches - 1).checked_mul(self.full_batch_ns)?;
         job.window.carry_in_ns.checked_add(full_ns).filter(|&ns| ns <= HORIZON_NS)
     }
 
-    /// N: requests due no later than the job and released by `sent_ns`, its own included.
+    /// Returns N: requests due no later than the job and released by `sent_ns`, its own included.
     fn requests_ahead(&self, job: &Job<'_>, sent_ns: u64) -> Option<u128> {
         self.spend(self.kinds.len() as u64)?;
         let mut ahead = 0_u128;
@@ -218,7 +219,7 @@ impl<'a> Step<'a> {
             }
             match job.due_ns.checked_sub(task.deadline.ns()) {
                 Some(latest_ns) => add(count - u64::from(is_own), latest_ns.min(sent_ns)),
-                // Due later: it may be in the carry-in and costs the window nothing.
+                // Due later: it may be in the carry-in and adds nothing to the window.
                 None if again_ns.is_some() => carried.push((0, count * u64::from(task.requests))),
                 None => {}
             }
@@ -226,13 +227,14 @@ impl<'a> Step<'a> {
         Some(ahead.saturating_sub(carry_in::loss(job.window.carried, carried.into_iter())))
     }
 
-    /// The cost of the job's last batch, requests of later deadlines included.
+    /// Returns the cost of the job's last batch, requests of later deadlines included.
     fn last_batch_ns(&self, job: &Job<'_>, batches: u64) -> u64 {
         let batch_max = u64::from(self.system.batch_max);
         if !self.is_strictly_within {
             return self.full_batch_ns;
         }
-        // No task has two jobs pending: what was sent just before is not queued again.
+        // No task has two jobs pending: requests in the batch sent just before are not queued
+        // again.
         let sent_before = if batches == 1 { job.window.carried } else { batch_max };
         let most = self.requests_sum.saturating_sub(sent_before).min(batch_max);
         self.system.batch_time_of_ns(most)

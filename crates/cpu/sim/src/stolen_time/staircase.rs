@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measured points in use: at most y stolen in any window of length L, for each point (L, y).
 //!
-//! Number the stolen ns from 0. A window from ns n - y to ns n holds y + 1 of them, so it is longer
-//! than L: `x(n) >= x(n - y) + L`, where x(n) is when ns n is stolen. Longer windows than the
-//! longest point are those of which it is made.
+//! Number the stolen ns from 0. A window from ns n - y to ns n contains y + 1 of them, so it is
+//! longer than L: `x(n) >= x(n - y) + L`, where x(n) is when ns n is stolen. Windows longer than
+//! the longest point are bounded by their parts.
 
 use std::collections::VecDeque;
 
 use tidegate_cpu_model::StolenPoint;
 use tidegate_model::{Duration, Time};
 
-/// Stolen without a break.
+/// An interval of uninterrupted stealing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     /// The number of its first ns.
@@ -24,19 +24,19 @@ struct Stretch {
 pub(super) struct Staircase {
     points: Vec<StolenPoint>,
     longest: u64,
-    /// In order of time; what no window of the longest length can reach is forgotten.
+    /// In order of time; intervals that no window of the longest length can reach are dropped.
     stretches: VecDeque<Stretch>,
     stolen: u64,
 }
 
 impl Staircase {
-    /// Points at ascending lengths, nondecreasing.
+    /// Creates the state for nondecreasing points at ascending lengths.
     pub(super) fn new(points: Vec<StolenPoint>) -> Self {
         let longest = points.last().map_or(0, |point| point.interval.ns());
         Self { points, longest, stretches: VecDeque::new(), stolen: 0 }
     }
 
-    /// When an ns was stolen; none where that is forgotten, or never was.
+    /// Returns when an ns was stolen; `None` if its interval was dropped or it was never stolen.
     fn stolen_at(&self, number: u64) -> Option<u64> {
         let after = self.stretches.partition_point(|stretch| stretch.first <= number);
         let stretch = self.stretches.get(after.checked_sub(1)?)?;
@@ -64,13 +64,13 @@ impl Staircase {
         Duration::from_ns(self.points.iter().map(of_point).min().unwrap_or(0))
     }
 
-    /// The same as far as one point goes: as long as ns `stolen + q - y` is old enough at `now + q`.
+    /// Returns the same for one point: as long as ns `stolen + q - y` is old enough at `now + q`.
     fn available_by(&self, point: &StolenPoint, now: u64) -> u64 {
         let (interval, most) = (point.interval.ns(), point.stolen_max.ns());
         if most == interval {
             return u64::MAX;
         }
-        // What is stolen now must not reach back to itself.
+        // Time stolen now must not reach back to itself.
         let reached = |stretch: &Stretch| {
             let step = (stretch.first + most).checked_sub(self.stolen)?;
             (stretch.at + interval > now + step).then_some(step)

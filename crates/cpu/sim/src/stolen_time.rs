@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Thieves: what takes the processor from everybody, as much as a profile's bound allows in every
-//! window, and no more.
+//! Stolen time: takes the processor from every thread, as much as a profile's bound allows in
+//! every window, and no more.
 //!
-//! Written apart from the bound in `analysis`: two ways to say the same, held against each other.
+//! Written separately from the bound in `analysis`, so that the two implementations check each
+//! other.
 
 mod bucket;
 mod staircase;
@@ -15,27 +16,29 @@ use staircase::Staircase;
 
 use super::disturbance::{Disturbance, Timing};
 
-/// The longest that is stolen in one piece; the next may follow at once.
+/// The longest time stolen in one piece; the next piece may follow at once.
 const PIECE_MAX: Duration = Duration::from_ms(100);
 
-/// Who steals, and how much.
+/// A source of stolen time, with its bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thief {
+pub struct StolenTime {
     allowance: Allowance,
 }
 
-/// What may be stolen from now on; the future forgets nothing that a window could still hold.
+/// The time that may be stolen from now on. The state covers everything that a future window can
+/// contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Allowance {
-    /// In any window of length D no more than `c + ceil(u D)`.
+    /// At most `c + ceil(u D)` in any window of length D.
     Line(Bucket),
-    /// In any window no longer than the length of a point no more than it says.
+    /// At most a point's stolen time in any window up to the point's length.
     Points(Staircase),
 }
 
-impl Thief {
-    /// A thief that steals in no window more than a bound of the profile and `margin`, which
-    /// `points` has in each of the windows that a longer one is made of; none where the profile has no such fit.
+impl StolenTime {
+    /// Creates a source that steals in every window at most a bound of the profile plus `margin`;
+    /// with `points` each part of a longer window has the margin. `None` if the profile has no
+    /// such fit.
     pub fn of(profile: &CpuProfile, bound: InterferenceBound, margin: Duration) -> Option<Self> {
         let line = |fit: DemandFit| Self::line(fit.utilization_ppb, fit.offset_ns, margin);
         match bound {
@@ -55,7 +58,7 @@ impl Thief {
 }
 
 impl Allowance {
-    /// How long it may steal from now on without a break.
+    /// Returns how long it may steal from now on without interruption.
     fn available(&self, now: Time) -> Duration {
         match self {
             Self::Line(bucket) => bucket.available(now),
@@ -70,7 +73,8 @@ impl Allowance {
         }
     }
 
-    /// The first instant, not before `from`, at which it may steal, `grain` at once if it ever may.
+    /// Returns the first instant, not before `from`, at which it may steal, `grain` at once if
+    /// possible.
     fn next(&self, from: Time, grain: Duration) -> Time {
         match self {
             Self::Line(bucket) => bucket.next(from, grain),
@@ -78,7 +82,7 @@ impl Allowance {
         }
     }
 
-    /// How long after it stole it has its whole burst again, or nearly.
+    /// Returns how long after stealing its whole burst is available again, approximately.
     fn recovery(&self) -> Duration {
         match self {
             Self::Line(bucket) => bucket.recovery(),
@@ -87,31 +91,31 @@ impl Allowance {
     }
 }
 
-/// A thief in a run.
+/// A source of stolen time in a run.
 #[derive(Debug, Clone)]
-pub(super) struct ThiefState {
+pub(super) struct StolenTimeState {
     allowance: Allowance,
     timing: Timing,
     grain: Duration,
-    /// The longest that it goes on before it rests, to strike again with its whole burst.
+    /// The longest time that it steals before it rests, to strike again with its whole burst.
     patience: Duration,
     rests_at: Time,
     random: Random,
-    /// When it stole last, to the end of it.
+    /// The end of the last stolen piece.
     stole_until: Time,
     /// When it steals next by itself.
     pub(super) next: Time,
 }
 
-impl ThiefState {
+impl StolenTimeState {
     pub(super) fn new(
-        thief: &Thief,
+        stolen_time: &StolenTime,
         disturbance: &Disturbance<'_>,
         patience: Duration,
         random: Random,
     ) -> Self {
         let mut state = Self {
-            allowance: thief.allowance.clone(),
+            allowance: stolen_time.allowance.clone(),
             timing: disturbance.timing,
             grain: disturbance.grain,
             patience,
@@ -124,14 +128,14 @@ impl ThiefState {
         state
     }
 
-    /// Whether it waits for a critical instant, with its whole burst.
+    /// Returns whether it waits for a critical instant, with its whole burst.
     pub(super) fn is_lurking(&self, now: Time) -> bool {
         let is_fresh = self.stole_until == Time::ZERO;
         let rested = now.since(self.stole_until);
         self.next == Time::MAX && (is_fresh || rested >= self.allowance.recovery())
     }
 
-    /// It strikes, or goes on: how long does it steal from now on?
+    /// Begins or continues to steal; returns for how long from now on.
     pub(super) fn steal(&mut self, now: Time) -> Duration {
         if self.next == Time::MAX {
             self.rests_at = self.draw_rest(now);
@@ -151,13 +155,13 @@ impl ThiefState {
         stolen
     }
 
-    /// When a strike that begins at `from` ends.
+    /// Draws when stealing that begins at `from` ends.
     fn draw_rest(&mut self, from: Time) -> Time {
         let patience = Duration::from_ns(self.random.below(self.patience.ns().max(1)));
         from.checked_add(patience).unwrap_or(Time::MAX)
     }
 
-    /// It stops until it is time to strike again.
+    /// Stops until it is time to steal again.
     pub(super) fn rest(&mut self, now: Time) {
         self.next = match self.timing {
             Timing::Never | Timing::Critical => Time::MAX,
@@ -177,7 +181,7 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// What is stolen of each ns, by a thief that never rests and begins at 0.
+    /// Returns for each ns whether it is stolen, by a source that never rests and begins at 0.
     fn greedy(allowance: &mut Allowance, ticks: u64) -> Vec<bool> {
         let mut stolen = vec![false; usize::try_from(ticks).unwrap()];
         let mut now = allowance.next(Time::ZERO, NS(1));
@@ -194,7 +198,7 @@ mod tests {
         stolen
     }
 
-    /// What a thief that tries every ns in turn steals, every window looked at.
+    /// Returns the same for a source that tries every ns in turn and checks every window.
     fn plain(bound: &dyn Fn(u64) -> u64, ticks: usize) -> Vec<bool> {
         let mut stolen = Vec::new();
         for _ in 0..ticks {
@@ -209,8 +213,8 @@ mod tests {
         stolen
     }
 
-    /// Goal: a thief steals as early as its bound allows. Method: another that looks at every
-    /// window, ns by ns.
+    /// Goal: a source steals as early as its bound allows. Method: a second implementation checks
+    /// every window, ns by ns.
     #[test]
     fn a_line_is_used_up() {
         let mut random = Random::new(3, 1);
@@ -245,9 +249,9 @@ mod tests {
         }
     }
 
-    /// A burst is there again when a thief lurks.
+    /// The whole burst is available again after the recovery time.
     #[test]
-    fn who_rested_long_enough_has_the_whole_burst() {
+    fn after_the_recovery_the_whole_burst_is_available() {
         let mut bucket = Bucket::new(250_000_000, NS(30));
         assert_eq!(bucket.available(Time::ZERO), NS(41));
         bucket.take(Time::ZERO, NS(41));
