@@ -55,7 +55,7 @@ pub struct DeviceBackend {
 }
 
 impl DeviceBackend {
-    /// Makes a back end of `target` with buffers for `in_flight_max` requests of at most
+    /// Makes a backend of `target` with buffers for `in_flight_max` requests of at most
     /// `size_max`, which is rounded up to the target's alignment.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! clock, observed by a [`DeviceWatch`]. Tests use a simulated drive instead.
 //!
 //! The caller must request real-time scheduling once, in the thread that runs and before it makes a
-//! back end: `tidegate_platform::realtime::request` returns what was granted.
+//! backend: `tidegate_platform::realtime::request` returns what was granted.
 //!
 //! # Example
 //! ```

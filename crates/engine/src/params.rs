@@ -48,8 +48,8 @@ pub enum RunError {
         /// The target's alignment.
         alignment: Bytes,
     },
-    /// A request size is larger than the back end's buffers.
-    #[error("`{source_name}` has requests of {size}, but the back end's buffers have {size_max}")]
+    /// A request size is larger than the backend's buffers.
+    #[error("`{source_name}` has requests of {size}, but the backend's buffers have {size_max}")]
     SizeAboveBuffer {
         /// The source.
         source_name: String,
@@ -70,14 +70,14 @@ pub enum RunError {
         /// The target's size.
         capacity: Bytes,
     },
-    /// The policy may dispatch more requests than the back end can hold.
+    /// The policy may dispatch more requests than the backend can hold.
     #[error(
-        "the drive has a depth of {depth}, but the back end holds {in_flight_max} requests at once"
+        "the drive has a depth of {depth}, but the backend holds {in_flight_max} requests at once"
     )]
     DepthAboveBackend {
         /// The drive's depth K.
         depth: u32,
-        /// The number of requests that the back end can hold.
+        /// The number of requests that the backend can hold.
         in_flight_max: u32,
     },
     /// The run would release nothing.

@@ -33,7 +33,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes a back end on a new file of 4 MiB; `None` with a printed reason if that is not possible.
+/// Makes a backend on a new file of 4 MiB; `None` with a printed reason if that is not possible.
 fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
     let never = AtomicBool::new(false);
     let skip = |reason: String| eprintln!("skipped: {reason}");

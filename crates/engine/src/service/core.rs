@@ -2,7 +2,7 @@
 //! The service without its thread: a host of the policy whose requests come from clients' calls.
 //!
 //! ```text
-//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> back end
+//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> backend
 //!    |   ^                          |                                    ^
 //!  unread: no contract              +--best effort--> shares --window----+
 //!   batch: durable writes, flushes  -- its writes complete --> one flush --> replies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The interface of a service to its store: a back end that moves clients' data.
+//! The interface of a service to its store: a backend that moves clients' data.
 //!
 //! The same core runs on a device through io_uring ([`super::DeviceStore`]), on a simulated drive
 //! in real time (`serve::SimulatedStore`), and on a test's recorder.
@@ -7,7 +7,7 @@
 use tidegate_device::{IoBuffer, IoError};
 use tidegate_host::Backend;
 
-/// A back end whose requests own the memory of their data: the payload's first `size` bytes are the
+/// A backend whose requests own the memory of their data: the payload's first `size` bytes are the
 /// data to write, or the buffer to read into.
 pub trait DataBackend: Backend<Payload = IoBuffer, Fault = IoError> {}
 

@@ -17,7 +17,7 @@ use tidegate_policy::NoticeKind;
 use super::offered::{BATCH_MS, SPREAD, shared};
 use super::promises::{Durable, broken_promises};
 use super::reference::{Fate, Reference};
-use super::scenario::{Place, Scenario, Step};
+use super::scenario::{BlockRange, Scenario, Step};
 use super::store::{BLOCK, EIO, Faults, Store, stamp_of};
 use super::table;
 use crate::service::call::{Awaited, Call, CallKind, CallPart, Reply, mailbox};
@@ -135,12 +135,12 @@ impl Bench {
 
     fn take(&mut self, step: Step, export: usize) -> Result<(), String> {
         match step {
-            Step::Read(place) => return self.ask(export, CallKind::Read, place, false),
-            Step::Write { place, is_durable } => {
-                return self.ask(export, CallKind::Write { is_durable }, place, false);
+            Step::Read(range) => return self.ask(export, CallKind::Read, range, false),
+            Step::Write { range, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, range, false);
             }
-            Step::Zero { place, is_durable } => {
-                return self.ask(export, CallKind::Write { is_durable }, place, true);
+            Step::Zero { range, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, range, true);
             }
             Step::Flush => self.flush(export),
             Step::Pause(time) => return self.pause(time),
@@ -172,17 +172,17 @@ impl Bench {
         &mut self,
         export: usize,
         kind: CallKind,
-        place: Place,
+        range: BlockRange,
         is_zero: bool,
     ) -> Result<(), String> {
         let of = self.export(export);
         let (size, block) = (of.spec().size.get(), BLOCK as u64);
-        let begin = if place.is_beyond { size - block } else { place.block * block };
-        let offset = begin + if place.is_odd { 512 } else { 0 };
-        let length = if place.is_beyond { (place.count + 2) * block } else { place.count * block };
+        let begin = if range.is_beyond { size - block } else { range.block * block };
+        let offset = begin + if range.is_odd { 512 } else { 0 };
+        let length = if range.is_beyond { (range.count + 2) * block } else { range.count * block };
         let first = usize::try_from((of.spec().offset.get() + begin) / block).expect("small");
-        let count = usize::try_from(place.count).expect("small");
-        let is_refused = place.is_beyond || offset + length > size || place.is_odd;
+        let count = usize::try_from(range.count).expect("small");
+        let is_refused = range.is_beyond || offset + length > size || range.is_odd;
         let mut stamps = Vec::new();
         let arrival = self.reference.arrive();
         if !is_refused && kind != CallKind::Read && !is_zero {
@@ -202,7 +202,7 @@ impl Bench {
                 self.report.refused += 1;
                 return Ok(());
             }
-            (cut, _) => return Err(format!("{place:?}: {:?}", cut.map(|parts| parts.len()))),
+            (cut, _) => return Err(format!("{range:?}: {:?}", cut.map(|parts| parts.len()))),
         };
         check_parts(&parts, &of, length)?;
         if parts.is_empty() {
