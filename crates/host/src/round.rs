@@ -64,11 +64,13 @@ impl<P: Policy, M> Round<P, M> {
     ///
     /// # Panics
     /// When the policy is full, which it may be to releases only.
+    #[inline]
     pub fn tell(&mut self, now: Time, event: Event) {
         assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 
     /// Offers a request to the policy, or holds it behind the requests of its line.
+    #[inline]
     pub fn release(&mut self, now: Time, line: TaskIndex, request: &Request) {
         // Behind what is held already, if only to keep the order.
         let must_wait = self.held.is_waiting(line);
