@@ -11,20 +11,11 @@ use crate::params::HostParams;
 use crate::round::Requests;
 use crate::sources::{Due, Sources};
 
-<<<<<<< HEAD
-/// A request that completed, and what ended with it.
-pub(crate) struct Ended {
-    pub(crate) request: Request,
-    /// Whether its job ended.
-    pub(crate) is_job: bool,
-    /// Whether that job was its source's last.
-=======
-/// A job of a soft real-time task that ended: its task reports it.
+/// A soft real-time job that ended, which its task reports.
 pub(crate) struct SoftJob {
     pub(crate) task: TaskIndex,
     pub(crate) is_late: bool,
     /// Whether the job was its task's last.
->>>>>>> backend
     pub(crate) is_last: bool,
 }
 
@@ -69,11 +60,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         }
     }
 
-<<<<<<< HEAD
-    /// Counts a completed request.
-    pub(crate) fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) -> Ended {
-=======
-    /// Counts a request that came back; returns the job that ended with it if its task reports it.
+    /// Counts a completed request; returns the job that ended with it if its task reports it.
     #[inline]
     pub(crate) fn complete(
         &mut self,
@@ -81,7 +68,6 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         id: RequestId,
         outcome: Outcome,
     ) -> Option<SoftJob> {
->>>>>>> backend
         self.events += 1;
         let (request, job) = self.ledger.complete(id, outcome);
         *self.left(request.class) -= 1;
@@ -102,13 +88,8 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         })
     }
 
-<<<<<<< HEAD
-    /// Releases a job: passes each of its requests to `release`; returns whether there was room for
-    /// all.
-=======
     /// Releases a job: each of its requests goes to `release`; whether there was room for all.
     #[inline]
->>>>>>> backend
     pub(crate) fn release_job(
         &mut self,
         now: Time,
