@@ -2,7 +2,7 @@
 //! Makes the simulated drive of a drive file, for requests of any kind.
 
 use tidegate_drive::{AnyRequests, Drive, for_any_requests};
-use tidegate_model::{Bytes, DriveFile, DriveKind};
+use tidegate_model::{Bytes, DriveFile};
 
 use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
@@ -15,9 +15,8 @@ const SEED: u64 = 1;
 /// requests that are larger than the drive has times for.
 pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
     let AnyRequests { drive, kind, depth, request_max } = for_any_requests(file, SEED)?;
-    let is_rotational = kind != DriveKind::Ssd;
     let request_max = request_max.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
-    Ok((drive, Looks { is_rotational, depth, request_max }))
+    Ok((drive, Looks { is_rotational: kind.is_rotational(), depth, request_max }))
 }
 
 /// Returns the disk's size: the requested one, at most the drive's capacity.

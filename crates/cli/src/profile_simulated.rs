@@ -11,7 +11,7 @@ use tidegate_measure::{
     Experiment, Journal, Kind, Origin, OutputFile, Profile, ProfileError, ProfileParams, Progress,
     Step, TimeLeft, Warning, merge, origin,
 };
-use tidegate_model::drive_file::Identity;
+use tidegate_model::drive_file::{Identity, Parts};
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
 use tidegate_report::PlanReport;
 
@@ -91,7 +91,7 @@ fn drive_of(
     seed: u64,
 ) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
     // Tables alone are not measured again unless asked: that returns the tables.
-    let parts = tidegate_drive::parts_of(file).unwrap_or(DriveKind::Mechanical);
+    let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
     let kind = arguments.model.map_or(parts, DriveKind::from);
     if kind != DriveKind::Pseudo {
         let drive =
@@ -131,8 +131,7 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
 /// stands for it, and how deep it is measured.
 fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
     // Not of its text: a drive file that is added to stays the drive that it is.
-    let parts = DriveFile { batch: Vec::new(), drain: Vec::new(), ..file.clone() };
-    let hash = tidegate_device::facts::hashed(&format!("{:?}{:?}", parts.mechanics, parts.ssd));
+    let hash = tidegate_device::facts::hashed(&file.parts_text());
     let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
     let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };
     format!("{} as {} {hash}{of_tables}, 1 to {} at once", file.name, kind.name(), params.depth)

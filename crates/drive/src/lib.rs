@@ -24,7 +24,6 @@ pub use amortised::Amortised;
 pub use drive_queue::{Done, DriveQueue, Work};
 pub use make::{
     AnyRequests, BuildError, access_time, build, for_any_requests, from_parts, measured_table,
-    parts_of,
 };
 pub use named::{NamedError, named};
 pub use pseudo::{LongestTimes, PseudoDisk};

@@ -7,12 +7,12 @@
 //! - [`from_parts`] makes one for no workload in particular, from the file's parts.
 //! - [`for_any_requests`] makes one from parts or tables, for users whose requests nobody knows.
 //!
-//! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`parts_of`]). A file
+//! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A file
 //! without parts has only tables. A disk that is served or attached then is a pseudo-disk, which
 //! takes the longest times that the tables allow. A drive that is measured or replayed must have
 //! parts: measuring a table would return the table.
 
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::ssd::SsdError;
 use tidegate_model::{AccessTime, BatchTable, Bytes, DriveFile, DriveKind, Op, Workload};
@@ -124,13 +124,6 @@ pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&Measured
     file.batch.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// Returns the kind of drive that the file's parts make: mechanics before chips; `None` for a file
-/// that has only tables.
-pub fn parts_of(file: &DriveFile) -> Option<DriveKind> {
-    let mechanical = file.mechanics.as_ref().map(|_| DriveKind::Mechanical);
-    mechanical.or(file.ssd.as_ref().map(|_| DriveKind::Ssd))
-}
-
 /// Builds a simulated drive from the sections of the file that describe its parts, for any
 /// workload.
 ///
@@ -141,12 +134,11 @@ pub fn from_parts(
     file: &DriveFile,
     seed: u64,
 ) -> Result<Box<dyn Drive + Send>, BuildError> {
-    match (kind, &file.mechanics, &file.ssd) {
-        (DriveKind::Mechanical, Some(mechanics), _) => {
+    match file.parts_of(kind).ok_or_else(|| missing(kind, &file.name))? {
+        Parts::Mechanics(mechanics) => {
             Ok(Box::new(MechanicalDrive::new(mechanics, file.depth, seed)?))
         }
-        (DriveKind::Ssd, _, Some(ssd)) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
-        _ => Err(missing(kind, &file.name)),
+        Parts::Ssd(ssd) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
     }
 }
 
@@ -171,7 +163,7 @@ pub struct AnyRequests {
 /// # Errors
 /// [`BuildError`] if the parts do not fit together, or the file has neither parts nor tables.
 pub fn for_any_requests(file: &DriveFile, seed: u64) -> Result<AnyRequests, BuildError> {
-    if let Some(kind) = parts_of(file) {
+    if let Some(kind) = file.parts().map(Parts::kind) {
         let drive = from_parts(kind, file, seed)?;
         return Ok(AnyRequests { drive, kind, depth: file.depth, request_max: None });
     }
@@ -200,7 +192,7 @@ pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
 }
 
 fn missing(kind: DriveKind, drive: &str) -> BuildError {
-    let section = if kind == DriveKind::Ssd { "ssd" } else { "mechanics" };
+    let section = kind.section().unwrap_or("mechanics");
     BuildError::SectionMissing { drive: drive.to_owned(), section }
 }
 

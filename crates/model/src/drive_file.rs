@@ -12,19 +12,21 @@ use toml::Spanned;
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
 use crate::file_error::FileError;
-use crate::mechanics::{Mechanics, WriteBack};
+use crate::mechanics::Mechanics;
 use crate::quantity::Quantity;
 use crate::ssd::Ssd;
 use crate::task::Op;
-use crate::units::{Bytes, Duration, Lba};
+use crate::units::{Bytes, Duration};
 
 mod cost_section;
 mod observations;
+mod parts;
 
 use cost_section::RawCost;
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
+pub use parts::Parts;
 
 /// The simulated drive that stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,6 +44,9 @@ pub enum DriveKind {
 }
 
 impl DriveKind {
+    /// All of them; where a file has several sections, the first of these decides.
+    pub const ALL: [Self; 4] = [Self::Mechanical, Self::Ssd, Self::Recorded, Self::Pseudo];
+
     /// Returns the name in files and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
@@ -321,12 +326,7 @@ impl DriveFile {
     /// Returns whether the drive is known to hold writes in its cache and to write them later:
     /// according to its mechanics or parts, or to the host's report at measurement.
     pub fn defers_writes(&self) -> bool {
-        let is_mechanical_so = |mechanics: &Mechanics| {
-            let cache = mechanics.cache.as_ref();
-            cache.is_some_and(|cache| cache.write_back == WriteBack::On)
-        };
-        self.mechanics.as_deref().is_some_and(is_mechanical_so)
-            || self.ssd.as_deref().is_some_and(|ssd| ssd.cache.write_back)
+        self.all_parts().any(Parts::defers_writes)
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
@@ -343,13 +343,7 @@ impl DriveFile {
 
     /// Returns the drive's capacity if the file states it.
     pub fn capacity(&self) -> Option<Bytes> {
-        match (&self.mechanics, &self.ssd) {
-            (Some(mechanics), _) => {
-                mechanics.sectors.checked_mul(Lba::SECTOR_BYTES).map(Bytes::new)
-            }
-            (None, Some(ssd)) => Some(ssd.capacity()),
-            (None, None) => None,
-        }
+        self.parts().and_then(Parts::capacity)
     }
 
     /// Returns the text of this drive file; `parse` reads it back to an equal value.

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tidegate_model::drive_file::Parts;
 use tidegate_model::{DriveFile, Duration, FileError};
 use tidegate_report::drive::ReplayReport;
 use tidegate_sim::replay::{TraceError, TraceRequest, demerit, read_trace};
@@ -48,7 +49,7 @@ fn compare<'a>(
     trace: &[TraceRequest],
     arguments: &ReplayArguments,
 ) -> Result<ReplayReport<'a>, Failure> {
-    let Some(kind) = tidegate_drive::parts_of(file) else {
+    let Some(kind) = file.parts().map(Parts::kind) else {
         return Err(Failure::input(
             format!("`{}` has tables only: nothing says where its sectors lie", file.name),
             "name a drive with [mechanics] or [ssd], for example one that `tidegate drive import` made",

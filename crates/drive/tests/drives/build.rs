@@ -3,8 +3,9 @@
 
 use crate::common::{at, finish, measured, requests, table};
 use tidegate_drive::{
-    BuildError, Drive, build, builtin, for_any_requests, from_parts, measured_table, parts_of,
+    BuildError, Drive, build, builtin, for_any_requests, from_parts, measured_table,
 };
+use tidegate_model::drive_file::Parts;
 use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
 
 const ROW: [u64; 7] = [100, 200, 300, 500, 700, 800, 900];
@@ -110,7 +111,10 @@ fn parts_come_before_tables_and_tables_are_no_parts() {
     ];
     for (file, parts, kind, request_max) in cases {
         let made = for_any_requests(file, 1).unwrap();
-        assert_eq!((parts_of(file), made.kind, made.request_max), (parts, kind, request_max));
+        assert_eq!(
+            (file.parts().map(Parts::kind), made.kind, made.request_max),
+            (parts, kind, request_max)
+        );
     }
     let refused = from_parts(DriveKind::Mechanical, &tables, 1).err();
     assert!(matches!(refused, Some(BuildError::SectionMissing { section: "mechanics", .. })));

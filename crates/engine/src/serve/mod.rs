@@ -26,6 +26,7 @@ use std::sync::Arc;
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_device::{Access, OpenError, memory_file};
 use tidegate_drive::NamedError;
+use tidegate_model::drive_file::Parts;
 use tidegate_model::serve_file::{BackingReference, Bound, Layout, Named};
 use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
@@ -309,7 +310,7 @@ impl Prepared {
         file: &DriveFile,
     ) -> Result<Box<dyn tidegate_drive::Drive + Send>, ServeError> {
         let (bound, _) = self.bound.as_ref().expect("a drive is known");
-        let kind = tidegate_drive::parts_of(file).unwrap_or(DriveKind::Pseudo);
+        let kind = file.parts().map_or(DriveKind::Pseudo, Parts::kind);
         Ok(tidegate_drive::build(kind, &bound.workload, Some(file), SEED)?)
     }
 

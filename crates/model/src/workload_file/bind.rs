@@ -211,7 +211,7 @@ pub(super) fn covering_table(
 
 /// Returns the advice to measure: a simulated drive by its name or file, any other as a device.
 fn how_to_measure(drive: &DriveFile, options: &str) -> String {
-    let is_simulated = drive.mechanics.is_some() || drive.ssd.is_some();
+    let is_simulated = drive.parts().is_some();
     let target = if is_simulated { "NAME|FILE -o NEW.drive.toml" } else { "DEVICE|FILE" };
     format!("measure it with `tidegate profile {target} {options}`, or name another drive")
 }

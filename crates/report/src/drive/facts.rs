@@ -6,9 +6,9 @@ mod measured;
 mod parts;
 
 use tidegate_drive::recorded::Recording;
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::mechanics::MechanicsError;
-use tidegate_model::{Bytes, DriveFile, DriveKind};
+use tidegate_model::{DriveFile, DriveKind};
 
 use crate::figures;
 use crate::figures::thousands;
@@ -17,7 +17,7 @@ use crate::paragraph::Fact;
 /// The drive in one line.
 pub(crate) fn sentence(file: &DriveFile) -> String {
     let capacity =
-        capacity(file).map_or(String::new(), |size| format!(", {}", figures::decimal(size)));
+        file.capacity().map_or(String::new(), |size| format!(", {}", figures::decimal(size)));
     let mechanics = file.mechanics.as_ref();
     let speed = mechanics.map(|mechanics| format!(", {} rpm", thousands(mechanics.rpm.into())));
     let requests = figures::count(file.depth as usize, "request");
@@ -29,12 +29,14 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     let mut facts = vec![("Drive", sentence(file))];
     facts.extend(identity(file));
     facts.push(("Simulated", simulated(file)));
-    if let Some(mechanics) = &file.mechanics {
-        facts.extend(parts::mechanics(mechanics)?);
-    }
-    if let Some(ssd) = &file.ssd {
-        let section = serde_json::to_value(ssd).expect("a section is plain data");
-        facts.extend(parts::section("Flash", &section));
+    for section in file.all_parts() {
+        match section {
+            Parts::Mechanics(mechanics) => facts.extend(parts::mechanics(mechanics)?),
+            Parts::Ssd(ssd) => {
+                let section = serde_json::to_value(ssd).expect("a section is plain data");
+                facts.extend(parts::section("Flash", &section));
+            }
+        }
     }
     let limits = [("Starvation", file.starvation_max), ("Flush", file.flush_max)];
     let limits = limits.into_iter().filter_map(|(label, limit)| Some((label, limit?)));
@@ -49,22 +51,15 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     Ok(facts)
 }
 
-/// What hosts can address, where the file says it.
-pub(crate) fn capacity(file: &DriveFile) -> Option<Bytes> {
-    file.capacity().or_else(|| file.ssd.as_ref().map(|ssd| ssd.capacity()))
-}
-
 /// The kinds of simulated drive that the file has data for, its own first.
 pub(crate) fn kinds(file: &DriveFile) -> Vec<DriveKind> {
     let is_recorded = |table: &MeasuredTable| Recording::new(table).is_ok();
-    let all = [
-        (DriveKind::Mechanical, file.mechanics.is_some()),
-        (DriveKind::Ssd, file.ssd.is_some()),
-        (DriveKind::Recorded, file.batch.iter().any(is_recorded)),
-        (DriveKind::Pseudo, !file.batch.is_empty()),
-    ];
-    let mut kinds: Vec<DriveKind> =
-        all.into_iter().filter_map(|(kind, has_data)| has_data.then_some(kind)).collect();
+    let has_data = |kind: &DriveKind| match kind {
+        DriveKind::Mechanical | DriveKind::Ssd => file.parts_of(*kind).is_some(),
+        DriveKind::Recorded => file.batch.iter().any(is_recorded),
+        DriveKind::Pseudo => !file.batch.is_empty(),
+    };
+    let mut kinds: Vec<DriveKind> = DriveKind::ALL.into_iter().filter(has_data).collect();
     kinds.sort_by_key(|&kind| kind != file.kind);
     kinds
 }

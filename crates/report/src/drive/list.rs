@@ -76,7 +76,7 @@ impl<'a, T> DriveReport<'a, T> {
             kind: file.kind.name(),
             kinds: facts::kinds(file).into_iter().map(DriveKind::name).collect(),
             model: file.identity.model.as_deref(),
-            capacity_bytes: facts::capacity(file).map(Bytes::get),
+            capacity_bytes: file.capacity().map(Bytes::get),
             depth: file.depth,
             tables: file.batch.iter().map(table).collect(),
         }

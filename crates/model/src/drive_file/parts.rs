@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The sections of a drive file that describe what a drive is made of. Code that tells them apart
+//! matches [`Parts`], so that a further section stops the build wherever it counts.
+
+use super::{DriveFile, DriveKind};
+use crate::mechanics::{Mechanics, WriteBack};
+use crate::ssd::Ssd;
+use crate::units::{Bytes, Lba};
+
+/// What a drive is made of, as one section of its file describes it.
+#[derive(Debug, Clone, Copy)]
+pub enum Parts<'a> {
+    /// `[mechanics]`.
+    Mechanics(&'a Mechanics),
+    /// `[ssd]`.
+    Ssd(&'a Ssd),
+}
+
+impl Parts<'_> {
+    /// Returns the kind of drive that is simulated from them.
+    pub const fn kind(self) -> DriveKind {
+        match self {
+            Self::Mechanics(_) => DriveKind::Mechanical,
+            Self::Ssd(_) => DriveKind::Ssd,
+        }
+    }
+
+    /// Returns the capacity; `None` if the section states one that no address reaches.
+    pub fn capacity(self) -> Option<Bytes> {
+        match self {
+            Self::Mechanics(mechanics) => {
+                mechanics.sectors.checked_mul(Lba::SECTOR_BYTES).map(Bytes::new)
+            }
+            Self::Ssd(ssd) => Some(ssd.capacity()),
+        }
+    }
+
+    /// Returns whether the drive holds writes in its cache and writes them later.
+    pub fn defers_writes(self) -> bool {
+        match self {
+            Self::Mechanics(mechanics) => {
+                mechanics.cache.as_ref().is_some_and(|cache| cache.write_back == WriteBack::On)
+            }
+            Self::Ssd(ssd) => ssd.cache.write_back,
+        }
+    }
+}
+
+impl DriveKind {
+    /// Returns the section that a drive of this kind is simulated from; `None` for kinds that are
+    /// simulated from tables.
+    pub const fn section(self) -> Option<&'static str> {
+        match self {
+            Self::Mechanical => Some("mechanics"),
+            Self::Ssd => Some("ssd"),
+            Self::Pseudo | Self::Recorded => None,
+        }
+    }
+
+    /// Returns whether a block device of this kind should say that it rotates. A drive of tables
+    /// should: most such tables were measured of disks.
+    pub const fn is_rotational(self) -> bool {
+        match self {
+            Self::Mechanical | Self::Pseudo | Self::Recorded => true,
+            Self::Ssd => false,
+        }
+    }
+}
+
+impl DriveFile {
+    /// Returns the section that a drive of this kind is simulated from, if the file has it.
+    pub fn parts_of(&self, kind: DriveKind) -> Option<Parts<'_>> {
+        match kind {
+            DriveKind::Mechanical => self.mechanics.as_deref().map(Parts::Mechanics),
+            DriveKind::Ssd => self.ssd.as_deref().map(Parts::Ssd),
+            DriveKind::Pseudo | DriveKind::Recorded => None,
+        }
+    }
+
+    /// Returns every section that the file has, the one that decides first.
+    pub fn all_parts(&self) -> impl Iterator<Item = Parts<'_>> {
+        DriveKind::ALL.into_iter().filter_map(|kind| self.parts_of(kind))
+    }
+
+    /// Returns what the drive is made of: mechanics before chips; `None` for a file that has only
+    /// tables.
+    pub fn parts(&self) -> Option<Parts<'_>> {
+        self.all_parts().next()
+    }
+
+    /// Returns a text that is equal for two files only if their sections are. Interrupted
+    /// measurements are resumed by a hash of it: a change of form makes them other drives.
+    pub fn parts_text(&self) -> String {
+        format!("{:?}{:?}", self.mechanics, self.ssd)
+    }
+}
