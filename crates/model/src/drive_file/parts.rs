@@ -7,7 +7,7 @@ use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
 
-/// What a drive is made of, as one section of its file describes it.
+/// A section of a drive file that describes what the drive is made of.
 #[derive(Debug, Clone, Copy)]
 pub enum Parts<'a> {
     /// `[mechanics]`.
