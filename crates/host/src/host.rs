@@ -5,7 +5,7 @@
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
 //!   next    |                                                     | batch           |
 //!   instant +                                                     v                 |
-//!           |                                                  back end             |
+//!           |                                                  backend              |
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
@@ -27,7 +27,7 @@ use crate::under_way::{Ended, UnderWay};
 /// A run in progress.
 ///
 /// # Panics
-/// All its methods panic if policy or back end break their protocol with the host, or if a run
+/// All its methods panic if policy or backend break their protocol with the host, or if a run
 /// exceeds the counters (584 years, 2^38 requests).
 ///
 /// # Complexity
@@ -169,9 +169,9 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Reports a soft real-time task's end of a job to the policy: that it was late, and that it
-    /// was the stream's last. A job that never ends is not reported. A task in `cheats` reports a
-    /// miss for every job.
+    /// Reports the end of a soft real-time task's job to the policy, if it was late or was the
+    /// stream's last. A job that never ends is not reported. A task in `cheats` reports a miss for
+    /// every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
         if is_late || self.cheats.contains(&task) {
             self.round.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });

@@ -5,7 +5,7 @@
 //!
 //! This module decides what a proof rests on: which requests share a batch, that no request is
 //! offered ahead of earlier held requests of its queue, and that a policy is full only to releases.
-//! The host defines its requests ([`Requests`]); the back end executes them.
+//! The host defines its requests ([`Requests`]); the backend executes them.
 
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
@@ -15,7 +15,7 @@ use crate::held::Held;
 
 /// The host's requests, as a [`Round`] uses them.
 pub trait Requests {
-    /// What travels with a request: the back end's [`Backend::Payload`].
+    /// What travels with a request: the backend's [`Backend::Payload`].
     type Payload;
 
     /// Returns the request with that identifier, which is released and not dispatched.
