@@ -313,10 +313,10 @@ fn what_has_no_place_or_no_name_is_refused() {
     for (keys, why) in [
         (r#""name":"camera","size":"1MiB""#, "`camera` already"),
         (r#""name":"a","size":"1MiB","offset":"1MiB""#, "overlap `rest`"),
-        (r#""name":"a","size":"100GiB""#, "the store ends"),
-        (r#""name":"a","share":"whole""#, "writes over all others"),
-        (r#""name":"a","size":"1001B""#, "no multiple"),
-        (r#""name":"","size":"1MiB""#, "a name that"),
+        (r#""name":"a","size":"100GiB""#, "exceed the store"),
+        (r#""name":"a","share":"whole""#, "overwrites all other exports"),
+        (r#""name":"a","size":"1001B""#, "not a multiple"),
+        (r#""name":"","size":"1MiB""#, "the name is"),
     ] {
         let (is_ok, error) = admit(keys);
         assert!(!is_ok && error.contains(why), "{keys}: {error}");
