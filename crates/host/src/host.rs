@@ -13,7 +13,7 @@
 //! current instant, but a request keeps its nominal `released`: the host's lateness is part of
 //! every response time.
 
-use tidegate_model::{Class, Outcome, RequestId, TaskIndex, Time};
+use tidegate_model::{Outcome, RequestId, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
 use tidegate_stats::Memory;
 
@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::params::HostParams;
 use crate::round::Round;
 use crate::run::{Run, RunEnd};
-use crate::under_way::{Ended, UnderWay};
+use crate::under_way::{SoftJob, UnderWay};
 
 /// A run in progress.
 ///
@@ -161,11 +161,10 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     }
 
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
-        let Ended { request, is_job, is_last } = self.under_way.complete(now, id, outcome);
+        let reported = self.under_way.complete(now, id, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
-        if request.class == Class::Soft && is_job {
-            let is_late = request.due.is_some_and(|due| now > due);
-            self.report(now, request.task, is_late, is_last);
+        if let Some(SoftJob { task, is_late, is_last }) = reported {
+            self.report(now, task, is_late, is_last);
         }
     }
 

@@ -65,11 +65,13 @@ impl<P: Policy, M> Round<P, M> {
     ///
     /// # Panics
     /// If the policy is full, which is allowed only for releases.
+    #[inline]
     pub fn tell(&mut self, now: Time, event: Event) {
         assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 
     /// Offers a request to the policy, or holds it behind the held requests of its queue.
+    #[inline]
     pub fn release(&mut self, now: Time, line: TaskIndex, request: &Request) {
         // It waits behind held requests, if only to keep the order.
         let must_wait = self.held.is_waiting(line);
