@@ -14,36 +14,16 @@
 
 mod batches;
 mod choice;
-
-use tidegate_model::Duration;
+mod system;
 
 use crate::Verdict;
-use crate::heterogeneous::MixedTask;
+use crate::mixed_task::MixedTask;
 use crate::search::{HORIZON_NS, verdict};
 
 use batches::Requests;
 
 pub(crate) use choice::{choose, is_provable, unproved};
-
-/// Tasks that share a device in batches limited by cost.
-///
-/// # Invariants
-/// - No request costs more than `cost_max`; `best_effort_fill <= cost_max`.
-/// - `batch_max >= 1`, and the costs hold for batches of `batch_max` requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CostLimitedSystem {
-    /// The tasks.
-    pub tasks: Vec<MixedTask>,
-    /// A: charged once per batch.
-    pub positioning_max: Duration,
-    /// z.
-    pub batch_max: u32,
-    /// Z: the most that the requests of one batch may cost together.
-    pub cost_max: Duration,
-    /// F: best effort fills a batch that leaves no task's request behind up to this total cost;
-    /// 0 = no best effort.
-    pub best_effort_fill: Duration,
-}
+pub use system::CostLimitedSystem;
 
 /// Returns a bound by costs for batches limited by cost, the same for every task.
 ///

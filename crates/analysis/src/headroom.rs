@@ -3,8 +3,8 @@
 
 use tidegate_model::{PolicyName, Workload};
 
-use crate::assessment::sporadic;
 use crate::select::is_provable;
+use crate::shaping::sporadic;
 
 /// Entries beyond which headroom is not computed: each entry needs dozens of analyses.
 const ENTRIES_MAX: usize = 16;

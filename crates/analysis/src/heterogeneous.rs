@@ -15,19 +15,9 @@
 use tidegate_model::{CostModel, Duration, Op, Workload};
 
 use crate::cost_limited::{self, CostLimitedSystem};
+pub use crate::mixed_task::MixedTask;
 use crate::search::{HORIZON_NS, verdict};
 use crate::{SporadicTask, Verdict};
-
-/// A task whose requests have one operation and one cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MixedTask {
-    /// (e, p, d).
-    pub task: SporadicTask,
-    /// c: the cost that each of its requests adds to a batch.
-    pub request_max: Duration,
-    /// The operation of its requests: read or write.
-    pub op: Op,
-}
 
 /// Tasks of different kinds that share a device under dual-queue FIFO.
 #[derive(Debug, Clone, PartialEq, Eq)]

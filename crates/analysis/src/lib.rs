@@ -9,6 +9,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 mod adaptive_drain;
+mod assess;
 mod assessment;
 mod batch_choice;
 mod bounds;
@@ -20,6 +21,7 @@ mod elastic;
 mod gated_drain;
 mod headroom;
 mod inapplicable;
+mod mixed_task;
 mod regulated;
 mod rtio_slots;
 mod search;
@@ -37,7 +39,8 @@ pub mod fifo;
 pub mod heterogeneous;
 pub mod rtio;
 
-pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment, assess, compare};
+pub use assess::{assess, compare};
+pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 pub use bounds::{BoundName, Bounds};
 pub use headroom::{Headroom, headroom};
 pub use inapplicable::Inapplicable;

@@ -7,17 +7,27 @@ use tidegate_model::{
     BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
 };
 
-use crate::assessment::{objection, sporadic};
 use crate::batch_choice::{Choice, Order, Question};
 use crate::bounds::{Bounds, edf_bounds, is_met, zip_bounds};
 use crate::budget::Budget;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
+use crate::shaping::{self, sporadic};
 use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, dqf, elastic, fifo,
-    gated_drain, rtio, rtio_slots,
+    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, deferred, dqf, elastic,
+    fifo, gated_drain, rtio, rtio_slots,
 };
+
+/// Returns the reason for which no analysis applies to this workload under the policy, whatever its
+/// tasks.
+pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
+    shaping::objection(workload, policy).or_else(|| {
+        // If there is no bound at all, that is the better reason.
+        let has_bound = policy.facts().theorem.is_ok();
+        deferred::objection(workload, policy).filter(|_| has_bound)
+    })
+}
 
 /// Returns the bounds of these tasks under a policy with its parameters chosen. The error says why
 /// nothing can be promised, as a sentence without its full stop.

@@ -10,6 +10,7 @@ use tidegate_model::{
     Class, Deadlines, Duration, Intensity, PolicyFacts, PolicyName, RegulatorName, Task, Workload,
 };
 
+use crate::SporadicTask;
 use crate::bounds::Bounds;
 
 /// Returns the shapers around a policy.
@@ -97,6 +98,16 @@ pub(crate) fn note(workload: &Workload) -> Option<String> {
 pub(crate) fn response_limit(task: &Task) -> Duration {
     let buffered = task.outstanding_max.and_then(|jobs| task.period.checked_mul(u64::from(jobs)));
     buffered.map_or(task.deadline, |buffered| task.deadline.min(buffered))
+}
+
+/// Returns the tasks in the form that the analyses take.
+pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
+    let sporadic = |task: &Task| SporadicTask {
+        period: task.period,
+        requests: task.requests,
+        deadline: response_limit(task),
+    };
+    tasks.iter().map(sporadic).collect()
 }
 
 /// Returns the bounds if every task with buffers keeps its period, otherwise none.

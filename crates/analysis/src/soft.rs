@@ -10,9 +10,9 @@
 
 use tidegate_model::{BatchTable, Duration, Theorem, Workload};
 
-use crate::assessment::sporadic;
 use crate::dqf::{self, Demand, window_batches};
 use crate::search::HORIZON_NS;
+use crate::shaping::sporadic;
 use crate::{Assessment, System};
 
 /// One, in parts per billion.

@@ -7,7 +7,18 @@
 //!
 //! Source: the kernel's documentation of I/O priorities; ATA/ATAPI Command Set 3, NCQ priority.
 
-use crate::ring::IoClass;
+/// The kernel's I/O priority class of a request. The kernel's scheduler orders by it, and a driver
+/// may pass it to the device: NCQ has a high priority, which `RealTime` selects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IoClass {
+    /// The thread's class: real time for a thread with real-time scheduling.
+    #[default]
+    Inherited,
+    /// The highest class; it needs permission, see [`is_permitted`].
+    RealTime,
+    /// The class below real time.
+    BestEffort,
+}
 
 /// The position of the class in the kernel's priority number, in bits.
 const CLASS_SHIFT: u16 = 13;

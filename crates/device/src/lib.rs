@@ -30,6 +30,7 @@ mod open_error;
 pub mod ring;
 mod ring_core;
 mod ring_error;
+mod ring_limits;
 mod store;
 mod sysfs;
 pub mod target;

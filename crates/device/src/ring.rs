@@ -19,9 +19,10 @@ use tidegate_model::{Bytes, Duration, Lba, Op};
 
 use crate::buffers::Buffers;
 use crate::io_priority;
+pub use crate::io_priority::IoClass;
 use crate::ring_core::{Held, RingCore, slot_of};
-pub use crate::ring_core::{SIZE_MAX, SLOTS_MAX};
 use crate::ring_error::{IoError, RingError};
+pub use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 use crate::target::{Access, Target};
 use crate::uring::{TARGET, length, length_u32};
 
@@ -38,19 +39,6 @@ pub struct Io {
     pub size: Bytes,
     /// Whether a write must be on the medium before it completes.
     pub fua: bool,
-}
-
-/// The kernel's I/O priority class of a request. The kernel's scheduler orders by it, and a driver
-/// may pass it to the device: NCQ has a high priority, which `RealTime` selects.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum IoClass {
-    /// The thread's class: real time for a thread with real-time scheduling.
-    #[default]
-    Inherited,
-    /// The highest class; it needs permission, see [`crate::io_priority::is_permitted`].
-    RealTime,
-    /// The class below real time.
-    BestEffort,
 }
 
 /// The result of a request.

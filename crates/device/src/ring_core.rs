@@ -17,15 +17,10 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
-use crate::ring_error::{IoError, RingError};
+use crate::ring_error::{IoError, RingError, errno_of};
+use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 use crate::target::{Access, Target};
-use crate::uring::{TARGET, errno_of, outcome, refused, timespec};
-
-/// The largest number of slots of a ring.
-pub const SLOTS_MAX: u32 = 4096;
-
-/// The largest request of a ring.
-pub const SIZE_MAX: Bytes = Bytes::new(256 << 20);
+use crate::uring::{TARGET, outcome, refused, timespec};
 
 /// The longest time that a closing ring waits for each further completion.
 const LAST_WAIT: Duration = Duration::from_ms(10_000);

@@ -6,8 +6,7 @@ use std::convert::Infallible;
 use rustix::io::Errno;
 use tidegate_model::Bytes;
 
-use crate::ring_core::{SIZE_MAX, SLOTS_MAX};
-use crate::uring::errno_of;
+use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 
 /// Why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -114,4 +113,9 @@ pub enum RingError {
         /// The kernel's error.
         source: Errno,
     },
+}
+
+/// Returns the error number of a failed system call.
+pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

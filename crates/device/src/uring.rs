@@ -5,7 +5,7 @@ use io_uring::types::{Fixed, Timespec};
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration};
 
-use crate::ring_error::{IoError, RingError};
+use crate::ring_error::{IoError, RingError, errno_of};
 
 /// The target, which is the ring's only registered file.
 pub(crate) const TARGET: Fixed = Fixed(0);
@@ -26,11 +26,6 @@ pub(crate) fn timespec(timeout: Duration) -> Timespec {
 
 pub(crate) fn refused(step: &'static str, error: &std::io::Error) -> RingError {
     RingError::Setup { step, source: errno_of(error) }
-}
-
-/// Returns the error number of a failed system call.
-pub(crate) fn errno_of(error: &std::io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 pub(crate) fn length(size: Bytes) -> usize {

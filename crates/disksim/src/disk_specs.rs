@@ -19,6 +19,7 @@ use super::tree::Value;
 use known::{
     COMPLETIONS, KNOWN, OVERHEADS, PREPARATION, RECONNECT, SCHEDULER_KNOWN, SNEAKY_HITS, WRITE_SEEK,
 };
+use schedulers::SchedulerSpecs;
 
 /// The contents of a `disksim_disk` block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -55,19 +56,6 @@ pub(crate) struct DiskSpecs {
     pub(crate) reads_on_arrival: bool,
     pub(crate) write_segment_apart: bool,
     pub(crate) write_seek_ns_min: u64,
-}
-
-/// The contents of its `disksim_ioqueue` block.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct SchedulerSpecs {
-    /// The number of the policy.
-    pub(crate) policy: u32,
-    /// 0: waiting gives a request no preference.
-    pub(crate) timeout_scheme: u32,
-    /// The seconds after which a request is preferred, or the weight of waiting.
-    pub(crate) timeout: u32,
-    /// Whether requests of high priority have their own queue.
-    pub(crate) has_priorities: bool,
 }
 
 impl DiskSpecs {

@@ -17,7 +17,6 @@ use tidegate_stats::Memory;
 
 use crate::device_backend::BackendError;
 use crate::device_watch::DeviceWatch;
-use crate::limits;
 use crate::params::{RunError, RunParams};
 
 /// The largest number of outstanding requests (held, queued and in flight together); their records
@@ -70,7 +69,7 @@ fn run_policy<B: Backend<Payload = ()>>(
 where
     BackendError: From<B::Error>,
 {
-    limits::check(params)?;
+    params.check()?;
     let host_params = HostParams {
         seed: params.seed,
         capacity: params.limits.capacity,

@@ -7,7 +7,7 @@
 //! tables is derived: it holds for batches of one kind because it covers every entry, and for mixed
 //! batches by assumption.
 
-use crate::drive_file::MeasuredTable;
+use crate::drive_file::tables::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 

@@ -4,16 +4,12 @@
 //! `tidegate profile` writes it; `check`, `sim` and `run` read it. Its times are integer
 //! nanoseconds with the unit in the name (`ns_max`), because programs write them.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
 use crate::file_error::FileError;
 use crate::mechanics::Mechanics;
-use crate::quantity::Quantity;
 use crate::ssd::Ssd;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -21,12 +17,15 @@ use crate::units::{Bytes, Duration};
 mod cost_section;
 mod observations;
 mod parts;
+pub(crate) mod tables;
 
 use cost_section::RawCost;
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 pub use parts::Parts;
+pub use tables::MeasuredTable;
+use tables::{RawTable, read_tables, write_table};
 
 /// The simulated drive that stands for a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -134,40 +133,6 @@ impl Identity {
     pub const DEFERS_WRITES: &'static str = "write cache: write back";
 }
 
-/// Measured times of 1, 2, .. n requests at once, for one operation and size.
-///
-/// # Shape
-/// Entry `i - 1` of every list holds for i requests. A list of quantiles is as long as `ns_max`, or
-/// empty if it was not measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MeasuredTable {
-    /// Read or write; `None` in an inline drive means both.
-    pub op: Option<Op>,
-    /// Size of every request; `None` in an inline drive means every size.
-    pub size: Option<Bytes>,
-    /// The longest measured times; bounds use `table` instead.
-    pub ns_max: Vec<u64>,
-    /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
-    pub quantiles_ns: [Vec<u64>; 6],
-    /// Number of samples of each batch.
-    pub samples: Option<u64>,
-    /// The statement of confidence that this number of samples supports.
-    pub confidence: Option<String>,
-    /// Number of requests on the drive, in a table of priority; `None` means as many as it accepts.
-    pub depth: Option<u32>,
-    /// The running maximum of `ns_max`.
-    pub table: BatchTable,
-}
-
-impl MeasuredTable {
-    /// The levels of the quantiles, in parts per million: the minimum, 10 %, 50 %, 90 %, 99 % and
-    /// 99.9 %.
-    pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
-}
-
-/// The longest time of a batch: one day. A larger figure has another unit, or is not of a disk.
-const TIME_NS_MAX: u64 = 86_400_000_000_000;
-
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawDrive {
@@ -206,53 +171,6 @@ struct RawDrive {
     ssd: Option<Spanned<Box<Ssd>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<toml::Table>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTable {
-    op: Op,
-    size: Spanned<SizeText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    confidence: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    depth: Option<u32>,
-    ns_max: Spanned<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_p999: Option<Spanned<Vec<u64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_p99: Option<Spanned<Vec<u64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_p90: Option<Spanned<Vec<u64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_p50: Option<Spanned<Vec<u64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_p10: Option<Spanned<Vec<u64>>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ns_min: Option<Spanned<Vec<u64>>>,
-}
-
-/// A size that is written with a unit, as people write it.
-struct SizeText(Bytes);
-
-impl Serialize for SizeText {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_string())
-    }
-}
-
-impl<'de> Deserialize<'de> for SizeText {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Bytes::deserialize(deserializer).map(Self)
-    }
-}
-
-impl Serialize for Op {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }
 
 impl DriveFile {
@@ -323,13 +241,6 @@ impl DriveFile {
         })
     }
 
-    /// Returns whether the drive is known to hold writes in its cache and to write them later:
-    /// according to its mechanics or parts, or to the host's report at measurement.
-    pub fn defers_writes(&self) -> bool {
-        self.all_parts().any(Parts::defers_writes)
-            || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
-    }
-
     /// Returns the number of requests on the drive when the starvation bound was measured for such
     /// requests or larger ones; `None` if it was not measured for them.
     pub fn starvation_depth_of(&self, op: Op, size: Bytes) -> Option<u32> {
@@ -339,11 +250,6 @@ impl DriveFile {
         }
         let covering = self.starvation_of.iter().filter(|it| it.op == op && it.size >= size);
         covering.map(|kind| kind.depth.unwrap_or(unsaid)).max()
-    }
-
-    /// Returns the drive's capacity if the file states it.
-    pub fn capacity(&self) -> Option<Bytes> {
-        self.parts().and_then(Parts::capacity)
     }
 
     /// Returns the text of this drive file; `parse` reads it back to an equal value.
@@ -391,108 +297,5 @@ fn read_ssd(raw: Spanned<Box<Ssd>>) -> Result<Box<Ssd>, FileError> {
     match ssd.check() {
         Ok(()) => Ok(ssd),
         Err(error) => Err(FileError::new(span, format!("[ssd] {error}"), error.help)),
-    }
-}
-
-fn read_tables(
-    raw: Vec<RawTable>,
-    section: &str,
-    depth: u32,
-) -> Result<Vec<MeasuredTable>, FileError> {
-    let mut tables: Vec<MeasuredTable> = Vec::with_capacity(raw.len());
-    for raw_table in raw {
-        let size_span = raw_table.size.span();
-        let table = read_table(raw_table, section, depth)?;
-        if tables.iter().any(|other| other.op == table.op && other.size == table.size) {
-            let (op, size) = (table.op.map_or("", Op::name), table.size.unwrap_or_default());
-            return Err(FileError::new(
-                size_span,
-                format!("this is a second [[{section}]] table for {op} of {size}"),
-                "keep one table for each operation and size",
-            ));
-        }
-        tables.push(table);
-    }
-    Ok(tables)
-}
-
-fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable, FileError> {
-    let size = raw.size.get_ref().0;
-    if size.get() == 0 {
-        return Err(FileError::new(
-            raw.size.span(),
-            "size is 0: every request moves at least one byte",
-            format!("write the size of each request, for example {}", Bytes::EXAMPLE),
-        ));
-    }
-    let entries = raw.ns_max.get_ref().len();
-    if entries > depth as usize {
-        return Err(FileError::new(
-            raw.ns_max.span(),
-            format!("the table has {entries} entries, but the drive accepts {depth} requests"),
-            format!("give at most {depth} entries, or a larger depth"),
-        ));
-    }
-    let table = batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?;
-    let quantiles = [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
-    for list in quantiles.iter().flatten() {
-        if list.get_ref().len() != entries {
-            return Err(FileError::new(
-                list.span(),
-                format!("this list has {} entries, but ns_max has {entries}", list.get_ref().len()),
-                format!(
-                    "give one entry for each entry of ns_max in [[{section}]], or delete the list"
-                ),
-            ));
-        }
-    }
-    Ok(MeasuredTable {
-        op: Some(raw.op),
-        size: Some(size),
-        table,
-        ns_max: raw.ns_max.into_inner(),
-        quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
-        samples: raw.samples,
-        confidence: raw.confidence,
-        depth: raw.depth,
-    })
-}
-
-/// Returns the batch table of a list of maxima whose text is at `span`.
-pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTable, FileError> {
-    if let Some(time_ns) = ns_max.iter().find(|&&time_ns| time_ns > TIME_NS_MAX) {
-        return Err(FileError::new(
-            span,
-            format!("a batch of {time_ns} ns takes longer than a day"),
-            "list the times in nanoseconds",
-        ));
-    }
-    let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
-    BatchTable::new(&times).map_err(|error| {
-        FileError::new(
-            span,
-            error.to_string(),
-            "list b(1), b(2), .. in nanoseconds: the longest time of 1, 2, .. requests at once",
-        )
-    })
-}
-
-fn write_table(table: &MeasuredTable) -> RawTable {
-    let spanned = |list: &Vec<u64>| Spanned::new(0..0, list.clone());
-    let measured = |list: &Vec<u64>| (!list.is_empty()).then(|| spanned(list));
-    let [min, p10, p50, p90, p99, p999] = &table.quantiles_ns;
-    RawTable {
-        op: table.op.expect("a table of a drive file has an operation"),
-        size: Spanned::new(0..0, SizeText(table.size.expect("a table of a drive file has a size"))),
-        samples: table.samples,
-        confidence: table.confidence.clone(),
-        depth: table.depth,
-        ns_max: spanned(&table.ns_max),
-        ns_p999: measured(p999),
-        ns_p99: measured(p99),
-        ns_p90: measured(p90),
-        ns_p50: measured(p50),
-        ns_p10: measured(p10),
-        ns_min: measured(min),
     }
 }

@@ -6,7 +6,7 @@
 //! exhaustively, so a new policy, theorem or contract breaks the build wherever it matters.
 
 use crate::contracts::DriveContract;
-use crate::names::{PolicyName, RegulatorName};
+use crate::regulator::RegulatorName;
 
 pub(crate) mod unproved;
 
@@ -181,32 +181,6 @@ impl PolicyFacts {
     /// Returns whether its real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
         matches!(self.contract, Some(DriveContract::Priority))
-    }
-}
-
-impl RegulatorName {
-    /// Returns whether tasks' reports about their own service change its behaviour.
-    pub const fn is_steered(self) -> bool {
-        match self {
-            Self::Mdn | Self::MdnExtended => true,
-            Self::DepthLimit | Self::TokenBucket | Self::TokensPerTask => false,
-        }
-    }
-
-    /// Returns whether it does nothing without its own parameters.
-    pub const fn needs_parameters(self) -> bool {
-        match self {
-            Self::DepthLimit => true,
-            Self::TokenBucket | Self::Mdn | Self::MdnExtended | Self::TokensPerTask => false,
-        }
-    }
-}
-
-impl PolicyName {
-    /// Returns whether the same theorem bounds both policies.
-    pub fn shares_bounds_with(self, other: Self) -> bool {
-        let [own, others] = [self.facts().theorem, other.facts().theorem];
-        self == other || (own.is_ok() && own == others)
     }
 }
 

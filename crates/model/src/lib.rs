@@ -8,6 +8,9 @@
 #![warn(clippy::float_arithmetic)]
 #![deny(clippy::wildcard_enum_match_arm)]
 
+#[macro_use]
+mod named;
+
 pub mod access_time;
 pub mod batch_cost;
 pub mod batch_table;
@@ -25,6 +28,7 @@ pub mod parameters;
 pub mod plan;
 pub mod quantity;
 pub mod random;
+pub mod regulator;
 pub mod request;
 pub mod serve_file;
 pub mod soft_table;
@@ -48,10 +52,11 @@ pub use facts::{
     UnprovedDepth,
 };
 pub use file_error::FileError;
-pub use names::{PolicyName, RegulatorName};
+pub use names::PolicyName;
 pub use parameters::Parameters;
 pub use plan::Plan;
 pub use random::Random;
+pub use regulator::RegulatorName;
 pub use request::{Outcome, Request, RequestId, Tag};
 pub use serve_file::ServeFile;
 pub use soft_table::SoftTable;

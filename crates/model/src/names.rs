@@ -1,46 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The names of policies and regulators, which are fixed because files and scripts use them, and
-//! the facts of each policy.
+//! The names of policies, which are fixed because files and scripts use them, and the facts of each
+//! policy.
 
 use crate::contracts::DriveContract;
 use crate::facts::{
     BatchLimit, ConservesWork, Deadlines, DispatchMode, Knowledge, PolicyFacts, Theorem,
     UnprovedDepth, row, shaped, unproved,
 };
-
-/// Defines an enum of names: its variants, the list `ALL`, and their texts.
-#[macro_export]
-macro_rules! names {
-    (
-        $(#[$about:meta])*
-        pub enum $Name:ident { $($(#[$rule:meta])* $Variant:ident => $text:literal,)+ }
-    ) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $Name { $($(#[$rule])* $Variant,)+ }
-
-        impl $Name {
-            /// All names, in the order in which help and messages list them.
-            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$Variant),+];
-
-            /// Returns the name in files and on the command line.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$Variant => $text,)+ }
-            }
-
-            /// Returns the variant with this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|known| known.name() == name)
-            }
-        }
-
-        impl std::fmt::Display for $Name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.name())
-            }
-        }
-    };
-}
+use crate::regulator::RegulatorName;
 
 names! {
     /// The policies, by the names that files and scripts use.
@@ -101,22 +68,6 @@ names! {
         MqDeadline => "mq-deadline",
         /// A model of Linux `bfq` in its strict mode.
         BfqStrict => "bfq-strict",
-    }
-}
-
-names! {
-    /// The regulators, which wrap a policy and decide when requests reach it.
-    pub enum RegulatorName {
-        /// Limits the requests on the drive.
-        DepthLimit => "depth-limit",
-        /// Limits best effort to a fixed rate.
-        TokenBucket => "token-bucket",
-        /// Limits best effort to a rate that missed-deadline notices control.
-        Mdn => "mdn",
-        /// As `mdn`, but the rate grows only when a stream ends.
-        MdnExtended => "mdn-extended",
-        /// Limits each task by its own tokens: a task delays only itself.
-        TokensPerTask => "tokens-per-task",
     }
 }
 
@@ -196,5 +147,11 @@ impl PolicyName {
             Self::MqDeadline => row(UpToDepth, Err(unproved::MQ_DEADLINE), None, Ignored, Conserves::Nothing, Nothing),
             Self::BfqStrict => row(OneAtATime, Err(unproved::BFQ_STRICT), None, Ignored, Conserves::Nothing, Nothing),
         }
+    }
+
+    /// Returns whether the same theorem bounds both policies.
+    pub fn shares_bounds_with(self, other: Self) -> bool {
+        let [own, others] = [self.facts().theorem, other.facts().theorem];
+        self == other || (own.is_ok() && own == others)
     }
 }

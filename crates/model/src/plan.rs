@@ -7,8 +7,8 @@
 use crate::batch_cost::{BatchCost, RequestCharges};
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
-use crate::names::RegulatorName;
 use crate::parameters::Parameters;
+use crate::regulator::RegulatorName;
 use crate::task::Task;
 use crate::units::Duration;
 use crate::workload::Workload;

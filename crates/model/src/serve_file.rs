@@ -10,6 +10,7 @@ mod exports;
 mod layout;
 mod listen;
 mod raw;
+mod wanted;
 mod workload;
 mod written;
 
@@ -25,57 +26,18 @@ use crate::names::PolicyName;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
-use crate::workload_file::{Policy, check_size};
+use crate::workload_file::Policy;
 
+use exports::sized;
 use raw::{RawExport, RawServe, RawSnippet};
 use workload::PHANTOM;
 use written::Written;
 
 pub use layout::Layout;
+pub use listen::{BackingReference, Listen, Named, Tls};
 
 /// The largest best-effort request by default.
 const SIZE_MAX_DEFAULT: Bytes = Bytes::from_kib(1024);
-
-/// A text with its position in the file.
-pub type Named = Spanned<String>;
-
-/// Where the data are.
-#[derive(Debug, Clone, PartialEq)]
-pub enum BackingReference {
-    /// A block device or file.
-    Path(Named),
-    /// A simulated drive in real time; its data in memory, or in the file `store`.
-    Simulated {
-        /// The simulated drive.
-        drive: Named,
-        /// The data file; `None` keeps the data in memory.
-        store: Option<Named>,
-    },
-}
-
-/// Where clients connect.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Listen {
-    /// A socket in the file system; `None` puts it beside the serve file.
-    Unix(Option<Named>),
-    /// Address and port.
-    Tcp {
-        /// The address as written.
-        address: Named,
-        /// The clients' authentication.
-        tls: Option<Tls>,
-    },
-}
-
-/// Encryption of connections; a client without a key or certificate is refused.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Tls {
-    /// A file of names and keys.
-    Psk(Named),
-    /// A folder with the server's certificate and the certificate of the authority that signed the
-    /// clients' certificates.
-    Certificates(Named),
-}
 
 /// A serve file that is valid in itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,7 +101,7 @@ impl ServeFile {
         policy.regulate_tasks();
         let exports = raw.export.iter().map(|export| Written::read(export, raw.read_only));
         let exports = exports.collect::<Result<Vec<_>, _>>()?;
-        layout::check_names(&raw.export)?;
+        exports::check_names(&raw.export)?;
         let with_contract = raw.export.iter().find_map(|export| export.contract.as_ref());
         if let Some(contract) = with_contract.filter(|_| raw.drive.is_none())
             && matches!(backing, BackingReference::Path(_))
@@ -189,7 +151,7 @@ impl ServeFile {
             toml::from_str(text).map_err(|error| FileError::from_toml(&error))?
         };
         let Written { spec, wanted, .. } = Written::read(&raw, false)?;
-        layout::check_names(std::slice::from_ref(&raw))?;
+        exports::check_names(std::slice::from_ref(&raw))?;
         Ok(NewExport::of(spec, wanted.to_place()))
     }
 
@@ -388,10 +350,4 @@ fn largest_contract(exports: &[RawExport]) -> Option<Spanned<Bytes>> {
     let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
     let sizes = contracts.map(|contract| &contract.get_ref().size_max);
     sizes.max_by_key(|size| *size.get_ref()).cloned()
-}
-
-/// Checks that a size is a whole number of sectors.
-fn sized(size: &Spanned<Bytes>) -> Result<Bytes, FileError> {
-    check_size(size)?;
-    Ok(*size.get_ref())
 }

@@ -3,8 +3,9 @@
 
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
-use crate::names::{PolicyName, RegulatorName};
+use crate::names::PolicyName;
 use crate::parameters::Parameters;
+use crate::regulator::RegulatorName;
 use crate::task::{BestEffort, Task};
 use crate::units::Bytes;
 

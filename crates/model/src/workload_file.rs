@@ -8,9 +8,11 @@
 mod batch_cost;
 mod bind;
 mod contracts;
+mod drive;
 mod in_use;
 mod policy;
 mod raw;
+mod written;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,7 +20,6 @@ use std::ops::Range;
 use toml::Spanned;
 
 use crate::document::Document;
-use crate::drive_file::DriveFile;
 use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
@@ -26,6 +27,7 @@ use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
+pub use drive::DriveReference;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
 
@@ -48,20 +50,6 @@ pub struct WorkloadFile {
     asked: Vec<PolicyName>,
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
-}
-
-/// The drive of a workload.
-#[derive(Debug, Clone, PartialEq)]
-pub enum DriveReference {
-    /// A built-in name or a path relative to the file.
-    Named {
-        /// The name as written.
-        name: String,
-        /// The position of the name.
-        span: Range<usize>,
-    },
-    /// A `[drive]` table in the file itself.
-    Inline(Box<DriveFile>),
 }
 
 /// A source with the positions of values that may not suit the drive.
@@ -122,7 +110,7 @@ impl WorkloadFile {
             .into_iter()
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
-        let drive = raw::read_drive(drive)?;
+        let drive = drive::read_drive(drive)?;
         Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
     }
 

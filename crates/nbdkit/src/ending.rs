@@ -18,8 +18,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::low_level::pipe;
 use tidegate_engine::service::Service;
 
-use crate::extended::end;
-use crate::service;
+use crate::state::{service, with_state};
 
 /// The time that the server gets to send the last replies and to end by itself.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -73,4 +72,27 @@ fn is_busy(service: &Service) -> bool {
     }
     let seen = service.statistics();
     seen.is_some_and(|seen| seen.exports.iter().any(|export| export.outstanding > 0))
+}
+
+/// Ends the service after all requests are complete; returns whether this call ended it, rather
+/// than another thread.
+pub(crate) fn end() -> bool {
+    let (service, control_plane) =
+        with_state(|state| (state.service.take(), state.control_plane.take()));
+    let Some(service) = service else { return !with_state(|state| state.is_begun) };
+    // No thread uses the control socket or the metrics any more.
+    drop(control_plane);
+    let summary = service.summary();
+    if let Some(summary) = &summary {
+        tidegate_engine::log::say(summary);
+    }
+    let is_ended = summary.is_none();
+    drop(summary);
+    // Dropping the last reference ends the service.
+    drop(service);
+    if is_ended {
+        // The service ended by itself and has logged why; the supervisor must restart the process.
+        std::process::exit(1);
+    }
+    true
 }

@@ -12,7 +12,9 @@ use std::ptr;
 use nbdkit::Builder;
 use tidegate_engine::service::{ExportContract, ExportSpec, Service};
 
-use crate::{Connection, service, with_state};
+use crate::Connection;
+use crate::ending::end;
+use crate::state::service;
 
 /// nbdkit's plugin structure, with all fields up to version 1.32.
 #[repr(C)]
@@ -139,29 +141,6 @@ extern "C" fn cleanup() {
             std::thread::park();
         }
     }
-}
-
-/// Ends the service after all requests are complete; returns whether this call ended it, rather
-/// than another thread.
-pub(crate) fn end() -> bool {
-    let (service, control_plane) =
-        with_state(|state| (state.service.take(), state.control_plane.take()));
-    let Some(service) = service else { return !with_state(|state| state.is_begun) };
-    // No thread uses the control socket or the metrics any more.
-    drop(control_plane);
-    let summary = service.summary();
-    if let Some(summary) = &summary {
-        tidegate_engine::log::say(summary);
-    }
-    let is_ended = summary.is_none();
-    drop(summary);
-    // Dropping the last reference ends the service.
-    drop(service);
-    if is_ended {
-        // The service ended by itself and has logged why; the supervisor must restart the process.
-        std::process::exit(1);
-    }
-    true
 }
 
 #[expect(unsafe_code, reason = "the server's variables")]

@@ -18,54 +18,21 @@
 
 mod ending;
 mod extended;
+mod state;
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
-use tidegate_engine::serve::{ControlPlane, PlaceTaken, Places, Prepared};
-use tidegate_engine::service::{CallError, Export, Service};
+use tidegate_engine::serve::{PlaceTaken, Places, Prepared};
+use tidegate_engine::service::{CallError, Export};
+
+use self::state::{service, with_state};
 
 /// An allocator without a lock between threads: the service's thread must not wait for a client's
 /// thread that was preempted in the middle of an allocation.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
-
-/// Holds the command line's settings, and the service while it runs.
-#[derive(Default)]
-struct State {
-    config: Option<PathBuf>,
-    is_forced: bool,
-    /// The number of concurrent requests per connection (the server's `--threads`), if the command
-    /// line gives it.
-    threads: Option<u64>,
-    /// The limit on concurrent connections, if the command line gives one.
-    places: Option<Places>,
-    /// Whether a service was started.
-    is_begun: bool,
-    service: Option<Arc<Service>>,
-    control_plane: Option<ControlPlane>,
-}
-
-static STATE: Mutex<State> = Mutex::new(State {
-    config: None,
-    is_forced: false,
-    threads: None,
-    places: None,
-    is_begun: false,
-    service: None,
-    control_plane: None,
-});
-
-fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> T {
-    act(&mut STATE.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Returns the service while it runs.
-fn service() -> Option<Arc<Service>> {
-    with_state(|state| state.service.clone())
-}
 
 /// A connection to one export.
 struct Connection {

@@ -139,6 +139,7 @@ fn without_tests(manifest: &str) -> String {
 
 const NAMES: &str = "crates/model/src/names.rs";
 const FACTS: &str = "crates/model/src/facts.rs";
+const REGULATORS: &str = "crates/model/src/regulator.rs";
 const MATCH_OF_ROWS: &str = "// work that it conserves, what it must know of the drive.\n";
 
 /// Goal: a name that is added stops the build at its row, its builder and its checkers, in this
@@ -182,10 +183,11 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.stops("model", &["contracts.rs"]);
 
     let copy = Copy::new();
-    copy.insert(NAMES, "DepthLimit => \"depth-limit\",\n", "/// A probe.\nProbe => \"probe\",\n");
-    copy.stops("model", &["facts.rs"]);
+    let name = "/// A probe.\nProbe => \"probe\",\n";
+    copy.insert(REGULATORS, "DepthLimit => \"depth-limit\",\n", name);
+    copy.stops("model", &["regulator.rs"]);
     for arm in ["Self::Mdn | Self::MdnExtended => true,\n", "Self::DepthLimit => true,\n"] {
-        copy.insert(FACTS, arm, "Self::Probe => true,\n");
+        copy.insert(REGULATORS, arm, "Self::Probe => true,\n");
     }
     copy.stops("policy", &["regulators/mod.rs"]);
     copy.stops("analysis", &["regulated.rs", "shaping.rs"]);

@@ -13,7 +13,8 @@
 //! contains it, so only m - 1 of them count twice. Otherwise the queue's cost also contains the
 //! last batch, which the left side omits and which costs at least as much as the cheapest request.
 
-use crate::cost_limited::CostLimitedSystem;
+use super::system::CostLimitedSystem;
+use crate::mixed_task::MixedTask;
 
 /// The search gives up beyond this many batches.
 const BATCHES_MAX: u64 = 1 << 16;
@@ -30,9 +31,7 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn of(system: &CostLimitedSystem) -> Self {
-        let of_task = |mixed: &crate::heterogeneous::MixedTask| {
-            (mixed.request_max.ns(), u64::from(mixed.task.requests))
-        };
+        let of_task = |mixed: &MixedTask| (mixed.request_max.ns(), u64::from(mixed.task.requests));
         let mut all: Vec<(u64, u64)> = system.tasks.iter().map(of_task).collect();
         all.sort_unstable();
         let mut kinds: Vec<(u64, u64)> = Vec::new();

@@ -7,11 +7,12 @@
 
 use tidegate_model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
 
-use super::{CostLimitedSystem, Solution, solve};
+use super::system::CostLimitedSystem;
+use super::{Solution, solve};
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
-use crate::heterogeneous::MixedTask;
+use crate::mixed_task::MixedTask;
 
 /// A choice to make: tasks of a workload in batches limited by cost, before F is chosen.
 struct Question {

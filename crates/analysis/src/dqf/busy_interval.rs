@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The busy-interval bound: the number of consecutive full batches that the releases can fill.
 
-use crate::dqf::{Demand, for_all_tasks};
-use crate::search::{HORIZON_NS, least_fixed_point};
+use crate::dqf::Demand;
+use crate::search::{HORIZON_NS, least_fixed_point, verdict};
 use crate::{Inapplicable, System, Verdict};
 
 /// Returns the busy-interval bound, the same for every task.
@@ -25,7 +25,7 @@ use crate::{Inapplicable, System, Verdict};
 /// O(n) per round; x grows to its least fixed point in at most 10,000 rounds.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
-    Ok(for_all_tasks(system, response_ns(system, &demand)))
+    Ok(vec![verdict(response_ns(system, &demand)); system.tasks.len()])
 }
 
 /// Returns the bound in ns, or `None` if no window closes within the horizon.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The linear bound: full batches keep up, so only E requests and two batches precede a job.
 
-use crate::dqf::{Demand, for_all_tasks};
-use crate::search::HORIZON_NS;
+use crate::dqf::Demand;
+use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, System, Verdict};
 
 /// Returns the linear upper bound on response time, the same for every task.
@@ -26,7 +26,8 @@ use crate::{Inapplicable, System, Verdict};
 /// O(n log n).
 pub fn linear(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
-    response_ns(system, &demand).map(|response| for_all_tasks(system, response))
+    let response_ns = response_ns(system, &demand)?;
+    Ok(vec![verdict(response_ns); system.tasks.len()])
 }
 
 /// Returns the bound in ns, or `None` beyond the horizon.

@@ -3,8 +3,8 @@
 
 use tidegate_model::Duration;
 
-use crate::dqf::{Demand, for_all_tasks};
-use crate::search::HORIZON_NS;
+use crate::dqf::Demand;
+use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, System, Verdict};
 
 /// Returns the minimum-period bound, the same for every task.
@@ -45,5 +45,6 @@ pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     }
     let last_ns = system.batch_time_of_ns(requests % batch_max);
     let response = busy_ns.and_then(|busy| busy.checked_add(last_ns));
-    Ok(for_all_tasks(system, response.filter(|&ns| ns <= HORIZON_NS)))
+    let response = response.filter(|&ns| ns <= HORIZON_NS);
+    Ok(vec![verdict(response); system.tasks.len()])
 }

@@ -61,7 +61,7 @@ pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     let demand = Demand::new(&system.tasks);
     if let Some(response) = two_batches::common_response_ns(system, &demand) {
-        return for_all_tasks(system, Some(response));
+        return vec![verdict(Some(response)); system.tasks.len()];
     }
     let kinds = fixed_point::responses(system, &demand, budget);
     demand.per_task(&kinds).map(verdict).collect()
@@ -77,9 +77,4 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
         Some(response) => is_met(response),
         None => fixed_point::is_within(system, &demand, &demand.limits_ns(&system.tasks), budget),
     }
-}
-
-/// Returns the same verdict for every task: the bounds do not distinguish tasks.
-fn for_all_tasks(system: &System, response_ns: Option<u64>) -> Vec<Verdict> {
-    vec![verdict(response_ns); system.tasks.len()]
 }

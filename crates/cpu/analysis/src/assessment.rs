@@ -8,9 +8,10 @@ use tidegate_model::Duration;
 use super::demand::DemandBound;
 use super::edf::EdfVerdict;
 use super::interference::MeasuredDemand;
-use super::load_test::{Load, load_test};
+use super::load_test::load_test;
 use super::objection::Objection;
 use super::response::response_and_window;
+use super::thread_assessment::{CpuBound, CpuThreadAssessment};
 use super::threads::Threads;
 
 /// The guarantees for everything that shares a processor.
@@ -47,31 +48,6 @@ pub enum CpuAnswer {
     },
 }
 
-/// A thread's response-time bound.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CpuBound {
-    /// No job takes longer from arrival to completion.
-    Bounded(Duration),
-    /// No bound was found.
-    NoBound,
-    /// An assumption fails.
-    NotApplicable(Objection),
-}
-
-/// The guarantee for one thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuThreadAssessment {
-    /// The results of the load test, in the order of [`DemandBound::ALL`]; `None` where the test
-    /// does not apply.
-    pub loads: [Option<Load>; 3],
-    /// The bound on its response time; under EDF the deadline, if it is met.
-    pub bound: CpuBound,
-    /// The deadline of the comparison: for a server its period; work can have none.
-    pub deadline: Option<Duration>,
-    /// The longest window from a critical instant whose demand the bound depends on.
-    pub window: Duration,
-}
-
 /// A thread of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuThread {
@@ -92,34 +68,6 @@ pub enum CpuLimit {
     NoBound(CpuThread),
     /// Under EDF: a window in which more may be due than can be executed.
     Window(Duration),
-}
-
-impl CpuThreadAssessment {
-    pub(super) fn unknown(reason: Objection, deadline: Option<Duration>) -> Self {
-        Self { bound: CpuBound::NotApplicable(reason), ..Self::of_bound(None, deadline) }
-    }
-
-    pub(super) fn of_bound(bound: Option<Duration>, deadline: Option<Duration>) -> Self {
-        let bound = bound.map_or(CpuBound::NoBound, CpuBound::Bounded);
-        Self { loads: [None; 3], bound, deadline, window: Duration::ZERO }
-    }
-
-    /// Returns the bound, if there is one.
-    pub fn response_max(&self) -> Option<Duration> {
-        match self.bound {
-            CpuBound::Bounded(response) => Some(response),
-            CpuBound::NoBound | CpuBound::NotApplicable(_) => None,
-        }
-    }
-
-    /// Returns whether its deadline is certainly met; a thread without a deadline meets it.
-    pub fn is_deadline_met(&self) -> bool {
-        match (self.deadline, self.response_max()) {
-            (Some(deadline), Some(response)) => response <= deadline,
-            (None, _) => true,
-            (Some(_), None) => false,
-        }
-    }
 }
 
 /// Assesses everything that shares a processor; measured demand counts above all of it.

@@ -23,11 +23,10 @@ mod ratio;
 mod response;
 mod served;
 mod server;
+mod thread_assessment;
 mod threads;
 
-pub use assessment::{
-    CpuAnswer, CpuAssessment, CpuBound, CpuLimit, CpuThread, CpuThreadAssessment, assess,
-};
+pub use assessment::{CpuAnswer, CpuAssessment, CpuLimit, CpuThread, assess};
 pub use demand::{DemandBound, Source};
 pub use edf::{EdfSource, EdfVerdict, processor_demand};
 pub use interference::{MeasuredDemand, MissingFit};
@@ -38,3 +37,4 @@ pub use ratio::Ratio;
 pub use response::response;
 pub use served::{ServedWork, Supply};
 pub use server::ServerLoad;
+pub use thread_assessment::{CpuBound, CpuThreadAssessment};

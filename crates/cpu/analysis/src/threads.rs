@@ -4,7 +4,6 @@
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
 
-use super::assessment::{CpuBound, CpuThreadAssessment};
 use super::demand::Source;
 use super::edf::{EdfSource, EdfVerdict, processor_demand};
 use super::interference::MeasuredDemand;
@@ -14,6 +13,7 @@ use super::overhead;
 use super::response::{STEPS_MAX, response_and_window};
 use super::served::{ServedWork, Supply, queued_max};
 use super::server::{ServerLoad, background_objection};
+use super::thread_assessment::{CpuBound, CpuThreadAssessment};
 
 /// All threads of a workload.
 pub(super) struct Threads<'a> {

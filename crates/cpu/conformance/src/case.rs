@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One run of an implementation, and the results of its invariant checks.
+//! The case that an implementation runs, and the results of its invariant checks.
 
 use tidegate_cpu_model::{CpuWorkload, ServerParams};
-use tidegate_cpu_servers::Server;
-use tidegate_cpu_sim::{CpuParams, Thread, simulate_with};
+use tidegate_cpu_sim::Thread;
 use tidegate_model::{Duration, Time};
 
 use crate::invariants::{Invariant, Violation};
-use crate::response::response_max;
 use crate::trace::TraceLine;
-use crate::watch::Watch;
 
 /// A processor with one server, and the duration of its run.
 #[derive(Debug, Clone)]
@@ -57,29 +54,4 @@ impl Outcome {
     pub fn holds(&self, invariant: Invariant) -> bool {
         self.violations[invariant.index()].is_none()
     }
-}
-
-/// Runs a server through a case; `is_recorded` keeps the events, for diagrams.
-///
-/// # Panics
-/// If the server has work and requests an alarm that is not after now: the calls would never end.
-pub fn check(case: &Case, server: Box<dyn Server + '_>, is_recorded: bool) -> Outcome {
-    let bounds = bounds(&case.workload);
-    let mut workload = case.workload.clone();
-    for (task, bound) in workload.tasks.iter_mut().zip(&bounds) {
-        task.deadline = bound.unwrap_or(Duration::from_ns(u64::MAX / 4));
-    }
-    let mut watch = Watch::new(case, bounds, is_recorded);
-    let params = CpuParams::new(&workload, case.duration, case.seed);
-    let run = simulate_with(&params, vec![server], &mut watch);
-    watch.into_outcome(&run)
-}
-
-/// Returns the response-time bound of each task below the server.
-fn bounds(workload: &CpuWorkload) -> Vec<Option<Duration>> {
-    let priority = workload.servers[0].priority;
-    let bound = |(index, task): (usize, &tidegate_cpu_model::CpuTask)| {
-        if task.priority < priority { response_max(workload, index) } else { None }
-    };
-    workload.tasks.iter().enumerate().map(bound).collect()
 }

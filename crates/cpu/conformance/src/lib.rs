@@ -8,6 +8,7 @@
 //! invariants I1 to I5 in every run. docs/reference/conformance.md is the manual.
 
 mod case;
+mod check;
 mod diagram;
 pub mod external;
 mod invariants;
@@ -19,7 +20,8 @@ mod stream;
 mod trace;
 mod watch;
 
-pub use case::{Case, Outcome, check};
+pub use case::{Case, Outcome};
+pub use check::check;
 pub use diagram::diagram;
 pub use invariants::{Invariant, Violation};
 pub use program::Program;

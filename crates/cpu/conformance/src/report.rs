@@ -4,7 +4,8 @@
 use tidegate_cpu_model::ServerParams;
 use tidegate_cpu_servers::Server;
 
-use crate::case::{Case, Outcome, check};
+use crate::case::{Case, Outcome};
+use crate::check::check;
 use crate::diagram::diagram;
 use crate::invariants::{Invariant, Violation};
 use crate::random::random_case;

@@ -9,7 +9,7 @@ use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
 use tidegate_model::Duration;
 use tidegate_platform::Scheduling;
 
-use crate::profile::{CpuMeasurement, CpuProfileParams};
+use crate::measurement::{CpuMeasurement, CpuProfileParams};
 use crate::synthetic_load::SyntheticLoad;
 
 /// What was found.

@@ -16,6 +16,7 @@
 mod calibration;
 pub mod fit;
 mod hourglass;
+mod measurement;
 pub mod plan;
 mod profile;
 mod report;
@@ -25,10 +26,8 @@ pub mod trace;
 
 pub use calibration::{Calibration, Coverage, OtherQuestion, check_baseline};
 pub use hourglass::{Steps, execute};
+pub use measurement::{CpuMeasurement, CpuProfileEnd, CpuProfileParams, HostShare};
 pub use plan::{IntervalRange, PlanError};
-pub use profile::{
-    CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress, HostShare,
-    profile,
-};
+pub use profile::{CpuProfileError, CpuProgress, profile};
 pub use synthetic_load::{SyntheticLoad, SyntheticLoadError, SyntheticLoadReport};
 pub use tally::Tally;

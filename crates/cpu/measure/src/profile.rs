@@ -12,14 +12,15 @@ use tidegate_cpu_model::CpuProfile;
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
 use tidegate_platform::interrupts::Interrupts;
-use tidegate_platform::realtime::{self, RealTime, Throttling};
+use tidegate_platform::realtime::{self, Throttling};
 use tidegate_platform::steal::ProcessorTime;
 use tidegate_platform::{Clock, RunDelay};
 
 use super::hourglass::{self, Steps};
+use super::measurement::{CpuMeasurement, CpuProfileEnd, CpuProfileParams, Found, HostShare};
 use super::plan::{self, IntervalRange, PlanError};
 use super::report;
-use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError, SyntheticLoadReport};
+use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError};
 use super::tally::Tally;
 use super::trace::Trace;
 
@@ -33,29 +34,6 @@ const INTERRUPTS_NAMED: usize = 6;
 /// The time between progress reports to the caller.
 const BETWEEN_REPORTS: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// The parameters of a measurement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuProfileParams {
-    /// The profile's name, for people.
-    pub name: String,
-    /// The processor.
-    pub cpu: u32,
-    /// The SCHED_FIFO priority to request, 1 to 99; `None` to measure as an ordinary thread.
-    pub priority: Option<u8>,
-    /// The lengths of the intervals.
-    pub intervals: IntervalRange,
-    /// The least number of intervals of the longest length, end to end.
-    pub trials: u64,
-    /// The measurement ends after this time with the data so far.
-    pub time_limit: Option<Duration>,
-    /// The seed of the random phases.
-    pub seed: u64,
-    /// A synthetic load to measure, one priority above.
-    pub synthetic_load: Option<SyntheticLoad>,
-    /// The time between partial profiles for the caller to save.
-    pub keep_every: Duration,
-}
-
 /// The progress of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProgress {
@@ -65,58 +43,6 @@ pub struct CpuProgress {
     pub trials_all: u64,
     /// The profile of the data so far, from time to time.
     pub so_far: Option<CpuProfile>,
-}
-
-/// Why the measurement ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CpuProfileEnd {
-    /// All trials were made.
-    Complete,
-    /// The time limit was reached.
-    TimeOver,
-    /// It was cancelled.
-    Cancelled,
-}
-
-/// Who took the time, as far as the kernel reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostShare {
-    /// How long the thread was ready and did not run: because of other threads, and of the
-    /// throttling of real-time threads.
-    pub waited: Option<Duration>,
-    /// The time that the hypervisor took from this processor meanwhile, pauses included.
-    pub steal: Option<ProcessorTime>,
-    /// The kernel's throttling of real-time threads.
-    pub throttling: Option<Throttling>,
-    /// The number of gaps as long as a throttled thread waits.
-    pub gaps_like_throttling: u64,
-    /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
-    pub interrupts: Vec<(String, u64)>,
-}
-
-/// The result of a measurement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuMeasurement {
-    /// The file: points, fits and conditions.
-    pub profile: CpuProfile,
-    /// The data from which it was computed.
-    pub tally: Tally,
-    /// How fast the clock was read.
-    pub steps: Steps,
-    /// The permissions granted; `None` if none were requested.
-    pub real_time: Option<RealTime>,
-    /// Who took the time.
-    pub host: HostShare,
-    /// The number of measurements with more gaps than there was room for.
-    pub cut: u64,
-    /// The report of the synthetic load, if there was one.
-    pub synthetic_load: Option<SyntheticLoadReport>,
-    /// The duration of everything.
-    pub took: Duration,
-    /// Why it ended.
-    pub end: CpuProfileEnd,
-    /// What may have distorted the measurement, for people.
-    pub warnings: Vec<String>,
 }
 
 /// Why nothing was measured.
@@ -229,19 +155,6 @@ fn reachable(cpu: u32) -> Result<Affinity, CpuProfileError> {
     });
     moved.map_err(|error| refused(error.to_string()))?;
     Ok(only)
-}
-
-/// The data that the thread collected.
-#[derive(Clone)]
-pub(super) struct Found {
-    pub(super) tally: Tally,
-    pub(super) steps: Steps,
-    pub(super) stretch: Duration,
-    pub(super) real_time: Option<RealTime>,
-    pub(super) host: HostShare,
-    pub(super) cut: u64,
-    pub(super) took: Duration,
-    pub(super) end: CpuProfileEnd,
 }
 
 /// The measuring thread.

@@ -9,8 +9,8 @@ use tidegate_platform::identity;
 use tidegate_platform::realtime::RealTime;
 
 use super::fit;
+use super::measurement::{CpuMeasurement, CpuProfileParams, Found};
 use super::plan;
-use super::profile::{CpuMeasurement, CpuProfileParams, Found};
 use super::synthetic_load::SyntheticLoadReport;
 
 /// A clock that takes longer to read hides the time that interrupts take.

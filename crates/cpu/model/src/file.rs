@@ -7,6 +7,7 @@ use toml::Spanned;
 
 use super::file_raw::{RawBackground, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 use super::interference::read_interference;
+use super::word::named;
 use super::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
     Scheduling, ServerKind, ServerParams, TaskArrivals,
@@ -324,22 +325,4 @@ fn read_priority(
             "remove it, or write scheduling = \"fixed-priority\" under [cpu]",
         )),
     }
-}
-
-/// Reads a word that must name one of `all`.
-pub(super) fn named<T: Copy + std::fmt::Display>(
-    word: Option<&Spanned<String>>,
-    what: &str,
-    from_name: impl Fn(&str) -> Option<T>,
-    all: &[T],
-) -> Result<Option<T>, FileError> {
-    let Some(word) = word else { return Ok(None) };
-    from_name(word.get_ref()).map(Some).ok_or_else(|| {
-        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-        FileError::new(
-            word.span(),
-            format!("there is no {what} `{}`", word.get_ref()),
-            format!("write one of {}", names.join(", ")),
-        )
-    })
 }

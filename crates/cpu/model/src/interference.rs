@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::word::named;
 use tidegate_model::FileError;
 use tidegate_model::entry::within_time_max;
 use tidegate_model::names;
@@ -53,12 +54,8 @@ pub(super) fn read_interference(raw: &RawCpuInterference) -> Result<CpuInterfere
     let span = raw.file.span();
     within_time_max(raw.margin, span.clone(), "margin")?;
     let all = &InterferenceBound::ALL;
-    let bound = super::file::named(
-        raw.bound.as_ref(),
-        "bound of interference",
-        InterferenceBound::from_name,
-        all,
-    )?;
+    let bound =
+        named(raw.bound.as_ref(), "bound of interference", InterferenceBound::from_name, all)?;
     Ok(CpuInterference {
         file: raw.file.get_ref().clone(),
         span,

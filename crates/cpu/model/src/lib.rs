@@ -12,6 +12,7 @@ mod machine_file;
 mod profile;
 mod server;
 mod task;
+mod word;
 mod work;
 
 pub use interference::{CpuInterference, InterferenceBound};

@@ -10,17 +10,7 @@
 use tidegate_model::Duration;
 
 use super::stolen_time::StolenTime;
-
-/// When sections begin and time is stolen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timing {
-    /// Never.
-    Never,
-    /// At the worst instants: just before a release, for the longest allowed time.
-    Critical,
-    /// At random.
-    Random,
-}
+use super::timing::Timing;
 
 /// The disturbance of a run.
 #[derive(Debug, Clone, Copy)]

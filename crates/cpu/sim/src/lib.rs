@@ -18,129 +18,28 @@
 mod arrivals;
 mod disturbance;
 mod metrics;
+mod observer;
+mod params;
 mod processor;
 mod ready;
 mod server_state;
 mod stolen_time;
 mod task_state;
 mod timeline;
+mod timing;
 mod window;
 
-use tidegate_cpu_model::CpuWorkload;
-use tidegate_cpu_servers::{self, Server, ServerEvent, ServerStatus};
-use tidegate_model::{Duration, Time};
+use tidegate_cpu_servers::{self, Server};
 
-pub use disturbance::{Disturbance, Timing};
+pub use disturbance::Disturbance;
 pub use metrics::{CpuRun, JobMetrics, ServerMetrics};
+pub use observer::{CpuObserver, ServerCall, Thread};
+pub use params::CpuParams;
 pub use stolen_time::StolenTime;
+pub use timing::Timing;
 pub use window::WindowMax;
 
 use processor::Processor;
-
-/// The parameters of a run.
-#[derive(Debug, Clone, Copy)]
-pub struct CpuParams<'a> {
-    /// The workload that shares the processor.
-    pub workload: &'a CpuWorkload,
-    /// The duration of the run.
-    pub duration: Duration,
-    /// The seed of everything random.
-    pub seed: u64,
-    /// The blocking sections and the stolen time.
-    pub disturbance: Disturbance<'a>,
-}
-
-impl<'a> CpuParams<'a> {
-    /// Creates a run without disturbance.
-    pub const fn new(workload: &'a CpuWorkload, duration: Duration, seed: u64) -> Self {
-        Self { workload, duration, seed, disturbance: Disturbance::NONE }
-    }
-}
-
-/// A thread of the workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thread {
-    /// A task, by its index in the workload.
-    Task(usize),
-    /// A server, by its index in the workload.
-    Server(usize),
-}
-
-/// Observes a run; every method does nothing by default.
-pub trait CpuObserver {
-    /// Reports uninterrupted execution of a thread; `in_budget` is false for a server in the
-    /// background.
-    fn executed(&mut self, thread: Thread, from: Time, to: Time, in_budget: bool) {
-        let _ = (thread, from, to, in_budget);
-    }
-
-    /// Reports a completed job.
-    fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
-        let _ = (thread, arrival, now);
-    }
-
-    /// Reports stolen time.
-    fn stolen(&mut self, from: Time, to: Time) {
-        let _ = (from, to);
-    }
-
-    /// Reports an event of a server, and its status afterwards.
-    fn observed(&mut self, call: &ServerCall<'_>) {
-        let _ = call;
-    }
-}
-
-/// An event that was passed to a server.
-pub struct ServerCall<'a> {
-    /// The server's index.
-    pub index: usize,
-    /// The instant.
-    pub now: Time,
-    /// The execution since the last call.
-    pub executed: Duration,
-    /// The event.
-    pub event: ServerEvent,
-    /// The server's status afterwards.
-    pub status: ServerStatus,
-    /// The server itself.
-    pub server: &'a dyn Server,
-}
-
-impl CpuObserver for () {}
-
-impl<A: CpuObserver, B: CpuObserver> CpuObserver for (A, B) {
-    fn executed(&mut self, thread: Thread, from: Time, to: Time, in_budget: bool) {
-        self.0.executed(thread, from, to, in_budget);
-        self.1.executed(thread, from, to, in_budget);
-    }
-    fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
-        self.0.completed(thread, arrival, now);
-        self.1.completed(thread, arrival, now);
-    }
-    fn stolen(&mut self, from: Time, to: Time) {
-        self.0.stolen(from, to);
-        self.1.stolen(from, to);
-    }
-    fn observed(&mut self, call: &ServerCall<'_>) {
-        self.0.observed(call);
-        self.1.observed(call);
-    }
-}
-
-impl<O: CpuObserver + ?Sized> CpuObserver for &mut O {
-    fn executed(&mut self, thread: Thread, from: Time, to: Time, in_budget: bool) {
-        (**self).executed(thread, from, to, in_budget);
-    }
-    fn completed(&mut self, thread: Thread, arrival: Time, now: Time) {
-        (**self).completed(thread, arrival, now);
-    }
-    fn stolen(&mut self, from: Time, to: Time) {
-        (**self).stolen(from, to);
-    }
-    fn observed(&mut self, call: &ServerCall<'_>) {
-        (**self).observed(call);
-    }
-}
 
 /// Runs a workload with the servers that it describes.
 ///

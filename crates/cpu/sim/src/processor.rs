@@ -7,19 +7,23 @@
 
 mod disturb;
 mod execution;
+mod sections;
 
 use tidegate_cpu_model::{Background, CpuWorkload, Priority, Scheduling};
 use tidegate_cpu_servers::{Server, ServerEvent};
 use tidegate_model::{Duration, Random, Time};
 
 use super::arrivals::WorkArrivals;
+use super::disturbance::Disturbance;
 use super::metrics::CpuRun;
+use super::observer::{CpuObserver, ServerCall};
+use super::params::CpuParams;
 use super::ready::{Ready, Urgency};
 use super::server_state::{Mode, ServerJob, ServerState};
 use super::stolen_time::StolenTimeState;
 use super::task_state::TaskState;
 use super::timeline::Timeline;
-use super::{CpuObserver, CpuParams, Disturbance, ServerCall, Timing};
+use super::timing::Timing;
 
 /// The running thread.
 #[derive(Debug, Clone, Copy)]
@@ -89,9 +93,9 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
         let servers: Vec<_> =
             described.map(|(server, rules)| ServerState::new(server, rules)).collect();
         tasks.push((Priority(0), TaskState::outsider(random())));
-        let Disturbance { timing, stolen, .. } = params.disturbance;
-        let patience = disturb::patience(workload);
-        let state = |it| StolenTimeState::new(it, &params.disturbance, patience, random());
+        let Disturbance { timing, stolen, grain } = params.disturbance;
+        let patience = sections::patience(workload);
+        let state = |it| StolenTimeState::new(it, (timing, grain), patience, random());
         let stolen: Vec<_> = stolen.iter().map(state).collect();
         let random = random();
         let scheduled = work.len() + tasks.len() + servers.len();
@@ -111,7 +115,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             switch: workload.switch,
             timer_latency: workload.timer_latency,
             timing,
-            has_sections: timing != Timing::Never && disturb::is_blocking(workload),
+            has_sections: timing != Timing::Never && sections::is_blocking(workload),
             ready: Ready::with_room(tasks.len() + servers.len()),
             work,
             tasks,

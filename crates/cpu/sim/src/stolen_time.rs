@@ -14,7 +14,7 @@ use tidegate_model::{Duration, Random, Time};
 use bucket::Bucket;
 use staircase::Staircase;
 
-use super::disturbance::{Disturbance, Timing};
+use super::timing::Timing;
 
 /// The longest time stolen in one piece; the next piece may follow at once.
 const PIECE_MAX: Duration = Duration::from_ms(100);
@@ -110,14 +110,14 @@ pub(super) struct StolenTimeState {
 impl StolenTimeState {
     pub(super) fn new(
         stolen_time: &StolenTime,
-        disturbance: &Disturbance<'_>,
+        (timing, grain): (Timing, Duration),
         patience: Duration,
         random: Random,
     ) -> Self {
         let mut state = Self {
             allowance: stolen_time.allowance.clone(),
-            timing: disturbance.timing,
-            grain: disturbance.grain,
+            timing,
+            grain,
             patience,
             rests_at: Time::ZERO,
             random,

@@ -3,8 +3,6 @@
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
-use super::SchedulerSpecs;
-
 /// First come, first served.
 pub(super) const FCFS: u32 = 1;
 
@@ -47,6 +45,19 @@ const POLICIES: [Policy; 28] = [
     ("TSPS", Scheduler::Satf, NO_PLAN),
     ("BATCH_FCFS", Scheduler::Fifo, NO_PLAN),
 ];
+
+/// The contents of a disk's `disksim_ioqueue` block.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct SchedulerSpecs {
+    /// The number of the policy.
+    pub(crate) policy: u32,
+    /// 0: waiting gives a request no preference.
+    pub(crate) timeout_scheme: u32,
+    /// The seconds after which a request is preferred, or the weight of waiting.
+    pub(crate) timeout: u32,
+    /// Whether requests of high priority have their own queue.
+    pub(crate) has_priorities: bool,
+}
 
 /// Returns the nearest queue and a note for people about the difference; `None` for a number that
 /// no policy has.

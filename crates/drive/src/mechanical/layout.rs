@@ -5,8 +5,11 @@
 //! remapped sectors and the angles of a track.
 
 mod angles;
+mod check;
 mod home;
+mod homes;
 mod index;
+mod position;
 mod remaps;
 mod slips;
 pub(super) mod steps;
@@ -15,70 +18,16 @@ mod zones;
 use tidegate_model::Lba;
 use tidegate_model::mechanics::{self, Mechanics, MechanicsError};
 
+use self::check::{check_count, check_sectors};
 use self::index::IndexedLayout;
+pub use self::position::{Extent, Position, ZoneFacts};
 use self::zones::ZonedLayout;
-use super::rotation::Angle;
 
 /// The largest number of surfaces.
 const SURFACES_MAX: u32 = 1 << 10;
 
 /// The largest number of cylinders.
 const CYLINDERS_MAX: u32 = 1 << 24;
-
-/// The position of a sector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
-    /// The cylinder, from 0, the outermost.
-    pub cylinder: u32,
-    /// The head, from 0.
-    pub head: u32,
-    /// The physical sector on the track, from 0; sectors without data count.
-    pub sector: u32,
-}
-
-/// Consecutive sectors of one track, by number and by position.
-///
-/// # Invariants
-/// - `sectors >= 1`; `track_begin <= start < start + sectors <= track_end`.
-/// - `span` covers the first to the last sector, slipped ones between them included, and is at
-///   most one turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
-    /// The first sector.
-    pub start: Lba,
-    /// The number of data sectors.
-    pub sectors: u32,
-    /// Their cylinder.
-    pub cylinder: u32,
-    /// Their head.
-    pub head: u32,
-    /// The angle at which the first sector begins.
-    pub begin: Angle,
-    /// The angle from the beginning of the first sector to the end of the last.
-    pub span: Angle,
-    /// Physical sectors of the track.
-    pub sectors_per_track: u32,
-    /// The first data sector of the run on this track that contains `start`; remapped sectors
-    /// split a track into several runs.
-    pub track_begin: Lba,
-    /// The data sector after the last of that run.
-    pub track_end: Lba,
-}
-
-/// Tracks of one density.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ZoneFacts {
-    /// First cylinder.
-    pub cylinder_first: u32,
-    /// Last cylinder.
-    pub cylinder_last: u32,
-    /// Physical sectors of a track; where heads differ, of the longest track.
-    pub sectors_per_track: u32,
-    /// The zone's first data sector.
-    pub start: Lba,
-    /// The zone's number of data sectors.
-    pub sectors: u64,
-}
 
 /// The capacity of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,52 +168,5 @@ impl Layout {
             Self::Zones(zones) => zones.facts(),
             Self::Index(index) => index.facts(),
         }
-    }
-}
-
-/// Returns an error that states the fault, its place, and what to write instead.
-fn wrong(
-    place: impl Into<String>,
-    message: impl Into<String>,
-    help: impl Into<String>,
-) -> MechanicsError {
-    MechanicsError { place: place.into(), message: message.into(), help: help.into() }
-}
-
-/// Refuses a disk with no surfaces or cylinders, or with too many.
-fn check_count(place: &str, value: u32, max: u32) -> Result<(), MechanicsError> {
-    if (1..=max).contains(&value) {
-        return Ok(());
-    }
-    let message = format!("{value} is not possible for a disk");
-    Err(wrong(place, message, format!("write a number from 1 to {max}")))
-}
-
-/// Refuses a disk with more sectors than its layout holds, or with none.
-fn check_sectors(asked: u64, held: u64) -> Result<(), MechanicsError> {
-    if asked == 0 || asked > held {
-        return Err(wrong(
-            "sectors",
-            format!("the disk has {asked} sectors, but the layout holds {held}"),
-            if held == 0 {
-                "check zones, spares and slips: they leave no sectors".to_owned()
-            } else {
-                format!("write a number from 1 to {held}")
-            },
-        ));
-    }
-    Ok(())
-}
-
-/// Refuses a track with no sectors or with more than the angles support.
-fn check_sectors_per_track(place: &str, value: u64) -> Result<u32, MechanicsError> {
-    let max = angles::SECTORS_PER_TRACK_MAX;
-    match u32::try_from(value) {
-        Ok(sectors) if (1..=max).contains(&sectors) => Ok(sectors),
-        _ => Err(wrong(
-            place,
-            format!("a track cannot have {value} sectors"),
-            format!("write a number from 1 to {max}"),
-        )),
     }
 }

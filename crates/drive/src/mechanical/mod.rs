@@ -14,6 +14,7 @@ mod round_trip;
 pub mod seek;
 mod segments;
 mod stream;
+mod wrong;
 
 pub use access::AccessModel;
 pub use disk::MechanicalDrive;

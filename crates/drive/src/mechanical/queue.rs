@@ -27,31 +27,19 @@
 mod by_access;
 mod by_position;
 mod eligible;
+mod pending;
 mod reach;
 mod scheduler;
 #[cfg(test)]
 mod tests;
 
 use tidegate_model::mechanics::Queue;
-use tidegate_model::{Duration, Request, Tag, Time};
+use tidegate_model::{Duration, Tag, Time};
 
 use self::eligible::Eligible;
+pub(crate) use self::pending::Pending;
 pub(crate) use self::reach::Reach;
 use self::scheduler::{ArmPosition, OnDisk};
-use super::layout::Extent;
-
-/// A request that the drive holds and does not serve yet.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pending {
-    /// The drive's own number for it: hosts can reuse an id.
-    pub(crate) number: u64,
-    /// The request; the queue returns it with the tag that it honoured.
-    pub(crate) request: Request,
-    /// When it arrived at the drive.
-    pub(crate) arrived: Time,
-    /// The extent of its first part.
-    pub(crate) target: Extent,
-}
 
 /// The requests that a drive holds and does not serve yet.
 ///

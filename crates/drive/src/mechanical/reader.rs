@@ -128,8 +128,7 @@ impl Reader {
         let after = passed(end - start);
         if piece.late_sectors > 0 {
             let late = u64::from(piece.late_sectors);
-            let first_at = after_one(late, piece.late_begin_at, piece.end_at);
-            stream.add(late, first_at, piece.end_at);
+            stream.add_passing(late, piece.late_begin_at, piece.end_at);
             stream.add(end - start - late, piece.end_at, piece.end_at);
         } else {
             stream.add(end - self.next, piece.passed_at(before + 1), piece.passed_at(after));
@@ -251,11 +250,6 @@ fn adaptive_limit(track: &Extent, segment_start: u64) -> u64 {
     let came_along = segment_start < track.track_begin.get();
     let further = if came_along { u64::from(track.sectors_per_track) } else { 0 };
     track.track_end.get() + further
-}
-
-/// Returns when the first of `sectors` evenly spaced sectors has passed.
-pub(crate) fn after_one(sectors: u64, begin_at: Time, end_at: Time) -> Time {
-    begin_at + Duration::from_ns((end_at - begin_at).ns().div_ceil(sectors.max(1)))
 }
 
 fn passed(sectors: u64) -> u32 {

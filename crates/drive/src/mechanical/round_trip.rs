@@ -14,7 +14,6 @@ use tidegate_model::{Lba, Op, Time};
 
 use super::layout::Extent;
 use super::mechanism::{Arm, Mechanism, Piece};
-use super::reader::after_one;
 use super::rotation::Angle;
 use super::stream::Stream;
 
@@ -85,8 +84,7 @@ impl RoundTrip {
     /// Sends all sectors to the host in order.
     pub(crate) fn pass(&self, stream: &mut Stream) {
         let mut add = |piece: &Piece| {
-            let sectors = u64::from(piece.extent.sectors);
-            stream.add(sectors, after_one(sectors, piece.begin_at, piece.end_at), piece.end_at);
+            stream.add_passing(piece.extent.sectors.into(), piece.begin_at, piece.end_at);
         };
         if self.begins_on_second {
             add(&self.other);

@@ -13,6 +13,7 @@ use tidegate_model::mechanics::{MechanicsError, Seek};
 pub(super) use self::floors::Floors;
 use self::formula::Formula;
 use super::layout::steps::Steps;
+use super::wrong::wrong;
 
 /// The time of a seek for every distance on a disk.
 ///
@@ -179,7 +180,7 @@ impl Piece {
     fn check(self, stroke: u32) -> Result<(), MechanicsError> {
         if self.falls && stroke > self.from && self.time_ns(stroke) == 0 {
             return Err(wrong(
-                "points",
+                "seek: points",
                 format!("the last slope reaches 0 before the full stroke of {stroke} cylinders"),
                 "add a point at full stroke",
             ));
@@ -193,10 +194,10 @@ fn shape(seek: &Seek) -> Result<Shape, MechanicsError> {
         Seek::Points(ref points) => pieces(points),
         Seek::Formula { short_ns, per_root_ns, long_ns, per_cylinder_ps, long_from } => {
             Ok(Shape::Formula(Formula {
-                short_ns: limited("short_ns", short_ns)?,
-                per_root_ns: limited("per_root_ns", per_root_ns)?,
-                long_ns: limited("long_ns", long_ns)?,
-                per_cylinder_ps: limited("per_cylinder_ps", per_cylinder_ps)?,
+                short_ns: limited("seek: short_ns", short_ns)?,
+                per_root_ns: limited("seek: per_root_ns", per_root_ns)?,
+                long_ns: limited("seek: long_ns", long_ns)?,
+                per_cylinder_ps: limited("seek: per_cylinder_ps", per_cylinder_ps)?,
                 long_from,
             }))
         }
@@ -206,7 +207,7 @@ fn shape(seek: &Seek) -> Result<Shape, MechanicsError> {
 fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
     let mut pieces = Vec::with_capacity(points.len());
     for (index, &(from, ns)) in points.iter().enumerate() {
-        let ns = limited("points", ns)?;
+        let ns = limited("seek: points", ns)?;
         // The last slope continues: the piece before the last point has no end.
         let slope =
             points.get(index + 1).map_or(Ok((1, 0, false)), |&next| slope(from, ns, next))?;
@@ -214,7 +215,7 @@ fn pieces(points: &[(u32, u64)]) -> Result<Shape, MechanicsError> {
         pieces.push(Piece { from, ns, span, change_ns, falls });
     }
     if pieces.is_empty() {
-        return Err(wrong("points", "no points are given", "write at least [distance, ns]"));
+        return Err(wrong("seek: points", "no points are given", "write at least [distance, ns]"));
     }
     if let [.., before, last] = pieces.as_mut_slice() {
         *last = Piece { from: last.from, ns: last.ns, ..*before };
@@ -231,22 +232,18 @@ fn slope(
 ) -> Result<(u32, u32, bool), MechanicsError> {
     let span = next_from.checked_sub(from).filter(|&span| span > 0).ok_or_else(|| {
         wrong(
-            "points",
+            "seek: points",
             format!("distance {next_from} comes after distance {from}"),
             "write points in order of distance, each distance once",
         )
     })?;
-    let next_ns = limited("points", next_ns)?;
+    let next_ns = limited("seek: points", next_ns)?;
     Ok((span, ns.abs_diff(next_ns), next_ns < ns))
 }
 
 /// Refuses a figure whose product with a distance could overflow.
-fn limited(field: &str, value: u64) -> Result<u32, MechanicsError> {
+fn limited(place: &str, value: u64) -> Result<u32, MechanicsError> {
     let max = u32::MAX;
     u32::try_from(value)
-        .map_err(|_| wrong(field, format!("{value} is too large"), format!("write at most {max}")))
-}
-
-fn wrong(field: &str, message: impl Into<String>, help: impl Into<String>) -> MechanicsError {
-    MechanicsError { place: format!("seek: {field}"), message: message.into(), help: help.into() }
+        .map_err(|_| wrong(place, format!("{value} is too large"), format!("write at most {max}")))
 }

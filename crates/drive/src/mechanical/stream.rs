@@ -59,6 +59,13 @@ impl Stream {
         self.end_at = (self.end_at + all).max(first_at + all).max(last_at + one);
     }
 
+    /// Adds `sectors` that pass the head one after the other, evenly spaced, between `begin_at` and
+    /// `end_at`.
+    pub(crate) fn add_passing(&mut self, sectors: u64, begin_at: Time, end_at: Time) {
+        let one = Duration::from_ns((end_at - begin_at).ns().div_ceil(sectors.max(1)));
+        self.add(sectors, begin_at + one, end_at);
+    }
+
     /// Returns whether the gate holds these sectors; when it opens, earlier ones go first.
     fn is_held(&mut self, sectors: u64, first_at: Time, last_at: Time) -> bool {
         let Some(gate) = &mut self.gate else { return false };

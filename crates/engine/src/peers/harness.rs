@@ -4,8 +4,8 @@
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use super::peer::{Fate, Peer};
-use super::{PACE, Protocol};
+use super::peer::{Fate, PACE, Peer};
+use super::protocol::Protocol;
 
 /// Both directions of a stream.
 struct Wire<'a> {

@@ -8,15 +8,16 @@
 //! ```
 //! # Bound
 //! One thread; [`PEERS_MAX`] peers; of each peer one request of at most `REQUEST_MAX` bytes and one
-//! reply. A peer that does not complete a request, or read its reply, within [`PATIENCE`] is
-//! disconnected. Replies to one peer are at least [`PACE`] apart, so that it cannot use up this
-//! thread or the service's. A long operation ([`Reply::Later`]) runs on its own thread, and no
+//! reply. A peer that does not complete a request, or read its reply, within [`peer::PATIENCE`] is
+//! disconnected. Replies to one peer are at least [`peer::PACE`] apart, so that it cannot use up
+//! this thread or the service's. A long operation ([`Reply::Later`]) runs on its own thread, and no
 //! other peer waits for it.
 
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod listener;
 mod peer;
+mod protocol;
 #[cfg(test)]
 mod tests;
 
@@ -33,15 +34,10 @@ use tidegate_device::Waker;
 
 pub(crate) use self::listener::{Listener, PathListener, PortListener};
 use self::peer::{Fate, Peer};
+pub(crate) use self::protocol::{Answer, Job, Protocol, Refusal, Reply};
 
 /// The largest number of concurrent peers.
 pub(crate) const PEERS_MAX: usize = 32;
-
-/// The time that a peer may take to send a request or to read a reply.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The shortest time between two replies to the same peer.
-const PACE: Duration = Duration::from_millis(2);
 
 /// The interval between two checks of the listener.
 const TICK: Duration = Duration::from_secs(1);
@@ -54,56 +50,6 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// Receives log lines; called from several threads.
 pub type LogSink = Arc<dyn Fn(&str) + Send + Sync>;
-
-/// The bytes to send.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    pub(crate) bytes: Vec<u8>,
-    /// Whether the connection is closed after them.
-    pub(crate) is_last: bool,
-}
-
-/// A long operation.
-pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
-
-/// The reply to a request.
-pub(crate) enum Reply {
-    Now(Answer),
-    /// Only the peer itself waits for it.
-    Later(Job),
-}
-
-impl From<Answer> for Reply {
-    fn from(answer: Answer) -> Self {
-        Self::Now(answer)
-    }
-}
-
-/// Why a peer is disconnected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Its request is too long.
-    Long,
-    /// Its request does not arrive in time.
-    Slow,
-    /// There are too many peers.
-    Crowded,
-}
-
-/// A protocol of requests and replies.
-pub(crate) trait Protocol: Send + 'static {
-    /// The longest request in bytes.
-    const REQUEST_MAX: usize;
-
-    /// Returns the end of the first request in `input`; no request ends before `scanned`.
-    fn end(input: &[u8], scanned: usize) -> Option<usize>;
-
-    /// Executes a request.
-    fn answer(&mut self, request: &[u8]) -> Reply;
-
-    /// Returns the refusal to send.
-    fn refusal(&self, why: Refusal) -> Vec<u8>;
-}
 
 /// The thread that serves the peers; dropping this ends it.
 #[derive(Debug)]

@@ -2,12 +2,18 @@
 //! One peer: its requests without a reply, and the replies that it has not read.
 
 use std::io::{ErrorKind, Read, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use oneshot::{Receiver, TryRecvError};
 use rustix::event::PollFlags;
 
-use super::{Answer, Job, PACE, PATIENCE, Protocol, Refusal, Reply};
+use super::protocol::{Answer, Job, Protocol, Refusal, Reply};
+
+/// The time that a peer may take to send a request or to read a reply.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The shortest time between two replies to the same peer.
+pub(super) const PACE: Duration = Duration::from_millis(2);
 
 /// The number of bytes per read.
 const PIECE_BYTES: usize = 8 << 10;

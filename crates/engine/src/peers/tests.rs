@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::listener::{Listener, PathListener};
-use super::peer::{Fate, Peer};
+use super::peer::{Fate, PACE, PATIENCE, Peer};
 use super::*;
 
 /// Replies to a line with the line itself, to `flood` with more than a socket holds, and to `slow`

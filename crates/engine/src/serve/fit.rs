@@ -6,8 +6,6 @@ use std::time::{Duration as Wall, Instant};
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
-use super::prover::up_to_us;
-
 /// The largest number of contracts for which each is tried to be left out.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
@@ -125,4 +123,9 @@ fn stretched(contract: &ExportContract, factor: u64) -> Option<ExportContract> {
     let stretch = |time: Duration| time.ns().checked_mul(factor).map(Duration::from_ns);
     let (period, deadline) = (stretch(contract.period)?, stretch(contract.deadline)?);
     Some(ExportContract { period, deadline, ..contract.clone() })
+}
+
+/// Rounds up to the next microsecond, for display.
+pub(super) fn up_to_us(time: Duration) -> Duration {
+    Duration::from_us(time.ns().div_ceil(1_000))
 }

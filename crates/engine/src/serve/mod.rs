@@ -9,6 +9,7 @@
 //! The command line reads and prints; the server's plugin reads and opens. Both use the same proof.
 
 mod control_plane;
+mod error;
 mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_analysis::{Answer, Assessment, assess};
-use tidegate_device::{Access, OpenError, memory_file};
+use tidegate_device::{Access, memory_file};
 use tidegate_drive::NamedError;
 use tidegate_model::drive_file::Parts;
 use tidegate_model::serve_file::{BackingReference, Bound, Layout, Named};
@@ -32,13 +33,14 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFi
 
 use prover::FileProver;
 
-use crate::service::{Arrangement, DeviceStore, Service, ServiceError, ServiceParams};
+use crate::service::{Arrangement, DeviceStore, Service, ServiceParams};
 
 pub use crate::service::outstanding_max;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) use prover::arrangement;
 
 pub use control_plane::ControlPlane;
+pub use error::ServeError;
 pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
 pub use simulated::SimulatedStore;
 
@@ -46,79 +48,6 @@ const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_M
 
 /// The block size of a simulated drive's store.
 const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
-
-/// Why a serve file cannot be served.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// A file cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The path.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// A file is faulty.
-    #[error("{}", place_and_help(path, text, error))]
-    Faulty {
-        /// The path.
-        path: PathBuf,
-        /// Its text.
-        text: String,
-        /// The fault.
-        error: FileError,
-    },
-    /// The backing, or a simulated drive's store, cannot be used.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// A contract cannot be proved.
-    #[error("{reason}")]
-    NotProven {
-        /// The reason.
-        reason: String,
-    },
-    /// The drive cannot be simulated.
-    #[error(transparent)]
-    Drive(#[from] tidegate_drive::BuildError),
-    /// There is no memory for the data of a simulated drive.
-    #[error("cannot create a store in memory: {source}")]
-    Memory {
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// Another process serves the store.
-    #[error(
-        "{} is served by another service, or used by an attached drive: stop it, or name \
-         another file",
-        path.display()
-    )]
-    Served {
-        /// The path.
-        path: PathBuf,
-    },
-    /// A control socket, a metrics port or the log cannot be opened.
-    #[error("cannot open {what}: {source}")]
-    ControlPlane {
-        /// The part, with its path or address.
-        what: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The service cannot start.
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-}
-
-/// Returns the error, its position and the help in one line, for callers that do not show the file.
-fn place_and_help(path: &Path, text: &str, error: &FileError) -> String {
-    let place = match error.line_and_column(text) {
-        _ if error.span == (0..0) => String::new(),
-        (line, column) => format!(", line {line}, column {column}"),
-    };
-    let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
-    format!("{}{place}: {error}{help}", path.display())
-}
 
 /// A serve file with its drive and its proof.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use tidegate_model::{
     PolicyName, ServeFile, Workload,
 };
 
-use super::fit;
+use super::fit::{self, up_to_us};
 use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
 
 /// The depth of a store of which nothing is known.
@@ -128,11 +128,6 @@ fn reason(workload: &Workload, assessment: &Assessment) -> String {
         None => format!("no bound is known for `{}`", task.name),
     });
     late.collect::<Vec<_>>().join("; ")
-}
-
-/// Rounds up to the next microsecond, for display.
-pub(super) fn up_to_us(time: Duration) -> Duration {
-    Duration::from_us(time.ns().div_ceil(1_000))
 }
 
 /// Makes the arrangement of the exports; the tasks are the exports with a contract, in order.

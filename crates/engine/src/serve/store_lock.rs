@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use tidegate_device::in_use::Use;
 use tidegate_device::{Access, OpenError, Target};
 
-use super::ServeError;
+use super::error::ServeError;
 
 /// The longest time that a file stays busy after its process was killed: the kernel completes that
 /// process's io_uring requests afterwards.

@@ -9,17 +9,21 @@
 //! the switch, and why it delays no in-contract request. The caller waits, at most [`QUIET_MAX`]
 //! plus [`DRAIN_MAX`]; the service does not wait for the caller.
 
-use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
 use oneshot::channel;
 use tidegate_model::{Duration, ExportSpec, NewExport};
 
+use super::Service;
 use super::core::GivenUp;
+use super::export_table::ExportTable;
 use super::inbox::{Change, Message};
 use super::offer::{Arrangement, ExportId, Member, Offer};
+use super::params::ServiceParams;
+use super::prover::{Prover, Refusal};
+use super::shared::Shared;
 use super::tenant::ExportStatistics;
-use super::{Service, ServiceParams, Shared, View};
+use super::view::View;
 
 /// The longest time that a change waits for an instant at which no in-contract request is pending.
 /// It is short, because best effort is held back meanwhile.
@@ -33,45 +37,6 @@ const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// If a change takes longer than allowed by this much, the service's thread is considered dead.
 const GRACE: Duration = Duration::from_ms(2_000);
-
-/// Proves sets of exports, by the rules of a serve file and for its drive.
-pub trait Prover: fmt::Debug + Send + Sync {
-    /// Finds a range of the store for a new export, beside `others`.
-    ///
-    /// # Errors
-    /// [`Refusal`] if there is no room, or the service cannot serve such an export.
-    fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal>;
-
-    /// Proves all contracts of the exports together, and returns the plan to serve them. `newcomer`
-    /// is the index of the export to admit.
-    ///
-    /// # Errors
-    /// [`Refusal`] with the reason, and with changes to the newcomer that would be proved.
-    fn prove(
-        &self,
-        exports: &[ExportSpec],
-        newcomer: Option<usize>,
-    ) -> Result<Arrangement, Refusal>;
-}
-
-/// Why an export is not admitted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-pub struct Refusal {
-    /// The reason: a sentence without its full stop.
-    pub reason: String,
-    /// Changes with which the export would be admitted, one per entry, as far as they were tried.
-    pub would_fit: Vec<String>,
-    /// The user's next step.
-    pub help: String,
-}
-
-impl Refusal {
-    /// Makes a refusal for which no changes were tried.
-    pub fn new(reason: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { reason: reason.into(), would_fit: Vec::new(), help: help.into() }
-    }
-}
 
 /// Why the set of exports did not change.
 #[derive(Debug, thiserror::Error)]
@@ -137,63 +102,6 @@ pub struct Removed {
     pub is_free: bool,
     /// The offer without it, with all bounds.
     pub offer: Arc<Offer>,
-}
-
-/// The exports of a service, and their plan.
-#[derive(Debug, Clone)]
-pub(crate) struct ExportTable {
-    members: Vec<Member>,
-    /// The members that were removed but are not gone yet.
-    leaving: Vec<ExportId>,
-    arrangement: Arrangement,
-    next_id: u64,
-}
-
-impl ExportTable {
-    pub(crate) fn new(exports: &[ExportSpec], arrangement: &Arrangement) -> Self {
-        let members = Member::of_exports(exports, &arrangement.bounds);
-        let next_id = members.len() as u64;
-        Self { members, leaving: Vec::new(), arrangement: arrangement.clone(), next_id }
-    }
-
-    /// Returns the offer: all members except those that are leaving.
-    pub(crate) fn offer(&self) -> Offer {
-        Offer::new(&self.staying(), self.arrangement.policy, &self.arrangement.plan)
-    }
-
-    /// Returns all members except those that are leaving.
-    fn staying(&self) -> Vec<Member> {
-        let stays = |member: &&Member| !self.leaving.contains(&member.id);
-        self.members.iter().filter(stays).cloned().collect()
-    }
-
-    /// Returns a table of these members with another arrangement; leaving members are gone.
-    fn arranged(&self, members: Vec<Member>, arrangement: Arrangement) -> Self {
-        let bounds = arrangement.bounds.iter().copied().chain(std::iter::repeat(None));
-        let bounded = members.into_iter().zip(bounds);
-        let members = bounded.map(|(it, bound)| Member { bound, ..it }).collect();
-        Self { members, leaving: Vec::new(), arrangement, next_id: self.next_id }
-    }
-
-    fn specs(members: &[Member]) -> Vec<ExportSpec> {
-        members.iter().map(|member| member.spec.clone()).collect()
-    }
-
-    /// Returns the policy's tasks, in order: the members with a contract.
-    fn tasks(&self) -> impl Iterator<Item = ExportId> {
-        let members = self.members.iter().filter(|member| member.spec.contract.is_some());
-        members.map(|member| member.id)
-    }
-
-    /// Returns whether the current policy can continue with the other table: the same policy, plan
-    /// and tasks. The policy keeps accounts per task number, so a different export with the same
-    /// number would be charged for another one's requests.
-    fn is_alike(&self, other: &Self) -> bool {
-        let (here, there) = (&self.arrangement, &other.arrangement);
-        (here.policy, here.window) == (there.policy, there.window)
-            && here.plan == there.plan
-            && self.tasks().eq(other.tasks())
-    }
 }
 
 impl Service {

@@ -21,12 +21,12 @@ use std::sync::Arc;
 use tidegate_model::{Bytes, ExportSpec, Lba, Op, Time};
 use tidegate_policy::NoticeKind;
 
-use super::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
+use super::call::{Answered, Awaited, Call, CallError, CallKind, CallPart, mailbox};
 use super::core::memory;
 use super::gate::{Entered, Gates};
 use super::inbox::Message;
 use super::offer::ExportId;
-use super::{Answered, Shared};
+use super::shared::Shared;
 
 /// The largest piece of a blocking call, in requests and bytes; but at least one request, and as
 /// many as a proved contract allows at once. A client may ask for 4 GiB of zeroes, and the

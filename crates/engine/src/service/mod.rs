@@ -22,15 +22,20 @@ mod core;
 mod data_backend;
 mod device_store;
 mod export;
+mod export_table;
 mod flush_groups;
 mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod inbox;
+mod look;
 mod offer;
 mod ordering;
+mod params;
 mod pool;
+mod prover;
 mod response_counts;
+mod shared;
 mod shares;
 mod statistics;
 mod summary;
@@ -44,76 +49,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tidegate_device::{RingError, Waker};
-use tidegate_model::{AccessTime, Bytes, DriveFile, Plan, PolicyName, Time, Workload};
+use tidegate_model::{Plan, PolicyName, Time, Workload};
 use tidegate_platform::Clock;
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_policy::Policy;
 
-use self::change::ExportTable;
 use self::core::{Core, Successor, Switch};
+use self::export_table::ExportTable;
 use self::gate::AllGates;
 use self::inbox::{Change, Inbox, Message};
+use self::look::Recent;
 use self::offer::{CurrentOffer, Member};
 use self::pool::Pool;
+use self::shared::Shared;
 use self::statistics::Watch;
 
 pub use self::call::{Answered, CallError};
-pub use self::change::{Admitted, ChangeError, Prover, Refusal, Removed};
+pub use self::change::{Admitted, ChangeError, Removed};
 pub use self::data_backend::DataBackend;
 pub use self::device_store::DeviceStore;
 pub use self::export::{Export, Pending, PendingRead};
 pub use self::gate::outstanding_max;
+pub use self::look::Look;
 pub use self::offer::{Arrangement, Offer};
+pub use self::params::ServiceParams;
+pub use self::prover::{Prover, Refusal};
 pub use self::response_counts::ResponseCounts;
 pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
 pub use self::summary::Summary;
 pub use self::tenant::ExportStatistics;
-pub use self::view::{Look, View};
+pub use self::view::View;
 pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use tidegate_policy::NoticeKind;
 
 /// The largest number of troubles that wait for their receiver.
 const TROUBLES_WAITING_MAX: usize = 256;
-
-/// The parameters of a service.
-#[derive(Debug, Clone)]
-pub struct ServiceParams {
-    /// The initial exports.
-    pub exports: Vec<ExportSpec>,
-    /// The policy and plan that serve them.
-    pub arrangement: Arrangement,
-    /// Whether the plan's table was measured, so that batches can be compared with it.
-    pub is_measured: bool,
-    /// The alignment in bytes: offsets and lengths must be multiples of it.
-    pub alignment: Bytes,
-    /// The largest request of an export without a contract; larger calls are split.
-    pub size_max: Bytes,
-    /// Whether the store can deallocate blocks.
-    pub can_trim: bool,
-    /// The drive file, which gives access times to policies that order by position.
-    pub drive: Option<DriveFile>,
-    /// Proves other sets of exports; `None`: the set never changes.
-    pub prover: Option<Arc<dyn Prover>>,
-}
-
-impl ServiceParams {
-    fn access_time(&self) -> Option<Box<dyn AccessTime>> {
-        tidegate_drive::access_time(self.drive.as_ref()?)
-    }
-
-    /// Returns the size of the largest request of any export.
-    fn largest(&self) -> Bytes {
-        let contracts = self.exports.iter().filter_map(|export| export.contract.as_ref());
-        contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
-    }
-
-    fn policy(
-        &self,
-        arrangement: &Arrangement,
-    ) -> Result<Box<dyn Policy>, tidegate_policy::BuildError> {
-        tidegate_policy::build(arrangement.policy, &arrangement.plan, self.access_time())
-    }
-}
 
 /// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -131,21 +101,6 @@ pub enum ServiceError {
     /// The process has no event descriptor left.
     #[error("cannot create an event descriptor for the service: {0}")]
     Event(String),
-}
-
-/// The state that clients and the service's thread share.
-#[derive(Debug)]
-struct Shared {
-    params: ServiceParams,
-    inbox: Inbox,
-    pool: Pool,
-    gates: AllGates,
-    offer: CurrentOffer,
-    /// The current exports and their plan.
-    table: Mutex<ExportTable>,
-    /// Held during a change of the table.
-    changing: Mutex<()>,
-    recent: view::Recent,
 }
 
 /// A running service; dropping it stops it.
@@ -180,7 +135,7 @@ impl Service {
         let inbox = Inbox::new(clock, waker.clone());
         let table = ExportTable::new(&params.exports, &params.arrangement);
         let offer = CurrentOffer::new(table.offer());
-        let (table, recent) = (Mutex::new(table), view::Recent::default());
+        let (table, recent) = (Mutex::new(table), Recent::default());
         let (gates, changing) = (AllGates::default(), Mutex::default());
         let shared = Shared { params, inbox, pool, gates, offer, table, changing, recent };
         let shared = Arc::new(shared);

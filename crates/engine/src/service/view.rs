@@ -4,47 +4,22 @@
 //! Monitoring must not disturb the service's thread: regardless of the number of viewers, it gets
 //! at most five queries per second, each for one export, and viewers wait for a limited time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use tidegate_model::{Duration, PolicyName, Time};
 use tidegate_platform::realtime::RealTime;
 
+use super::Service;
+use super::export::Export;
+use super::look::Look;
 use super::offer::Offer;
-use super::statistics::ServiceStatistics;
-use super::{Export, Service, Shared};
+use super::shared::Shared;
 
 /// Statistics younger than this are returned again.
 const RECENT: Duration = Duration::from_ms(200);
 
 /// The longest wait for a reply of the service's thread.
 const ANSWER_MAX: std::time::Duration = std::time::Duration::from_secs(2);
-
-/// The last statistics, and when they were read.
-#[derive(Debug, Default)]
-pub(crate) struct Recent(Mutex<Option<(Time, Look)>>);
-
-/// A service's offer and statistics at one instant.
-#[derive(Debug, Clone)]
-pub struct Look {
-    /// The offer at that instant.
-    pub offer: Arc<Offer>,
-    /// The statistics of each of its exports, in its order.
-    pub seen: Arc<ServiceStatistics>,
-}
-
-impl Look {
-    /// Returns whether any export's bound no longer holds.
-    pub fn is_degraded(&self) -> bool {
-        (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
-    }
-
-    /// Returns whether this export's bound no longer holds: the drive exceeded its table, or a
-    /// response exceeded the bound although the drive kept its table, because the host was late.
-    pub fn is_export_degraded(&self, index: usize) -> bool {
-        self.offer.bounds()[index].is_some()
-            && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
-    }
-}
 
 /// A view of a service. It does not keep the service running.
 #[derive(Debug, Clone)]

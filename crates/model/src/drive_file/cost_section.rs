@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{MeasuredTable, MixedBatches, SizeText, TIME_NS_MAX};
+use super::observations::MixedBatches;
+use super::tables::{MeasuredTable, SizeText, TIME_NS_MAX};
 use crate::cost::{CostModel, RequestCost};
 use crate::file_error::FileError;
 use crate::quantity::Quantity;

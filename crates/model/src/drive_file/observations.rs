@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{MeasuredTable, TIME_NS_MAX};
+use super::tables::{MeasuredTable, TIME_NS_MAX};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 

@@ -2,7 +2,7 @@
 //! The sections of a drive file that describe what a drive is made of. Code that tells them apart
 //! matches [`Parts`], so that a further section stops the build wherever it counts.
 
-use super::{DriveFile, DriveKind};
+use super::{DriveFile, DriveKind, Identity};
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
@@ -86,6 +86,18 @@ impl DriveFile {
     /// tables.
     pub fn parts(&self) -> Option<Parts<'_>> {
         self.all_parts().next()
+    }
+
+    /// Returns the drive's capacity if the file states it.
+    pub fn capacity(&self) -> Option<Bytes> {
+        self.parts().and_then(Parts::capacity)
+    }
+
+    /// Returns whether the drive is known to hold writes in its cache and to write them later:
+    /// according to its mechanics or parts, or to the host's report at measurement.
+    pub fn defers_writes(&self) -> bool {
+        self.all_parts().any(Parts::defers_writes)
+            || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
     /// Returns a text that is equal for two files only if their sections are. Interrupted

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads one export as written and checks it against itself.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
 
-use super::layout::{NAME_FAULT, NAME_HELP, Wanted, is_name};
 use super::raw::{RawBeyond, RawContract, RawExport};
-use super::sized;
+use super::wanted::Wanted;
 use crate::entry::positive;
 use crate::export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::Bytes;
+use crate::workload_file::check_size;
+
+/// The longest name that the NBD protocol carries.
+const NAME_BYTES_MAX: usize = 4096;
 
 /// The most requests in one period; no store serves more.
 const REQUESTS_MAX: u32 = 1 << 16;
@@ -170,4 +174,38 @@ fn check_requests(requests: u32, span: Range<usize>) -> Result<(), FileError> {
         ));
     }
     Ok(())
+}
+
+const NAME_FAULT: &str = "the name is empty, too long, or contains control characters";
+const NAME_HELP: &str = "write a name of printable characters";
+
+/// Returns whether a name can be sent in the protocol.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
+}
+
+/// Checks that names are unique and can be sent in the protocol.
+pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
+    let mut names = BTreeSet::new();
+    for export in exports {
+        let name = export.name.get_ref();
+        let fault =
+            |message: String, help: &str| Err(FileError::new(export.name.span(), message, help));
+        if !is_name(name) {
+            return fault(NAME_FAULT.to_owned(), NAME_HELP);
+        }
+        if !names.insert(name) {
+            return fault(
+                format!("this is a second export named `{name}`"),
+                "give every export a different name",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a size is a whole number of sectors.
+pub(super) fn sized(size: &Spanned<Bytes>) -> Result<Bytes, FileError> {
+    check_size(size)?;
+    Ok(*size.get_ref())
 }

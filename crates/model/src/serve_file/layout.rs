@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The places of exports in their store.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
 
-use super::raw::RawExport;
+use super::wanted::Wanted;
 use super::written::Written;
 use crate::export::{ExportContract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::units::Bytes;
-
-/// The longest name that the NBD protocol carries.
-const NAME_BYTES_MAX: usize = 4096;
 
 /// The size and alignment of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,78 +18,6 @@ pub struct Layout {
     pub size: Bytes,
     /// The alignment: exports begin and end at multiples of it.
     pub alignment: Bytes,
-}
-
-/// The part of the store that an export requests.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wanted {
-    /// The offset; `None` means the next free one.
-    offset: Option<Spanned<Bytes>>,
-    /// The size; `None` means the whole store.
-    size: Option<Spanned<Bytes>>,
-    name: Range<usize>,
-}
-
-/// Wraps a value that has no text.
-fn unwritten(bytes: Bytes) -> Spanned<Bytes> {
-    Spanned::new(0..0, bytes)
-}
-
-impl Wanted {
-    /// Requests the place that an export already has.
-    pub(super) fn at(offset: Bytes, size: Bytes) -> Self {
-        Self { offset: Some(unwritten(offset)), size: Some(unwritten(size)), name: 0..0 }
-    }
-
-    fn of_place(place: ExportPlace) -> Self {
-        match place {
-            ExportPlace::Free { size } => {
-                Self { offset: None, size: Some(unwritten(size)), name: 0..0 }
-            }
-            ExportPlace::At { offset, size } => Self::at(offset, size),
-            ExportPlace::Whole => Self { offset: None, size: None, name: 0..0 },
-        }
-    }
-
-    /// Returns the same part without its position in a text.
-    pub(super) fn to_place(&self) -> ExportPlace {
-        let bytes = |bytes: &Spanned<Bytes>| *bytes.get_ref();
-        match (&self.offset, &self.size) {
-            (_, None) => ExportPlace::Whole,
-            (None, Some(size)) => ExportPlace::Free { size: bytes(size) },
-            (Some(offset), Some(size)) => {
-                ExportPlace::At { offset: bytes(offset), size: bytes(size) }
-            }
-        }
-    }
-
-    pub(super) fn of(raw: &RawExport) -> Result<Self, FileError> {
-        let name = raw.name.span();
-        match (&raw.share, &raw.offset, &raw.size) {
-            (None, offset, Some(size)) => {
-                Ok(Self { offset: offset.clone(), size: Some(size.clone()), name })
-            }
-            (Some(_), None, None) => Ok(Self { offset: None, size: None, name }),
-            (Some(share), ..) => Err(FileError::new(
-                share.span(),
-                "share = \"whole\" allows neither offset nor size",
-                "delete offset and size, or delete share",
-            )),
-            (None, _, None) => Err(FileError::new(
-                name,
-                "the export has no size",
-                "add size = \"200GiB\", or share = \"whole\" with read_only = true",
-            )),
-        }
-    }
-
-    pub(super) fn is_whole(&self) -> bool {
-        self.size.is_none()
-    }
-
-    pub(super) fn name_span(&self) -> Range<usize> {
-        self.name.clone()
-    }
 }
 
 impl Layout {
@@ -270,32 +194,4 @@ fn larger_than(size: Bytes, contract: Option<&ExportContract>) -> Option<FileErr
 /// Returns whether an export is the whole store, which can only be read.
 fn is_whole(export: &ExportSpec, layout: Layout) -> bool {
     export.is_read_only && export.offset.get() == 0 && export.size == layout.size
-}
-
-pub(super) const NAME_FAULT: &str = "the name is empty, too long, or contains control characters";
-pub(super) const NAME_HELP: &str = "write a name of printable characters";
-
-/// Returns whether a name can be sent in the protocol.
-pub(super) fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
-}
-
-/// Checks that names are unique and can be sent in the protocol.
-pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
-    let mut names = BTreeSet::new();
-    for export in exports {
-        let name = export.name.get_ref();
-        let fault =
-            |message: String, help: &str| Err(FileError::new(export.name.span(), message, help));
-        if !is_name(name) {
-            return fault(NAME_FAULT.to_owned(), NAME_HELP);
-        }
-        if !names.insert(name) {
-            return fault(
-                format!("this is a second export named `{name}`"),
-                "give every export a different name",
-            );
-        }
-    }
-    Ok(())
 }

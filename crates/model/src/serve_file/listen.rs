@@ -7,9 +7,49 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::raw::RawTls;
-use super::{BackingReference, Listen, Named, Tls};
 use crate::file_error::FileError;
 use crate::units::Duration;
+
+/// A text with its position in the file.
+pub type Named = Spanned<String>;
+
+/// Where the data are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum BackingReference {
+    /// A block device or file.
+    Path(Named),
+    /// A simulated drive in real time; its data in memory, or in the file `store`.
+    Simulated {
+        /// The simulated drive.
+        drive: Named,
+        /// The data file; `None` keeps the data in memory.
+        store: Option<Named>,
+    },
+}
+
+/// Where clients connect.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listen {
+    /// A socket in the file system; `None` puts it beside the serve file.
+    Unix(Option<Named>),
+    /// Address and port.
+    Tcp {
+        /// The address as written.
+        address: Named,
+        /// The clients' authentication.
+        tls: Option<Tls>,
+    },
+}
+
+/// Encryption of connections; a client without a key or certificate is refused.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Tls {
+    /// A file of names and keys.
+    Psk(Named),
+    /// A folder with the server's certificate and the certificate of the authority that signed the
+    /// clients' certificates.
+    Certificates(Named),
+}
 
 /// Reads where the data are.
 pub(super) fn read_backing(

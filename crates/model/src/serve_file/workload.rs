@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use super::listen::{BackingReference, Named};
 use super::written::Written;
-use super::{BackingReference, Named};
 use crate::export::{Beyond, ExportContract, ExportSpec};
 use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
 use crate::units::{Bytes, Duration};

@@ -6,8 +6,8 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::exports;
-use super::layout::Wanted;
 use super::raw::RawExport;
+use super::wanted::Wanted;
 use crate::export::ExportSpec;
 use crate::file_error::FileError;
 

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use super::policy::Policy;
 use crate::file_error::FileError;
-use crate::names::{PolicyName, RegulatorName};
+use crate::names::PolicyName;
+use crate::regulator::RegulatorName;
 
 impl Policy {
     /// Refuses `[policy.NAME]` if NAME is neither the file's policy, nor one of `asked`, nor a

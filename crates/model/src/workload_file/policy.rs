@@ -6,16 +6,18 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use serde::Deserialize;
+use serde::de::Error;
 use toml::Spanned;
 
-use super::raw::RawBatch;
+use super::written::{Written, deserialize_written};
 use crate::file_error::FileError;
-use crate::names::{PolicyName, RegulatorName};
+use crate::names::PolicyName;
 use crate::parameters::{
     DasParameters, DepthLimitParameters, DqfParameters, GroupEdfParams, MdnParameters, Parameters,
     PriorityTag, RtioPriority, TokenBucketParameters,
 };
 use crate::quantity::Share;
+use crate::regulator::RegulatorName;
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
@@ -120,6 +122,30 @@ fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<us
         RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
     }
 }
+
+/// A batch size as written: `"auto"` or a number of requests.
+enum RawBatch {
+    Auto,
+    Fixed(u32),
+}
+
+impl Written for RawBatch {
+    const EXPECTED: &'static str = "\"auto\", or a number of requests such as 8";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => Err(E::custom(format!("`{text}` is not a batch size\nwrite {}", Self::EXPECTED))),
+        }
+    }
+    fn from_number<E: Error>(number: i64) -> Result<Self, E> {
+        u32::try_from(number).map(Self::Fixed).map_err(|_| {
+            E::custom(format!("`{number}` is not a batch size\nwrite {}", Self::EXPECTED))
+        })
+    }
+}
+
+deserialize_written!(RawBatch);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -22,10 +22,7 @@ use tidegate_model::{Class, Plan, Request, RequestId, TaskIndex, Time};
 
 use crate::{Decision, Event, Full, Policy};
 
-use account::Account;
-
-/// The instant at which the head of a queue becomes eligible, its id, and its task.
-type Turn = (Time, RequestId, TaskIndex);
+use account::{Account, Turn, without_contract};
 
 /// Tokens for each task in front of `inner`; see the module documentation.
 ///
@@ -207,9 +204,4 @@ impl<P: Policy> Policy for TokensPerTask<P> {
             return self.no_later_than_next_turn(decision);
         }
     }
-}
-
-/// Returns a request without contract, as best effort.
-fn without_contract(request: Request) -> Request {
-    Request { class: Class::BestEffort, due: None, ..request }
 }

@@ -35,11 +35,9 @@ mod work_conservation;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tidegate_model::{AccessTime, Class, Outcome, Plan, PolicyName, Request, Time};
-use tidegate_policy::{BuildError, Policy};
+use tidegate_model::{Class, Outcome, Plan, PolicyName, Request, Time};
 
 use crate::Observer;
-use spy::Spy;
 
 pub use adaptive_gate::AdaptiveGate;
 pub use batch_size::BatchSize;
@@ -78,39 +76,6 @@ pub struct Checkers {
 }
 
 impl Checkers {
-    /// Builds the policy of this name with its regulators, and the checkers of all its claims under
-    /// `plan`. The policy itself is checked on the events below its regulators, the whole on the
-    /// events that the host sees.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the policy needs unknown facts about the drive.
-    pub fn watching(
-        name: PolicyName,
-        plan: &Plan,
-        access: Option<Box<dyn AccessTime>>,
-    ) -> Result<(Box<dyn Policy>, Self), BuildError> {
-        let mut checkers = Self::of_policy(name, plan);
-        if !is_regulated(name, plan) {
-            return Ok((tidegate_policy::build(name, plan, access)?, checkers));
-        }
-        let watch = |policy| checkers.watch(name, plan, policy);
-        Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
-    }
-
-    /// Wraps `policy` so that its own rules are checked on the events that it sees itself. Its
-    /// violations count as violations of these checkers.
-    pub fn watch(
-        &mut self,
-        name: PolicyName,
-        plan: &Plan,
-        policy: Box<dyn Policy>,
-    ) -> Box<dyn Policy> {
-        let (name, _) = tidegate_policy::parts(name);
-        let below = Rc::new(RefCell::new(Self::of_bare(name, plan)));
-        self.below = Some(Rc::clone(&below));
-        Box::new(Spy::new(name, policy, below))
-    }
-
     /// Returns the checkers of all claims that the policy of this name makes to the host under
     /// `plan`.
     ///

@@ -14,11 +14,46 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tidegate_model::{PolicyName, Request, RequestId, Time};
-use tidegate_policy::{Decision, Event, Full, Policy};
+use tidegate_model::{AccessTime, Plan, PolicyName, Request, RequestId, Time};
+use tidegate_policy::{BuildError, Decision, Event, Full, Policy};
 
-use super::Checkers;
+use super::{Checkers, is_regulated};
 use crate::Observer;
+
+impl Checkers {
+    /// Builds the policy of this name with its regulators, and the checkers of all its claims under
+    /// `plan`. The policy itself is checked on the events below its regulators, the whole on the
+    /// events that the host sees.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the policy needs unknown facts about the drive.
+    pub fn watching(
+        name: PolicyName,
+        plan: &Plan,
+        access: Option<Box<dyn AccessTime>>,
+    ) -> Result<(Box<dyn Policy>, Self), BuildError> {
+        let mut checkers = Self::of_policy(name, plan);
+        if !is_regulated(name, plan) {
+            return Ok((tidegate_policy::build(name, plan, access)?, checkers));
+        }
+        let watch = |policy| checkers.watch(name, plan, policy);
+        Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
+    }
+
+    /// Wraps `policy` so that its own rules are checked on the events that it sees itself. Its
+    /// violations count as violations of these checkers.
+    pub fn watch(
+        &mut self,
+        name: PolicyName,
+        plan: &Plan,
+        policy: Box<dyn Policy>,
+    ) -> Box<dyn Policy> {
+        let (name, _) = tidegate_policy::parts(name);
+        let below = Rc::new(RefCell::new(Self::of_bare(name, plan)));
+        self.below = Some(Rc::clone(&below));
+        Box::new(Spy::new(name, policy, below))
+    }
+}
 
 /// A request that the policy has and whose completion it has not seen.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +63,7 @@ struct Known {
 }
 
 /// A watched policy behind its regulators; see the module's text.
-pub(super) struct Spy {
+struct Spy {
     name: PolicyName,
     policy: Box<dyn Policy>,
     checkers: Rc<RefCell<Checkers>>,
@@ -39,11 +74,7 @@ pub(super) struct Spy {
 
 impl Spy {
     /// Creates a watched `policy` of this name.
-    pub(super) fn new(
-        name: PolicyName,
-        policy: Box<dyn Policy>,
-        checkers: Rc<RefCell<Checkers>>,
-    ) -> Self {
+    fn new(name: PolicyName, policy: Box<dyn Policy>, checkers: Rc<RefCell<Checkers>>) -> Self {
         Self { name, policy, checkers, known: BTreeMap::new(), batch: Vec::new() }
     }
 

@@ -1,55 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sections and stolen time: when they occur, and their effect on the running thread.
 
-use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
+use tidegate_cpu_model::Scheduling;
 use tidegate_model::{Duration, Time};
 
+use super::sections::{priority_of, section_max};
 use super::{Before, Processor, Running};
+use crate::observer::CpuObserver;
 use crate::ready::Urgency;
-use crate::{CpuObserver, Timing};
-
-/// Returns whether any thread may be blocked.
-pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
-    let of_tasks = workload.tasks.iter().map(|task| task.blocking);
-    of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
-}
-
-/// Returns the longest time for which a source steals continuously: several of the longest
-/// deadlines, in which the affected job usually completes.
-pub(super) fn patience(workload: &CpuWorkload) -> Duration {
-    let of_tasks = workload.tasks.iter().map(|task| task.deadline);
-    let longest = of_tasks.chain(workload.servers.iter().map(|server| server.params.period)).max();
-    longest.unwrap_or_default().checked_mul(4).unwrap_or(Duration::MAX)
-}
-
-/// Returns the longest section of a task (or of the outsider, without one) that delays everything
-/// more urgent than its owner up to the thread `victim`; tasks are numbered before servers.
-fn section_max(workload: &CpuWorkload, owner: Option<&CpuTask>, victim: usize) -> Duration {
-    let ceiling = priority_of(workload, victim);
-    let is_waiting = |priority: Priority, deadline: Option<Duration>| match workload.scheduling {
-        Scheduling::FixedPriority => {
-            priority <= ceiling && owner.is_none_or(|owner| priority > owner.priority)
-        }
-        // Threads that may be due before the owner; for a server no smaller bound is known.
-        Scheduling::Edf => {
-            owner.zip(deadline).is_none_or(|(owner, deadline)| deadline < owner.deadline)
-        }
-    };
-    let of_task = |task: &CpuTask| {
-        let from_release = task.deadline.checked_sub(task.jitter).unwrap_or_default();
-        is_waiting(task.priority, Some(from_release)).then_some(task.blocking)
-    };
-    let of_server = |it: &CpuServer| is_waiting(it.priority, None).then_some(it.blocking);
-    let of_tasks = workload.tasks.iter().filter_map(of_task);
-    of_tasks.chain(workload.servers.iter().filter_map(of_server)).min().unwrap_or_default()
-}
-
-fn priority_of(workload: &CpuWorkload, thread: usize) -> Priority {
-    match workload.tasks.get(thread) {
-        Some(task) => task.priority,
-        None => workload.servers[thread - workload.tasks.len()].priority,
-    }
-}
+use crate::timing::Timing;
 
 impl<O: CpuObserver> Processor<'_, O> {
     /// Before a release: disturbance at critical instants may occur now.

@@ -6,9 +6,9 @@ use tidegate_cpu_servers::ServerEvent;
 use tidegate_model::{Duration, Time};
 
 use super::Processor;
+use crate::observer::{CpuObserver, Thread};
 use crate::ready::Urgency;
 use crate::server_state::{Mode, ServerState};
-use crate::{CpuObserver, Thread};
 
 impl<O: CpuObserver> Processor<'_, O> {
     /// Accounts the running thread's execution up to now.

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use tidegate_model::{Duration, Op, Time};
 
-use super::{Mechanism, Pending, Reader};
-use crate::mechanical::mechanism::Arm;
-use crate::mechanical::queue::Reach;
+use crate::mechanical::mechanism::{Arm, Mechanism};
+use crate::mechanical::queue::{Pending, Reach};
+use crate::mechanical::reader::Reader;
 
 /// The heads when they are free for the next command.
 pub(super) struct FreeHeads<'a> {

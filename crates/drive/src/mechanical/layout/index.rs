@@ -17,10 +17,11 @@ use tidegate_model::Lba;
 use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 
 use self::tree::{Entry, Piece, Tree};
-use super::home::{Home, Homes};
+use super::home::Home;
+use super::homes::Homes;
+use super::position::{Extent, Position, ZoneFacts};
 use super::remaps::Remaps;
 use super::slips::Slips;
-use super::{Extent, Position, ZoneFacts};
 
 /// A layout by an index over tracks.
 #[derive(Debug, Clone)]

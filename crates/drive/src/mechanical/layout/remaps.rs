@@ -5,9 +5,9 @@
 
 use std::fmt;
 
-use super::Position;
 use super::angles::TrackAngles;
 use super::home::Home;
+use super::position::Position;
 use super::steps::Steps;
 
 /// A run of consecutive sectors remapped to consecutive sectors.

@@ -17,10 +17,11 @@ mod zone;
 use tidegate_model::mechanics::{MechanicsError, Zones};
 
 use self::zone::Zone;
-use super::home::{Home, Homes};
+use super::home::Home;
+use super::homes::Homes;
+use super::position::{Extent, Position, ZoneFacts};
 use super::remaps::Remaps;
 use super::steps::Steps;
-use super::{Extent, Position, ZoneFacts};
 
 /// A layout by zones.
 #[derive(Debug, Clone)]
@@ -39,7 +40,13 @@ impl ZonedLayout {
         surfaces: u32,
         cylinders: u32,
     ) -> Result<Self, MechanicsError> {
-        build::build(zones, surfaces, cylinders)
+        let (zones, remaps) = build::build(zones, surfaces, cylinders)?;
+        Ok(Self {
+            sectors: zones.last().map_or(0, Zone::end),
+            starts: Steps::new(zones.iter().map(|zone| zone.start).collect()),
+            zones,
+            remaps,
+        })
     }
 
     /// Limits the host to `sectors` sectors.

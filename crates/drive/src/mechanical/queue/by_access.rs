@@ -8,7 +8,8 @@
 use tidegate_model::Duration;
 
 use super::eligible::Eligible;
-use super::{Pending, Reach};
+use super::pending::Pending;
+use super::reach::Reach;
 
 /// SATF: chooses the request whose sectors are under the head first.
 pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {

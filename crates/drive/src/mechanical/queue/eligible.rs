@@ -5,7 +5,7 @@
 
 use tidegate_model::Tag;
 
-use super::Pending;
+use super::pending::Pending;
 
 /// The requests among which a scheduler may choose.
 ///

@@ -3,7 +3,7 @@
 
 use tidegate_model::Duration;
 
-use super::Pending;
+use super::pending::Pending;
 
 /// The times to reach requests, at the instant of one decision.
 pub(crate) trait Reach {

@@ -3,10 +3,10 @@
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
-use super::Reach;
 use super::by_access::{soonest, soonest_with_aging};
 use super::by_position::{Direction, nearest, nearest_then_sweep, next_in_sweep, next_inwards};
 use super::eligible::Eligible;
+use super::reach::Reach;
 
 /// The position from which the next seek is judged.
 #[derive(Debug, Clone, Copy)]

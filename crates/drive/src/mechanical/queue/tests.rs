@@ -16,7 +16,8 @@ use proptest::prelude::*;
 use tidegate_model::mechanics::{Queue, Scheduler};
 use tidegate_model::{Bytes, Class, Duration, Lba, Request, RequestId, Tag, Time};
 
-use super::{DiskQueue, Extent, Pending, Reach};
+use super::{DiskQueue, Pending, Reach};
+use crate::mechanical::layout::Extent;
 use crate::mechanical::rotation::Angle;
 
 fn at(ns: u64) -> Time {

@@ -5,7 +5,7 @@
 
 use tidegate_model::mechanics::MechanicsError;
 
-use super::wrong;
+use crate::mechanical::wrong::wrong;
 
 /// `short + per_root * sqrt(d)` below `long_from`, `long + per_cylinder * d` from there on.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Formula {
         let (short, long) = (self.long_from.saturating_sub(1), self.long_from);
         if is_on_disk && self.time_ns(short) > self.time_ns(long) {
             return Err(wrong(
-                "long_from",
+                "seek: long_from",
                 format!(
                     "the formula decreases: {} ns for {short} cylinders, {} ns for {long}",
                     self.time_ns(short),

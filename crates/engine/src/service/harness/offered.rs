@@ -14,14 +14,16 @@ use super::scenario::BLOCKS;
 use super::store::{BLOCK, FLUSH_TIME, Store};
 use super::{SERVE, drive_file, params, table};
 use crate::serve::arrangement;
-use crate::service::change::ExportTable;
 use crate::service::core::Core;
+use crate::service::export_table::ExportTable;
 use crate::service::gate::AllGates;
 use crate::service::inbox::Inbox;
+use crate::service::look::Recent;
 use crate::service::offer::{CurrentOffer, Member};
+use crate::service::params::ServiceParams;
 use crate::service::pool::Pool;
+use crate::service::shared::Shared;
 use crate::service::statistics::Watch;
-use crate::service::{ServiceParams, Shared, view};
 
 /// The number of blocks from one export's start to the next one's.
 pub(super) const SPREAD: usize = 256;
@@ -60,7 +62,7 @@ fn share(params: ServiceParams) -> Arc<Shared> {
 pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc<Shared> {
     let (inbox, pool) = (Inbox::new(Clock::start(), waker), Pool::new(params.size_max));
     let table = ExportTable::new(&params.exports, &params.arrangement);
-    let (offer, recent) = (CurrentOffer::new(table.offer()), view::Recent::default());
+    let (offer, recent) = (CurrentOffer::new(table.offer()), Recent::default());
     let (gates, table, changing) = (AllGates::default(), Mutex::new(table), Mutex::default());
     Arc::new(Shared { params, inbox, pool, gates, offer, table, changing, recent })
 }

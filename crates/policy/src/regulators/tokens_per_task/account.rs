@@ -4,9 +4,10 @@
 
 use std::collections::VecDeque;
 
-use tidegate_model::{Duration, Request, Task, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Request, RequestId, Task, TaskIndex, Time};
 
-use super::{Turn, without_contract};
+/// The instant at which the head of a queue becomes eligible, its id, and its task.
+pub(super) type Turn = (Time, RequestId, TaskIndex);
 
 /// The contract of a task in tokens: e requests, each again after a period.
 #[derive(Debug, Clone, Copy)]
@@ -102,4 +103,9 @@ impl Account {
 /// Returns the instant at which a token returns; beyond the end of time it never does.
 fn returns(taken: Time, period: Duration) -> Time {
     taken.checked_add(period).unwrap_or(Time::MAX)
+}
+
+/// Returns a request without contract, as best effort.
+pub(super) fn without_contract(request: Request) -> Request {
+    Request { class: Class::BestEffort, due: None, ..request }
 }

@@ -8,8 +8,9 @@ use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 
 use super::text::{Row, Rows};
 use super::tree::{Entry, Kind, Node, Piece, Tree};
+use crate::mechanical::layout::check::check_sectors_per_track;
 use crate::mechanical::layout::steps::Table;
-use crate::mechanical::layout::{check_sectors_per_track, wrong};
+use crate::mechanical::wrong::wrong;
 
 /// The largest nesting depth of nodes.
 const DEPTH_MAX: u32 = 16;

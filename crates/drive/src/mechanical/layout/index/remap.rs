@@ -6,9 +6,11 @@ use tidegate_model::mechanics::MechanicsError;
 use super::text::{Row, Rows};
 use super::tree::Tree;
 use crate::mechanical::layout::angles::TrackAngles;
+use crate::mechanical::layout::check::check_sectors_per_track;
+use crate::mechanical::layout::position::Position;
 use crate::mechanical::layout::remaps::{Clash, Remap, Remaps};
 use crate::mechanical::layout::slips::Slips;
-use crate::mechanical::layout::{Position, check_sectors_per_track, wrong};
+use crate::mechanical::wrong::wrong;
 
 pub(super) fn slips(text: &str) -> Result<Slips, MechanicsError> {
     let mut runs = Vec::new();

@@ -6,7 +6,7 @@
 
 use tidegate_model::mechanics::MechanicsError;
 
-use crate::mechanical::layout::wrong;
+use crate::mechanical::wrong::wrong;
 
 /// The rows of a text, without blank ones.
 pub(super) struct Rows<'a> {

@@ -5,14 +5,13 @@ use std::collections::HashSet;
 
 use tidegate_model::mechanics::{self, MechanicsError, Sparing, TrackOrder, Zones};
 
-use super::ZonedLayout;
 use super::order::Order;
 use super::sparing::{DataSlots, Regions, SlipFault};
 use super::zone::{Figures, Pushed, Skew, Zone};
+use crate::mechanical::layout::check::check_sectors_per_track;
 use crate::mechanical::layout::remaps::{Clash, Remap, Remaps};
 use crate::mechanical::layout::slips::Slips;
-use crate::mechanical::layout::steps::Steps;
-use crate::mechanical::layout::{check_sectors_per_track, wrong};
+use crate::mechanical::wrong::wrong;
 
 /// A zone being built, with its number in the file and the units of its figures.
 struct Draft<'a> {
@@ -26,12 +25,12 @@ struct Draft<'a> {
     range: u64,
 }
 
-/// Builds the layout of a disk with these surfaces and cylinders, with all sectors it holds.
+/// Builds the zones of a disk with these surfaces and cylinders, and their remapped sectors.
 pub(super) fn build(
     zones: &Zones,
     surfaces: u32,
     cylinders: u32,
-) -> Result<ZonedLayout, MechanicsError> {
+) -> Result<(Vec<Zone>, Remaps), MechanicsError> {
     check_order(zones)?;
     let mut built: Vec<Zone> = Vec::with_capacity(zones.zone.len());
     let mut remaps = Vec::new();
@@ -45,12 +44,7 @@ pub(super) fn build(
         draft.defects(&zone, &mut remaps)?;
         built.push(zone);
     }
-    Ok(ZonedLayout {
-        sectors: built.last().map_or(0, Zone::end),
-        starts: Steps::new(built.iter().map(|zone| zone.start).collect()),
-        zones: built,
-        remaps: Remaps::new(remaps).map_err(clash)?,
-    })
+    Ok((built, Remaps::new(remaps).map_err(clash)?))
 }
 
 fn check_order(zones: &Zones) -> Result<(), MechanicsError> {

@@ -7,8 +7,8 @@ use super::order::{Order, TrackPlace};
 use super::sparing::{DataSlots, Found};
 use crate::mechanical::layout::angles::{TrackAngles, UNITS_PER_PPM};
 use crate::mechanical::layout::home::Home;
+use crate::mechanical::layout::position::{Position, ZoneFacts};
 use crate::mechanical::layout::slips::Slips;
-use crate::mechanical::layout::{Position, ZoneFacts};
 
 /// A zone.
 ///

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Assesses a whole workload: the valid bounds, the verdict, and the limiting task.
+//! `tidegate check` prints the assessment; simulator and engine run by its plan. Bounds under other
+//! policies and headroom are more expensive and computed separately.
+
+use tidegate_model::{BatchChoice, BatchLimit, Duration, PolicyName, Workload};
+
+use crate::assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
+use crate::batch_choice::{Choice, Order};
+use crate::bounds::{Bounds, bound_of, edf_responses, is_met};
+use crate::dqf::Demand;
+use crate::regulated::{self, Regulated};
+use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
+use crate::shaping::sporadic;
+use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
+
+/// Assesses a workload under a policy, with the batch size that the workload asks for.
+///
+/// # Complexity
+/// For a given z about as [`crate::dqf::tight`], times the logarithm of beta; `auto` tries each z
+/// of the table.
+///
+/// # Panics
+/// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
+pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    if let Some(reason) = regulated::objection(workload) {
+        return not_applicable(workload, policy, reason);
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude(assess(&regulated.workload, policy));
+    }
+    if let Some(reason) = objection(workload, policy) {
+        return not_applicable(workload, policy, reason);
+    }
+    match select::choose(workload, policy, &sporadic(&workload.tasks)) {
+        Ok(choice) => conclude(workload, policy, choice),
+        Err(reason) => not_applicable(workload, policy, reason),
+    }
+}
+
+/// Returns the bounds of each task under policies other than `policy`.
+///
+/// # Complexity
+/// As [`assess`] for each of these policies.
+pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    if regulated::objection(workload).is_some() {
+        return vec![Comparison::default(); workload.tasks.len()];
+    }
+    if let Some(regulated) = Regulated::of(workload) {
+        return regulated.conclude_comparison(&compare(&regulated.workload, policy));
+    }
+    let tasks = sporadic(&workload.tasks);
+    let is_open = |column: PolicyName| {
+        // `scan-edf` has the same bound as `edf`.
+        !column.shares_bounds_with(policy) && objection(workload, column).is_none()
+    };
+    let in_rhythm = |bounds: Vec<Option<Duration>>| {
+        shaping::are_in_rhythm(&workload.tasks, &bounds).then_some(bounds)
+    };
+    let of_verdicts = |verdicts: Result<Vec<Verdict>, Inapplicable>| {
+        in_rhythm((0..tasks.len()).map(|task| bound_of(&verdicts, task)).collect())
+    };
+    let edf = is_open(PolicyName::Edf)
+        .then(|| of_verdicts(edf_responses(&single(workload, &tasks), is_shared(workload))));
+    let fifo = is_open(PolicyName::Fifo).then(|| {
+        let ahead = best_effort_ahead(workload);
+        of_verdicts(fifo::responses_with_best_effort(&single(workload, &tasks), &ahead))
+    });
+    let mixed = mixed(workload, &tasks);
+    let dqf = is_open(PolicyName::Dqf).then(|| {
+        let order = Order::Release;
+        let question = question(workload, &tasks, mixed.as_ref(), BatchChoice::Auto, order);
+        let least = question.choose().bounds.into_iter().map(|bounds| bounds.least());
+        in_rhythm(least.map(|least| least.map(|(bound, _)| bound)).collect())
+    });
+    let [fifo, edf, dqf] = [fifo.flatten(), edf.flatten(), dqf.flatten()];
+    let of_task = |column: &Option<Vec<Option<Duration>>>, task: usize| column.as_ref()?[task];
+    let comparison = |task: usize| Comparison {
+        fifo: of_task(&fifo, task),
+        edf: of_task(&edf, task),
+        dqf: of_task(&dqf, task),
+    };
+    (0..tasks.len()).map(comparison).collect()
+}
+
+/// Returns the assessment of a policy without promise. `reason` is a sentence without its full
+/// stop.
+///
+/// Without a proof, best effort cannot cost one: batches have the largest size and best effort
+/// fills them.
+fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
+    let task =
+        TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
+    let batch_max = match workload.batch {
+        BatchChoice::Fixed(batch_max) => batch_max,
+        BatchChoice::Auto => workload.depth.min(workload.table.batch_max()),
+    };
+    Assessment {
+        policy,
+        batch_max,
+        best_effort_fill: if select::is_shared(workload) { batch_max } else { 0 },
+        batch_cost: match policy.facts().batch_limit {
+            BatchLimit::CountAndCost => cost_limited::unproved(workload),
+            BatchLimit::Count | BatchLimit::CountUntilOverload => None,
+        },
+        best_effort_depth: select::depth_without_bound(workload, policy),
+        assumptions: Vec::new(),
+        answer: Answer::NotApplicable { reason },
+        tasks: vec![task; workload.tasks.len()],
+        limit: None,
+    }
+}
+
+/// Returns the assessment once batch size and bounds are known.
+fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
+    let tasks = sporadic(&workload.tasks);
+    let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
+    let assumptions = choice.assumptions.into_iter();
+    let assumptions = assumptions.chain(shaping::note(workload)).chain(deferred::note(workload));
+    let mut assumptions: Vec<String> = assumptions.chain(raised(workload, policy)).collect();
+    let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
+        bounds,
+        response_max: bounds.least(),
+        is_deadline_met: is_met(task, &bounds),
+    });
+    let assessed: Vec<TaskAssessment> = assessed.collect();
+    let is_proven = assessed.iter().all(|task| task.is_deadline_met);
+    let mut used = assessed.iter().filter_map(|task| task.response_max);
+    if used.any(|(_, name)| name.rests_on_costs()) {
+        assumptions.push(by_costs(workload));
+    }
+    let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
+    // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
+    // limits the batches, their number of requests is unknown.
+    let is_within_capacity = choice.batch_cost.is_some()
+        || policy.facts().dispatch.limits_best_effort()
+        || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
+    Assessment {
+        policy,
+        batch_max: choice.batch_max,
+        best_effort_fill: choice.best_effort_fill,
+        batch_cost: choice.batch_cost,
+        best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
+        assumptions,
+        answer: if is_proven { Answer::Proven } else { Answer::NotProven },
+        limit: if is_within_capacity || is_proven {
+            limit(&tasks, &assessed)
+        } else {
+            Some(Limit::Capacity)
+        },
+        tasks: assessed,
+    }
+}
+
+/// Returns the assumption of the bound `mixed`.
+fn by_costs(workload: &Workload) -> String {
+    format!(
+        "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
+         requests, which is less than its table for small requests",
+        workload.drive_name
+    )
+}
+
+/// Returns the notes about the policy's contract if it was measured too low.
+fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
+    let of_contract = workload.contracts.raised_of(policy.facts().contract);
+    of_contract.map(|raised| raised.note.clone())
+}
+
+/// Returns the task with the smallest margin, or with the largest excess over its deadline.
+fn limit(tasks: &[SporadicTask], assessed: &[TaskAssessment]) -> Option<Limit> {
+    // The bound as a fraction of the deadline, in parts per billion, rounded up.
+    let share = |index: usize| {
+        let deadline = u128::from(tasks[index].deadline.ns());
+        assessed[index].response_max.map_or(u128::MAX, |(response, _)| {
+            (u128::from(response.ns()) * 1_000_000_000).div_ceil(deadline)
+        })
+    };
+    let task = (0..tasks.len()).max_by_key(|&index| (share(index), usize::MAX - index))?;
+    Some(match assessed[task] {
+        TaskAssessment { response_max: None, .. } => Limit::NoBound { task },
+        TaskAssessment { is_deadline_met: true, .. } => Limit::Margin { task },
+        TaskAssessment { .. } => Limit::Deadline { task },
+    })
+}

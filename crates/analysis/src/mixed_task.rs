@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A task with the cost of its requests, for the analyses that charge each request its own cost.
+
+use tidegate_model::{Duration, Op};
+
+use crate::SporadicTask;
+
+/// A task whose requests have one operation and one cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MixedTask {
+    /// (e, p, d).
+    pub task: SporadicTask,
+    /// c: the cost that each of its requests adds to a batch.
+    pub request_max: Duration,
+    /// The operation of its requests: read or write.
+    pub op: Op,
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A request in the drive's queue.
+
+use tidegate_model::{Request, Time};
+
+use crate::mechanical::layout::Extent;
+
+/// A request that the drive holds and does not serve yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pending {
+    /// The drive's own number for it: hosts can reuse an id.
+    pub(crate) number: u64,
+    /// The request; the queue returns it with the tag that it honoured.
+    pub(crate) request: Request,
+    /// When it arrived at the drive.
+    pub(crate) arrived: Time,
+    /// The extent of its first part.
+    pub(crate) target: Extent,
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a protocol gives to the thread that serves its peers.
+
+/// The bytes to send.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the connection is closed after them.
+    pub(crate) is_last: bool,
+}
+
+/// A long operation.
+pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
+
+/// The reply to a request.
+pub(crate) enum Reply {
+    Now(Answer),
+    /// Only the peer itself waits for it.
+    Later(Job),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self::Now(answer)
+    }
+}
+
+/// Why a peer is disconnected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Its request is too long.
+    Long,
+    /// Its request does not arrive in time.
+    Slow,
+    /// There are too many peers.
+    Crowded,
+}
+
+/// A protocol of requests and replies.
+pub(crate) trait Protocol: Send + 'static {
+    /// The longest request in bytes.
+    const REQUEST_MAX: usize;
+
+    /// Returns the end of the first request in `input`; no request ends before `scanned`.
+    fn end(input: &[u8], scanned: usize) -> Option<usize>;
+
+    /// Executes a request.
+    fn answer(&mut self, request: &[u8]) -> Reply;
+
+    /// Returns the refusal to send.
+    fn refusal(&self, why: Refusal) -> Vec<u8>;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The state of a service at one instant, for monitoring.
+
+use std::sync::{Arc, Mutex};
+
+use tidegate_model::Time;
+
+use super::offer::Offer;
+use super::statistics::ServiceStatistics;
+
+/// The last statistics, and when they were read.
+#[derive(Debug, Default)]
+pub(crate) struct Recent(pub(super) Mutex<Option<(Time, Look)>>);
+
+/// A service's offer and statistics at one instant.
+#[derive(Debug, Clone)]
+pub struct Look {
+    /// The offer at that instant.
+    pub offer: Arc<Offer>,
+    /// The statistics of each of its exports, in its order.
+    pub seen: Arc<ServiceStatistics>,
+}
+
+impl Look {
+    /// Returns whether any export's bound no longer holds.
+    pub fn is_degraded(&self) -> bool {
+        (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
+    }
+
+    /// Returns whether this export's bound no longer holds: the drive exceeded its table, or a
+    /// response exceeded the bound although the drive kept its table, because the host was late.
+    pub fn is_export_degraded(&self, index: usize) -> bool {
+        self.offer.bounds()[index].is_some()
+            && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
+    }
+}

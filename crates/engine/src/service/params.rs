@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The parameters of a service.
+
+use std::sync::Arc;
+
+use tidegate_model::{AccessTime, Bytes, DriveFile, ExportSpec};
+use tidegate_policy::Policy;
+
+use super::offer::Arrangement;
+use super::prover::Prover;
+
+/// The parameters of a service.
+#[derive(Debug, Clone)]
+pub struct ServiceParams {
+    /// The initial exports.
+    pub exports: Vec<ExportSpec>,
+    /// The policy and plan that serve them.
+    pub arrangement: Arrangement,
+    /// Whether the plan's table was measured, so that batches can be compared with it.
+    pub is_measured: bool,
+    /// The alignment in bytes: offsets and lengths must be multiples of it.
+    pub alignment: Bytes,
+    /// The largest request of an export without a contract; larger calls are split.
+    pub size_max: Bytes,
+    /// Whether the store can deallocate blocks.
+    pub can_trim: bool,
+    /// The drive file, which gives access times to policies that order by position.
+    pub drive: Option<DriveFile>,
+    /// Proves other sets of exports; `None`: the set never changes.
+    pub prover: Option<Arc<dyn Prover>>,
+}
+
+impl ServiceParams {
+    fn access_time(&self) -> Option<Box<dyn AccessTime>> {
+        tidegate_drive::access_time(self.drive.as_ref()?)
+    }
+
+    /// Returns the size of the largest request of any export.
+    pub(super) fn largest(&self) -> Bytes {
+        let contracts = self.exports.iter().filter_map(|export| export.contract.as_ref());
+        contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
+    }
+
+    pub(super) fn policy(
+        &self,
+        arrangement: &Arrangement,
+    ) -> Result<Box<dyn Policy>, tidegate_policy::BuildError> {
+        tidegate_policy::build(arrangement.policy, &arrangement.plan, self.access_time())
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The drive of a workload file: a name, or a `[drive]` table.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess};
+use toml::Spanned;
+
+use super::written::{Written, deserialize_written};
+use crate::batch_table::BatchTable;
+use crate::drive_file::tables::{MeasuredTable, batch_table};
+use crate::drive_file::{DriveFile, DriveKind, Identity};
+use crate::file_error::FileError;
+use crate::units::Duration;
+
+/// The drive of a workload.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DriveReference {
+    /// A built-in name or a path relative to the file.
+    Named {
+        /// The name as written.
+        name: String,
+        /// The position of the name.
+        span: Range<usize>,
+    },
+    /// A `[drive]` table in the file itself.
+    Inline(Box<DriveFile>),
+}
+
+/// A drive as written: a name, or a `[drive]` table.
+pub(super) enum RawDrive {
+    Named(String),
+    Inline(InlineDrive),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InlineDrive {
+    kind: Spanned<DriveKind>,
+    depth: Option<Spanned<u32>>,
+    batch_ns_max: Spanned<Vec<u64>>,
+    drain_ns_max: Option<Spanned<Vec<u64>>>,
+    priority_ns_max: Option<Spanned<Vec<u64>>>,
+    starvation_ns_max: Option<u64>,
+}
+
+impl Written for RawDrive {
+    const EXPECTED: &'static str =
+        "the name of a built-in drive, the path of a drive file, or a [drive] table";
+
+    fn from_text<E: Error>(text: &str) -> Result<Self, E> {
+        Ok(Self::Named(text.to_owned()))
+    }
+    fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
+        InlineDrive::deserialize(MapAccessDeserializer::new(table)).map(Self::Inline)
+    }
+}
+
+deserialize_written!(RawDrive);
+
+/// Reads the drive: the name of a drive file, or an inline table, which becomes a drive file with
+/// one table for every operation and every size.
+pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileError> {
+    let span = raw.span();
+    let inline = match raw.into_inner() {
+        RawDrive::Named(name) => return Ok(DriveReference::Named { name, span }),
+        RawDrive::Inline(inline) => inline,
+    };
+    if *inline.kind.get_ref() != DriveKind::Pseudo {
+        return Err(FileError::new(
+            inline.kind.span(),
+            "an inline drive can only be a table of maxima",
+            "write kind = \"pseudo\", or name a drive file",
+        ));
+    }
+    let ns_max = inline.batch_ns_max.get_ref().clone();
+    let table = batch_table(&ns_max, inline.batch_ns_max.span())?;
+    let depth = match inline.depth {
+        None => table.batch_max(),
+        Some(depth) if *depth.get_ref() >= table.batch_max() => depth.into_inner(),
+        Some(depth) => {
+            return Err(FileError::new(
+                depth.span(),
+                format!("depth is less than the table's {} requests", table.batch_max()),
+                "write a larger depth, or delete it",
+            ));
+        }
+    };
+    Ok(DriveReference::Inline(Box::new(DriveFile {
+        name: "inline".to_owned(),
+        kind: DriveKind::Pseudo,
+        depth,
+        identity: Identity::default(),
+        batch: vec![inline_table(ns_max, table)],
+        drain: inline_tables(inline.drain_ns_max)?,
+        priority: inline_tables(inline.priority_ns_max)?,
+        single: Vec::new(),
+        throughput: Vec::new(),
+        mixed: Vec::new(),
+        cost: None,
+        starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
+        starvation_of: Vec::new(),
+        starvation_depth: None,
+        is_starvation_endless: false,
+        flush_max: None,
+        mechanics: None,
+        ssd: None,
+        fit: None,
+    })))
+}
+
+fn inline_tables(ns_max: Option<Spanned<Vec<u64>>>) -> Result<Vec<MeasuredTable>, FileError> {
+    let Some(ns_max) = ns_max else { return Ok(Vec::new()) };
+    let table = batch_table(ns_max.get_ref(), ns_max.span())?;
+    Ok(vec![inline_table(ns_max.into_inner(), table)])
+}
+
+/// Returns a table for every operation and every size.
+fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
+    MeasuredTable {
+        op: None,
+        size: None,
+        ns_max,
+        quantiles_ns: Default::default(),
+        samples: None,
+        confidence: None,
+        depth: None,
+        table,
+    }
+}
