@@ -154,7 +154,7 @@ pub fn from_parts(
 pub struct AnyRequests {
     /// The drive.
     pub drive: Box<dyn Drive + Send>,
-    /// What it is made as.
+    /// The kind of drive that was made.
     pub kind: DriveKind,
     /// How many requests it accepts at once.
     pub depth: u32,

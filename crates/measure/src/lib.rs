@@ -4,8 +4,8 @@
 //! move; how long others can hold up one request.
 //!
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
-//! time, with the same experiments and the same statistics. What the host adds to the figures is
-//! never subtracted; warnings say what may have spoilt them.
+//! time, with the same experiments and the same statistics. The delays that the
+//! host adds to the figures are never subtracted; warnings name what may have spoilt the figures.
 //!
 //! Each experiment has one file in `experiments/`; nothing else knows how it is made:
 //!

@@ -25,9 +25,9 @@ pub struct Profile {
     pub starts: Vec<StartTimes>,
     /// Whether some request was not served at all: then the device bounds no wait.
     pub is_endless: bool,
-    /// What the samples tell beside their tables.
+    /// What the samples show beside their tables.
     pub findings: Vec<Finding>,
-    /// What its readers have to know.
+    /// Warnings for the readers of the drive file.
     pub warnings: Vec<Warning>,
     /// Whether the measurement was stopped before the end.
     pub is_cancelled: bool,

@@ -18,9 +18,9 @@ const PROBE_MAX: Bytes = Bytes::from_kib(256);
 pub struct ProfileParams {
     /// What people will call the drive.
     pub name: String,
-    /// What is measured; the order does not matter.
+    /// The experiments to run; their order does not matter.
     pub experiments: Vec<Experiment>,
-    /// What requests are of, each measured by itself. Writing destroys what is on the target.
+    /// The kinds of request, each measured by itself. Writing destroys the data on the target.
     pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
@@ -86,7 +86,7 @@ impl ProfileParams {
         self.kinds.iter().any(|kind| kind.op == op)
     }
 
-    /// What the ring has room for: also for the requests that look at what a device is made of.
+    /// Returns the largest request that the ring has room for, probes of the geometry included.
     pub(crate) fn ring_size(&self) -> Bytes {
         self.size_max().max(PROBE_MAX)
     }

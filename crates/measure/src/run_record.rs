@@ -16,10 +16,10 @@ use tidegate_model::drive_file::Identity;
 use crate::load::Load;
 use crate::warning::Warning;
 
-/// What stands for the options of rounds without a record.
+/// Stands for the options of rounds without a record.
 const UNKNOWN: &str = "options that were not kept";
 
-/// What stands for the host of a run whose record does not say.
+/// Stands for the host of a run whose record does not describe it.
 const HOST_UNKNOWN: &str = "what the host did was not kept";
 
 /// The record of one run.

@@ -94,7 +94,8 @@ pub struct Stripe {
     pub beside_writes_of_bytes: Option<u64>,
 }
 
-/// What the samples tell, for the cells that have some; `None` without one read alone.
+/// Returns what the samples show about the cells that have samples; `None` if no read was measured
+/// alone.
 pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Option<Stripe> {
     let times = |cell: &[Sample]| cell.iter().map(|it| it.took).collect::<Vec<_>>();
     let summary = |(cell, samples): &'_ (Cell, Vec<Sample>)| {

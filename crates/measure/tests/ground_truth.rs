@@ -81,8 +81,8 @@ fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfilePara
     }
 }
 
-/// What is measured, and the last stretch of each trial after the first `warm_up`: a flow of one
-/// request leaves the disk idle each time that it is back.
+/// Returns the drive file that is measured, and the last busy stretch of each trial after the first
+/// `warm_up`: a flow of one request leaves the disk idle each time that the request is back.
 fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
     let disk =
         tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `stripe` finds on solid-state drives against what is planted in them.
 //!
-//! Each drive is taken as real ones are: reads of 4 KiB and writes of a neighbour, nothing else.
-//! What must come out is computed from the parameters alone, by the rule by which a drive that was
-//! filled once deals data over its dies, and not by the drive. The canary swaps what was planted:
+//! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
+//! nothing else. The test computes the expected figures from the parameters alone, without the
+//! drive, by the rule by which a drive that was filled once deals data over its dies. The canary swaps what was planted:
 //! drives differ in every figure, so a comparison that let a swap pass would see nothing.
 
 use std::sync::atomic::AtomicBool;
@@ -150,12 +150,12 @@ struct Planted {
     block: Option<u64>,
     again: Option<u64>,
     alone_ns: u64,
-    /// What a read waits for that comes just after the longest work of its die began: a program,
-    /// on a full drive an erase, or until either makes way.
+    /// How long a read waits that comes just after the longest work of its die began: for a
+    /// program, on a full drive for an erase, or until either makes way.
     wait_ns: u64,
-    /// What it may wait for besides: the neighbour's data on the link, and pages on a channel.
+    /// How much longer it may wait for the neighbour's data on the link, and for pages on a channel.
     traffic_ns: u64,
-    /// Of each distance that is tried, the share of pairs that lie on one die.
+    /// The share of pairs that lie on one die, for a distance.
     shares: fn(&Ssd, u64) -> f64,
     ssd: Ssd,
 }

@@ -208,7 +208,7 @@ proptest! {
         prop_assert!(total >= 0.999 * least - 10.0, "the oracle is not the least: {total} {least}");
     }
 
-    /// Whatever the times and counts are, also far apart, nothing is left uncovered.
+    /// Every point is covered for any times and counts, however far apart.
     #[test]
     fn wild_points_are_covered(
         wild in proptest::collection::vec(

@@ -102,7 +102,7 @@ impl Procedure for Flush {
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let start = FlushStart::ALL[cell];
             cache_fill::write(subject, places, depth, start, start.writes(depth, full), random)?;
-            // What was dirty before is on the medium: each trial ends with a flush.
+            // Earlier writes are on the medium already: each trial ends with a flush.
             subject.flush()
         };
         let measured = context.measure(&rounds, trial)?;

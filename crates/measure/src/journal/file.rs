@@ -21,7 +21,7 @@ pub enum JournalError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What stands there is no journal of ours.
+    /// The file is no journal of `tidegate profile`.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
     /// Another process measures into it.
@@ -36,9 +36,9 @@ pub enum JournalError {
     /// It is about another measurement.
     #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
     OtherMeasurement {
-        /// What it is about.
+        /// The measurement that the journal is about.
         known: String,
-        /// What is to be measured.
+        /// The measurement that was asked for.
         asked: String,
     },
 }
@@ -63,7 +63,7 @@ pub(super) struct JournalLine {
     held_up_ns: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     start: Vec<u64>,
-    /// What was found, of a line that is no round.
+    /// The result in a line that is not a round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) found: Option<Value>,
 }

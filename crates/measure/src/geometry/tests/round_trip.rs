@@ -118,7 +118,7 @@ fn the_order_is_seen_from_batches() {
     }
 }
 
-/// What was not seen is said, and what was is not.
+/// `chosen` names every property that was not seen, and no other.
 #[test]
 fn what_was_chosen_is_said() {
     let (planted, _) = disk("maxtor-atlas-10k-v");
