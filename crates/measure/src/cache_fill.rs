@@ -15,7 +15,7 @@ use crate::subject::{Subject, SubjectError};
 /// looks at first like none.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
-/// A cache that is not full after so long is larger than the search goes.
+/// A cache that is not full after this time is too large for the search.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
 /// Into how many steps each doubling of a number of writes is divided.
@@ -176,7 +176,7 @@ fn dirtiest(
     Ok(Some(CacheFill { ends: best.1, ..full }))
 }
 
-/// Makes so many writes, and waits until all are complete.
+/// Sends a number of writes and waits until all are complete.
 pub(crate) fn write(
     subject: &mut dyn Subject,
     places: Places,

@@ -50,7 +50,7 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends so many requests at once and returns them. `draw` must sooner or later give a place
+    /// Sends `count` requests at once and returns them. `draw` must sooner or later give a place
     /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,
@@ -96,7 +96,7 @@ impl<'a> Flow<'a> {
         Ok(&self.returned)
     }
 
-    /// Keeps the device at `depth` until so many requests have completed. It ends by filling the
+    /// Keeps the device at `depth` until this number of requests has completed. It ends by filling the
     /// device up.
     pub(crate) fn keep(
         &mut self,

@@ -148,7 +148,7 @@ impl Journal {
         }
     }
 
-    /// Takes the earlier rounds of an experiment, those with so many cells.
+    /// Takes the earlier rounds of an experiment that have this number of cells.
     pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
         let mut rounds = self.rounds.remove(of).unwrap_or_default();
         rounds.retain(|(_, round)| round.len() == cells);

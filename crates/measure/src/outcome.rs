@@ -164,8 +164,7 @@ fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));
     let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
-    // A request that waited for so long was served next, behind the one in service, and took its
-    // own time.
+    // The wait ends with the request that was in service, and the service of the starved request.
     let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
     let starved = found.file.starvation_max.map(|it| it.ns().saturating_sub(2 * longest));
     let starvation_ns = starved.filter(|&ns| ns > 0);

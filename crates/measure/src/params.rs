@@ -128,7 +128,7 @@ pub enum ProfileError {
         /// Largest batch.
         depth: u32,
     },
-    /// Writing was asked for and the target was not opened for it.
+    /// The measurement includes writes, but the target is open for reading only.
     #[error("measuring writes destroys what is on the target: open it for writing")]
     ReadOnly,
     /// The measurement was stopped too early.

@@ -160,7 +160,7 @@ impl Rounds {
         Measured { cells, is_cancelled: false, has_steal: false }
     }
 
-    /// The progress after so many rounds.
+    /// Returns the progress after `earlier` rounds.
     pub(crate) fn progress(&self, earlier: usize) -> Progress {
         let cells = u64::try_from(self.grid.cells).expect("a number of cells fits");
         Progress {

@@ -43,11 +43,11 @@ const FREE_PPM: u64 = 150_000;
 pub(crate) enum Cell {
     /// One read.
     Alone,
-    /// Two, at a distance of so many reads.
+    /// Two, at this distance, in reads.
     Apart(u64),
     /// Two at random places.
     Pair,
-    /// So many at random places.
+    /// This number, at random places.
     AtOnce(u32),
     /// One read beside a flow of writes.
     BesideWrites,
@@ -79,7 +79,7 @@ pub struct Stripe {
     /// By how many chips reads at random places are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// The median time of so many reads at once.
+    /// Numbers of reads sent at once, each with its median time.
     pub at_once_ns: Vec<(u32, u64)>,
     /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
     /// to n reads at once.

@@ -121,7 +121,7 @@ fn drive_file(variant: &Variant) -> DriveFile {
     file
 }
 
-/// What is found with so many samples and at most 8 requests at once.
+/// Returns what `stripe` finds with this number of samples and at most 8 requests at once.
 fn found(file: &DriveFile, samples: u32) -> Stripe {
     let kind = |op| Kind { op, size: Bytes::new(READ) };
     let params = ProfileParams {

@@ -49,7 +49,7 @@ impl Experiment {
 pub(super) struct Stripe;
 
 impl Procedure for Stripe {
-    /// At most so many cells: a small target has fewer distances.
+    /// Returns the largest grid: a small target has fewer distances and so fewer cells.
     fn grid(&self, params: &ProfileParams) -> Grid {
         grid(params, cell_count(params.depth))
     }

@@ -34,7 +34,7 @@ const STRETCH_DEPTHS: u32 = 4;
 /// The first and the last tenth of a device are where a flow is sequential.
 const TENTH: usize = 10;
 
-/// One stretch is measured for so many samples of other experiments, because a stretch is long.
+/// One stretch stands for this number of samples of other experiments, because a stretch is long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {

@@ -26,9 +26,9 @@ pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
 pub(super) enum Way {
     /// To the same track.
     Nowhere,
-    /// In the first zone, so many cylinders further in, to the track of that head.
+    /// In the first zone, this number of cylinders further in, to the track of that head.
     Head { cylinders: u32, head: u32 },
-    /// To this track, and to those before it, so many sectors apart.
+    /// To this track and to those before it, which lie `apart` sectors from each other.
     Track { begin: u64, sectors: u64, apart: u64 },
 }
 
@@ -87,7 +87,8 @@ impl Home {
         Ok(to.map(|to| (from, to)))
     }
 
-    /// The way over about so many cylinders, the exact number, and the sectors of a track there.
+    /// Returns a way over about `cylinders` cylinders, their exact number, and the sectors of a
+    /// track there.
     pub(super) fn way(
         &self,
         survey: &mut Survey<'_, '_>,

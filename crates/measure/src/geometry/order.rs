@@ -26,7 +26,7 @@ const PASSES: [u64; 2] = [5, 11];
 const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;
-/// A pattern may be wrong once in so many tracks.
+/// A pattern may be wrong once in this number of tracks.
 const WRONG: usize = 20;
 /// The most runs to examine for the end of their group.
 const RUNS_MAX: u64 = 64;
@@ -57,7 +57,7 @@ struct Skews {
     skew: Vec<f64>,
 }
 
-/// Examines tracks near the outer edge that have so many sectors; `None` if there is no such track.
+/// Examines tracks of this number of sectors near the outer edge; `None` if there is no such track.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
     sectors: u64,

@@ -49,7 +49,7 @@ impl Platter {
         Some((first + median(beyond)?).rem_euclid(self.turn))
     }
 
-    /// Notes that a block passed so much later than expected.
+    /// Notes that a block passed `late` nanoseconds later than expected.
     pub(super) fn follow(&mut self, late: f64) {
         self.late += BELIEF * late;
     }

@@ -26,7 +26,7 @@ use super::rotation::Rotation;
 const FIRST: u64 = 16;
 /// Part of a turn by which a block may miss its line: less than any skew.
 const TOLERANCE: f64 = 0.05;
-/// Completions are late by so many times the noise at most, with few exceptions; limited to this
+/// With few exceptions, completions are late by at most this multiple of the noise, limited to a
 /// range of parts of a turn.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.004..0.1;
@@ -184,8 +184,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Goes down from `top` by steps until a block is not on the line any more; none if no block in
-    /// so many steps is off the line, or `top` is not on it.
+    /// Goes down from `top` by steps until a block is no longer on the line; `None` if no block within
+    /// `most` steps is off the line, or `top` is not on it.
     fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);
@@ -272,7 +272,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// The track of a line that begins here and has so many sectors.
+    /// Returns the track of a line that begins at `begin` and has `sectors` sectors.
     fn track(&self, line: &BlockLine, begin: u64, sectors: u64) -> Track {
         let per_sector = self.platter.turn / float(sectors);
         let to_begin =
