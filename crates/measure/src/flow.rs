@@ -96,8 +96,8 @@ impl<'a> Flow<'a> {
         Ok(&self.returned)
     }
 
-    /// Keeps the device at `depth` until this number of requests has completed. It ends by filling the
-    /// device up.
+    /// Keeps the device at `depth` until this number of requests has completed. It ends by filling
+    /// the device up.
     pub(crate) fn keep(
         &mut self,
         depth: u32,

@@ -3,8 +3,9 @@
 //!
 //! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
 //! nothing else. The test computes the expected figures from the parameters alone, without the
-//! drive, by the rule by which a drive that was filled once deals data over its dies. The canary swaps what was planted:
-//! drives differ in every figure, so a comparison that let a swap pass would see nothing.
+//! drive, by the rule by which a drive that was filled once deals data over its dies. The canary
+//! swaps what was planted: drives differ in every figure, so a comparison that let a swap pass
+//! would see nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -153,7 +154,8 @@ struct Planted {
     /// How long a read waits that comes just after the longest work of its die began: for a
     /// program, on a full drive for an erase, or until either makes way.
     wait_ns: u64,
-    /// How much longer it may wait for the neighbour's data on the link, and for pages on a channel.
+    /// How much longer it may wait for the neighbour's data on the link, and for pages on a
+    /// channel.
     traffic_ns: u64,
     /// The share of pairs that lie on one die, for a distance.
     shares: fn(&Ssd, u64) -> f64,
@@ -234,8 +236,9 @@ fn compare_share(planted: &Planted, found: &Stripe, bytes: u64, ppm: u64) -> Res
     Err(format!("share: {bytes} bytes apart {ppm} ppm meet, {share} are planted"))
 }
 
-/// Goal: block, the distance at which it collides again, the number of dies, a read alone and the
-/// longest read beside writes are those of the drive, whatever it is made of. Prints them.
+/// Goal: the size of a block, the distance at which reads meet again, the number of dies, the time
+/// of a read alone and the longest read beside writes are those of the drive, for every variant.
+/// Prints them.
 #[test]
 fn what_is_planted_is_found() {
     println!("| channels x dies | block KiB | again KiB | dies | alone us | wait us |");

@@ -2,10 +2,10 @@
 //! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
 //!
 //! Seeks go from tracks near the outer edge inwards, over distances that grow by a factor. The time
-//! of a seek is the least time from a read on one track to a read on the other, minus the least time
-//! between two reads on one track. In the first zone the layout says where a cylinder is; further
-//! in, a track must be found first. The same tracks show how long a head switch takes, and whether
-//! the drive begins a read of many sectors in the middle of the read.
+//! of a seek is the least time from a read on one track to a read on the other, minus the least
+//! time between two reads on one track. In the first zone the layout says where a cylinder is;
+//! further in, a track must be found first. The same tracks show how long a head switch takes, and
+//! whether the drive begins a read of many sectors in the middle of the read.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;

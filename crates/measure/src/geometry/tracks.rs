@@ -184,8 +184,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Goes down from `top` by steps until a block is no longer on the line; `None` if no block within
-    /// `most` steps is off the line, or `top` is not on it.
+    /// Goes down from `top` by steps until a block is no longer on the line; `None` if no block
+    /// within `most` steps is off the line, or `top` is not on it.
     fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);

@@ -39,8 +39,8 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// Returns the number of chips that explains `conflicts` conflicts among `pairs` pairs; `None` if
-    /// single reads are slow about as often.
+    /// Returns the number of chips that explains `conflicts` conflicts among `pairs` pairs; `None`
+    /// if single reads are slow about as often.
     pub(super) fn of(conflicts: usize, pairs: usize, alone_slow_ppm: u64) -> Option<Self> {
         const ALL_PPB: u64 = 1_000_000_000;
         let [conflicts, pairs] = [conflicts, pairs].map(|it| u64::try_from(it).expect("a count"));
