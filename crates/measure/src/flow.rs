@@ -34,13 +34,13 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// A flow with nothing outstanding.
+    /// Returns a flow with nothing outstanding.
     pub(crate) fn on(subject: &'a mut dyn Subject) -> Self {
         let sent_at = subject.now();
         Self { subject, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
-    /// How many requests are outstanding.
+    /// Returns how many requests are outstanding.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }

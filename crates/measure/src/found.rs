@@ -56,13 +56,13 @@ impl Found {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns whether nothing was found.
     pub(crate) fn is_empty(&self) -> bool {
         let has_samples = self.findings.iter().any(|it| it.disturbance.samples > 0);
         !has_samples && !self.is_rotation_known()
     }
 
-    /// Whether an experiment found out if the medium turns.
+    /// Returns whether an experiment has found that the medium turns, or that it does not.
     pub(crate) fn is_rotation_known(&self) -> bool {
         self.geometry.rotation.is_some() || self.no_rotation.is_some()
     }

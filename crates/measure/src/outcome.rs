@@ -76,7 +76,7 @@ pub(crate) fn finish(
     Ok(profile)
 }
 
-/// How many requests the longest table has; without a table what was asked for.
+/// Returns the number of requests of the longest table; without a table, the requested depth.
 fn depth(file: &DriveFile) -> u32 {
     let tables = [&file.batch, &file.drain, &file.priority].into_iter().flatten();
     tables.map(|table| table.table.batch_max()).max().unwrap_or(file.depth)
@@ -95,8 +95,8 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// The costs of a batch by its requests; none unless such batches were measured, of one kind or
-/// mixed.
+/// Returns the costs of a batch by its requests; `None` unless such batches were measured, of one
+/// kind or mixed.
 fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
     let file = &found.file;
     if file.batch.is_empty() && !file.mixed.is_empty() {
@@ -158,8 +158,8 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     }
 }
 
-/// A disk that behaves as what was seen, and why its queue is what it is; none unless all of it was
-/// seen.
+/// Returns a disk that behaves as the one measured, with the queue that its batches show; `None`
+/// unless all its figures were seen.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));

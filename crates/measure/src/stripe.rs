@@ -153,12 +153,12 @@ impl Stripe {
         }
     }
 
-    /// The part of a share that is due to the second read.
+    /// Returns the part of a share that is due to the second read.
     fn above(&self, ppm: u64) -> u64 {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
 
-    /// The least distance without conflicts behind distances that have many.
+    /// Returns the least distance without conflicts behind distances that have many.
     fn block(&self) -> Option<u64> {
         let free = self.conflicts_ppm.iter().position(|&(_, ppm)| self.above(ppm) < FREE_PPM)?;
         let (closer, _) = self.conflicts_ppm.split_at(free);
@@ -166,8 +166,8 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// The least distance beyond a block with many conflicts and no fewer than the next distance:
-    /// half the way there, half of all pairs conflict already.
+    /// Returns the least distance beyond a block with many conflicts and no fewer than the next
+    /// distance: half the way there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =
@@ -181,13 +181,13 @@ fn median(summary: &Summary) -> u64 {
     summary.quantiles[2].ns()
 }
 
-/// How many samples took much longer than one read.
+/// Returns how many samples took much longer than one read.
 fn slow(samples: &[Sample], alone_ns: u64) -> usize {
     let is_slow = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
     samples.iter().filter(is_slow).count()
 }
 
-/// A share in parts per million.
+/// Returns a share in parts per million.
 fn ppm(part: usize, whole: usize) -> u64 {
     u64::try_from(part * 1_000_000 / whole.max(1)).expect("at most a million")
 }

@@ -122,7 +122,7 @@ fn times(profile: &Profile) -> FlushTimes {
     of_size.try_into().expect("it is read back")
 }
 
-/// Whether the drive file says what the witness saw: of each start, and of all.
+/// Returns whether the drive file says what the witness saw: of each start, and of all.
 fn agrees(profile: &Profile, log: &[Flushed]) -> bool {
     // A clock too coarse to see a flush does not make it free.
     let ns = |flush: &Flushed| flush.took.ns().max(1);

@@ -64,7 +64,7 @@ impl<D: Drive> Drive for Witness<D> {
     }
 }
 
-/// The built-in disks of which the mechanics are known.
+/// Returns the built-in disks whose mechanics are known.
 fn disks() -> impl Iterator<Item = DriveFile> {
     tidegate_drive::builtin::names()
         .map(|name| tidegate_drive::builtin::load(name).expect("it is built in"))
@@ -97,7 +97,7 @@ fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (Drive
     (profile.expect("a profile").file, trials.split_off(warm_up))
 }
 
-/// The longest of each number of requests.
+/// Returns the longest time for each number of requests.
 fn longest(log: &[Busy], time: fn(&Busy) -> Duration) -> Vec<u64> {
     let mut longest = BTreeMap::new();
     for busy in log {

@@ -100,8 +100,8 @@ const VARIANTS: [Variant; 6] = [
     },
 ];
 
-/// The built-in drive with other chips. Filled once, it has so much spare flash that nothing is
-/// collected; filled at random, it collects with the first writes.
+/// Returns the built-in drive with other chips. Filled once, it has so much spare flash that
+/// nothing is collected; filled at random, it collects with the first writes.
 fn drive_file(variant: &Variant) -> DriveFile {
     let mut file = tidegate_drive::builtin::load("sata-ssd").expect("it is built in");
     let ssd = file.ssd.as_mut().expect("it is made of chips");
@@ -200,7 +200,7 @@ fn share_of_dealt(ssd: &Ssd, bytes: u64) -> f64 {
     f64::from(u32::try_from(shared).expect("at most all")) / f64::from(pairs)
 }
 
-/// Whether what was found is what was planted; otherwise which figure is not.
+/// Checks that every figure found is the planted one; the error names a figure that is not.
 fn compare(planted: &Planted, found: &Stripe) -> Result<(), String> {
     let chips = found.chips.as_ref().ok_or("no chips")?;
     let (least, most) = (chips.count_min, chips.count_max.unwrap_or(u64::MAX));

@@ -34,8 +34,8 @@ use crate::warning::{Skip, Warning};
 /// Full starts are long: a part of the samples of other experiments is enough.
 const PART: u32 = 4;
 
-/// Writes before a flush, in multiples of the depth: a guess, because nobody knows how many fill a
-/// cache before they are made.
+/// Writes before a flush, in multiples of the depth: a guess, because the number that fills a
+/// cache is not known in advance.
 const FILLED_DEPTHS: u64 = 4;
 
 /// The part of `[fit]` that holds the times.

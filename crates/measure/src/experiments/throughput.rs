@@ -38,7 +38,7 @@ const TENTH: usize = 10;
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {
-    /// What flows of requests move.
+    /// The throughput of flows of requests.
     pub const THROUGHPUT: Self = Self::of(&Facts {
         name: "throughput",
         symbol: "throughput",
@@ -95,7 +95,7 @@ fn depths(depth: u32) -> Vec<u32> {
     powers.take_while(|&power| power < depth).chain([depth]).collect()
 }
 
-/// How many requests a stretch has at a depth.
+/// Returns how many requests a stretch has at a depth.
 fn length(depth: u32) -> u32 {
     STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
 }

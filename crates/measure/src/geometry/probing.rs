@@ -76,7 +76,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// How long it took, in nanoseconds.
+    /// Returns how long the read took, in nanoseconds.
     pub(super) fn service(self) -> f64 {
         float(self.done.since(self.sent).ns())
     }
@@ -124,12 +124,12 @@ impl<'a> Probing<'a> {
         self.block
     }
 
-    /// The clock.
+    /// Returns the time of the clock.
     pub(super) fn now(&self) -> Time {
         self.subject.now()
     }
 
-    /// The multiple of the block at or below.
+    /// Returns the sector rounded down to a multiple of the block.
     pub(super) fn aligned(&self, sector: u64) -> u64 {
         sector / self.block * self.block
     }
@@ -139,7 +139,7 @@ impl<'a> Probing<'a> {
         sectors.next_multiple_of(self.block)
     }
 
-    /// A random block from `from` on and before `to`; `from` if there is none.
+    /// Returns a random block from `from` on and before `to`; `from` if there is none.
     pub(super) fn block_within(&mut self, from: u64, to: u64) -> u64 {
         let (first, end) = (from.div_ceil(self.block), to / self.block);
         if end <= first {
@@ -153,7 +153,7 @@ impl<'a> Probing<'a> {
         self.block_within(0, self.sectors)
     }
 
-    /// Whether no recent read covered this place.
+    /// Returns whether no recent read covered this place.
     pub(super) fn is_fresh(&self, start: u64) -> bool {
         !self.recent.iter().any(|&read| (read..read + READ_ON.max(self.block)).contains(&start))
     }

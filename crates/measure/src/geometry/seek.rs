@@ -26,7 +26,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
 
 /// Bisections for each distance, and the same on a noisy host.
 const REPEATS: [usize; 2] = [3, 5];
-/// Bisections of the least time, which all others are reduced by.
+/// Bisections of the least time, which is subtracted from all other times.
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
@@ -203,8 +203,8 @@ fn point(
     }))
 }
 
-/// Whether reads begin in their middle: measured on pairs of neighbouring cylinders, each once,
-/// because blocks that were read are in memory afterwards.
+/// Returns whether reads begin in their middle: measured on pairs of neighbouring cylinders, each
+/// once, because blocks that were read are in memory afterwards.
 fn zero_latency(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,

@@ -69,7 +69,7 @@ pub(super) struct JournalLine {
 }
 
 impl JournalLine {
-    /// A complete round.
+    /// Returns a complete round.
     pub(super) fn of_round(of: &str, round: &[Sample]) -> Self {
         let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
             round.iter().map(figure).map(Duration::ns).collect()
@@ -88,7 +88,7 @@ impl JournalLine {
         Self { found: Some(found), ..Self::of_round(of, &[]) }
     }
 
-    /// The samples of the round.
+    /// Returns the samples of the round.
     pub(super) fn round(&self) -> Vec<Sample> {
         let at = |list: &[u64], index: usize| list.get(index).copied();
         let sample = |(index, &ns): (usize, &u64)| {
@@ -154,7 +154,7 @@ impl JournalFile {
         self.failure = self.file.write_all(&text).err();
     }
 
-    /// The failure after which nothing more was written.
+    /// Returns the failure after which nothing more was written.
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }

@@ -28,7 +28,7 @@ impl<'a> Late<'a> {
         Self { subject, random: Pcg64::seed_from_u64(seed), outlier: OUTLIER }
     }
 
-    /// The same host with every other read an outlier.
+    /// Returns the same host with every other read an outlier.
     pub(super) fn worse(self) -> Self {
         Self { outlier: 2, ..self }
     }
