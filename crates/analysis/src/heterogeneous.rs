@@ -34,7 +34,7 @@ pub struct MixedSystem {
     pub best_effort_ops: Vec<Op>,
     /// The largest batch for which A and c are known; `None` if they hold for every batch.
     pub known_max: Option<u32>,
-    /// z.
+    /// z, the largest number of requests in a batch.
     pub batch_max: u32,
     /// beta: best effort fills batches up to this many requests.
     pub best_effort_fill: u32,

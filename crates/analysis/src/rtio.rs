@@ -140,7 +140,8 @@ impl<'a> Question<'a> {
         self.drained_beside(|_, _, most| most)
     }
 
-    /// Returns the choice for `rtio-limit`, with the largest best-effort depth that costs no proof.
+    /// Returns the choice for `rtio-limit`, with the largest best-effort depth under which every
+    /// provable deadline stays proved.
     pub(crate) fn by_limited_drain(&self) -> Result<Choice, &'static str> {
         self.drained_beside(Self::most_that_costs_no_proof)
     }

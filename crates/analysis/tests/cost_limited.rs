@@ -67,7 +67,8 @@ fn what_comes_again_may_ride_in_the_last_batch() {
     assert_eq!(bound(kinds, 290, 9, 70, 0), Some(289));
 }
 
-/// A = 10 ms, 1 ms for 4 KiB, 20 ms for 1 MiB; four small tasks and a large one, C = 24 ms.
+/// Returns a workload with A = 10 ms, costs of 1 ms for 4 KiB and 20 ms for 1 MiB, four small tasks
+/// and a large one: C = 24 ms.
 fn workload(cost_ms: u64, is_shared: bool) -> Workload {
     let times: Vec<Duration> = (1..=8).map(|n| Duration::from_ms(10 + 20 * n)).collect();
     let mut workload = Workload::new("d", 8, BatchTable::new(&times).unwrap());

@@ -71,7 +71,7 @@ thread_local! {
     static IS_REAL_TIME: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes this thread as urgent as the drive's thread: a request that is read late arrives late.
+/// Gives this thread the priority of the drive's thread: a request that is read late arrives late.
 fn be_urgent() {
     if !IS_REAL_TIME.replace(true) {
         // If the host refuses this thread, it refuses the drive's thread too, which reports it.
@@ -87,7 +87,7 @@ pub(crate) struct DiskFileSystem {
 }
 
 impl DiskFileSystem {
-    /// Makes a file system whose file has that size.
+    /// Makes a file system whose file has this size.
     pub(crate) fn new(size: Bytes, inbox: Arc<Inbox<Waiter>>) -> Self {
         Self { size, inbox }
     }

@@ -23,7 +23,7 @@ pub struct Report {
 pub struct UsedFile {
     /// The file.
     pub path: PathBuf,
-    /// What it was used for.
+    /// The kind of data that was read from it.
     pub kind: FileKind,
     /// How it was found, if it was not given.
     pub how: Option<String>,

@@ -15,7 +15,7 @@ use tidegate_model::{Outcome, Request, RequestId, Time};
 
 use crate::{Completion, Drive};
 
-/// What a drive is asked to do.
+/// A command to a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// A read or a write.
@@ -36,7 +36,7 @@ impl Work {
 /// Work that the drive has done.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Done<P> {
-    /// What it was asked to do.
+    /// The work.
     pub work: Work,
     /// What was submitted with the work.
     pub payload: P,

@@ -5,7 +5,8 @@
 //!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
 //!   the costs of different requests, which a proof may charge.
 //! - [`from_parts`] makes one for no workload in particular, from the file's parts.
-//! - [`for_any_requests`] makes one from parts or tables, for users whose requests nobody knows.
+//! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
+//!   advance.
 //!
 //! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A file
 //! without parts has only tables. A disk that is served or attached then is a pseudo-disk, which
@@ -142,11 +143,11 @@ pub fn from_parts(
     }
 }
 
-/// A drive for requests that nobody knows beforehand, with what it accepts.
+/// A drive for requests that are not known in advance, with the limits of what it accepts.
 pub struct AnyRequests {
     /// The drive.
     pub drive: Box<dyn Drive + Send>,
-    /// What it is made as.
+    /// The kind of drive that was made.
     pub kind: DriveKind,
     /// How many requests it accepts at once.
     pub depth: u32,
@@ -154,11 +155,11 @@ pub struct AnyRequests {
     pub request_max: Option<Bytes>,
 }
 
-/// Makes a simulated drive for requests that nobody knows beforehand: from its parts, or else a
+/// Makes a simulated drive for requests that are not known in advance: from its parts, or else a
 /// pseudo-disk from its tables.
 ///
-/// A pseudo-disk takes, for each batch, the longest time that was measured of its largest requests,
-/// reads or writes. Larger requests than were measured must be split before they reach it.
+/// A pseudo-disk takes for each batch the longest time that was measured with requests of the
+/// largest size, reads or writes. The caller must split requests that are larger than that.
 ///
 /// # Errors
 /// [`BuildError`] if the parts do not fit together, or the file has neither parts nor tables.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A target's limits; runs that exceed them are refused before they start.
+//! A target's limits. A run that exceeds them is refused before it starts.
 //!
-//! Only real targets have such limits, so the loop does not know them.
+//! Only real targets have such limits, so the loop of the host does not know them.
 
 use tidegate_model::Bytes;
 

@@ -58,7 +58,7 @@ struct Limit {
     open_from: Time,
     /// The nominal instant of the job that waits for a completion.
     waiting: Option<Time>,
-    /// The nominal instant of the job that waited and whose timer is set again.
+    /// The nominal instant of the job that waited for a completion and now has a timer again.
     freed: Option<Time>,
     /// Whether the source releases no more jobs.
     has_ended: bool,

@@ -15,7 +15,7 @@ use crate::subject::{Subject, SubjectError};
 /// looks at first like none.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
-/// A cache that is not full after so long is larger than the search goes.
+/// A cache that is not full after this time is too large for the search.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
 /// Into how many steps each doubling of a number of writes is divided.
@@ -46,7 +46,7 @@ impl FlushStart {
     /// All, the cheapest first.
     pub const ALL: [Self; 4] = [Self::One, Self::Deep, Self::Full, Self::Ends];
 
-    /// The name in files.
+    /// Returns the name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::One => "one",
@@ -56,7 +56,7 @@ impl FlushStart {
         }
     }
 
-    /// How many writes it has.
+    /// Returns how many writes it has.
     pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
         match self {
             Self::One => 1,
@@ -101,7 +101,7 @@ fn is_longer(flush: Duration, other: Duration) -> bool {
     u128::from(flush.ns()) * u128::from(LONGER[1]) > u128::from(other.ns()) * u128::from(LONGER[0])
 }
 
-/// Whether the last two doublings made flushes no longer.
+/// Returns whether the last two doublings made flushes no longer.
 fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     let Some(before) = tried.len().checked_sub(2).filter(|&before| before >= 2) else {
         return false;
@@ -176,7 +176,7 @@ fn dirtiest(
     Ok(Some(CacheFill { ends: best.1, ..full }))
 }
 
-/// Makes so many writes, and waits until all are complete.
+/// Sends a number of writes and waits until all are complete.
 pub(crate) fn write(
     subject: &mut dyn Subject,
     places: Places,

@@ -32,12 +32,12 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Where requests of this kind can lie.
+    /// Returns where requests of this kind can lie.
     pub(crate) fn places(&self, kind: Kind) -> Places {
         Places::of(self.capacity, kind)
     }
 
-    /// The rounds of an experiment with one kind of request.
+    /// Returns the rounds of an experiment with one kind of request.
     ///
     /// Each kind has places of its own, because a device may remember those that were just read.
     /// The first kind has the places that it would have alone.

@@ -204,7 +204,7 @@ fn solve(kinds: usize, points: &[Point]) -> Result<Vec<u64>, EnvelopeError> {
     Ok(costs.iter().map(|cost| ns(cost).min(longest)).collect())
 }
 
-/// The least A that covers this point.
+/// Returns the least A that covers this point.
 fn uncovered_ns(point: &Point, costs: &[u64]) -> u64 {
     let covered = u64::try_from(requests_ns(point, costs)).unwrap_or(u64::MAX);
     // Saturation is right: a point that c covers alone needs no A.

@@ -57,17 +57,17 @@ pub(crate) enum CellName {
 }
 
 impl Experiment {
-    /// The experiment with these facts.
+    /// Returns the experiment with these facts.
     pub(crate) const fn of(facts: &'static Facts) -> Self {
         Self(facts)
     }
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The name of an entry of its table: b(3), drain(3).
+    /// Returns the name of an entry of its table: b(3), drain(3).
     pub const fn symbol(self) -> &'static str {
         self.0.symbol
     }

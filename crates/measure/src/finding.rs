@@ -67,7 +67,7 @@ impl Finding {
         self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))
     }
 
-    /// What a reader has to know of it, one sentence each, without the name.
+    /// Returns what a reader must know about it: one sentence each, without its name.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let what = self.experiment.facts().tail.unwrap_or_default();
         let quantile = self.quantile.map(|quantile| format!("{what}: {quantile}"));

@@ -34,13 +34,13 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// A flow with nothing outstanding.
+    /// Returns a flow with nothing outstanding.
     pub(crate) fn on(subject: &'a mut dyn Subject) -> Self {
         let sent_at = subject.now();
         Self { subject, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
-    /// How many requests are outstanding.
+    /// Returns how many requests are outstanding.
     pub(crate) fn count(&self) -> u32 {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }
@@ -50,7 +50,7 @@ impl<'a> Flow<'a> {
         self.subject.now()
     }
 
-    /// Sends so many requests at once and returns them. `draw` must sooner or later give a place
+    /// Sends `count` requests at once and returns them. `draw` must sooner or later give a place
     /// where no request is outstanding.
     pub(crate) fn send(
         &mut self,
@@ -96,8 +96,8 @@ impl<'a> Flow<'a> {
         Ok(&self.returned)
     }
 
-    /// Keeps the device at `depth` until so many requests have completed. It ends by filling the
-    /// device up.
+    /// Keeps the device at `depth` until this number of requests has completed. It ends by filling
+    /// the device up.
     pub(crate) fn keep(
         &mut self,
         depth: u32,

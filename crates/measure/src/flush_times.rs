@@ -52,14 +52,14 @@ impl FlushTimes {
         })
     }
 
-    /// The longest of all starts; none if one is missing, or the cache was never full.
+    /// Returns the longest of all starts; `None` if one is missing, or the cache was never full.
     fn longest(&self) -> Option<u64> {
         let is_whole = self.is_full && self.ns_max.len() == FlushStart::ALL.len();
         self.ns_max.iter().copied().max().filter(|_| is_whole)
     }
 }
 
-/// The longest flush of all sizes and starts; none until all are measured.
+/// Returns the longest flush of all sizes and starts; `None` until all are measured.
 pub(crate) fn longest(kinds: &[Kind], found: &BTreeMap<String, FlushTimes>) -> Option<Duration> {
     let of_kinds = kinds.iter().map(|it| found.get(&it.to_string())?.longest());
     of_kinds.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Duration::from_ns)

@@ -38,7 +38,7 @@ pub(crate) struct Followers<'a> {
 }
 
 impl Followers<'_> {
-    /// Whether the caller wants the measurement to end.
+    /// Returns whether the caller wants the measurement to end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -16,7 +16,7 @@ use crate::start::StartTimes;
 use crate::table;
 use crate::warning::{Entries, Warning};
 
-/// What the experiments have found so far.
+/// The results of the experiments so far.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// The drive file. Each experiment fills its own sections; costs, mechanics and identity come
@@ -26,13 +26,13 @@ pub(crate) struct Found {
     fit: toml::Table,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
-    /// What a disk that turns is made of.
+    /// The geometry of a rotating disk.
     pub(crate) geometry: Geometry,
-    /// Why the device is no such disk.
+    /// Why the device is not a rotating disk.
     pub(crate) no_rotation: Option<NoRotation>,
-    /// What the samples of each experiment tell beside their tables.
+    /// What the samples of each experiment show beside their tables.
     pub(crate) findings: Vec<Finding>,
-    /// What its readers have to know.
+    /// Warnings for the readers of the drive file.
     pub(crate) warnings: Vec<Warning>,
     /// The least number of samples of all experiments whose longest time counts.
     pub(crate) samples: Option<u32>,
@@ -56,13 +56,13 @@ impl Found {
         }
     }
 
-    /// Whether nothing was found.
+    /// Returns whether nothing was found.
     pub(crate) fn is_empty(&self) -> bool {
         let has_samples = self.findings.iter().any(|it| it.disturbance.samples > 0);
         !has_samples && !self.is_rotation_known()
     }
 
-    /// Whether an experiment found out if the medium turns.
+    /// Returns whether an experiment has found that the medium turns, or that it does not.
     pub(crate) fn is_rotation_known(&self) -> bool {
         self.geometry.rotation.is_some() || self.no_rotation.is_some()
     }

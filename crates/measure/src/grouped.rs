@@ -94,8 +94,8 @@ mod tests {
     use crate::kind::Kind;
     use crate::rounds::{Grid, Measured, Rounds};
 
-    /// A measurement whose last entry gets slower by so many per cent, and that the host holds up
-    /// at its end.
+    /// Returns the finding of a measurement that gets slower by about `slower` per cent and that
+    /// the host holds up for `held_up` microseconds at its end.
     fn finding(experiment: Experiment, slower: u64, held_up: u64) -> Finding {
         let took = |at: u64| 100_000 + at * at * 7_919 % 997 + at * slower * 10;
         let sample = |at: u64| {

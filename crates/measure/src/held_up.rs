@@ -24,13 +24,13 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The sample of one trial. A step of stolen time may be longer than the sample it ends in: the
-    /// sample lost its whole time at most.
+    /// Returns the sample of one trial. A step of stolen time may be longer than the sample it ends
+    /// in: the sample lost its whole time at most.
     pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
         Self { took, held_up: held_up.min(took), start }
     }
 
-    /// Whether the host's part in it is large enough to matter.
+    /// Returns whether the host's part in the sample is large enough to matter.
     pub(crate) fn is_disturbed(&self) -> bool {
         self.held_up.ns() > self.took.ns() / DISTURBED_PART
     }
@@ -48,8 +48,8 @@ impl HeldUpMeter {
         Self { run_delay: RunDelay::of_this_thread() }
     }
 
-    /// Whether a hypervisor ever took time from this machine. Only then can a sample have lost less
-    /// time than the steps in which the kernel counts it.
+    /// Returns whether a hypervisor ever took time from this machine. Only then can a sample have
+    /// lost less time than the steps in which the kernel counts it.
     pub(crate) fn is_stolen_from() -> bool {
         ProcessorTime::read().is_some_and(|read| read.stolen_ticks > 0)
     }

@@ -109,7 +109,7 @@ impl Journal {
         self.keep_found(OPTIONS, record);
     }
 
-    /// The number of the run that is being made, or whose lines are being read.
+    /// Returns the number of the run that is being made, or whose lines are being read.
     fn run(&self) -> usize {
         self.runs.len() - 1
     }
@@ -123,7 +123,7 @@ impl Journal {
         self.taken.insert(self.run());
     }
 
-    /// The runs that the drive file has something of; this run if there are none.
+    /// Returns the runs from which the drive file has figures; this run if there are none.
     pub(crate) fn runs_in_file(&self) -> Runs {
         let is_taken = |(number, _): &(usize, &RunRecord)| self.taken.contains(number);
         let taken = self.runs.iter().enumerate().filter(is_taken).map(|(_, run)| run);
@@ -134,7 +134,7 @@ impl Journal {
         Runs::new(runs)
     }
 
-    /// Whether it is time for another line about other load.
+    /// Returns whether it is time for another line about other load.
     pub(crate) fn is_load_due(&self) -> bool {
         self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
     }
@@ -148,7 +148,7 @@ impl Journal {
         }
     }
 
-    /// Takes the earlier rounds of an experiment, those with so many cells.
+    /// Takes the earlier rounds of an experiment that have this number of cells.
     pub(crate) fn take_rounds(&mut self, of: &str, cells: usize) -> Vec<Vec<Sample>> {
         let mut rounds = self.rounds.remove(of).unwrap_or_default();
         rounds.retain(|(_, round)| round.len() == cells);
@@ -156,7 +156,7 @@ impl Journal {
         rounds.into_iter().map(|(_, round)| round).collect()
     }
 
-    /// The experiments whose rounds nobody took.
+    /// Returns the experiments whose rounds were not taken.
     pub(crate) fn left(&self) -> Vec<String> {
         self.rounds.keys().cloned().collect()
     }
@@ -179,13 +179,13 @@ impl Journal {
         self.file.append(&JournalLine::of_found(of, found));
     }
 
-    /// The failure after which nothing more was kept.
+    /// Returns the failure after which nothing more was kept.
     pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
         self.file.take_failure()
     }
 }
 
-/// The record of a run; earlier versions kept its options alone.
+/// Returns the record of a run; earlier versions kept its options alone.
 fn run_record(found: Value) -> RunRecord {
     match found {
         Value::String(options) => RunRecord::of_options(options),

@@ -15,7 +15,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Every operation in every size, each once.
+    /// Returns every operation in every size, each once.
     pub fn all(ops: &[Op], sizes: &[Bytes]) -> Vec<Self> {
         let of_op = |&op| sizes.iter().map(move |&size| Self { op, size });
         let mut all = Vec::new();

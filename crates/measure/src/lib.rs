@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measures how a device behaves in time and writes a drive file: how long i requests given at once
 //! take, b(i); how long the device takes to become empty, drain(q); how many bytes flows of requests
-//! move; how long others can hold up one request.
+//! move; how long other requests can delay one request.
 //!
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
-//! time, with the same experiments and the same statistics. What the host adds to the figures is
-//! never subtracted; warnings say what may have spoilt them.
+//! time, with the same experiments and the same statistics. The delays that the
+//! host adds to the figures are never subtracted; warnings name what may have spoilt the figures.
 //!
-//! Each experiment has one file in `experiments/`; nothing else knows how it is made:
+//! Each experiment has one file in `experiments/`; no other module knows how it works:
 //!
 //! ```text
 //!   profile ---> run ---> experiments ---> rounds, found ---> subject, journal

@@ -22,7 +22,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The load of a stretch of time.
+    /// Returns the load of a stretch of time.
     pub(crate) fn new(processor: Option<ProcessorTime>, other: Option<Completed>) -> Self {
         Self {
             other: other.map(|load| [load.reads, load.writes]),
@@ -51,7 +51,7 @@ impl Load {
         self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
     }
 
-    /// How warm the device was before and after.
+    /// Returns how warm the device was before and after.
     pub(crate) fn warmth(self) -> Option<[Temperature; 2]> {
         self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
     }

@@ -25,9 +25,9 @@ pub struct Profile {
     pub starts: Vec<StartTimes>,
     /// Whether some request was not served at all: then the device bounds no wait.
     pub is_endless: bool,
-    /// What the samples tell beside their tables.
+    /// What the samples show beside their tables.
     pub findings: Vec<Finding>,
-    /// What its readers have to know.
+    /// Warnings for the readers of the drive file.
     pub warnings: Vec<Warning>,
     /// Whether the measurement was stopped before the end.
     pub is_cancelled: bool,
@@ -76,7 +76,7 @@ pub(crate) fn finish(
     Ok(profile)
 }
 
-/// How many requests the longest table has; without a table what was asked for.
+/// Returns the number of requests of the longest table; without a table, the requested depth.
 fn depth(file: &DriveFile) -> u32 {
     let tables = [&file.batch, &file.drain, &file.priority].into_iter().flatten();
     tables.map(|table| table.table.batch_max()).max().unwrap_or(file.depth)
@@ -95,8 +95,8 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// The costs of a batch by its requests; none unless such batches were measured, of one kind or
-/// mixed.
+/// Returns the costs of a batch by its requests; `None` unless such batches were measured, of one
+/// kind or mixed.
 fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
     let file = &found.file;
     if file.batch.is_empty() && !file.mixed.is_empty() {
@@ -158,14 +158,13 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     }
 }
 
-/// A disk that behaves as what was seen, and why its queue is what it is; none unless all of it was
-/// seen.
+/// Returns a disk that behaves as the one measured, with the queue that its batches show; `None`
+/// unless all its figures were seen.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));
     let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
-    // A request that waited for so long was served next, behind the one in service, and took its
-    // own time.
+    // The wait ends with the request that was in service, and the service of the starved request.
     let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);
     let starved = found.file.starvation_max.map(|it| it.ns().saturating_sub(2 * longest));
     let starvation_ns = starved.filter(|&ns| ns > 0);

@@ -18,9 +18,9 @@ const PROBE_MAX: Bytes = Bytes::from_kib(256);
 pub struct ProfileParams {
     /// What people will call the drive.
     pub name: String,
-    /// What is measured; the order does not matter.
+    /// The experiments to run; their order does not matter.
     pub experiments: Vec<Experiment>,
-    /// What requests are of, each measured by itself. Writing destroys what is on the target.
+    /// The kinds of request, each measured by itself. Writing destroys the data on the target.
     pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
@@ -31,7 +31,7 @@ pub struct ProfileParams {
     pub samples: u32,
     /// Decides all places and orders.
     pub seed: u64,
-    /// What the host granted to this thread; `None` if nobody asked.
+    /// The permissions that the host granted to this thread; `None` if none were requested.
     pub real_time: Option<RealTime>,
 }
 
@@ -43,7 +43,8 @@ impl ProfileParams {
     /// The size of a request unless told otherwise.
     pub const SIZE: Bytes = Bytes::from_kib(128);
 
-    /// Whether this can be measured on a target of `capacity`, which need not exist yet.
+    /// Checks that these parameters can be measured on a target of `capacity`, which need not exist
+    /// yet.
     ///
     /// # Errors
     /// [`ProfileError`]: what [`profile()`](crate::profile()) would refuse before it sends a request. The
@@ -70,28 +71,28 @@ impl ProfileParams {
         Ok(())
     }
 
-    /// Whether experiments that write by themselves are allowed to.
+    /// Returns whether experiments that write by themselves are allowed to.
     pub(crate) fn may_write(&self) -> bool {
         self.allows_writes || self.has_kind_of(Op::Write)
     }
 
-    /// Whether anything is written.
+    /// Returns whether anything is written.
     pub(crate) fn writes(&self) -> bool {
         let writes_itself = self.experiments.iter().any(|it| it.scope() == Scope::Writes);
         writes_itself && self.allows_writes || self.has_kind_of(Op::Write)
     }
 
-    /// Whether some kind of request has this operation.
+    /// Returns whether some kind of request has this operation.
     pub(crate) fn has_kind_of(&self, op: Op) -> bool {
         self.kinds.iter().any(|kind| kind.op == op)
     }
 
-    /// What the ring has room for: also for the requests that look at what a device is made of.
+    /// Returns the largest request that the ring has room for, probes of the geometry included.
     pub(crate) fn ring_size(&self) -> Bytes {
         self.size_max().max(PROBE_MAX)
     }
 
-    /// The size of the largest request of all kinds.
+    /// Returns the size of the largest request of all kinds.
     pub(crate) fn size_max(&self) -> Bytes {
         self.kinds.iter().map(|kind| kind.size).max().unwrap_or_default()
     }
@@ -128,7 +129,7 @@ pub enum ProfileError {
         /// Largest batch.
         depth: u32,
     },
-    /// Writing was asked for and the target was not opened for it.
+    /// The measurement includes writes, but the target is open for reading only.
     #[error("measuring writes destroys what is on the target: open it for writing")]
     ReadOnly,
     /// The measurement was stopped too early.

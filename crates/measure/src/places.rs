@@ -28,20 +28,21 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The places of such requests on a target of `capacity`.
+    /// Returns the places of such requests on a target of `capacity`.
     pub(crate) fn of(capacity: Bytes, kind: Kind) -> Self {
         let count = usize::try_from(capacity.get() / kind.size.get()).unwrap_or(usize::MAX);
         Self { kind, count }
     }
 
-    /// A request at the place with this index.
+    /// Returns a request at the place with this index.
     pub(crate) fn at(&self, index: usize) -> Probe {
         let index = u64::try_from(index).expect("a place fits");
         let Kind { op, size } = self.kind;
         Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
-    /// Draws so many different places, uniformly: the drive's cache would answer a repeated place.
+    /// Draws as many different places as `requests`, uniformly: the drive's cache would answer a
+    /// repeated place.
     pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Probe> {
         index::sample(random, self.count, requests).iter().map(|index| self.at(index)).collect()
     }
@@ -56,12 +57,12 @@ impl Places {
         self.at(random.random_range(range))
     }
 
-    /// The indices of the lowest n-th part of the target, at least `needed` of them.
+    /// Returns the indices of the lowest n-th part of the target, at least `needed` of them.
     pub(crate) fn lowest(&self, part: usize, needed: usize) -> Range<usize> {
         0..(self.count / part).max(needed).min(self.count)
     }
 
-    /// The indices of the highest n-th part of the target, at least `needed` of them.
+    /// Returns the indices of the highest n-th part of the target, at least `needed` of them.
     pub(crate) fn highest(&self, part: usize, needed: usize) -> Range<usize> {
         self.count - self.lowest(part, needed).end..self.count
     }

@@ -89,7 +89,7 @@ pub(crate) fn steps(
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())
 }
 
-/// The kinds of requests that an experiment is made with, and the pace of each.
+/// Returns the kinds of requests that an experiment is made with, and the pace of each.
 fn kinds(
     params: &ProfileParams,
     experiment: Experiment,

@@ -31,15 +31,15 @@ pub(crate) trait Procedure: Sync {
         None
     }
 
-    /// The kinds of requests it is made with. An experiment that is made once ignores them.
+    /// Returns the kinds of requests it is made with. An experiment that is made once ignores them.
     fn kinds(&self, params: &ProfileParams) -> Vec<Kind> {
         params.kinds.clone()
     }
 
-    /// How many trials it has with one kind of request.
+    /// Returns how many trials it has with one kind of request.
     fn grid(&self, params: &ProfileParams) -> Grid;
 
-    /// How many requests one trial has on average, roughly, without warm-up.
+    /// Returns how many requests one trial has on average, roughly, without warm-up.
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64;
 
     /// Makes it with one kind of request, and writes what it found. An experiment that is made
@@ -55,8 +55,8 @@ pub(crate) trait Procedure: Sync {
     ) -> Result<(), SubjectError>;
 }
 
-/// How many requests a flow at `depth` has before something is measured, roughly: it lasts for a
-/// random number of requests, up to seven times its depth.
+/// Returns how many requests a flow at `depth` has before something is measured, roughly: it lasts
+/// for a random number of requests, up to seven times its depth.
 pub(crate) fn flow_requests(depth: u64) -> u64 {
     4 * depth + depth
 }

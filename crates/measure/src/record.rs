@@ -38,7 +38,7 @@ pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) ->
     }
 }
 
-/// The record of a run on a device, with these options.
+/// Returns the record of a run on a device, with these options.
 pub(crate) fn run(
     options: String,
     facts: &DeviceFacts,
@@ -64,12 +64,12 @@ pub fn device_identity(facts: &DeviceFacts) -> Identity {
     }
 }
 
-/// A date and time in UTC.
+/// Returns a date and time in UTC.
 pub(crate) fn instant(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// The options that repeat the measurement, with the experiments that are made.
+/// Returns the options that repeat the measurement, with the experiments that are made.
 pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));
@@ -81,7 +81,7 @@ pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     )
 }
 
-/// The options of the runs, and what a time of each experiment is.
+/// Returns the options of the runs, and what a time of each experiment is.
 pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
     let mut times: Vec<_> = made.iter().map(|it| it.facts().time).collect();
     times.dedup();
@@ -129,7 +129,7 @@ fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     .collect()
 }
 
-/// The state of the host for the run.
+/// Returns the state of the host for the run.
 fn run_lines(host: &HostRecord) -> Vec<String> {
     let real_time = host.real_time.map_or_else(
         || "real-time scheduling was not asked for".to_owned(),

@@ -41,7 +41,7 @@ impl Grid {
         Self { samples, cells: depth as usize, ways: 1 }
     }
 
-    /// How many trials all rounds have that count.
+    /// Returns the number of trials in all rounds that count.
     pub(crate) fn trials(self) -> u64 {
         u64::from(self.samples) * u64::try_from(self.cells).expect("a count fits")
     }
@@ -89,7 +89,7 @@ impl From<Duration> for Trial {
 }
 
 impl Measured {
-    /// The longest time of each cell; none where a cell has no sample.
+    /// Returns the longest time of each cell; `None` where a cell has no sample.
     pub(crate) fn longest(&self) -> impl Iterator<Item = Option<Duration>> {
         self.cells.iter().map(|cell| cell.iter().map(|sample| sample.took).max())
     }
@@ -142,7 +142,7 @@ impl Rounds {
         Ok(measured)
     }
 
-    /// The name of its rounds in the journal.
+    /// Returns the name of its rounds in the journal.
     fn name(&self, followers: &Followers<'_>) -> String {
         let of = self.kind.map_or_else(|| join(followers.kinds), |kind| kind.to_string());
         format!("{} of {of}", self.experiment.name())
@@ -160,7 +160,7 @@ impl Rounds {
         Measured { cells, is_cancelled: false, has_steal: false }
     }
 
-    /// The progress after so many rounds.
+    /// Returns the progress after `earlier` rounds.
     pub(crate) fn progress(&self, earlier: usize) -> Progress {
         let cells = u64::try_from(self.grid.cells).expect("a number of cells fits");
         Progress {

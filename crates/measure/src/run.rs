@@ -100,7 +100,7 @@ impl Run<'_> {
         }
     }
 
-    /// The runs that the drive file has something of.
+    /// Returns the runs from which the drive file has figures.
     pub(crate) fn runs(&self) -> Runs {
         let alone = || Runs::new(vec![self.record.clone()]);
         self.context.followers.journal.as_deref().map_or_else(alone, Journal::runs_in_file)

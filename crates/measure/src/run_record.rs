@@ -16,10 +16,10 @@ use tidegate_model::drive_file::Identity;
 use crate::load::Load;
 use crate::warning::Warning;
 
-/// What stands for the options of rounds without a record.
+/// Stands for the options of rounds without a record.
 const UNKNOWN: &str = "options that were not kept";
 
-/// What stands for the host of a run whose record does not say.
+/// Stands for the host of a run whose record does not describe it.
 const HOST_UNKNOWN: &str = "what the host did was not kept";
 
 /// The record of one run.
@@ -42,13 +42,13 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// The record of a run of which only the options are known.
+    /// Returns the record of a run whose options alone are known.
     pub(crate) fn of_options(options: impl Into<String>) -> Self {
         let (when, host, is_real_time, load) = (None, Vec::new(), None, Load::default());
         Self { options: options.into(), when, host, is_real_time, load }
     }
 
-    /// The record of rounds of which nothing is known.
+    /// Returns the record of rounds about which nothing is known.
     pub(crate) fn unknown() -> Self {
         Self::of_options(UNKNOWN)
     }
@@ -63,7 +63,7 @@ impl RunRecord {
 pub(crate) struct Runs(Vec<RunRecord>);
 
 impl Runs {
-    /// The runs of a drive file.
+    /// Returns the runs of a drive file.
     ///
     /// # Panics
     /// When there are none.
@@ -72,8 +72,8 @@ impl Runs {
         Self(runs)
     }
 
-    /// The options of the last run, then other options of earlier runs: `OPTIONS; after rounds made
-    /// with OPTIONS; `.
+    /// Returns the options of the last run, then other options of earlier runs: `OPTIONS; after
+    /// rounds made with OPTIONS; `.
     pub(crate) fn options(&self) -> String {
         let Some((last, earlier)) = self.0.split_last() else { unreachable!("at least one") };
         let mut told = vec![&last.options];
@@ -86,13 +86,13 @@ impl Runs {
         format!("{}; {}", last.options, earlier.collect::<String>())
     }
 
-    /// The dates of the runs.
+    /// Returns the dates of the runs.
     pub(crate) fn when(&self) -> Option<String> {
         let dates: Vec<_> = self.0.iter().filter_map(|run| run.when.as_deref()).collect();
         (!dates.is_empty()).then(|| dates.join(", gone on with "))
     }
 
-    /// The state of the host: first what holds for all runs, then what holds for one.
+    /// Returns the state of the host: first what holds for all runs, then what holds for one.
     pub(crate) fn host(&self) -> Vec<String> {
         let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
         // Other parts look for exactly that line.

@@ -29,7 +29,7 @@ impl Start {
     /// Those at places that make drains long.
     pub const ADVERSARIES: [Self; 2] = [Self::Stranded, Self::Ends];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Idle => "idle",

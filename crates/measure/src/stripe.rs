@@ -43,11 +43,11 @@ const FREE_PPM: u64 = 150_000;
 pub(crate) enum Cell {
     /// One read.
     Alone,
-    /// Two, at a distance of so many reads.
+    /// Two, at this distance, in reads.
     Apart(u64),
     /// Two at random places.
     Pair,
-    /// So many at random places.
+    /// This number, at random places.
     AtOnce(u32),
     /// One read beside a flow of writes.
     BesideWrites,
@@ -79,7 +79,7 @@ pub struct Stripe {
     /// By how many chips reads at random places are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
-    /// The median time of so many reads at once.
+    /// Numbers of reads sent at once, each with its median time.
     pub at_once_ns: Vec<(u32, u64)>,
     /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
     /// to n reads at once.
@@ -94,7 +94,8 @@ pub struct Stripe {
     pub beside_writes_of_bytes: Option<u64>,
 }
 
-/// What the samples tell, for the cells that have some; `None` without one read alone.
+/// Returns what the samples show about the cells that have samples; `None` if no read was measured
+/// alone.
 pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Option<Stripe> {
     let times = |cell: &[Sample]| cell.iter().map(|it| it.took).collect::<Vec<_>>();
     let summary = |(cell, samples): &'_ (Cell, Vec<Sample>)| {
@@ -152,12 +153,12 @@ impl Stripe {
         }
     }
 
-    /// The part of a share that is due to the second read.
+    /// Returns the part of a share that is due to the second read.
     fn above(&self, ppm: u64) -> u64 {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
 
-    /// The least distance without conflicts behind distances that have many.
+    /// Returns the least distance without conflicts behind distances that have many.
     fn block(&self) -> Option<u64> {
         let free = self.conflicts_ppm.iter().position(|&(_, ppm)| self.above(ppm) < FREE_PPM)?;
         let (closer, _) = self.conflicts_ppm.split_at(free);
@@ -165,8 +166,8 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// The least distance beyond a block with many conflicts and no fewer than the next distance:
-    /// half the way there, half of all pairs conflict already.
+    /// Returns the least distance beyond a block with many conflicts and no fewer than the next
+    /// distance: half the way there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =
@@ -180,13 +181,13 @@ fn median(summary: &Summary) -> u64 {
     summary.quantiles[2].ns()
 }
 
-/// How many samples took much longer than one read.
+/// Returns how many samples took much longer than one read.
 fn slow(samples: &[Sample], alone_ns: u64) -> usize {
     let is_slow = |it: &&Sample| it.took.ns() * 100 > alone_ns * CONFLICT_PERCENT;
     samples.iter().filter(is_slow).count()
 }
 
-/// A share in parts per million.
+/// Returns a share in parts per million.
 fn ppm(part: usize, whole: usize) -> u64 {
     u64::try_from(part * 1_000_000 / whole.max(1)).expect("at most a million")
 }

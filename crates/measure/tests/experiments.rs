@@ -134,8 +134,8 @@ fn a_disk_without_a_bound_is_not_given_one() {
     assert!(profile.warnings.iter().any(|it| matches!(it, Warning::Endless { .. })));
 }
 
-/// Goal: the table is the greatest of all starts that were tried, since each refutes a table
-/// below it; without adversaries it is that of random places.
+/// Goal: the table holds the longest drain of all starts, since each start refutes a shorter table;
+/// without adversaries it is the table of random places.
 #[test]
 fn table_of_drains_is_the_greatest_of_all_starts() {
     let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();

@@ -122,7 +122,7 @@ fn times(profile: &Profile) -> FlushTimes {
     of_size.try_into().expect("it is read back")
 }
 
-/// Whether the drive file says what the witness saw: of each start, and of all.
+/// Returns whether the drive file says what the witness saw: of each start, and of all.
 fn agrees(profile: &Profile, log: &[Flushed]) -> bool {
     // A clock too coarse to see a flush does not make it free.
     let ns = |flush: &Flushed| flush.took.ns().max(1);
@@ -153,8 +153,8 @@ fn the_longest_flush_is_that_of_the_trials() {
 }
 
 /// A drive that has no volatile cache, or saves it when power fails, flushes for nothing; the
-/// others need some milliseconds. What is measured with few samples and another depth is below
-/// what stands in the file.
+/// others need some milliseconds. A measurement with few samples and another depth stays below
+/// the figure in the file.
 fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
     let is_safe = file.ssd.as_ref().is_some_and(|ssd| ssd.cache.power_loss_protection);
     if file.defers_writes() && !is_safe {

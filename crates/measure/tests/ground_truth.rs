@@ -64,7 +64,7 @@ impl<D: Drive> Drive for Witness<D> {
     }
 }
 
-/// The built-in disks of which the mechanics are known.
+/// Returns the built-in disks whose mechanics are known.
 fn disks() -> impl Iterator<Item = DriveFile> {
     tidegate_drive::builtin::names()
         .map(|name| tidegate_drive::builtin::load(name).expect("it is built in"))
@@ -81,8 +81,8 @@ fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfilePara
     }
 }
 
-/// What is measured, and the last stretch of each trial after the first `warm_up`: a flow of one
-/// request leaves the disk idle each time that it is back.
+/// Returns the drive file that is measured, and the last busy stretch of each trial after the first
+/// `warm_up`: a flow of one request leaves the disk idle each time that the request is back.
 fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
     let disk =
         tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
@@ -97,7 +97,7 @@ fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (Drive
     (profile.expect("a profile").file, trials.split_off(warm_up))
 }
 
-/// The longest of each number of requests.
+/// Returns the longest time for each number of requests.
 fn longest(log: &[Busy], time: fn(&Busy) -> Duration) -> Vec<u64> {
     let mut longest = BTreeMap::new();
     for busy in log {

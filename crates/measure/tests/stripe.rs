@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What `stripe` finds on solid-state drives against what is planted in them.
 //!
-//! Each drive is taken as real ones are: reads of 4 KiB and writes of a neighbour, nothing else.
-//! What must come out is computed from the parameters alone, by the rule by which a drive that was
-//! filled once deals data over its dies, and not by the drive. The canary swaps what was planted:
-//! drives differ in every figure, so a comparison that let a swap pass would see nothing.
+//! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
+//! nothing else. The test computes the expected figures from the parameters alone, without the
+//! drive, by the rule by which a drive that was filled once deals data over its dies. The canary
+//! swaps what was planted: drives differ in every figure, so a comparison that let a swap pass
+//! would see nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -99,8 +100,8 @@ const VARIANTS: [Variant; 6] = [
     },
 ];
 
-/// The built-in drive with other chips. Filled once, it has so much spare flash that nothing is
-/// collected; filled at random, it collects with the first writes.
+/// Returns the built-in drive with other chips. Filled once, it has so much spare flash that
+/// nothing is collected; filled at random, it collects with the first writes.
 fn drive_file(variant: &Variant) -> DriveFile {
     let mut file = tidegate_drive::builtin::load("sata-ssd").expect("it is built in");
     let ssd = file.ssd.as_mut().expect("it is made of chips");
@@ -121,7 +122,7 @@ fn drive_file(variant: &Variant) -> DriveFile {
     file
 }
 
-/// What is found with so many samples and at most 8 requests at once.
+/// Returns what `stripe` finds with this number of samples and at most 8 requests at once.
 fn found(file: &DriveFile, samples: u32) -> Stripe {
     let kind = |op| Kind { op, size: Bytes::new(READ) };
     let params = ProfileParams {
@@ -150,12 +151,13 @@ struct Planted {
     block: Option<u64>,
     again: Option<u64>,
     alone_ns: u64,
-    /// What a read waits for that comes just after the longest work of its die began: a program,
-    /// on a full drive an erase, or until either makes way.
+    /// How long a read waits that comes just after the longest work of its die began: for a
+    /// program, on a full drive for an erase, or until either makes way.
     wait_ns: u64,
-    /// What it may wait for besides: the neighbour's data on the link, and pages on a channel.
+    /// How much longer it may wait for the neighbour's data on the link, and for pages on a
+    /// channel.
     traffic_ns: u64,
-    /// Of each distance that is tried, the share of pairs that lie on one die.
+    /// The share of pairs that lie on one die, for a distance.
     shares: fn(&Ssd, u64) -> f64,
     ssd: Ssd,
 }
@@ -198,7 +200,7 @@ fn share_of_dealt(ssd: &Ssd, bytes: u64) -> f64 {
     f64::from(u32::try_from(shared).expect("at most all")) / f64::from(pairs)
 }
 
-/// Whether what was found is what was planted; otherwise which figure is not.
+/// Checks that every figure found is the planted one; the error names a figure that is not.
 fn compare(planted: &Planted, found: &Stripe) -> Result<(), String> {
     let chips = found.chips.as_ref().ok_or("no chips")?;
     let (least, most) = (chips.count_min, chips.count_max.unwrap_or(u64::MAX));
@@ -234,8 +236,9 @@ fn compare_share(planted: &Planted, found: &Stripe, bytes: u64, ppm: u64) -> Res
     Err(format!("share: {bytes} bytes apart {ppm} ppm meet, {share} are planted"))
 }
 
-/// Goal: block, the distance at which it collides again, the number of dies, a read alone and the
-/// longest read beside writes are those of the drive, whatever it is made of. Prints them.
+/// Goal: the size of a block, the distance at which reads meet again, the number of dies, the time
+/// of a read alone and the longest read beside writes are those of the drive, for every variant.
+/// Prints them.
 #[test]
 fn what_is_planted_is_found() {
     println!("| channels x dies | block KiB | again KiB | dies | alone us | wait us |");

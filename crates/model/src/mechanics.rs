@@ -75,11 +75,11 @@ pub enum Seek {
     /// # Source
     /// Ruemmler and Wilkes, An introduction to disk drive modeling, IEEE Computer 1994.
     Formula {
-        /// a.
+        /// a, in nanoseconds.
         short_ns: u64,
-        /// b.
+        /// b, in nanoseconds for each square root of a cylinder.
         per_root_ns: u64,
-        /// c.
+        /// c, in nanoseconds.
         long_ns: u64,
         /// e, in thousandths of a nanosecond for each cylinder.
         per_cylinder_ps: u64,

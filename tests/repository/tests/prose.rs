@@ -9,11 +9,12 @@ use tidegate_repository::prose::faults;
 /// Files and folders that are not rewritten yet. An entry without a fault must go.
 const NOT_YET: &[&str] = &[
     "crates/cli/",
-    "crates/cpu/",
-    "crates/disksim/",
-    "crates/drive/",
-    "crates/measure/",
-    "crates/platform/",
+    "crates/measure/src/compare",
+    "crates/measure/src/merge",
+    "crates/measure/src/output_file",
+    "crates/measure/src/subject",
+    "crates/measure/src/time_left",
+    "crates/platform/src/text_file.rs",
     "crates/report/",
 ];
 

@@ -21,7 +21,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts a program, and ends it after so long.
+    /// Starts a program, and ends it after the time limit.
     ///
     /// # Errors
     /// When it cannot be started.

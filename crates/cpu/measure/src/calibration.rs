@@ -108,8 +108,8 @@ fn other_question(
     Some((what, format!("write --lengths {count} --longest {longest}")))
 }
 
-/// Whoever is less urgent loses more: that is not the machine as it is to this measurement, nor the
-/// other way round.
+/// Returns why a baseline of another priority is refused, and what to do: a less urgent thread
+/// loses more time, so the two measurements cannot be compared.
 fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, String) {
     match (of_baseline, granted) {
         (None, _) => (

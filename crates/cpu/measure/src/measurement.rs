@@ -45,7 +45,7 @@ pub enum CpuProfileEnd {
     Cancelled,
 }
 
-/// Who took the time, as far as the kernel reports.
+/// The time that other threads and the hypervisor took, as far as the kernel reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
     /// How long the thread was ready and did not run: because of other threads, and of the
@@ -72,7 +72,7 @@ pub struct CpuMeasurement {
     pub steps: Steps,
     /// The permissions granted; `None` if none were requested.
     pub real_time: Option<RealTime>,
-    /// Who took the time.
+    /// The time that other threads and the hypervisor took.
     pub host: HostShare,
     /// The number of measurements with more gaps than there was room for.
     pub cut: u64,
@@ -82,7 +82,7 @@ pub struct CpuMeasurement {
     pub took: Duration,
     /// Why it ended.
     pub end: CpuProfileEnd,
-    /// What may have distorted the measurement, for people.
+    /// Sentences for people about conditions that may have distorted the measurement.
     pub warnings: Vec<String>,
 }
 

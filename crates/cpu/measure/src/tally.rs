@@ -90,7 +90,7 @@ impl Tally {
         self.measured
     }
 
-    /// Returns the time stolen in all of them.
+    /// Returns the time stolen in all traces.
     pub fn stolen(&self) -> Duration {
         self.stolen
     }

@@ -59,7 +59,7 @@ pub struct CpuConditions {
     /// The method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub how: Option<String>,
-    /// What else ran, and conditions of the host that may have disturbed or shaped the
+    /// Other programs that ran, and conditions of the host that may have disturbed or shaped the
     /// measurement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<String>,

@@ -37,7 +37,7 @@ impl ServerKind {
     }
 }
 
-/// What a server without budget may do.
+/// Whether a server without budget may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// It does not execute.
@@ -155,7 +155,7 @@ pub struct CpuServer {
     pub priority: Priority,
     /// The parameters of its rules.
     pub params: ServerParams,
-    /// What it does without budget.
+    /// Whether it executes without budget.
     pub background: Background,
     /// The longest time that less urgent threads delay it, with locks or with preemption off.
     pub blocking: Duration,

@@ -46,7 +46,7 @@ fn read(text: &str) -> Result<CpuWorkload, FileError> {
 fn refusal(from: &str, to: &str) -> (String, String) {
     assert!(MACHINE.contains(from), "{from}");
     let text = MACHINE.replacen(from, to, 1);
-    let error = read(&text).expect_err("the file is to be refused");
+    let error = read(&text).expect_err("the file must be refused");
     assert!(error.help.is_some(), "{error:?}");
     (error.message, text[error.span].to_owned())
 }

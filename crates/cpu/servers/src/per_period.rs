@@ -23,7 +23,7 @@ use tidegate_model::{Duration, Time};
 
 use super::{Replenishment, Server, ServerEvent, ServerStatus};
 
-/// What happens to the budget while there is no work.
+/// Whether a server keeps its budget while there is no work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WithoutWork {
     /// The budget is lost until the next period: a polling server.

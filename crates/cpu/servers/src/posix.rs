@@ -17,7 +17,7 @@ use tidegate_model::{Duration, Time};
 
 use super::{Replenishment, Server, ServerEvent, ServerStatus};
 
-/// What happens to a replenishment that is already due when it is scheduled, at exhaustion. The
+/// How a replenishment is carried out that is already due when it is scheduled, at exhaustion. The
 /// standard has it "carried out immediately", which has two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtExhaustion {

@@ -75,8 +75,9 @@ fn best_effort_gets_40_mb_beside_a_task_that_reads_without_a_pause() {
     assert!(rate.abs_diff(39_900) < 1_995, "{rate}");
 }
 
-/// Section 3.1: a spike just over 2 s; 2.03 s suffice. The disk decides between two services, so
-/// the victim ends within two of them after the bound.
+/// Goal: response times have a spike just over 2 s, as in section 3.1; a bound of 2.03 s suffices.
+/// The disk decides between two services, so the starved request completes within two services
+/// after the bound.
 #[test]
 fn starved_request_is_served_within_two_services_of_the_bound() {
     let file = fujitsu();

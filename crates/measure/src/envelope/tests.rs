@@ -16,7 +16,7 @@ fn point(counts: &[u32], ns: u64) -> Point {
     Point { counts: counts.to_vec(), highest: Duration::from_ns(ns) }
 }
 
-/// How far the model is above a point, negative below; all in integers.
+/// Returns how far the model is above a point, negative below; all in integers.
 fn excess_ns(envelope: &Envelope, point: &Point) -> i128 {
     let costs = envelope.requests.iter().map(|cost| i128::from(cost.time_max.ns()));
     let sum: i128 = point.counts.iter().zip(costs).map(|(&n, c)| i128::from(n) * c).sum();
@@ -102,7 +102,7 @@ fn an_envelope_is_a_cost_model() {
     assert!(model.how.expect("said").contains("linear programme"));
 }
 
-/// The least total overshoot in floats, by trying every vertex: every choice of as many
+/// Returns the least total overshoot in floats, by trying every vertex: every choice of as many
 /// constraints (points and the axes) as variables, met with equality. Independent of the solver.
 fn least_total(points: &[Point], kinds: usize) -> f64 {
     let variables = kinds + 1;
@@ -129,7 +129,7 @@ fn least_total(points: &[Point], kinds: usize) -> f64 {
     least
 }
 
-/// All ascending choices of `count` numbers below `below`.
+/// Returns all ascending choices of `count` numbers below `below`.
 fn choices(below: usize, count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -208,7 +208,7 @@ proptest! {
         prop_assert!(total >= 0.999 * least - 10.0, "the oracle is not the least: {total} {least}");
     }
 
-    /// Whatever the times and counts are, also far apart, nothing is left uncovered.
+    /// Every point is covered for any times and counts, however far apart.
     #[test]
     fn wild_points_are_covered(
         wild in proptest::collection::vec(

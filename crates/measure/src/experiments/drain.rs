@@ -84,7 +84,7 @@ pub(super) struct FlowParams {
     pub(super) depth: u32,
 }
 
-/// Drains of 1 to `depth` requests, from so many starts each.
+/// Returns the grid of drains of 1 to `depth` requests, from `starts` starts each.
 pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
     Grid { samples, cells: depth as usize * starts, ways: starts }
 }

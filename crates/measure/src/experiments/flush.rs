@@ -34,8 +34,8 @@ use crate::warning::{Skip, Warning};
 /// Full starts are long: a part of the samples of other experiments is enough.
 const PART: u32 = 4;
 
-/// Writes before a flush, in multiples of the depth: a guess, because nobody knows how many fill a
-/// cache before they are made.
+/// Writes before a flush, in multiples of the depth: a guess, because the number that fills a
+/// cache is not known in advance.
 const FILLED_DEPTHS: u64 = 4;
 
 /// The part of `[fit]` that holds the times.
@@ -102,7 +102,7 @@ impl Procedure for Flush {
         let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
             let start = FlushStart::ALL[cell];
             cache_fill::write(subject, places, depth, start, start.writes(depth, full), random)?;
-            // What was dirty before is on the medium: each trial ends with a flush.
+            // Earlier writes are on the medium already: each trial ends with a flush.
             subject.flush()
         };
         let measured = context.measure(&rounds, trial)?;

@@ -60,13 +60,13 @@ impl Experiment {
     }
 }
 
-/// How an experiment is made.
+/// Returns how an experiment is made.
 pub(crate) fn procedure(of: Experiment) -> &'static dyn Procedure {
     let found = LIST.iter().find(|(experiment, _)| *experiment == of);
     found.expect("the list has every experiment").1
 }
 
-/// The experiments that were asked for and apply, in their order.
+/// Returns the experiments that were asked for and apply, in their order.
 pub(crate) fn made(params: &ProfileParams, has_tags: bool) -> Vec<Experiment> {
     let is_made = |&(experiment, procedure): &(Experiment, &dyn Procedure)| {
         params.experiments.contains(&experiment) && procedure.skip(params, has_tags).is_none()

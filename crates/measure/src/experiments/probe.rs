@@ -20,7 +20,7 @@ use crate::warning::Warning;
 pub(super) const TIME: &str =
     "rotation, overhead, zones and seek-curve: one read at a time, from when it is back";
 
-/// The trials of such an experiment: so many reads.
+/// Returns the trials of such an experiment: `count` reads.
 pub(super) fn reads(count: u64) -> Grid {
     Grid { samples: 1, cells: usize::try_from(count).expect("a count fits"), ways: 1 }
 }

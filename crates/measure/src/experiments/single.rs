@@ -100,14 +100,14 @@ fn times(
     }))
 }
 
-/// A longer time is slow: it lies farther above the ninetieth percentile than that lies above the
-/// tenth.
+/// Returns the time above which a request is slow: as far above the ninetieth percentile as that
+/// lies above the tenth.
 fn limit(summary: &Summary) -> Duration {
     let [_, p10, _, p90, ..] = summary.quantiles;
     p90 + (p90 - p10)
 }
 
-/// The slowest places above `limit`, the slowest first.
+/// Returns the slowest places above `limit`, the slowest first.
 fn slow_places(samples: &[Sample], limit: Duration) -> Vec<SlowPlace> {
     let mut slow: Vec<_> = samples
         .iter()

@@ -22,12 +22,12 @@ use crate::rounds::Grid;
 use crate::subject::{Subject, SubjectError};
 use crate::warning::{Skip, Warning};
 
-/// A request that has waited for so long counts as starved for ever: drives that bound the wait
+/// A request that has waited this long counts as starved for ever: drives that bound the wait
 /// do so at 1.5 to 4 s.
 const ENDLESS: Duration = Duration::from_ms(20_000);
 
 impl Experiment {
-    /// How long others can hold up one request.
+    /// How long other requests can delay one request.
     pub const STARVATION: Self = Self::of(&Facts {
         name: "starvation",
         symbol: "starvation",

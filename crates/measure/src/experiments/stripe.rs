@@ -49,7 +49,7 @@ impl Experiment {
 pub(super) struct Stripe;
 
 impl Procedure for Stripe {
-    /// At most so many cells: a small target has fewer distances.
+    /// Returns the largest grid: a small target has fewer distances and so fewer cells.
     fn grid(&self, params: &ProfileParams) -> Grid {
         grid(params, cell_count(params.depth))
     }
@@ -117,7 +117,7 @@ fn read_all(
     Ok(made)
 }
 
-/// Where the small reads lie.
+/// Returns where the small reads lie.
 fn places(capacity: Bytes) -> Places {
     Places::of(capacity, Kind { op: Op::Read, size: READ })
 }
@@ -131,7 +131,7 @@ fn cells(places: Places, depth: u32) -> Vec<Cell> {
     std::iter::once(Cell::Alone).chain(two).chain(at_once(depth)).collect()
 }
 
-/// How many cells there are at most.
+/// Returns how many cells there are at most.
 fn cell_count(depth: u32) -> usize {
     1 + distances().count() + PAIRS + at_once(depth).count()
 }

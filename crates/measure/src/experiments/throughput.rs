@@ -34,11 +34,11 @@ const STRETCH_DEPTHS: u32 = 4;
 /// The first and the last tenth of a device are where a flow is sequential.
 const TENTH: usize = 10;
 
-/// One stretch is measured for so many samples of other experiments, because a stretch is long.
+/// One stretch stands for this number of samples of other experiments, because a stretch is long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {
-    /// What flows of requests move.
+    /// The throughput of flows of requests.
     pub const THROUGHPUT: Self = Self::of(&Facts {
         name: "throughput",
         symbol: "throughput",
@@ -95,7 +95,7 @@ fn depths(depth: u32) -> Vec<u32> {
     powers.take_while(|&power| power < depth).chain([depth]).collect()
 }
 
-/// How many requests a stretch has at a depth.
+/// Returns how many requests a stretch has at a depth.
 fn length(depth: u32) -> u32 {
     STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
 }

@@ -60,7 +60,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         found.map(|it| f64::midpoint(it.low, it.high))
     }
 
-    /// Measures a time between two tracks that narrows the range; none if two reads made no sense.
+    /// Measures a time between two tracks that narrows the range; `None` if two reads made no
+    /// sense.
     fn time(&mut self, from: &Track, to: &Track, between: Option<Between>) -> Seen<Option<f64>> {
         let half = self.platter.turn / 2.0;
         for _ in 0..2 {
@@ -75,7 +76,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Brings the heads onto a track, and says whether they seem to be there.
+    /// Moves the heads onto a track; returns whether they seem to be there.
     pub(super) fn start_on(&mut self, track: &Track) -> Seen<bool> {
         let turn = self.platter.turn;
         for _ in 0..STARTS {
@@ -111,7 +112,8 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 }
 
-/// The range that a read of that time leaves; the same as before if it contradicts the range.
+/// Returns the range that a read of this time leaves; the range as it was if the time contradicts
+/// it.
 fn narrowed(before: Option<Between>, time: f64, (turn, soonest): (f64, f64)) -> Between {
     let Some(Between { low, high }) = before else {
         return Between { low: (time - turn).max(soonest.min(time)), high: time };

@@ -8,7 +8,7 @@ use tidegate_model::mechanics::{
 use super::order::TracksSeen;
 use super::zones::ZoneMap;
 
-/// A disk with that layout whose operations take no time; none if there are no zones.
+/// Returns a disk with that layout whose operations take no time; `None` if there are no zones.
 pub(super) fn bare(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Mechanics> {
     let mut tracks = map.tracks.clone().unwrap_or_else(one_by_one);
     if is_serpentine == Some(true) {

@@ -19,7 +19,7 @@ const BUS_SECTOR_PS: u64 = 1_706_667;
 /// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
 /// missing, or make no disk. `queue` is the order in which it serves, which geometry does not show.
 ///
-/// `chosen` of the result says what was chosen.
+/// `chosen` of the result names the chosen figures.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let (rotation, overhead) = (geometry.rotation.as_ref()?, geometry.overhead.as_ref()?);
     let (map, seek) = (geometry.zones.as_ref()?, geometry.seek.as_ref()?);

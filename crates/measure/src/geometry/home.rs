@@ -26,9 +26,9 @@ pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
 pub(super) enum Way {
     /// To the same track.
     Nowhere,
-    /// In the first zone, so many cylinders further in, to the track of that head.
+    /// In the first zone, this number of cylinders further in, to the track of that head.
     Head { cylinders: u32, head: u32 },
-    /// To this track, and to those before it, so many sectors apart.
+    /// To this track and to those before it, which lie `apart` sectors from each other.
     Track { begin: u64, sectors: u64, apart: u64 },
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// The tracks of a disk with these zones; none if the zones make no layout.
+    /// Returns the tracks of a disk with these zones; `None` if the zones make no layout.
     pub(super) fn new(map: &ZoneMap) -> Option<Self> {
         let layout = layout(map, None)?;
         let has_room = layout.position(Lba::new(map.sectors - 1)).cylinder > 2 * CYLINDERS;
         has_room.then(|| Self { layout, map: map.clone(), count: 0 })
     }
 
-    /// The last head, if tracks go through cylinders and a cylinder has several.
+    /// Returns the last head, if tracks go through cylinders and a cylinder has several.
     pub(super) fn last_head(&self) -> Option<u32> {
         let tracks = self.map.tracks.as_ref()?;
         let is_by_cylinder = tracks.order == TrackOrder::Cylinder && tracks.surfaces > 1;
@@ -68,7 +68,7 @@ impl Home {
         (FIRST + turn, turn)
     }
 
-    /// The next pair of tracks; none if their angles make no sense.
+    /// Returns the next pair of tracks; `None` if their angles make no sense.
     pub(super) fn pair(
         &mut self,
         survey: &mut Survey<'_, '_>,
@@ -87,7 +87,8 @@ impl Home {
         Ok(to.map(|to| (from, to)))
     }
 
-    /// The way over about so many cylinders, the exact number, and the sectors of a track there.
+    /// Returns a way over about `cylinders` cylinders, their exact number, and the sectors of a
+    /// track there.
     pub(super) fn way(
         &self,
         survey: &mut Survey<'_, '_>,
@@ -127,7 +128,7 @@ impl Home {
         }
     }
 
-    /// The track at a place of the layout, with its angles.
+    /// Returns the track at a place of the layout, with its angles.
     fn known(&self, survey: &mut Survey<'_, '_>, cylinder: u32, head: u32) -> Seen<Option<Track>> {
         let position = Position { cylinder, head, sector: 0 };
         let Some(begin) = self.layout.sector_at(position) else { return Ok(None) };
@@ -136,7 +137,7 @@ impl Home {
     }
 }
 
-/// The layout that a map tells.
+/// Returns the layout that a map of zones describes.
 fn layout(map: &ZoneMap, is_serpentine: Option<bool>) -> Option<Layout> {
     bare(map, is_serpentine).and_then(|mechanics| Layout::new(&mechanics).ok())
 }

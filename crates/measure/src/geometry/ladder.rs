@@ -34,7 +34,7 @@ pub(super) struct Ladder {
 }
 
 impl Ladder {
-    /// A ladder of tracks whose length lies between these limits.
+    /// Returns a ladder of tracks whose length lies between these limits.
     pub(super) fn new((least, most): (u64, u64), block: u64) -> Self {
         Self { block, begins: Vec::new(), least, most }
     }
@@ -62,7 +62,7 @@ impl Ladder {
         self.most.div_ceil(SHORTER)
     }
 
-    /// Between which blocks the next track below begins; the first surely belongs to it.
+    /// Returns between which blocks the next track below begins; the first surely belongs to it.
     pub(super) fn below(&self) -> Option<(u64, u64)> {
         let &(first, last) = self.begins.last()?;
         let top = last.checked_sub(self.least)?.next_multiple_of(self.block);
@@ -70,7 +70,8 @@ impl Ladder {
         Some((top, bottom.min(top)))
     }
 
-    /// Where the lowest track begins; none if tracks of one length cannot begin like that.
+    /// Returns where the lowest track begins; `None` if tracks of one length cannot begin like
+    /// that.
     pub(super) fn begin(&self) -> Option<u64> {
         if self.least > self.most {
             return None;
@@ -83,7 +84,7 @@ impl Ladder {
         (low <= high).then(|| u64::midpoint(low, high))
     }
 
-    /// The only known length within the limits, if the limits are close.
+    /// Returns the only known length within the limits, if the limits are close.
     pub(super) fn known(&self, known: &[u64]) -> Option<u64> {
         let is_close = self.most.checked_sub(self.least)? * CLOSE <= self.least;
         let mut left = known.iter().filter(|&&length| (self.least..=self.most).contains(&length));
@@ -91,8 +92,8 @@ impl Ladder {
         first.copied().filter(|_| is_close && second.is_none())
     }
 
-    /// The length, if the limits leave only one and the lowest begin is known as well as blocks
-    /// allow.
+    /// Returns the length, if the limits leave only one and the lowest begin is known as well as
+    /// blocks allow.
     pub(super) fn exact(&self, edge: Edge) -> Option<u64> {
         (self.least == self.most && edge.on - edge.off <= self.block).then_some(self.least)
     }

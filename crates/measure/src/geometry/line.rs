@@ -11,14 +11,14 @@ pub(super) struct BlockLine {
     pub(super) from: u64,
     pub(super) angle: f64,
     pub(super) per_sector: f64,
-    /// The first block that is known to be on it.
+    /// The first block that is known to be on the line.
     pub(super) low: u64,
     /// All blocks that were read: where, and at which angle.
     pub(super) read: Vec<(u64, f64)>,
 }
 
 impl BlockLine {
-    /// The angle of a block on it.
+    /// Returns the angle of a block on the line.
     pub(super) fn angle(&self, start: u64) -> f64 {
         self.angle + (float(start) - float(self.from)) * self.per_sector
     }

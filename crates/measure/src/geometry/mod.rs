@@ -77,8 +77,8 @@ pub const REQUESTS_MAX: u64 =
 /// Examines a simulated disk of `capacity` in virtual time, with requests of `block`.
 ///
 /// It calls `progress` after each request with the number that the experiment made and about how
-/// many it will make. Whatever an experiment did not see, or did not begin before a stop, is
-/// missing from the result.
+/// many it will make. The result lacks figures that an experiment could not see, and those of
+/// experiments that had not begun before a stop.
 ///
 /// # Errors
 /// Inside, why nothing turns; outside, that the drive failed.

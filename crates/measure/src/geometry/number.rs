@@ -4,13 +4,13 @@
 //! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
 //! sectors. None of them comes near 2^53, where a float would no longer count exactly.
 
-/// As a float.
+/// Returns the number as a float.
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53: see the file's text")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// The nearest whole number; 0 for negative numbers and NaN.
+/// Returns the nearest whole number; 0 for negative numbers and NaN.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -20,22 +20,23 @@ pub(super) fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// The whole number at or below; 0 for negative numbers.
+/// Returns the greatest whole number that is not greater; 0 for negative numbers.
 pub(super) fn floor(number: f64) -> u64 {
     whole(number.floor())
 }
 
-/// The nearest whole number in 32 bits, cut off at the largest.
+/// Returns the nearest whole number of 32 bits; the largest one for greater numbers.
 pub(super) fn whole_32(number: f64) -> u32 {
     u32::try_from(whole(number)).unwrap_or(u32::MAX)
 }
 
-/// How many there are, as a float.
+/// Returns the length of the list as a float.
 pub(super) fn count<T>(list: &[T]) -> f64 {
     float(u64::try_from(list.len()).expect("a length fits"))
 }
 
-/// The middle of the numbers, or the mean of the middle two; none without numbers.
+/// Returns the median of the numbers, the mean of the middle two if their count is even; `None`
+/// without numbers.
 pub(super) fn median(mut numbers: Vec<f64>) -> Option<f64> {
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;

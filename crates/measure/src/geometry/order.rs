@@ -26,7 +26,7 @@ const PASSES: [u64; 2] = [5, 11];
 const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;
-/// A pattern may be wrong once in so many tracks.
+/// A pattern may be wrong once in this number of tracks.
 const WRONG: usize = 20;
 /// The most runs to examine for the end of their group.
 const RUNS_MAX: u64 = 64;
@@ -34,7 +34,7 @@ const RUNS_MAX: u64 = 64;
 /// How tracks follow each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TracksSeen {
-    /// In which order.
+    /// The order of the tracks.
     pub order: TrackOrder,
     /// Tracks of a cylinder; 1 if skews do not tell head switches from seeks.
     pub surfaces: u32,
@@ -57,7 +57,7 @@ struct Skews {
     skew: Vec<f64>,
 }
 
-/// Examines tracks near the outer edge that have so many sectors; `None` if there is no such track.
+/// Examines tracks of this number of sectors near the outer edge; `None` if there is no such track.
 pub(super) fn order(
     survey: &mut Survey<'_, '_>,
     sectors: u64,
@@ -126,15 +126,15 @@ fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
     Ok(Skews { skew: skew.collect(), first })
 }
 
-/// How far into each track to read, pass by pass: from back to front, because the blocks behind one
-/// that was read may be in memory.
+/// Returns how far into each track to read, pass by pass: from back to front, because the blocks
+/// behind one that was read may be in memory.
 fn passes(survey: &mut Survey<'_, '_>, sectors: u64) -> Vec<u64> {
     let passes = PASSES[usize::from(survey.is_noisy)];
     let places = (0..passes).rev().map(|pass| sectors / 4 + sectors * pass / (2 * passes));
     places.map(|into| survey.probing.aligned(into)).collect()
 }
 
-/// The two values of the skews; none if they have only one.
+/// Returns the two values of the skews; `None` if they have only one.
 fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     let mut sorted = skews.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -148,9 +148,9 @@ fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     (high - low > apart).then_some((low, high))
 }
 
-/// Whether large skews are the rare kind, how often the rare kind comes, and where first: the
-/// shortest period that explains all but a few. If both come equally often the larger counts as the
-/// rare one, as in a cylinder of two tracks.
+/// Returns whether large skews are the rare kind, how often the rare kind comes, and where first:
+/// the shortest period that explains all but a few. If both come equally often the larger counts as
+/// the rare one, as in a cylinder of two tracks.
 fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     let wrong = |rare: bool, period: usize, rest: usize| {
         let expected = |index: usize| index % period == rest;
@@ -203,7 +203,7 @@ fn skew_at(survey: &mut Survey<'_, '_>, begin: u64, sectors: u64) -> Result<f64,
 }
 
 impl Skews {
-    /// The result if all skews are equal.
+    /// Returns the result if all skews are equal.
     fn unseen(&self, turn: f64) -> TracksSeen {
         let middle = median(self.skew.clone()).unwrap_or(0.0);
         let spread = median(self.skew.iter().map(|skew| (skew - middle).abs()).collect());

@@ -25,7 +25,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 const PLACES: u64 = 5;
 /// Bisections at each place.
 const REPEATS: usize = 3;
-/// Reads of memory at each place, for each of two sizes.
+/// Reads from memory at each place, for each of two sizes.
 const HITS: usize = 5;
 /// Sectors of the larger size.
 const LARGE: u64 = 128;
@@ -67,7 +67,7 @@ pub(crate) fn overhead(
     }
 }
 
-/// What reads of memory took in all places, in nanoseconds.
+/// The times of reads from memory in all places, in nanoseconds.
 #[derive(Default)]
 struct Hits {
     small: Vec<f64>,

@@ -21,41 +21,42 @@ pub(super) struct Platter {
 }
 
 impl Platter {
-    /// A platter that takes `turn` nanoseconds for a turn.
+    /// Returns a platter that takes `turn` nanoseconds for a turn.
     pub(super) fn new(turn: f64) -> Self {
         Self { turn, late: 0.0 }
     }
 
-    /// The angle under the heads at an instant.
+    /// Returns the angle under the heads at an instant.
     pub(super) fn angle(&self, at: Time) -> f64 {
         (float(at.ns()) - self.late).rem_euclid(self.turn)
     }
 
-    /// How far it turns from one angle to another: less than one turn.
+    /// Returns how far the platter turns from one angle to another: less than one turn.
     pub(super) fn after(&self, angle: f64, from: f64) -> f64 {
         (angle - from).rem_euclid(self.turn)
     }
 
-    /// How far an angle is beyond another, the shorter way round: at most half a turn.
+    /// Returns how far an angle is beyond another, the shorter way round: at most half a turn.
     pub(super) fn beyond(&self, angle: f64, from: f64) -> f64 {
         let after = self.after(angle, from);
         if after > self.turn / 2.0 { after - self.turn } else { after }
     }
 
-    /// The middle of angles that are not far apart; none without angles.
+    /// Returns the middle of angles that are not far apart; `None` without angles.
     pub(super) fn middle(&self, angles: &[f64]) -> Option<f64> {
         let first = *angles.first()?;
         let beyond = angles.iter().map(|&angle| self.beyond(angle, first)).collect();
         Some((first + median(beyond)?).rem_euclid(self.turn))
     }
 
-    /// Notes that a block passed so much later than expected.
+    /// Notes that a block passed `late` nanoseconds later than expected.
     pub(super) fn follow(&mut self, late: f64) {
         self.late += BELIEF * late;
     }
 }
 
-/// How far angles agree: the length of their mean, 0 for angles all around and 1 for one angle.
+/// Returns how far angles agree: the length of their mean, 0 for angles all around and 1 for one
+/// angle.
 ///
 /// # Source
 /// Rayleigh's test: of n angles that are uniform, n times the square of this is

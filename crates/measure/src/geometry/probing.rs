@@ -14,10 +14,10 @@ use tidegate_model::{Bytes, Lba, Op, Tag, Time};
 use super::number::float;
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// A place among so many latest requests may still be in the drive's memory.
+/// The places of this number of latest requests may still be in the drive's memory.
 const RECENT: usize = 128;
 
-/// The drive may have read on for so many sectors from where a read began.
+/// From where a read began, the drive may have read on for this number of sectors.
 const READ_ON: u64 = 8;
 
 /// What experiments on geometry work with.
@@ -76,7 +76,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// How long it took, in nanoseconds.
+    /// Returns how long the read took, in nanoseconds.
     pub(super) fn service(self) -> f64 {
         float(self.done.since(self.sent).ns())
     }
@@ -104,7 +104,7 @@ impl<'a> Probing<'a> {
         Self { subject, sectors, block, random, cancelled, progress, spent, bounds, recent }
     }
 
-    /// Begins an experiment that sends so many requests.
+    /// Begins an experiment that sends a number of requests within `bounds`.
     pub(super) fn begin(&mut self, bounds: Bounds) {
         (self.spent, self.bounds) = (0, bounds);
     }
@@ -124,22 +124,22 @@ impl<'a> Probing<'a> {
         self.block
     }
 
-    /// The clock.
+    /// Returns the time of the clock.
     pub(super) fn now(&self) -> Time {
         self.subject.now()
     }
 
-    /// The multiple of the block at or below.
+    /// Returns the sector rounded down to a multiple of the block.
     pub(super) fn aligned(&self, sector: u64) -> u64 {
         sector / self.block * self.block
     }
 
-    /// At least so many sectors, in whole blocks.
+    /// Returns this number of sectors, rounded up to whole blocks.
     pub(super) fn at_least(&self, sectors: u64) -> u64 {
         sectors.next_multiple_of(self.block)
     }
 
-    /// A random block from `from` on and before `to`; `from` if there is none.
+    /// Returns a random block from `from` on and before `to`; `from` if there is none.
     pub(super) fn block_within(&mut self, from: u64, to: u64) -> u64 {
         let (first, end) = (from.div_ceil(self.block), to / self.block);
         if end <= first {
@@ -153,7 +153,7 @@ impl<'a> Probing<'a> {
         self.block_within(0, self.sectors)
     }
 
-    /// Whether no recent read covered this place.
+    /// Returns whether no recent read covered this place.
     pub(super) fn is_fresh(&self, start: u64) -> bool {
         !self.recent.iter().any(|&read| (read..read + READ_ON.max(self.block)).contains(&start))
     }
@@ -163,7 +163,7 @@ impl<'a> Probing<'a> {
         self.read_sectors(start, self.block)
     }
 
-    /// Reads so many sectors and waits for them.
+    /// Reads `sectors` sectors and waits for them.
     pub(super) fn read_sectors(&mut self, start: u64, sectors: u64) -> Seen<Reading> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(Stop::Cancelled);

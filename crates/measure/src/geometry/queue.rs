@@ -43,7 +43,7 @@ pub struct QueueSeen {
 }
 
 impl QueueSeen {
-    /// A queue with that order.
+    /// Returns a queue with that order.
     pub fn queue(&self) -> Queue {
         Queue { scheduler: self.scheduler, ..Queue::default() }
     }
@@ -83,7 +83,7 @@ pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSee
     Some(seen)
 }
 
-/// The medians of batches of these sizes on a disk.
+/// Returns the medians of batches of these sizes on a disk.
 fn batches(disk: &Mechanics, places: Places, sizes: &[usize]) -> Option<impl Iterator<Item = f64>> {
     let depth = u32::try_from(*sizes.last()?).ok()?;
     let mut drive = MechanicalDrive::new(disk, depth, 1).ok()?;

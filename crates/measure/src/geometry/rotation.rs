@@ -59,7 +59,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// A turn in nanoseconds.
+    /// Returns a turn in nanoseconds.
     pub(super) fn turn(&self) -> f64 {
         float(self.turn_ps) / 1e3
     }
@@ -220,7 +220,7 @@ fn visit(probing: &mut Probing<'_>, places: &mut [Place]) -> Seen<()> {
     Ok(())
 }
 
-/// The turn that the last visit tells, if it is about `turn`.
+/// Returns the turn that the last visit shows, given that it is about `turn`.
 fn refined(place: &Place, turn: f64) -> f64 {
     let &(time, back) = place.visits.last().expect("it was visited");
     let whole_turns = time + float(back) * place.sector;
@@ -257,7 +257,7 @@ fn verdict(
     })
 }
 
-/// How late each visit of a place was beside the others.
+/// Returns how late each visit of a place was beside the others.
 fn lateness(place: &Place, turn: f64) -> Vec<f64> {
     let platter = Platter::new(turn);
     let angles = place.visits.iter().map(|&(time, back)| time + float(back) * place.sector);

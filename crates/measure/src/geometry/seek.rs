@@ -2,9 +2,10 @@
 //! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
 //!
 //! Seeks go from tracks near the outer edge inwards, over distances that grow by a factor. The time
-//! of a seek is the least time from a read there to a read here, less the same on one track. In the
-//! first zone the layout says where a cylinder is; further in, a track must be found first. The
-//! same tracks show a head switch, and whether a read of many sectors begins in its middle.
+//! of a seek is the least time from a read on one track to a read on the other, minus the least
+//! time between two reads on one track. In the first zone the layout says where a cylinder is;
+//! further in, a track must be found first. The same tracks show how long a head switch takes, and
+//! whether the drive begins a read of many sectors in the middle of the read.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
@@ -25,7 +26,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
 
 /// Bisections for each distance, and the same on a noisy host.
 const REPEATS: [usize; 2] = [3, 5];
-/// Bisections of the least time, which all others are reduced by.
+/// Bisections of the least time, which is subtracted from all other times.
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
@@ -202,8 +203,8 @@ fn point(
     }))
 }
 
-/// Whether reads begin in their middle: measured on pairs of neighbouring cylinders, each once,
-/// because blocks that were read are in memory afterwards.
+/// Returns whether reads begin in their middle: measured on pairs of neighbouring cylinders, each
+/// once, because blocks that were read are in memory afterwards.
 fn zero_latency(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,

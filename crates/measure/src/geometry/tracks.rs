@@ -26,7 +26,7 @@ use super::rotation::Rotation;
 const FIRST: u64 = 16;
 /// Part of a turn by which a block may miss its line: less than any skew.
 const TOLERANCE: f64 = 0.05;
-/// Completions are late by so many times the noise at most, with few exceptions; limited to this
+/// With few exceptions, completions are late by at most this multiple of the noise, limited to a
 /// range of parts of a turn.
 const NOISE: f64 = 8.0;
 const LATE: std::ops::Range<f64> = 0.004..0.1;
@@ -59,12 +59,12 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// The angle at which the block that begins at `start` ends.
+    /// Returns the angle at which the block that begins at `start` ends.
     pub(super) fn angle(&self, start: u64, turn: f64) -> f64 {
         (self.angle + (float(start) - float(self.begin)) * self.per_sector(turn)).rem_euclid(turn)
     }
 
-    /// The time in which a sector passes.
+    /// Returns the time in which a sector passes.
     pub(super) fn per_sector(&self, turn: f64) -> f64 {
         turn / float(self.sectors)
     }
@@ -83,7 +83,7 @@ pub(super) struct Survey<'b, 'a> {
 }
 
 impl<'b, 'a> Survey<'b, 'a> {
-    /// A survey of a disk with this rotation.
+    /// Returns a survey of a disk with this rotation.
     pub(super) fn new(probing: &'b mut Probing<'a>, rotation: &Rotation) -> Self {
         let turn = rotation.turn();
         let noise = float(rotation.noise_ns);
@@ -124,7 +124,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// A line from `at` backwards over half a turn.
+    /// Returns a line from `at` backwards over half a turn.
     fn line(&mut self, mut at: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         let first = self.probing.at_least(FIRST);
@@ -162,8 +162,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         }
     }
 
-    /// Whether a block lies on a line. A block further out than all others makes the line more
-    /// exact.
+    /// Returns whether a block lies on a line. A block further out than all others makes the line
+    /// more exact.
     fn is_on(&mut self, line: &mut BlockLine, start: u64) -> Seen<bool> {
         let block = self.probing.block();
         let mut off = 0;
@@ -184,8 +184,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Goes down from `top` by steps until a block is not on the line any more; none if no block in
-    /// so many steps is off the line, or `top` is not on it.
+    /// Goes down from `top` by steps until a block is no longer on the line; `None` if no block
+    /// within `most` steps is off the line, or `top` is not on it.
     fn edge(&mut self, line: &mut BlockLine, top: u64, step: u64, most: u64) -> Seen<Option<Edge>> {
         if top < line.from && top < line.low && !self.is_on(line, top)? {
             return Ok(None);
@@ -237,8 +237,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Where the track of a line begins, which is the next one down the ladder. If it is a little
-    /// shorter than expected, as the last of a cylinder with spares, the ladder begins anew.
+    /// Returns where the track of a line begins, which is the next one down the ladder. If it is a
+    /// little shorter than expected, as the last of a cylinder with spares, the ladder begins anew.
     fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = ladder.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
@@ -251,7 +251,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         self.edge(line, top + margin, step, margin / step + 1)
     }
 
-    /// A line on the track below `off`, the last block that was read.
+    /// Returns a line on the track below `off`, the last block that was read.
     fn line_below(&mut self, line: &BlockLine, off: u64) -> Seen<Option<BlockLine>> {
         let block = self.probing.block();
         for step in 1..5 {
@@ -272,7 +272,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// The track of a line that begins here and has so many sectors.
+    /// Returns the track of a line that begins at `begin` and has `sectors` sectors.
     fn track(&self, line: &BlockLine, begin: u64, sectors: u64) -> Track {
         let per_sector = self.platter.turn / float(sectors);
         let to_begin =
@@ -282,7 +282,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Track { begin, sectors, angle }
     }
 
-    /// A track whose place is known, with its angles; none if they make no sense.
+    /// Returns a track whose place is known, with its angles; `None` if they make no sense.
     pub(super) fn track_at(&mut self, begin: u64, sectors: u64) -> Seen<Option<Track>> {
         let turn = self.platter.turn;
         if begin + sectors > self.probing.sectors() {
@@ -301,7 +301,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(agree.then_some(Track { begin, sectors, angle: middle }))
     }
 
-    /// A block in a range, if possible one that was not read recently.
+    /// Returns a block in a range, if possible one that was not read recently.
     pub(super) fn fresh_within(&mut self, from: u64, to: u64) -> u64 {
         let mut start = self.probing.block_within(from, to);
         for _ in 0..16 {

@@ -121,7 +121,7 @@ fn doubt(survey: &mut Survey<'_, '_>, samples: &mut [Sample]) -> Result<(), Lost
     Ok(())
 }
 
-/// The zones, once all boundaries between places are found.
+/// Returns the zones, once all boundaries between places are found.
 fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<ZoneSeen>, Lost> {
     let mut all: Vec<Sample> = samples.iter().copied().take(1).collect();
     for pair in samples.windows(2) {
@@ -143,7 +143,7 @@ fn boundaries(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<Vec<Zon
     Ok(found)
 }
 
-/// How close two places must be for the boundary between them to be known.
+/// Returns how close two places must be for the boundary between them to be known.
 fn near_enough(survey: &Survey<'_, '_>, sectors: u64) -> u64 {
     (survey.probing.sectors() / EXACT).max(4 * sectors)
 }
@@ -162,8 +162,8 @@ fn without_lonely(all: &[Sample], limit: u64) -> Vec<Sample> {
     all.iter().enumerate().filter(kept).map(|(_, &sample)| sample).collect()
 }
 
-/// The number of sectors that the places of a zone agree on; if they disagree, more places are
-/// tried.
+/// Returns the number of sectors that the places of a zone agree on; if they disagree, more places
+/// are tried.
 fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> {
     let exact = samples.iter().filter(|sample| sample.is_exact);
     let mut counted: Vec<u64> = exact.map(|sample| sample.sectors).collect();
@@ -217,12 +217,12 @@ fn middle(survey: &mut Survey<'_, '_>, low: Sample, high: Sample) -> Result<Samp
 }
 
 impl ZoneMap {
-    /// Where each zone ends.
+    /// Returns where each zone ends.
     pub(super) fn ends(&self) -> impl Iterator<Item = u64> {
         self.zone.iter().skip(1).map(|zone| zone.start).chain([self.sectors])
     }
 
-    /// The part of the target before a sector, in millionths.
+    /// Returns the part of the target before a sector, in millionths.
     pub fn share_ppm(&self, sector: u64) -> u64 {
         whole(float(sector) / float(self.sectors.max(1)) * 1e6)
     }

@@ -21,7 +21,7 @@ pub enum JournalError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What stands there is no journal of ours.
+    /// The file is no journal of `tidegate profile`.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
     /// Another process measures into it.
@@ -36,9 +36,9 @@ pub enum JournalError {
     /// It is about another measurement.
     #[error("it holds samples of `{known}`, and now `{asked}` is asked for")]
     OtherMeasurement {
-        /// What it is about.
+        /// The measurement that the journal is about.
         known: String,
-        /// What is to be measured.
+        /// The measurement that was asked for.
         asked: String,
     },
 }
@@ -63,13 +63,13 @@ pub(super) struct JournalLine {
     held_up_ns: Vec<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     start: Vec<u64>,
-    /// What was found, of a line that is no round.
+    /// The result in a line that is not a round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) found: Option<Value>,
 }
 
 impl JournalLine {
-    /// A complete round.
+    /// Returns a complete round.
     pub(super) fn of_round(of: &str, round: &[Sample]) -> Self {
         let times = |figure: fn(&Sample) -> Duration| -> Vec<u64> {
             round.iter().map(figure).map(Duration::ns).collect()
@@ -88,7 +88,7 @@ impl JournalLine {
         Self { found: Some(found), ..Self::of_round(of, &[]) }
     }
 
-    /// The samples of the round.
+    /// Returns the samples of the round.
     pub(super) fn round(&self) -> Vec<Sample> {
         let at = |list: &[u64], index: usize| list.get(index).copied();
         let sample = |(index, &ns): (usize, &u64)| {
@@ -154,7 +154,7 @@ impl JournalFile {
         self.failure = self.file.write_all(&text).err();
     }
 
-    /// The failure after which nothing more was written.
+    /// Returns the failure after which nothing more was written.
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use tidegate_stats::confidence;
 
-/// Slow pairs say nothing of chips unless at least so many times as many pairs as single reads are
-/// slow.
+/// Slow pairs show nothing about chips unless the share of slow pairs is at least this multiple of
+/// the share of slow single reads.
 const NOISE_PART: u64 = 4;
 
 /// The probability on either side that the number of chips lies outside the limits.
@@ -39,8 +39,8 @@ pub struct Chips {
 }
 
 impl Chips {
-    /// The number of chips from so many conflicts of so many pairs; `None` if single reads are slow
-    /// about as often.
+    /// Returns the number of chips that explains `conflicts` conflicts among `pairs` pairs; `None`
+    /// if single reads are slow about as often.
     pub(super) fn of(conflicts: usize, pairs: usize, alone_slow_ppm: u64) -> Option<Self> {
         const ALL_PPB: u64 = 1_000_000_000;
         let [conflicts, pairs] = [conflicts, pairs].map(|it| u64::try_from(it).expect("a count"));

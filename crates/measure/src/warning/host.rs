@@ -38,7 +38,7 @@ fn hidden_depth(facts: &DeviceFacts, depth: u32) -> Option<Warning> {
     (accepted < depth).then_some(Warning::DepthHidden { depth, accepted })
 }
 
-/// How many requests reach the device at once, as far as the kernel says.
+/// Returns how many requests can reach the device at once; `None` if the kernel does not say.
 pub(crate) fn accepted(facts: &DeviceFacts) -> Option<u32> {
     [facts.queue_depth, facts.requests_max].into_iter().flatten().filter(|&count| count > 0).min()
 }

@@ -4,7 +4,7 @@
 use super::Warning;
 
 impl Warning {
-    /// The word of the JSON output.
+    /// Returns the word of the JSON output.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::FewSamples { .. } => "few_samples",

@@ -129,7 +129,7 @@ impl fmt::Display for Warning {
 }
 
 impl Warning {
-    /// What is in the journal and what is not.
+    /// Writes which samples are in the journal and which are not.
     fn fmt_of_journal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::JournalFailed(error) => write!(

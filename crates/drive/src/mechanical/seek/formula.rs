@@ -27,7 +27,7 @@ impl Formula {
         u64::from(self.short_ns) + root_ceil(self.per_root_ns, distance)
     }
 
-    /// Returns the same in picoseconds.
+    /// Returns the time in picoseconds, rounded up.
     pub(super) fn time_ps(&self, distance: u32) -> u128 {
         if distance >= self.long_from {
             let ps = u128::from(self.per_cylinder_ps) * u128::from(distance);
@@ -67,7 +67,7 @@ fn root_ceil(factor: u32, distance: u32) -> u64 {
     u64::try_from(root).expect("a root of less than 96 bits")
 }
 
-/// Returns the same for larger numbers.
+/// Returns what [`root_ceil`] returns, for larger numbers.
 fn root_ceil_long(factor: u128, distance: u32) -> u128 {
     let square = factor * factor * u128::from(distance);
     let root = square.isqrt();

@@ -20,7 +20,8 @@ use crate::service::{CallError, Service};
 
 const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 
-/// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and its troubles.
+/// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and the receiver
+/// of its troubles.
 fn service(policy: PolicyName) -> (Core<Store>, Receiver<Trouble>) {
     let bench = Bench {
         exports: (0..2).map(|number| export(number, None)).collect(),

@@ -9,9 +9,9 @@ use tidegate_model::{Duration, Lba, Tag, Time};
 use crate::geometry::number::{float, whole};
 use crate::subject::{Probe, SimulatedSubject, Subject, SubjectError};
 
-/// Completions are up to so late,
+/// Completions are late by up to this time,
 const LATE_NS: u64 = 50_000;
-/// but for one in so many,
+/// but for one in this number,
 const OUTLIER: u32 = 50;
 /// which is late by up to this.
 const OUTLIER_NS: u64 = 3_000_000;
@@ -28,7 +28,7 @@ impl<'a> Late<'a> {
         Self { subject, random: Pcg64::seed_from_u64(seed), outlier: OUTLIER }
     }
 
-    /// The same host with every other read an outlier.
+    /// Returns the same host with every other read an outlier.
     pub(super) fn worse(self) -> Self {
         Self { outlier: 2, ..self }
     }

@@ -24,7 +24,7 @@ use crate::subject::{SimulatedSubject, Subject};
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
-/// All experiments, one after the other.
+/// Makes all experiments, one after the other.
 fn geometry(
     subject: &mut dyn Subject,
     sectors: u64,
@@ -39,7 +39,7 @@ fn geometry(
     all(&mut probing).expect("it answers")
 }
 
-/// The built-in disks.
+/// Returns the built-in disks.
 fn disks() -> impl Iterator<Item = (&'static str, Mechanics, u32)> {
     tidegate_drive::builtin::names().filter_map(|name| {
         let file = tidegate_drive::builtin::load(name).expect("a built-in");

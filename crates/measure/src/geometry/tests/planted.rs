@@ -14,7 +14,7 @@ use super::super::number::{float, whole_32};
 /// Distances at which seek curves are compared.
 const DISTANCES: u32 = 400;
 
-/// What was found, beside what was planted. Errors are parts of the planted figure.
+/// The errors of the figures found, each as a part of the planted figure.
 #[derive(Debug, Clone)]
 pub(super) struct Compared {
     pub(super) rotation: f64,

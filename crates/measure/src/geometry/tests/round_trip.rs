@@ -47,7 +47,7 @@ impl Behaviour {
         Self { batches, sequences }
     }
 
-    /// By how much another behaves differently: each figure as a part of ours.
+    /// Returns by how much another behaves differently: each figure as a part of ours.
     pub(super) fn apart(&self, other: &Self) -> Vec<f64> {
         let ours = self.batches.iter().chain(&self.sequences);
         let others = other.batches.iter().chain(&other.sequences);
@@ -64,8 +64,8 @@ fn sequence(subject: &mut SimulatedSubject<'_>, places: Places, first: usize) ->
     float(subject.now().since(begun).ns())
 }
 
-/// The disk that is found, with the queue of the one it is found of: one request at a time
-/// shows nothing of that.
+/// Returns the disk that is found in `planted`, with the queue of `planted`: one request at a time
+/// shows nothing about the queue.
 pub(super) fn again(planted: &Mechanics) -> Mechanics {
     let found = taken_to_pieces(planted, SECTOR, 1);
     mechanics(&found, planted.queue.clone()).expect("all was seen")
@@ -118,7 +118,7 @@ fn the_order_is_seen_from_batches() {
     }
 }
 
-/// What was not seen is said, and what was is not.
+/// `chosen` names every property that was not seen, and no other.
 #[test]
 fn what_was_chosen_is_said() {
     let (planted, _) = disk("maxtor-atlas-10k-v");

@@ -31,7 +31,7 @@ fn timed(planted: &Mechanics, is_late: bool) -> (Geometry, f64) {
     (found, float(subject.now().ns()) / 1e9)
 }
 
-/// A row: planted, found and error of each.
+/// Returns a row: planted, found and error of each.
 fn row(name: &str, planted: &Mechanics, (found, seconds): &(Geometry, f64)) -> String {
     let it = Compared::new(planted, found);
     let turn = |ps: f64| format!("{:.4}", ps / 1e9);
