@@ -32,6 +32,7 @@ impl SamplesFile {
     /// Checks the journal beside the drive file at `output` before anything is measured;
     /// `is_resumed` says whether it continues an earlier measurement.
     ///
+    /// # Errors
     /// If the journal cannot be used.
     pub fn beside(output: &Path, is_resumed: bool, is_kept: bool) -> Result<Self, SamplesFault> {
         let mut name = output.as_os_str().to_owned();
@@ -49,6 +50,7 @@ impl SamplesFile {
     /// Opens the journal about `measured`: the device, and its properties that must be equal when a
     /// measurement is resumed.
     ///
+    /// # Errors
     /// If it cannot be opened.
     pub fn open(&self, measured: &str) -> Result<Journal, SamplesFault> {
         let journal = if self.is_resumed {
@@ -79,6 +81,7 @@ impl SamplesFile {
     /// Removes the samples of a complete, written measurement unless the user asked to keep them.
     /// Returns where the samples are if they are kept.
     ///
+    /// # Errors
     /// If they cannot be removed.
     pub fn close(&self) -> Result<Option<String>, StuckSamples> {
         let left = self.left(true);

@@ -35,7 +35,7 @@ pub(crate) struct DocumentedCommand {
     pub(crate) words: Vec<String>,
     /// The exit code that the page promises.
     pub(crate) exit: i32,
-    /// Whether a test can run it: it needs neither root nor anything that the page names.
+    /// Whether a test can run it: it needs neither root nor anything else that the page names.
     pub(crate) can_run: bool,
 }
 

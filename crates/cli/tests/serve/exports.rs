@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `tidegate serve` refuses, and what clients find.
+//! Goal: `tidegate serve` refuses wrong serve files, and clients find the exports. Method: the
+//! binary with nbdkit and clients.
 
 use std::fs;
 
@@ -28,7 +29,7 @@ fn clients_find_the_exports_and_their_data() {
     assert!(std::fs::read(&to).unwrap() == image, "what was read is not what was written");
     let refused = tool("nbdcopy", &[&from, &server.uri("notes")]);
     assert_ne!(refused.0, Some(0));
-    // Nobody has a contract, so what is not wanted any more may be said.
+    // No export has a contract, so trim is offered.
     assert_eq!(tool("nbdinfo", &["--can", "trim", &server.uri("scratch")]).0, Some(0));
     assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("notes")]).0, Some(0));
     if has(&["qemu-io"]) {
@@ -51,7 +52,7 @@ fn a_file_holds_what_clients_wrote_to_its_parts() {
     let text = "backing = \"disk.img\"\n\
         [[export]]\nname = \"first\"\nsize = \"1MiB\"\nbest_effort = true\n\
         [[export]]\nname = \"second\"\nsize = \"1MiB\"\nbest_effort = true\nweight = 3\n";
-    // Where the build output has no direct I/O the server says so and ends.
+    // If the build output has no direct I/O, the server reports that and ends.
     let Some(image) = image(&folder, "disk.img", 2) else { return };
     let Some(server) = Server::start(&folder, text, &["nbdcopy"]) else { return };
     let data = folder.path().join("in.img");
@@ -77,10 +78,10 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     assert!(socket.exists());
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };
     assert_eq!(server.stop().0, Some(0));
-    assert!(!socket.exists(), "a server that ended leaves none");
+    assert!(!socket.exists(), "a stopped server leaves no socket");
 }
 
-/// Goal: no slip in a serve file costs anybody a file, and each is wrong input with its reason.
+/// Goal: no mistake in a serve file costs the user a file; each is wrong input with its reason.
 #[test]
 fn only_sockets_are_removed_for_a_socket() {
     let folder = Folder::new();
