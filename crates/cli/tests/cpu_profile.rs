@@ -111,7 +111,7 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     folder.file("idle.cpu.toml", &elsewhere);
     let (code, found) = folder.json(&with_thief(same));
     let warnings = found["warnings"].to_string();
-    assert!(warnings.contains("the baseline is of far away"), "{warnings}");
+    assert!(warnings.contains("the baseline was measured on far away"), "{warnings}");
     assert_eq!(found["conditions"]["thief"], "200us/1ms");
     assert!(idle["conditions"]["thief"].is_null());
     // Whether the load is covered depends on the host.

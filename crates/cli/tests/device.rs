@@ -122,7 +122,7 @@ fn a_measurement_is_not_overwritten_and_can_be_added_to() {
         ["profile", "disk.img", "--size", "4KiB", "--depth", "2", "--samples", "5", "-o", "d.toml"];
     let (code, _, stderr) = folder.run(&arguments);
     assert_eq!(code, 2);
-    assert!(stderr.contains("nothing that exists is overwritten"), "{stderr}");
+    assert!(stderr.contains("existing files are never overwritten"), "{stderr}");
     assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), before);
     let (code, ..) = folder.run(&[&arguments[..], &["--add"]].concat());
     assert_eq!(code, 0);

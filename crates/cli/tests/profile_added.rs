@@ -52,7 +52,10 @@ fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
     let before = read(&folder);
     let more = "--depth 3 --only batch,drain --samples 3 --seed 9 --add";
     let said = profile(&folder, "ibm-40k1044", more);
-    assert!(said.contains("drains of reads of 128KiB: ") && said.contains("stay"), "{said}");
+    assert!(
+        said.contains("drains of reads of 128KiB: ") && said.contains("keep the earlier"),
+        "{said}"
+    );
     let after = read(&folder);
     for (before, after) in [(&before.batch, &after.batch), (&before.drain, &after.drain)] {
         assert_eq!((after[0].samples, after[0].ns_max.len()), (Some(60), 6));

@@ -246,7 +246,7 @@ mod tests {
         };
         for (failed, is_degraded, is_good, said) in [
             (0, false, true, "stands: no response"),
-            (1, false, false, "stands for what was answered; 1 request with a contract failed"),
+            (1, false, false, "stands for completed requests; 1 request with a contract failed"),
             (8, true, false, "DEGRADED"),
         ] {
             let status = status(failed, is_degraded);

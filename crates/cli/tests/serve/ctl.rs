@@ -40,7 +40,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "statistics"]);
     assert!(code == 0 && stdout.contains("in flight"), "{stdout}");
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "missed", "camera"]);
-    assert!(code == 0 && stdout.contains("changes nothing"), "{stdout}");
+    assert!(code == 0 && stdout.contains("has no effect"), "{stdout}");
     let (code, _, stderr) = folder.run(&["ctl", "s.ctl", "ended", "nobody"]);
     assert!(code == 2 && stderr.contains("no export of that name"), "{stderr}");
     let (code, answer) = folder.json(&["ctl", "s.ctl", "missed", "rest"]);

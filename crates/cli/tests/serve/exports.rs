@@ -72,7 +72,7 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };
     let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("a server listens at"), "{stderr}");
+    assert!(stderr.contains("a server already listens at"), "{stderr}");
     let socket = server.socket();
     server.kill();
     assert!(socket.exists());
@@ -93,14 +93,17 @@ fn only_sockets_are_removed_for_a_socket() {
     fs::create_dir(folder.path().join("folder")).unwrap();
     let long = format!("socket = \"{}\"\n", "x".repeat(108));
     for (text, said) in [
-        (with("socket = \"precious\"\n"), "something else is there, and stays"),
-        (with("socket = \"folder\"\n"), "something else is there, and stays"),
-        (with("socket = \"s.toml\"\n"), "something else is there, and stays"),
-        (with("socket = \"nowhere/s.sock\"\n"), "has no folder to be in"),
+        (with("socket = \"precious\"\n"), "another file has this name"),
+        (with("socket = \"folder\"\n"), "another file has this name"),
+        (with("socket = \"s.toml\"\n"), "another file has this name"),
+        (with("socket = \"nowhere/s.sock\"\n"), "is in a folder that does not exist"),
         (with(&long), "more than 107 bytes"),
-        (with("control = \"s.sock\"\n"), "the socket of its clients"),
-        (with("socket = \"a\"\ncontrol = \"./a\"\n"), "the socket of its clients"),
-        (format!("{}[tls]\npsk = \"gone\"\n", with("listen = \"127.0.0.1:9\"\n")), "no keys at"),
+        (with("control = \"s.sock\"\n"), "this is the clients' socket"),
+        (with("socket = \"a\"\ncontrol = \"./a\"\n"), "this is the clients' socket"),
+        (
+            format!("{}[tls]\npsk = \"gone\"\n", with("listen = \"127.0.0.1:9\"\n")),
+            "no keys exist at",
+        ),
     ] {
         folder.file("s.toml", &text);
         let (code, _, stderr) = folder.run(&["serve", "s.toml"]);

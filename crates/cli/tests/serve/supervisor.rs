@@ -58,7 +58,7 @@ fn a_server_that_aborts_is_started_again_and_its_end_is_ours() {
     assert_eq!(begun(&folder), 3);
     let (code, said) = server.stop();
     assert_eq!(code, Some(7), "{said}");
-    assert_eq!(said.matches("starting it again").count(), 2, "{said}");
+    assert_eq!(said.matches("restarting it").count(), 2, "{said}");
     assert_eq!(begun(&folder), 3, "a stopped server is not restarted");
 }
 
@@ -68,7 +68,7 @@ fn a_server_that_aborts_all_the_time_is_given_up() {
     let Some(mut command) = command(&folder, 1_000) else { return };
     let (code, said) = Server::begin(&folder, &mut command).ended();
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("is not started again"), "{said}");
+    assert!(said.contains("is not restarted"), "{said}");
     assert_eq!(begun(&folder), 6, "{said}");
 }
 
@@ -80,7 +80,7 @@ fn a_server_that_is_killed_is_not_started_again() {
     server.wait_for("serving", || is_serving(&folder));
     server.signal_server("-KILL");
     let (code, said) = server.ended();
-    assert!(code == Some(3) && said.contains("ended by signal 9"), "{code:?} {said}");
+    assert!(code == Some(3) && said.contains("killed by signal 9"), "{code:?} {said}");
     assert_eq!(begun(&folder), 1);
 }
 
@@ -106,7 +106,7 @@ fn clients_come_back_after_an_abort() {
     assert_eq!(data, vec![5; 4096]);
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(said.matches("starting it again").count(), 1, "{said}");
+    assert_eq!(said.matches("restarting it").count(), 1, "{said}");
 }
 
 /// Goal: a backing file belongs to one writer alone, or is shared by readers.
