@@ -60,7 +60,7 @@ fn headroom_under_edf_is_what_edf_proves() {
 fn g_edf_has_no_bound_and_says_why() {
     let assessment = assess(&workload(&tasks("a", 2, 100, 100)), PolicyName::GroupEdf);
     let Answer::NotApplicable { reason } = assessment.answer else { panic!("not applicable") };
-    assert!(reason.contains("nobody has proved"));
+    assert!(reason.contains("no proof bounds"));
 }
 
 /// If all requests fit into a batch, both policies are one scheduler: z and beta are chosen alike

@@ -19,7 +19,7 @@ use crate::error::{AttachError, DetachError, Holders, host};
 use crate::file_system::{DiskFileSystem, Waiter};
 use crate::inbox::Inbox;
 use crate::loop_device;
-use crate::record::{Place, Record};
+use crate::record::{AttachmentFolder, Record};
 use crate::server::Server;
 use crate::simulate;
 use crate::statistics::Statistics;
@@ -49,7 +49,7 @@ pub struct AttachParams<'a> {
 /// [`Attachment::detach`] detaches it.
 #[derive(Debug)]
 pub struct Attachment {
-    place: Place,
+    place: AttachmentFolder,
     device: PathBuf,
     size: Bytes,
     depth: u32,
@@ -155,9 +155,9 @@ fn open_store(path: Option<&Path>, size: Bytes) -> Result<File, AttachError> {
     }
 }
 
-fn claim(params: &AttachParams<'_>, record: &Record) -> Result<Place, AttachError> {
+fn claim(params: &AttachParams<'_>, record: &Record) -> Result<AttachmentFolder, AttachError> {
     let name = params.name.map_or_else(|| file_name(&params.drive.name), ToOwned::to_owned);
-    Place::claim(params.root, &name, params.name.is_some(), record).map_err(|source| {
+    AttachmentFolder::claim(params.root, &name, params.name.is_some(), record).map_err(|source| {
         match source.kind() {
             io::ErrorKind::AlreadyExists => AttachError::NameTaken { name },
             _ => host(format!("make a folder in {}", params.root.display()))(source),
@@ -179,7 +179,7 @@ fn set_up(
     file: &DriveFile,
     size: Bytes,
     store: File,
-    place: &Place,
+    place: &AttachmentFolder,
     record: &mut Record,
 ) -> Result<Attachment, AttachError> {
     let (drive, looks) = simulate::simulate(file)?;

@@ -19,7 +19,7 @@ use tidegate_device::in_use::{self, Use};
 
 use crate::error::{DetachError, Holders};
 use crate::loop_device;
-use crate::record::{Place, Record};
+use crate::record::{AttachmentFolder, Record};
 
 /// The longest time that a process may take to complete outstanding requests and end.
 const END_MAX: Duration = Duration::from_secs(20);
@@ -34,7 +34,7 @@ const LOOK_MAX: Duration = Duration::from_millis(500);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Returns a drive's loop devices: usually one, none if attaching was interrupted.
-pub fn devices(place: &Place) -> Vec<PathBuf> {
+pub fn devices(place: &AttachmentFolder) -> Vec<PathBuf> {
     let mut devices = loop_device::over(&place.file());
     // If the file below a device was unmounted, the kernel no longer knows a path to it.
     let lost = place.record().and_then(|record| record.device);
@@ -43,7 +43,7 @@ pub fn devices(place: &Place) -> Vec<PathBuf> {
 }
 
 /// Returns the users of the drive.
-pub fn holders(place: &Place) -> Holders {
+pub fn holders(place: &AttachmentFolder) -> Holders {
     let devices = devices(place);
     let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
@@ -56,7 +56,7 @@ pub fn holders(place: &Place) -> Holders {
 
 /// Returns the users of the drive, without processes that open it only briefly: a search for a free
 /// loop device opens all of them, and a check like this one claims the device for a moment.
-fn lasting_holders(place: &Place) -> Holders {
+fn lasting_holders(place: &AttachmentFolder) -> Holders {
     let mut found = holders(place);
     wait(LOOK_MAX, || {
         found = holders(place);
@@ -70,7 +70,7 @@ fn lasting_holders(place: &Place) -> Holders {
 ///
 /// # Errors
 /// [`DetachError`]; then the drive is still attached, or the call may be repeated.
-pub fn detach(place: &Place, is_forced: bool) -> Result<Vec<PathBuf>, DetachError> {
+pub fn detach(place: &AttachmentFolder, is_forced: bool) -> Result<Vec<PathBuf>, DetachError> {
     if !rustix::process::geteuid().is_root() {
         return Err(DetachError::NotRoot);
     }
@@ -85,7 +85,7 @@ pub fn detach(place: &Place, is_forced: bool) -> Result<Vec<PathBuf>, DetachErro
 }
 
 /// Ends the process that serves the drive, and waits until it has ended.
-fn end(place: &Place, record: &Record, signal: Signal) -> Result<(), DetachError> {
+fn end(place: &AttachmentFolder, record: &Record, signal: Signal) -> Result<(), DetachError> {
     let pid = i32::try_from(record.pid).ok().and_then(Pid::from_raw);
     let pid = pid.expect("a process that runs has a number");
     match kill_process(pid, signal) {
@@ -99,7 +99,7 @@ fn end(place: &Place, record: &Record, signal: Signal) -> Result<(), DetachError
 }
 
 /// Removes all parts that exist. Calling it twice has the same effect as calling it once.
-pub(crate) fn clean_up(place: &Place) -> Result<Vec<PathBuf>, DetachError> {
+pub(crate) fn clean_up(place: &AttachmentFolder) -> Result<Vec<PathBuf>, DetachError> {
     for device in devices(place) {
         loop_device::remove(&device).map_err(host(format!("detach {}", device.display())))?;
     }
@@ -113,7 +113,7 @@ pub(crate) fn clean_up(place: &Place) -> Result<Vec<PathBuf>, DetachError> {
 
 /// Unmounts everything there, including a file system that does not respond, is busy, or was
 /// mounted more than once.
-fn unmount_all(place: &Place) -> Result<(), DetachError> {
+fn unmount_all(place: &AttachmentFolder) -> Result<(), DetachError> {
     let mount = place.mount();
     loop {
         match unmount(&mount, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW) {

@@ -28,5 +28,5 @@ mod statistics;
 pub use attachment::{AttachParams, Attachment};
 pub use detach::{detach, devices, holders};
 pub use error::{AttachError, DetachError, Holders};
-pub use record::{Place, Record};
+pub use record::{AttachmentFolder, Record};
 pub use statistics::Statistics;

@@ -64,11 +64,11 @@ impl Record {
 
 /// An attached drive's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct AttachmentFolder {
     folder: PathBuf,
 }
 
-impl Place {
+impl AttachmentFolder {
     /// Creates a folder with that name or, unless `is_exact`, with that name and a number.
     pub(crate) fn claim(
         root: &Path,
@@ -187,13 +187,13 @@ mod tests {
     fn record_survives_writing_and_names_are_numbered() {
         let root = tempfile::tempdir().expect("a folder");
         let mut record = Record::of_this_process("some drive", 4096, None);
-        let claim = |name, is_exact| Place::claim(root.path(), name, is_exact, &record);
+        let claim = |name, is_exact| AttachmentFolder::claim(root.path(), name, is_exact, &record);
         let first = claim("disk", false).expect("it is free");
         let second = claim("disk", false).expect("a number is free");
         assert_eq!([first.name(), second.name()], ["disk", "disk-2"]);
         let refused = claim("disk", true).expect_err("it is taken");
         assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(Place::all(root.path()).expect("a folder"), [first.clone(), second]);
+        assert_eq!(AttachmentFolder::all(root.path()).expect("a folder"), [first.clone(), second]);
 
         record.device = Some(PathBuf::from("/dev/loop7"));
         first.write(&record).expect("its folder is there");
@@ -205,20 +205,21 @@ mod tests {
     fn removing_twice_is_as_good_as_once_and_deletes_nothing_unknown() {
         let root = tempfile::tempdir().expect("a folder");
         let record = Record::of_this_process("some drive", 4096, None);
-        let place = Place::claim(root.path(), "disk", true, &record).expect("it is free");
+        let place =
+            AttachmentFolder::claim(root.path(), "disk", true, &record).expect("it is free");
         fs::write(place.file(), "a disk").expect("the folder is there");
         place.remove().expect_err("something is in it");
         assert_eq!(place.record(), Some(record));
         fs::remove_file(place.file()).expect("it is there");
         place.remove().expect("nothing is in it");
         place.remove().expect("nothing is there");
-        assert_eq!(Place::all(root.path()).expect("a folder"), []);
+        assert_eq!(AttachmentFolder::all(root.path()).expect("a folder"), []);
     }
 
     #[test]
     fn no_root_is_nothing_attached() {
         let root = tempfile::tempdir().expect("a folder");
-        assert_eq!(Place::all(&root.path().join("none")).expect("nothing"), []);
+        assert_eq!(AttachmentFolder::all(&root.path().join("none")).expect("nothing"), []);
     }
 
     /// Goal: a process with a reused number or a zombie does not count. Method: change the start

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A real device through io_uring, on the real clock.
 //!
-//! What one `submit` gives goes to the kernel with one system call. The thread blocks in the
-//! ring until a completion, an instant or a signal; nothing is allocated per request.
+//! One system call submits the requests of one `submit`. The thread blocks in the ring until a
+//! completion, an instant or a signal; nothing is allocated per request.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -15,33 +15,33 @@ use tidegate_platform::Clock;
 
 use crate::limits::Limits;
 
-/// The longest time for which the thread blocks: a cancellation by another thread, which no
-/// signal announces, is seen after it.
+/// The longest time for which the thread blocks; after it, the thread sees a cancellation that no
+/// signal announced.
 const WAIT_MAX: Duration = Duration::from_ms(100);
 
-/// The most completions handed over at once. Devices often return many together and are idle
-/// until they get new ones: handed over in small parts, the first are answered with new
-/// requests, on which the device works while the host sees to the rest.
+/// The largest number of completions returned at once. Devices often complete many requests
+/// together and are idle until they get new ones. With small parts, the host answers the first
+/// completions with new requests, and the device works on these while the host handles the rest.
 const REAP_MAX: usize = 4;
 
-/// The means of making requests failed, not a request: that is in its completion.
+/// The submission or the wait failed; a failed request is reported in its completion instead.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
 pub struct BackendError {
-    /// What was being done.
+    /// The operation.
     pub action: &'static str,
-    /// Why it could not be done.
+    /// The error.
     pub source: RingError,
 }
 
-/// Nothing fails in virtual time.
+/// In virtual time nothing fails.
 impl From<Infallible> for BackendError {
     fn from(never: Infallible) -> Self {
         match never {}
     }
 }
 
-/// A real device on the real clock; see the module's text.
+/// A real device on the real clock.
 ///
 /// It belongs to the thread that made it.
 #[derive(Debug)]
@@ -49,17 +49,17 @@ pub struct DeviceBackend {
     ring: Ring,
     clock: Clock,
     limits: Limits,
-    /// Came back and was not handed over yet.
+    /// Completions that were not returned yet.
     returned: VecDeque<Completion<(), IoError>>,
     is_ranking: bool,
 }
 
 impl DeviceBackend {
-    /// Makes a back end of `target` with buffers for `in_flight_max` requests of at most
-    /// `size_max`, which is rounded up to what the target is aligned to.
+    /// Makes a backend of `target` with buffers for `in_flight_max` requests of at most
+    /// `size_max`, which is rounded up to the target's alignment.
     ///
     /// # Errors
-    /// [`RingError`] when io_uring is not to be had, or not that large.
+    /// [`RingError`] if io_uring is not available or refuses this size.
     pub fn new(target: &Target, in_flight_max: u32, size_max: Bytes) -> Result<Self, RingError> {
         let alignment = target.alignment();
         let size_max = Bytes::new(size_max.get().next_multiple_of(alignment.get()));
@@ -75,9 +75,10 @@ impl DeviceBackend {
         Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
     }
 
-    /// Whether requests go with the priority that policies give them from now on: those with
-    /// a tag of priority as the kernel's class "real time", all others as "best effort". It
-    /// takes [`tidegate_device::io_priority::is_permitted`]. Otherwise all are of the thread's class.
+    /// Sets whether requests carry the policy's priority from now on: requests with a priority tag
+    /// in the kernel's class "real time", all others in "best effort". It requires
+    /// [`tidegate_device::io_priority::is_permitted`]. If false, all requests have the thread's
+    /// class.
     pub fn rank(&mut self, is_ranking: bool) {
         self.is_ranking = is_ranking;
     }
@@ -90,7 +91,7 @@ impl DeviceBackend {
         }
     }
 
-    /// What the target can take.
+    /// Returns the target's limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }

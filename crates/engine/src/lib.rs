@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The run-time host of the policies: executes a workload against a device, on one thread.
+//! Runs a workload under a policy against a device, on one thread, and serves exports.
 //!
-//! [`run()`] is the loop of every host (`host`) on a [`DeviceBackend`], a real device on the
-//! real clock, watched by a [`DeviceWatch`]. Tests put a simulated drive in its place.
+//! [`run()`] is the loop of every host (`host`) on a [`DeviceBackend`], a real device on the real
+//! clock, observed by a [`DeviceWatch`]. Tests use a simulated drive instead.
 //!
-//! Real-time scheduling is the caller's to ask for, once, in the thread that will run and
-//! before it makes a back end: `tidegate_platform::realtime::request` says what was granted.
+//! The caller must request real-time scheduling once, in the thread that runs and before it makes a
+//! backend: `tidegate_platform::realtime::request` returns what was granted.
 //!
 //! # Example
 //! ```

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a target can take, and the refusal of runs that ask for more, before anything starts.
+//! A target's limits; runs that exceed them are refused before they start.
 //!
-//! Only real targets have such limits, so that the loop need not know of them.
+//! Only real targets have such limits, so the loop does not know them.
 
 use tidegate_host::Length;
 use tidegate_model::{Bytes, Duration, Op, Place, Task, Time};
 
 use crate::params::{RunError, RunParams};
 
-/// What the target of a run can take.
+/// The limits of a run's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How much it holds.
+    /// The target's size.
     pub capacity: Bytes,
-    /// Every offset and every size is a multiple of this; itself a multiple of a sector.
+    /// Every offset and size must be a multiple of this, which is a multiple of a sector.
     pub alignment: Bytes,
-    /// The largest request there is memory for.
+    /// The largest request for which there is memory.
     pub size_max: Bytes,
-    /// How many requests there is memory for at once.
+    /// The number of requests for which there is memory at once.
     pub in_flight_max: u32,
-    /// Whether it was opened for writing.
+    /// Whether it is open for writing.
     pub is_writable: bool,
 }
 
-/// What tasks and loads have in common.
+/// The common properties of tasks and loads.
 struct Shape<'a> {
     name: &'a str,
     op: Op,
@@ -31,7 +31,7 @@ struct Shape<'a> {
     place: Place,
 }
 
-/// Whether the target can carry the run.
+/// Checks that the target allows the run.
 pub(crate) fn check(params: &RunParams<'_>) -> Result<(), RunError> {
     let &RunParams { workload, length, limits, .. } = params;
     let (depth, in_flight_max) = (workload.depth, limits.in_flight_max);
@@ -61,7 +61,7 @@ fn check_length(tasks: &[Task], length: Length) -> Result<(), RunError> {
     }
 }
 
-/// The instant of the last of so many jobs; none beyond the end of time.
+/// Returns the instant of the last of `jobs` jobs; `None` if it is beyond the end of time.
 fn last_release(task: &Task, jobs: u64) -> Option<Time> {
     (Time::ZERO + task.offset).checked_add(task.period.checked_mul(jobs - 1)?)
 }

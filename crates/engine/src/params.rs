@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a run is asked to do, and why it may be refused before anything starts.
+//! The parameters of a run, and the reasons to refuse it before it starts.
 
 use tidegate_host::Length;
 use tidegate_model::{Bytes, Plan, PolicyName, Workload};
@@ -7,92 +7,94 @@ use tidegate_model::{Bytes, Plan, PolicyName, Workload};
 use crate::device_backend::BackendError;
 use crate::limits::Limits;
 
-/// What a run is asked to do.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunParams<'a> {
-    /// What releases requests.
+    /// The tasks and loads that release requests.
     pub workload: &'a Workload,
-    /// What the policy carries out; its table is the one that batches are compared with.
+    /// The plan that the policy executes; batches are compared with its table.
     pub plan: &'a Plan,
-    /// Which policy.
+    /// The policy.
     pub policy: PolicyName,
-    /// How long.
+    /// How long sources release.
     pub length: Length,
-    /// Fixes everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// What the target can take.
+    /// The target's limits.
     pub limits: Limits,
 }
 
-/// Why a run cannot be started or finished.
+/// Why a run cannot start or finish.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A source writes to what was opened for reading.
+    /// A source writes to a target that is open for reading only.
     #[error(
-        "`{source_name}` writes and the target was opened for reading only: allow writes, which destroys what the target holds, or let `{source_name}` read"
+        "`{source_name}` writes, but the target was opened for reading only: allow writes, which destroys the target's data, or let `{source_name}` read"
     )]
     WritesNotAllowed {
         /// The source that writes.
         source_name: String,
     },
-    /// A request size that direct I/O on the target cannot carry.
+    /// A request size is not aligned for direct I/O on the target.
     #[error(
-        "`{source_name}` asks for {size}, which is no multiple of the {alignment} that the target is aligned to: make it one"
+        "`{source_name}` has requests of {size}: give a multiple of {alignment}, the target's alignment"
     )]
     SizeUnaligned {
         /// The source.
         source_name: String,
         /// Its request size.
         size: Bytes,
-        /// What the target needs.
+        /// The target's alignment.
         alignment: Bytes,
     },
-    /// A request size for which the back end has no buffers.
-    #[error("`{source_name}` asks for {size}, the executor has buffers of {size_max}")]
+    /// A request size is larger than the backend's buffers.
+    #[error("`{source_name}` has requests of {size}, but the backend's buffers have {size_max}")]
     SizeAboveBuffer {
         /// The source.
         source_name: String,
         /// Its request size.
         size: Bytes,
-        /// The largest that fits.
+        /// The buffers' size.
         size_max: Bytes,
     },
-    /// Not one request fits where a source is to read or write.
+    /// A source's range is smaller than one request.
     #[error(
-        "no request of {size} fits where `{source_name}` is placed on a target of {capacity}: take a larger target, a wider range or smaller requests"
+        "no request of {size} fits into the range of `{source_name}` on a target of {capacity}: use a larger target, a wider range or smaller requests"
     )]
     PlaceTooSmall {
         /// The source.
         source_name: String,
         /// Its request size.
         size: Bytes,
-        /// What the target holds.
+        /// The target's size.
         capacity: Bytes,
     },
-    /// The policy may send more than the back end can hold.
+    /// The policy may dispatch more requests than the backend can hold.
     #[error(
-        "the drive has a depth of {depth}, the executor holds {in_flight_max} requests at once"
+        "the drive has a depth of {depth}, but the backend holds {in_flight_max} requests at once"
     )]
     DepthAboveBackend {
-        /// K of the drive.
+        /// The drive's depth K.
         depth: u32,
-        /// What the back end holds.
+        /// The number of requests that the backend can hold.
         in_flight_max: u32,
     },
-    /// Nothing would be released.
-    #[error("a run of no length releases nothing: ask for at least one job or some time")]
+    /// The run would release nothing.
+    #[error("a run of length 0 releases nothing: give at least one job or a duration")]
     LengthZero,
     /// The last release lies beyond the end of time.
-    #[error("`{source_name}` would release its last job after more than 584 years: ask for fewer")]
+    #[error(
+        "`{source_name}` would release its last job after more than 584 years: give fewer jobs"
+    )]
     LengthBeyondTime {
         /// The source.
         source_name: String,
     },
-    /// The policy needs what nobody knows of the drive.
+    /// The policy needs facts about the drive that are not known.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
-    /// Execution failed in the middle of the run.
-    #[error("the run stopped in the middle: {0}")]
+    /// The execution failed during the run.
+    #[error("the run failed before its end: {0}")]
     Backend(#[from] BackendError),
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What becomes of the priority that `rtio-priority` gives its requests on a real device.
+//! Whether a real device gets the priority that `rtio-priority` gives its requests.
 //!
-//! They go with the kernel's I/O class "real time". Whether the device hears of it is the
-//! driver's matter: of libata sysfs says so, of other drivers nothing does. A bound is given
-//! only where it does.
+//! The requests carry the kernel's I/O class "real time". Whether the device gets it depends on the
+//! driver: for libata sysfs says so, for other drivers nothing does. A bound is given only if it
+//! does.
 
 use tidegate_device::io_priority;
 
-/// See the module's text.
+/// Whether the device gets the priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// Nobody asked for it, or the kernel does not let this process use it.
+    /// No policy uses it, or the kernel does not permit it to this process.
     NotSent,
-    /// It is sent, and nothing says that the device is told.
+    /// It is sent, and whether the device gets it is unknown.
     Unknown,
-    /// It is sent, and the device, which has such a priority, is not told.
+    /// It is sent, and the device, which supports it, does not get it.
     SwitchedOff,
-    /// The device is told.
+    /// The device gets it.
     Honoured,
 }
 
 impl Priority {
-    /// What holds where policies ask for priority or not, of a device with that switch.
+    /// Returns the state for a device with that switch; `is_asked`: whether a policy uses priority.
     pub fn found(is_asked: bool, ncq_priority: Option<bool>) -> Self {
         Self::of(is_asked && io_priority::is_permitted(), ncq_priority)
     }
@@ -35,26 +35,26 @@ impl Priority {
         }
     }
 
-    /// Whether requests go with it.
+    /// Returns whether requests carry it.
     pub const fn is_sent(self) -> bool {
         !matches!(self, Self::NotSent)
     }
 
-    /// Whether a bound may rest on it.
+    /// Returns whether a bound may rest on it.
     pub const fn is_honoured(self) -> bool {
         matches!(self, Self::Honoured)
     }
 
-    /// What has to be said.
+    /// Returns a note for the user; `None` if the device gets the priority.
     pub fn note(self) -> Option<String> {
         let why = match self {
             Self::NotSent => {
-                "the kernel does not let this process send requests of the I/O class \"real time\" \
+                "the kernel does not permit this process the I/O class \"real time\" \
                  (run as root, or with CAP_SYS_NICE), so its requests go without priority"
             }
             Self::Unknown => {
                 "its requests go with the kernel's I/O class \"real time\", but nothing in sysfs \
-                 says that the device is told of it"
+                 says that the device gets it"
             }
             Self::SwitchedOff => {
                 "the device has a priority of its own that is switched off: write 1 to its \

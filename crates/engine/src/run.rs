@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run against a real target: checked, watched, and to be cancelled.
+//! A run against a real target: checked, observed, and cancellable.
 //!
 //! # How it waits
-//! The thread blocks until a completion or the next release, and does not spin: spinning
-//! before each release costs a core, starves others under a real-time priority, and hides
-//! from the results what an application would see. Without a real-time priority the kernel may
-//! wake the thread up to 50 us late to save wake-ups (timer slack), and later if the
-//! processors are busy. Either way the lateness is part of the response times and is
-//! reported apart.
+//! The thread blocks until a completion or the next release, and does not spin: spinning before
+//! each release uses up a core, starves others under a real-time priority, and hides from the
+//! results what an application would experience. Without a real-time priority the kernel may wake
+//! the thread up to 50 us late to save wake-ups (timer slack), and later if the processors are
+//! busy. In both cases the lateness is part of the response times and is also reported separately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,33 +20,33 @@ use crate::device_watch::DeviceWatch;
 use crate::limits;
 use crate::params::{RunError, RunParams};
 
-/// The most requests that are under way at once, held, queued and in flight together: with
-/// what is kept of each, two gigabytes.
+/// The largest number of outstanding requests (held, queued and in flight together); their records
+/// take two gigabytes.
 const OUTSTANDING_MAX: u32 = 1 << 24;
 
-/// What a run on a real clock found.
+/// The results of a run on a real clock.
 #[derive(Debug, PartialEq)]
 pub struct DeviceRun {
-    /// What every run finds; it ended when nothing was in flight any more.
+    /// The results of every run; it ended when no request was in flight.
     pub run: Run,
-    /// What host and device did, apart from the policy.
+    /// The measurements of host and device, separate from the policy.
     pub watch: DeviceWatch,
 }
 
-/// Executes a workload under a policy and tells what was found; `access` is what is known of
-/// the device's positions, for policies that order by them.
+/// Executes a workload under a policy and returns the results; `access` gives the device's access
+/// times, for policies that order by them.
 ///
-/// One thread does everything. Setting `cancel` stops all releases before the next instant at
-/// which something happens; a signal that interrupts the thread makes that come at once. What
-/// is in flight at the end is waited for.
+/// One thread does everything. Setting `cancel` stops all releases before the next instant with an
+/// event; a signal that interrupts the thread makes that happen immediately. The run waits for the
+/// requests in flight at the end.
 ///
 /// # Errors
-/// [`RunError`]: before anything starts when the target cannot carry the workload; later
-/// only when execution itself fails. Requests that fail are counted and stop nothing.
+/// [`RunError`]: before the start if the target does not allow the workload; later only if the
+/// backend fails. Requests that fail are counted and stop nothing.
 ///
 /// # Panics
-/// When the policy breaks its protocol, for example by leaving a job waiting on an idle
-/// device without saying until when.
+/// If the policy breaks its protocol, for example by leaving a job waiting on an idle device
+/// without an instant to be asked again.
 pub fn run<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     access: Option<Box<dyn AccessTime>>,
@@ -61,7 +60,7 @@ where
     run_policy(params, policy, backend, cancel)
 }
 
-/// [`run()`] with a policy that is already built.
+/// Does the same as [`run()`] with a policy that is already built.
 fn run_policy<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     policy: impl Policy,
@@ -86,7 +85,7 @@ where
     let run = host.finish();
     assert!(
         run.end != RunEnd::Complete || run.real_time_left == 0,
-        "`{}` leaves a job waiting on an idle device and does not say until when",
+        "`{}` leaves a job waiting on an idle device without an instant to be asked again",
         params.policy
     );
     Ok(DeviceRun { run, watch })

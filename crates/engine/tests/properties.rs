@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What holds for every workload, policy and lateness of the host, on the pseudo-disk.
+//! Goal: the loop's properties hold for every workload, policy and lateness of the host. Method:
+//! random cases on the pseudo-disk.
 
 use std::sync::atomic::AtomicBool;
 
@@ -15,7 +16,7 @@ use tidegate_sim::VirtualDrive;
 
 const SIZE: Bytes = Bytes::from_kib(4);
 
-/// What a case is made of, in milliseconds where it is a time.
+/// The parameters of a case; times in milliseconds.
 #[derive(Debug, Clone)]
 struct Case {
     tasks: Vec<(u64, u64, u32)>,
@@ -91,8 +92,7 @@ fn workload(case: &Case) -> Workload {
     }
 }
 
-/// The outcome, and whether the drive is idle at the end.
-/// Every policy that needs no more than a batch table.
+/// Returns every policy that needs only a batch table.
 fn policies(case: &Case) -> Vec<PolicyName> {
     tidegate_policy::available(&Plan::of(&workload(case)))
 }
@@ -114,7 +114,7 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
     };
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), case.seed);
     let backend = VirtualDrive::new(drive);
-    // Anything from none to `lateness_max`, and the same for the same instant.
+    // Between zero and `lateness_max`, and always the same for one instant.
     let mut backend = backend.with_lateness(move |at: Time| {
         Duration::from_ns(at.ns().wrapping_mul(0x9E37_79B9_7F4A_7C15) % (lateness_max.ns() + 1))
     });
@@ -137,7 +137,7 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every job of every task is finished once, and nothing is left on the drive.
+    /// Every job of every task completes once, and no request remains in flight.
     #[test]
     fn every_job_is_finished_once(case in any_case(), late_ms in 0_u64..30) {
         for policy in policies(&case) {
@@ -158,7 +158,7 @@ proptest! {
         }
     }
 
-    /// A run follows from its parameters.
+    /// The same parameters give the same run.
     #[test]
     fn run_repeats_itself(case in any_case(), late_ms in 0_u64..30) {
         for policy in policies(&case) {
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// The pseudo-disk keeps its table, so a punctual host sees no batch that breaks it.
+    /// The pseudo-disk keeps its table, so a punctual host sees no overrun.
     #[test]
     fn punctual_host_sees_no_overrun_of_a_drive_that_keeps_its_table(case in any_case()) {
         for policy in policies(&case) {

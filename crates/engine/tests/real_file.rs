@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A short run on a real file: needs direct I/O and io_uring, and says so where one is
-//! missing. Nothing is asserted about how long anything takes.
+//! Goal: a run on a real file serves every request. Method: a short run, which needs direct I/O and
+//! io_uring, and prints if one is missing. No duration is asserted.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use tidegate_model::{
 const DEPTH: u32 = 8;
 const SIZE: Bytes = Bytes::from_kib(16);
 
-/// A file that is removed at the end.
+/// A file that is removed when dropped.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -28,12 +28,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A file that was never made cannot be removed, and nobody minds.
+        // A file that was never created cannot be removed, which is harmless.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// A back end on a new file of 4 MiB; `None`, with the reason said, where there cannot be one.
+/// Makes a backend on a new file of 4 MiB; `None` with a printed reason if that is not possible.
 fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
     let never = AtomicBool::new(false);
     let skip = |reason: String| eprintln!("skipped: {reason}");
@@ -43,7 +43,7 @@ fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
     DeviceBackend::new(&target, DEPTH, SIZE).map_err(|error| skip(error.to_string())).ok()
 }
 
-/// Two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
+/// Makes two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
 fn workload(op: Op) -> Workload {
     let task = |name: &str, size: Bytes| Task {
         name: name.to_owned(),
@@ -98,7 +98,7 @@ fn real_file_serves_every_job_under_every_policy() {
     }
 }
 
-/// Requests with priority and without are served alike where the kernel permits the first.
+/// Requests with and without priority are both served if the kernel permits priority.
 #[test]
 fn requests_of_either_class_are_served() {
     let scratch = Scratch::path("engine-priority");
@@ -125,8 +125,8 @@ fn writes_need_a_target_opened_for_them() {
     assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
 }
 
-/// Goal: what the device fails is counted and does not stop the run. Method: the file loses its
-/// second half after it was opened, so that many reads come back short.
+/// Goal: failed requests are counted and do not stop the run. Method: the file loses its second
+/// half after it was opened, so that many reads are short.
 #[test]
 fn requests_that_the_device_fails_are_counted() {
     let scratch = Scratch::path("engine-short");

@@ -27,7 +27,7 @@ pub struct Completion<P, F> {
 /// - Overlapping requests are in flight together only if all of them are reads.
 ///
 /// Another thread that has work for the host ends a `wait` through a waker. The waker must exist
-/// before the back end, which the host's thread makes; both get it.
+/// before the backend, which the host's thread makes; both get it.
 pub trait Backend {
     /// What travels with a request and returns with it: the memory of its data, or `()` without
     /// data.
@@ -40,7 +40,7 @@ pub trait Backend {
     /// nothing can fail.
     type Error;
 
-    /// Begins a run: `now` counts from here, and no request is in flight. A back end with a shared
+    /// Begins a run: `now` counts from here, and no request is in flight. A backend with a shared
     /// clock continues to count.
     fn begin(&mut self) {}
 

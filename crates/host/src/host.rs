@@ -5,7 +5,7 @@
 //!           +--> completions --> held requests --> releases --> decide ... decide --+
 //!   next    |                                                     | batch           |
 //!   instant +                                                     v                 |
-//!           |                                                  back end             |
+//!           |                                                  backend              |
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
@@ -13,7 +13,7 @@
 //! current instant, but a request keeps its nominal `released`: the host's lateness is part of
 //! every response time.
 
-use tidegate_model::{Class, Outcome, RequestId, TaskIndex, Time};
+use tidegate_model::{Outcome, RequestId, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
 use tidegate_stats::Memory;
 
@@ -22,12 +22,12 @@ use crate::observer::Observer;
 use crate::params::HostParams;
 use crate::round::Round;
 use crate::run::{Run, RunEnd};
-use crate::under_way::{Ended, UnderWay};
+use crate::under_way::{SoftJob, UnderWay};
 
 /// A run in progress.
 ///
 /// # Panics
-/// All its methods panic if policy or back end break their protocol with the host, or if a run
+/// All its methods panic if policy or backend break their protocol with the host, or if a run
 /// exceeds the counters (584 years, 2^38 requests).
 ///
 /// # Complexity
@@ -161,17 +161,16 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     }
 
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
-        let Ended { request, is_job, is_last } = self.under_way.complete(now, id, outcome);
+        let reported = self.under_way.complete(now, id, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
-        if request.class == Class::Soft && is_job {
-            let is_late = request.due.is_some_and(|due| now > due);
-            self.report(now, request.task, is_late, is_last);
+        if let Some(SoftJob { task, is_late, is_last }) = reported {
+            self.report(now, task, is_late, is_last);
         }
     }
 
-    /// Reports a soft real-time task's end of a job to the policy: that it was late, and that it
-    /// was the stream's last. A job that never ends is not reported. A task in `cheats` reports a
-    /// miss for every job.
+    /// Reports the end of a soft real-time task's job to the policy, if it was late or was the
+    /// stream's last. A job that never ends is not reported. A task in `cheats` reports a miss for
+    /// every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {
         if is_late || self.cheats.contains(&task) {
             self.round.tell(now, Event::Notice { task, kind: NoticeKind::DeadlineMissed });

@@ -5,7 +5,7 @@
 //!
 //! This module decides what a proof rests on: which requests share a batch, that no request is
 //! offered ahead of earlier held requests of its queue, and that a policy is full only to releases.
-//! The host defines its requests ([`Requests`]); the back end executes them.
+//! The host defines its requests ([`Requests`]); the backend executes them.
 
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
@@ -15,7 +15,7 @@ use crate::held::Held;
 
 /// The host's requests, as a [`Round`] uses them.
 pub trait Requests {
-    /// What travels with a request: the back end's [`Backend::Payload`].
+    /// What travels with a request: the backend's [`Backend::Payload`].
     type Payload;
 
     /// Returns the request with that identifier, which is released and not dispatched.
@@ -65,11 +65,13 @@ impl<P: Policy, M> Round<P, M> {
     ///
     /// # Panics
     /// If the policy is full, which is allowed only for releases.
+    #[inline]
     pub fn tell(&mut self, now: Time, event: Event) {
         assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
     }
 
     /// Offers a request to the policy, or holds it behind the held requests of its queue.
+    #[inline]
     pub fn release(&mut self, now: Time, line: TaskIndex, request: &Request) {
         // It waits behind held requests, if only to keep the order.
         let must_wait = self.held.is_waiting(line);

@@ -11,12 +11,11 @@ use crate::params::HostParams;
 use crate::round::Requests;
 use crate::sources::{Due, Sources};
 
-/// A request that completed, and what ended with it.
-pub(crate) struct Ended {
-    pub(crate) request: Request,
-    /// Whether its job ended.
-    pub(crate) is_job: bool,
-    /// Whether that job was its source's last.
+/// A soft real-time job that ended, which its task reports.
+pub(crate) struct SoftJob {
+    pub(crate) task: TaskIndex,
+    pub(crate) is_late: bool,
+    /// Whether the job was its task's last.
     pub(crate) is_last: bool,
 }
 
@@ -61,8 +60,14 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         }
     }
 
-    /// Counts a completed request.
-    pub(crate) fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) -> Ended {
+    /// Counts a completed request; returns the job that ended with it if its task reports it.
+    #[inline]
+    pub(crate) fn complete(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        outcome: Outcome,
+    ) -> Option<SoftJob> {
         self.events += 1;
         let (request, job) = self.ledger.complete(id, outcome);
         *self.left(request.class) -= 1;
@@ -70,7 +75,9 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         self.metrics.complete_request(request.task, now, request.size, outcome);
         let is_last = self.end_job(now, request.task, job);
         self.observer.completed(now, &request, outcome);
-        Ended { request, is_job: job.is_some(), is_last }
+        let is_late = request.due.is_some_and(|due| now > due);
+        let is_reported = request.class == Class::Soft && job.is_some();
+        is_reported.then_some(SoftJob { task: request.task, is_late, is_last })
     }
 
     /// Counts a job that ended, if one did; returns whether it was its source's last.
@@ -81,8 +88,8 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         })
     }
 
-    /// Releases a job: passes each of its requests to `release`; returns whether there was room for
-    /// all.
+    /// Releases a job: each of its requests goes to `release`; whether there was room for all.
+    #[inline]
     pub(crate) fn release_job(
         &mut self,
         now: Time,

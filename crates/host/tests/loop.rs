@@ -153,8 +153,8 @@ fn failed_requests_are_counted_apart() {
     assert!(!run.metrics.is_kept());
 }
 
-/// Goal: a closed loop keeps its requests outstanding, and best effort fills batches. Method: z =
-/// 3, beta = 3: batches of one real-time request and two of best effort.
+/// Goal: a closed loop keeps its requests outstanding, and best effort fills batches. Method:
+/// z = 3, beta = 3: batches of one real-time request and two best-effort requests.
 #[test]
 fn closed_loop_fills_batches_and_ends_with_the_last_release() {
     let workload = workload(vec![task("a", 12, 1)], vec![load(Intensity::Outstanding(10))]);

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a device was measured to keep, beside its batch table b(i).
+//! The measured contracts of a device in addition to its batch table b(i).
 
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
-/// What a device was measured to keep beside b(i), for the requests of one workload; none
-/// where nobody measured it.
+/// The measured contracts of a device beside b(i), for the requests of one workload; `None` for
+/// contracts that were not measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contracts {
-    /// drain(q): the longest time to empty the device when q requests are outstanding just
-    /// after a dispatch and nothing more is sent, whatever was sent before.
+    /// drain(q): the longest time to empty the device when q requests are in flight just after a
+    /// dispatch and nothing more is sent, for any earlier requests.
     pub drain: Option<BatchTable>,
-    /// The longest time from dispatch to completion of a request, whatever else is sent.
+    /// The longest time from dispatch to completion of a request, for any other requests sent.
     pub starvation_max: Option<Duration>,
-    /// With how many requests on the device that was measured: it says nothing of more. None: with
-    /// as many as it accepts.
+    /// Number of requests on the device in that measurement; the contract does not cover more.
+    /// `None` means as many as the device accepts.
     pub starvation_depth: Option<u32>,
-    /// Whether it is known where the device keeps its sectors and how it moves, so that access
-    /// times can be told.
+    /// Whether the positions of sectors and the movements of the device are known, so that access
+    /// times can be estimated.
     pub are_positions_known: bool,
-    /// The longest time of q requests sent with the drive's own priority to a device without
-    /// others of that priority, while other requests keep it full.
+    /// The longest time of q requests sent with the drive's own priority to a device without other
+    /// requests of this priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
-    /// With how many requests on the device `priority` was measured, as `starvation_depth`.
+    /// Number of requests on the device when `priority` was measured, as `starvation_depth`.
     pub priority_depth: Option<u32>,
-    /// What batches of different requests take, where the workload has different ones.
+    /// The cost model of batches, if the workload has different requests.
     pub costs: Option<CostModel>,
-    /// b(i) at quantiles that were measured, the lowest first.
+    /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
-    /// What was measured below another contract of the same drive that is a case of it, and was
-    /// raised to that one.
+    /// Contracts that were measured below another contract which is a case of them, and were
+    /// therefore raised.
     pub raised: Vec<RaisedContract>,
-    /// Whether the drive still has earlier writes to carry out while it serves this workload.
+    /// Whether the drive may carry out earlier writes while it serves this workload.
     pub deferred_writes: DeferredWrites,
 }
 
 impl Contracts {
-    /// What was raised of a contract.
+    /// Returns the raised contracts of this kind.
     pub fn raised_of(
         &self,
         contract: Option<DriveContract>,
@@ -47,29 +47,29 @@ impl Contracts {
     }
 }
 
-/// A contract that was raised because another of the same drive says more.
+/// A contract that was raised because another contract of the same drive is a case of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaisedContract {
-    /// Which one.
+    /// The raised contract.
     pub contract: DriveContract,
     /// By how much and why: a sentence without its full stop.
     pub note: String,
 }
 
-/// What is known of writes that a drive's memory takes and carries out later, while it serves
+/// What is known of writes that a drive's cache takes and carries out later, while the drive serves
 /// other requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DeferredWrites {
     /// The workload does not write, or the drive is not known to defer writes.
     #[default]
     None,
-    /// They are, and b(i) covers batches that were measured beside them (`[cost]`).
+    /// The drive defers writes, and b(i) covers batches that were measured beside them (`[cost]`).
     Measured,
-    /// They are, and every table was measured without them.
+    /// The drive defers writes, and every table was measured without them.
     Unmeasured,
 }
 
-/// Which of the things that a drive was measured to keep.
+/// The kinds of measured contracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DriveContract {
     /// b(i).
@@ -83,10 +83,10 @@ pub enum DriveContract {
 }
 
 impl DriveContract {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Batches, Self::Drain, Self::Starvation, Self::Priority];
 
-    /// The word used in output.
+    /// Returns the word used in output.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Batches => "batches",
@@ -96,7 +96,7 @@ impl DriveContract {
         }
     }
 
-    /// Whether [`Self::what`] is a plural.
+    /// Returns whether [`Self::what`] is a plural.
     pub const fn is_plural(self) -> bool {
         match self {
             Self::Drain | Self::Priority => true,
@@ -104,7 +104,7 @@ impl DriveContract {
         }
     }
 
-    /// What the drive keeps, in a sentence that says that it does.
+    /// Returns the name of the contract within a sentence that says that the drive keeps it.
     pub const fn what(self) -> &'static str {
         match self {
             Self::Batches => "table",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a service offers: exports, each a part of one store with a contract or without.
+//! The exports of a service, each a part of one store, with or without a contract.
 
 use crate::task::Op;
 use crate::units::{Bandwidth, Bytes, Duration};
 
-/// What becomes of a request beyond the contract.
+/// The handling of requests beyond the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Beyond {
     /// It waits until the contract allows it.
@@ -14,29 +14,29 @@ pub enum Beyond {
     BestEffort,
 }
 
-/// What an export may ask for and count on.
+/// The terms of an export's contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportContract {
-    /// So many requests ..
+    /// The most requests in any window of one period.
     pub requests: u32,
-    /// .. in any window of this length ..
+    /// The length of the window.
     pub period: Duration,
-    /// .. are each answered within this time.
+    /// The longest response time of each of these requests.
     pub deadline: Duration,
-    /// The largest of them: larger calls are cut and count as several.
+    /// The largest size of a request: larger calls are cut and count as several.
     pub size_max: Bytes,
-    /// What they may do; none: read and write.
+    /// The allowed operation; `None` allows read and write.
     pub op: Option<Op>,
-    /// What becomes of the others.
+    /// The handling of requests beyond the contract.
     pub beyond: Beyond,
 }
 
-/// What an export without a contract gets.
+/// The share of an export's best-effort requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BestEffortShare {
-    /// Its share of what is left, relative to other exports.
+    /// The weight of its best effort, relative to other exports.
     pub weight: u32,
-    /// A rate that it never exceeds for long.
+    /// The highest long-term rate of its best effort.
     pub limit: Option<Bandwidth>,
 }
 
@@ -46,54 +46,54 @@ impl Default for BestEffortShare {
     }
 }
 
-/// A part of the store under a name.
+/// A named part of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportSpec {
-    /// What clients call it.
+    /// The name that clients use.
     pub name: String,
-    /// Where it begins in the store.
+    /// The offset of its first byte in the store.
     pub offset: Bytes,
-    /// How much it holds.
+    /// Its size.
     pub size: Bytes,
-    /// None: best effort only.
+    /// Its contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
-    /// How it shares what contracts leave.
+    /// Its share of the time that contracts leave.
     pub share: BestEffortShare,
-    /// Nothing is ever written to it.
+    /// Whether it refuses writes.
     pub is_read_only: bool,
 }
 
-/// The part of the store that a new export asks for.
+/// The part of the store that a new export requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportPlace {
-    /// Where there is room.
+    /// Any part with enough room.
     Free {
-        /// How much it holds.
+        /// Its size.
         size: Bytes,
     },
-    /// Just there.
+    /// Exactly this part.
     At {
-        /// Where it begins in the store.
+        /// The offset of its first byte in the store.
         offset: Bytes,
-        /// How much it holds.
+        /// Its size.
         size: Bytes,
     },
-    /// All of the store, which is then only read.
+    /// The whole store, for reading only.
     Whole,
 }
 
-/// An export that has no place yet.
+/// An export without a place yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewExport {
-    /// What clients will call it.
+    /// The name that clients will use.
     pub name: String,
-    /// What part of the store it asks for.
+    /// The requested part of the store.
     pub place: ExportPlace,
-    /// None: best effort only.
+    /// Its contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
-    /// How it shares what contracts leave.
+    /// Its share of the time that contracts leave.
     pub share: BestEffortShare,
-    /// Nothing is ever written to it.
+    /// Whether it refuses writes.
     pub is_read_only: bool,
 }
 
@@ -103,7 +103,7 @@ impl NewExport {
         Self { name, place, contract, share, is_read_only }
     }
 
-    /// The export at this place.
+    /// Returns the export at this place.
     pub(crate) fn at(&self, offset: Bytes, size: Bytes) -> ExportSpec {
         let Self { name, contract, share, is_read_only, .. } = self.clone();
         ExportSpec { name, offset, size, contract, share, is_read_only }

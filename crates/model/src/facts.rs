@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What distinguishes one policy from another, in words that every crate shares. The rows
-//! themselves stand beside the names: [`PolicyName::facts`](crate::PolicyName::facts).
+//! The facts that distinguish one policy from another, in terms that all crates share. The facts of
+//! each policy are beside its name: [`PolicyName::facts`](crate::PolicyName::facts).
 //!
 //! Only these files may compare such values with `==` or `matches!`. All other code matches them
-//! exhaustively, so a new policy, theorem or contract stops the build wherever it counts.
+//! exhaustively, so a new policy, theorem or contract breaks the build wherever it matters.
 
 use crate::contracts::DriveContract;
 use crate::names::{PolicyName, RegulatorName};
@@ -13,23 +13,23 @@ pub(crate) mod unproved;
 /// How many requests a policy has on the drive at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DispatchMode {
-    /// Whatever comes, up to the drive's depth.
+    /// All queued requests, up to the drive's depth.
     UpToDepth,
     /// One request.
     OneAtATime,
-    /// A batch, sent to an idle drive; nothing joins it.
+    /// A batch, sent to an idle drive; no request joins it.
     Batches,
-    /// Real-time requests as the policy says, best effort up to a depth of its own.
+    /// Real-time requests by the policy's rule, best effort up to a separate depth.
     BestEffortDepth,
 }
 
 impl DispatchMode {
-    /// Whether best effort has a depth of its own on the drive.
+    /// Returns whether best effort has a separate depth on the drive.
     pub const fn limits_best_effort(self) -> bool {
         matches!(self, Self::BestEffortDepth)
     }
 
-    /// Whether a request waits until the drive is idle.
+    /// Returns whether a request waits until the drive is idle.
     pub const fn awaits_idle_drive(self) -> bool {
         match self {
             Self::OneAtATime | Self::Batches => true,
@@ -45,30 +45,32 @@ pub enum Theorem {
     Fifo,
     /// One at a time in the order of deadlines.
     Edf,
-    /// Any order that leaves a fallback schedule feasible.
+    /// Any order that keeps a fallback schedule feasible.
     ActiveSubset,
     /// Batches in the order of release.
     DualQueue,
-    /// Batches in the order of release that grow while more is queued than was promised.
+    /// Batches in the order of release that grow while more requests are queued than the contracts
+    /// allow.
     ElasticDualQueue,
     /// Batches in the order of deadlines.
     DualQueueEdf,
     /// The drive's own starvation bound.
     Starvation,
-    /// Rounds of real time to a drive that is drained, beside as much best effort as fits.
+    /// Rounds of real time to a drained drive, beside as much best effort as fits.
     DrainRounds,
-    /// The same beside as much best effort as costs no proof.
+    /// As `DrainRounds`, beside as much best effort as the proof allows without a later bound.
     LimitedDrainRounds,
     /// Rounds of real time with the drive's own priority.
     PriorityRounds,
     /// Best effort until the latest safe instant, for one task.
     AdaptiveDrain,
-    /// The same for several tasks.
+    /// As `AdaptiveDrain`, for several tasks.
     GatedDrain,
 }
 
 impl Theorem {
-    /// Whether it also holds with a stated probability, from times that batches seldom exceed.
+    /// Returns whether the theorem also holds with a stated probability, from batch times that are
+    /// seldom exceeded.
     pub const fn has_soft_form(self) -> bool {
         match self {
             Self::DualQueue => true,
@@ -87,103 +89,103 @@ impl Theorem {
     }
 }
 
-/// Whether deadlines decide what a policy dispatches, or when.
+/// Whether deadlines decide which requests a policy dispatches, or when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Deadlines {
-    /// They change nothing.
+    /// Deadlines change nothing.
     Ignored,
-    /// They do: a task with a later deadline may be served later.
+    /// Deadlines decide: a task with a later deadline may be served later.
     Decide,
 }
 
-/// Which requests never wait beside a drive that has room in the policy's
-/// [`DispatchMode`].
+/// The requests that never wait while the drive has room in the policy's [`DispatchMode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConservesWork {
-    /// All.
+    /// All requests.
     All,
-    /// Real time; best effort too where the plan fills batches with it.
+    /// Real time, and best effort too if the plan fills batches with it.
     Filled,
     /// Real time.
     RealTime,
-    /// Real time of the plan's tasks, none of a source that a regulator found.
+    /// Real time of the plan's tasks, but not of a stream that a regulator detected.
     RealTimeOfTasks,
     /// Real time, if the plan allows no request to be dropped.
     RealTimeAtFullQuality,
-    /// None.
+    /// No requests.
     Nothing,
 }
 
-/// What a policy must know of the drive before it can run.
+/// The knowledge of the drive that a policy needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Knowledge {
-    /// Nothing beside its depth and its batch table.
+    /// Only its depth and its batch table.
     Nothing,
-    /// Where its sectors are and how it moves.
+    /// The positions of its sectors and its movements.
     AccessTimes,
-    /// drain(q).
+    /// The drain times, drain(q).
     DrainTimes,
 }
 
-/// What limits a batch beside the table of the drive.
+/// The limits of a batch in addition to the drive's table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BatchLimit {
     /// The plan's number of requests.
     Count,
-    /// That, and what they cost where the plan says so.
+    /// The plan's number of requests, and their cost if the plan limits it.
     CountAndCost,
-    /// That number, and none while more is queued than was promised.
+    /// The plan's number of requests, without a limit while more requests are queued than the
+    /// contracts allow.
     CountUntilOverload,
 }
 
-/// How much best effort may be on the drive where nothing is proved.
+/// The most best effort on the drive if nothing is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnprovedDepth {
     /// As much as the drive accepts.
     Drive,
     /// As much as leaves room for all requests that the tasks can release together.
     BesideTasks,
-    /// As much as can be drained with those requests within the shortest deadline.
+    /// As much as can be drained with these requests within the shortest deadline.
     WithinDeadlines,
 }
 
-/// The row of a policy.
+/// The facts of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyFacts {
-    /// How it dispatches.
+    /// Its dispatch mode.
     pub dispatch: DispatchMode,
-    /// The theorem that bounds its response times, or why there is none: a sentence without its
+    /// The theorem that bounds its response times, or the reason for none: a sentence without its
     /// full stop.
     pub theorem: Result<Theorem, &'static str>,
-    /// The contract of the drive that its bounds, or its rule, rest on.
+    /// The contract of the drive that its bounds, or its rule, need.
     pub contract: Option<DriveContract>,
-    /// Whether deadlines decide.
+    /// The role of deadlines.
     pub deadlines: Deadlines,
-    /// Which work it conserves.
+    /// The work that it conserves.
     pub conserves_work: ConservesWork,
-    /// What it must know of the drive.
+    /// The knowledge of the drive that it needs.
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
-    /// Whether it profits from many queued requests, among which it chooses by position.
+    /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
-    /// What limits its batches, if it sends any.
+    /// The limits of its batches, if it sends batches.
     pub batch_limit: BatchLimit,
-    /// How much best effort it lets on the drive where nothing is proved.
+    /// The most best effort that it sends to the drive if nothing is proved.
     pub unproved_depth: UnprovedDepth,
-    /// The regulator that it is, round `noop`; none for a policy proper.
+    /// The regulator around `noop` that this policy is; `None` for other policies.
     pub shaper: Option<RegulatorName>,
 }
 
 impl PolicyFacts {
-    /// Whether its real-time requests carry the drive's own priority.
+    /// Returns whether its real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
         matches!(self.contract, Some(DriveContract::Priority))
     }
 }
 
 impl RegulatorName {
-    /// Whether reports of tasks about their own service change what it does.
+    /// Returns whether tasks' reports about their own service change its behaviour.
     pub const fn is_steered(self) -> bool {
         match self {
             Self::Mdn | Self::MdnExtended => true,
@@ -191,7 +193,7 @@ impl RegulatorName {
         }
     }
 
-    /// Whether it does nothing without parameters of its own.
+    /// Returns whether it does nothing without its own parameters.
     pub const fn needs_parameters(self) -> bool {
         match self {
             Self::DepthLimit => true,
@@ -201,14 +203,14 @@ impl RegulatorName {
 }
 
 impl PolicyName {
-    /// Whether the same theorem bounds both policies.
+    /// Returns whether the same theorem bounds both policies.
     pub fn shares_bounds_with(self, other: Self) -> bool {
         let [own, others] = [self.facts().theorem, other.facts().theorem];
         self == other || (own.is_ok() && own == others)
     }
 }
 
-/// A row whose last five facts are the common ones.
+/// Returns the facts of a policy whose last five facts have the common values.
 pub(crate) const fn row(
     dispatch: DispatchMode,
     theorem: Result<Theorem, &'static str>,
@@ -232,7 +234,7 @@ pub(crate) const fn row(
     }
 }
 
-/// The row of a shaper round `noop`.
+/// Returns the facts of a shaper around `noop`.
 pub(crate) const fn shaped(shaper: RegulatorName) -> PolicyFacts {
     PolicyFacts {
         shaper: Some(shaper),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What every part of Tidegate agrees on: quantities with their units, tasks, requests,
-//! the batch table b(i), the plan that analysis hands to a policy, and the two files
+//! The definitions that all parts of Tidegate share: quantities with their units, tasks, requests,
+//! the batch table b(i), the plan that the analysis gives to a policy, and the two files that
 //! people write (drive file and workload file).
 //!
-//! Nothing here reads a clock or a disk: files are parsed from text that the caller read.
+//! This crate reads neither a clock nor a disk: callers pass the text of files.
 
 #![warn(clippy::float_arithmetic)]
 #![deny(clippy::wildcard_enum_match_arm)]

@@ -274,8 +274,8 @@ pub enum TrackOrder {
     /// As `Cylinder`, but every second cylinder goes from the last head to the first; the first
     /// cylinder of each zone goes from the first head (mapping 1).
     CylinderSerpentine,
-    /// As `Cylinder`, but cylinders of odd number go from the last head to the first, wherever zones
-    /// begin (mapping 2).
+    /// As `Cylinder`, but cylinders of odd number go from the last head to the first, wherever
+    /// zones begin (mapping 2).
     CylinderSerpentineParity,
     /// All cylinders of a range inwards under one head, then outwards under the next head.
     SurfaceSerpentine,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The names of policies and regulators, fixed because files and scripts use them,
-//! and beside each policy's name the row of its facts.
+//! The names of policies and regulators, which are fixed because files and scripts use them, and
+//! the facts of each policy.
 
 use crate::contracts::DriveContract;
 use crate::facts::{
@@ -8,7 +8,7 @@ use crate::facts::{
     UnprovedDepth, row, shaped, unproved,
 };
 
-/// An enum of names: its variants, `ALL` of them, and their texts, written once.
+/// Defines an enum of names: its variants, the list `ALL`, and their texts.
 #[macro_export]
 macro_rules! names {
     (
@@ -20,15 +20,15 @@ macro_rules! names {
         pub enum $Name { $($(#[$rule])* $Variant,)+ }
 
         impl $Name {
-            /// All of them, in the order in which they are listed to people.
+            /// All names, in the order in which help and messages list them.
             pub const ALL: [Self; [$($text),+].len()] = [$(Self::$Variant),+];
 
-            /// The name in files and on the command line.
+            /// Returns the name in files and on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $text,)+ }
             }
 
-            /// The one of that name.
+            /// Returns the variant with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|known| known.name() == name)
             }
@@ -51,35 +51,35 @@ names! {
         Fifo => "fifo",
         /// Shortest seek first, one at a time.
         Sstf => "sstf",
-        /// The elevator, one at a time.
+        /// The elevator, both directions, one at a time.
         Scan => "scan",
-        /// The elevator that works in one direction, one at a time.
+        /// The elevator in one direction, one at a time.
         CLook => "c-look",
         /// Shortest access time first, one at a time.
         Satf => "satf",
-        /// Shortest access time among those that leave every deadline feasible.
+        /// Shortest access time among the requests that leave every deadline feasible.
         Das => "das",
         /// Earliest deadline first, one at a time.
         Edf => "edf",
         /// Earliest deadline first, equal deadlines by position.
         ScanEdf => "scan-edf",
-        /// Groups of near deadlines, inside a group the nearest first.
+        /// Groups of near deadlines; within a group the nearest request first.
         GroupEdf => "g-edf",
         /// Dual-queue batches in order of deadline.
         DqEdf => "dq-edf",
-        /// Class priority, FIFO inside a class, no merging.
+        /// Class priority, FIFO within a class, no merging.
         Rtio => "rtio",
-        /// The same, nothing sent while a real-time request is on the drive.
+        /// As `rtio`, but nothing is sent while a real-time request is on the drive.
         RtioDrain => "rtio-drain",
-        /// The same with best effort no deeper than the deadline allows.
+        /// As `rtio`, with best effort no deeper than the deadline allows.
         RtioLimit => "rtio-limit",
-        /// The same with slots of the drive's queue reserved for real time.
+        /// As `rtio`, with slots of the drive's queue reserved for real time.
         RtioSlots => "rtio-slots",
-        /// Class priority by the drive's own.
+        /// Class priority by the drive's own priority.
         RtioPriority => "rtio-priority",
-        /// Best effort flows until the latest safe instant, for one real-time task.
+        /// Best effort is sent until the latest safe instant, for one real-time task.
         AdaptiveDrain => "adaptive-drain",
-        /// The same for many.
+        /// As `adaptive-drain`, for many tasks.
         GatedDrain => "gated-drain",
         /// Dual-queue FIFO.
         Dqf => "dqf",
@@ -89,40 +89,40 @@ names! {
         TokenBucket => "token-bucket",
         /// Best effort shaped by missed-deadline notices.
         Mdn => "mdn",
-        /// The same, growing only when a stream ends.
+        /// As `mdn`, but the rate grows only when a stream ends.
         MdnExtended => "mdn-extended",
-        /// Linux `deadline`, a model.
+        /// A model of Linux `deadline`.
         Deadline => "deadline",
-        /// Linux `cfq`, a model.
+        /// A model of Linux `cfq`.
         Cfq => "cfq",
-        /// Linux `cfq` patched to two groups, a model.
+        /// A model of Linux `cfq`, patched to two groups.
         CfqGrouped => "cfq-grouped",
-        /// Linux `mq-deadline`, a model.
+        /// A model of Linux `mq-deadline`.
         MqDeadline => "mq-deadline",
-        /// Linux `bfq` in its strict mode, a model.
+        /// A model of Linux `bfq` in its strict mode.
         BfqStrict => "bfq-strict",
     }
 }
 
 names! {
-    /// What may be wrapped round a policy to say when requests reach it.
+    /// The regulators, which wrap a policy and decide when requests reach it.
     pub enum RegulatorName {
-        /// No more on the drive than so many.
+        /// Limits the requests on the drive.
         DepthLimit => "depth-limit",
-        /// Best effort at a fixed rate.
+        /// Limits best effort to a fixed rate.
         TokenBucket => "token-bucket",
-        /// Best effort at a rate that missed-deadline notices steer.
+        /// Limits best effort to a rate that missed-deadline notices control.
         Mdn => "mdn",
-        /// The same, growing only when a stream ends.
+        /// As `mdn`, but the rate grows only when a stream ends.
         MdnExtended => "mdn-extended",
-        /// A token regulator for each task: a task delays only itself.
+        /// Limits each task by its own tokens: a task delays only itself.
         TokensPerTask => "tokens-per-task",
     }
 }
 
 impl PolicyName {
-    /// What distinguishes this policy from the others. Code that must tell policies apart asks
-    /// here, so a new policy has no property that nobody gave it.
+    /// Returns the facts that distinguish this policy from the others. Code that must tell policies
+    /// apart uses them, so a new policy cannot get a property by accident.
     #[rustfmt::skip]
     pub const fn facts(self) -> PolicyFacts {
         use ConservesWork as Conserves;
@@ -131,8 +131,8 @@ impl PolicyName {
         use DriveContract as Contract;
         use Knowledge::{AccessTimes, DrainTimes, Nothing};
         match self {
-            // Policy: dispatch, theorem or why there is none, contract of the drive, deadlines,
-            // work that it conserves, what it must know of the drive.
+            // Columns: dispatch, theorem or the reason for none, contract of the drive, deadlines,
+            // conserved work, required knowledge of the drive.
             Self::Noop => PolicyFacts {
                 has_common_queue: true,
                 ..row(UpToDepth, Err(unproved::NOOP), None, Ignored, Conserves::All, Nothing)

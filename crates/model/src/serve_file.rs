@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The serve file (`serve.toml`): a store, its drive, and the exports that share it.
 //!
-//! What stands in it about contracts is a workload like any other: [`ServeFile::bind`] gives the
-//! one that is proved, with every export's requests as a server sees them, one by one. A batch
-//! is charged a flush on top wherever somebody may write, since anybody who may write may flush,
-//! and all that asks for durability in one batch shares one flush behind it.
+//! The contracts in it form an ordinary workload. [`ServeFile::bind`] returns the workload that is
+//! proved, with every export's requests as a server receives them, one by one. A writable export
+//! may flush, so every batch is charged a flush if any export is writable; all flushes of one batch
+//! share one flush after it.
 
 mod exports;
 mod layout;
@@ -33,10 +33,10 @@ use written::Written;
 
 pub use layout::Layout;
 
-/// The largest request of best effort where nothing says otherwise.
+/// The largest best-effort request by default.
 const SIZE_MAX_DEFAULT: Bytes = Bytes::from_kib(1024);
 
-/// A text with its place in the file.
+/// A text with its position in the file.
 pub type Named = Spanned<String>;
 
 /// Where the data are.
@@ -46,68 +46,69 @@ pub enum BackingReference {
     Path(Named),
     /// A simulated drive in real time; its data in memory, or in the file `store`.
     Simulated {
-        /// Which one.
+        /// The simulated drive.
         drive: Named,
-        /// None: memory.
+        /// The data file; `None` keeps the data in memory.
         store: Option<Named>,
     },
 }
 
-/// Where clients come in.
+/// Where clients connect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listen {
-    /// A socket in the file system; none: beside the serve file.
+    /// A socket in the file system; `None` puts it beside the serve file.
     Unix(Option<Named>),
     /// Address and port.
     Tcp {
-        /// As written.
+        /// The address as written.
         address: Named,
-        /// How clients prove who they are.
+        /// The clients' authentication.
         tls: Option<Tls>,
     },
 }
 
-/// Encryption of connections; a client without a key or certificate is not let in.
+/// Encryption of connections; a client without a key or certificate is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Tls {
     /// A file of names and keys.
     Psk(Named),
-    /// A folder with the server's certificate, and that of the authority which signed its clients'.
+    /// A folder with the server's certificate and the certificate of the authority that signed the
+    /// clients' certificates.
     Certificates(Named),
 }
 
-/// A serve file that is sound in itself.
+/// A serve file that is valid in itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServeFile {
     /// Where the data are.
     pub backing: BackingReference,
-    /// What the store was measured to do; a simulated drive brings its own.
+    /// The measured drive of the store; a simulated drive has its own.
     pub drive: Option<Named>,
-    /// Where clients come in.
+    /// Where clients connect.
     pub listen: Listen,
-    /// The socket at which the service is asked and told; none: it is not.
+    /// The control socket; without it the service has no control interface.
     pub control: Option<Named>,
-    /// Where its metrics are read, on this machine; none: nowhere.
+    /// The address of the metrics, on this machine; `None` disables them.
     pub metrics: Option<SocketAddr>,
-    /// Nothing is ever written to the store.
+    /// Whether the whole store refuses writes.
     pub is_read_only: bool,
-    /// How long the service looks for something to do before it blocks; zero: it does not.
+    /// How long the service polls before it blocks; zero means not at all.
     pub busy_poll: Duration,
-    /// The largest request of best effort, if the file says it.
+    /// The largest best-effort request, if the file states it.
     size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
-    /// As it is with contracts.
+    /// The policy with contracts.
     policy: Policy,
-    /// Whether the file says it.
+    /// Whether the file states a policy.
     has_policy: bool,
 }
 
-/// What is to be proved, and the policy's side of it.
+/// A workload to prove, with the time of a flush.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
-    /// Tasks are the exports with a contract, in order.
+    /// The workload; its tasks are the exports with a contract, in order.
     pub workload: Workload,
-    /// What a flush costs at most, charged to every batch; none where nobody may write.
+    /// The longest flush, charged to every batch; `None` if no export is writable.
     pub flush_max: Option<Duration>,
 }
 
@@ -115,13 +116,13 @@ impl ServeFile {
     /// Reads the text of a serve file.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead.
+    /// The first fault, with its position and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawServe = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         if raw.export.is_empty() {
             return Err(FileError::new(
                 0..0,
-                "nothing is exported",
+                "the file has no export",
                 "add an [[export]] with a name, a size, and a contract or best_effort = true",
             ));
         }
@@ -145,7 +146,7 @@ impl ServeFile {
         {
             return Err(FileError::new(
                 contract.span(),
-                "contracts are proved by what the drive was measured to do, and no drive is named",
+                "a contract needs the measurements of its drive, but the file names no drive",
                 "measure it with `tidegate profile`, and add drive = \"FILE.drive.toml\"",
             ));
         }
@@ -164,11 +165,11 @@ impl ServeFile {
         })
     }
 
-    /// Reads one export as it would stand in a serve file: its keys alone, or under `[[export]]`.
-    /// Where the whole store is `read_only` stands elsewhere, so it is not considered here.
+    /// Reads one export as it would be in a serve file: its keys alone, or under `[[export]]`. It
+    /// does not consider `read_only` of the whole store, which is outside this text.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead.
+    /// The first fault, with its position and what to write instead.
     pub fn parse_export(text: &str) -> Result<NewExport, FileError> {
         let table: toml::Table =
             toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
@@ -177,7 +178,11 @@ impl ServeFile {
                 toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
             let [raw] = <[RawExport; 1]>::try_from(raw.export).map_err(|all| {
                 let second = all.get(1).map_or(0..0, |export| export.name.span());
-                FileError::new(second, "more than one export, or none", "write one [[export]]")
+                FileError::new(
+                    second,
+                    "the text has no export, or more than one",
+                    "write one [[export]]",
+                )
             })?;
             raw
         } else {
@@ -188,14 +193,14 @@ impl ServeFile {
         Ok(NewExport::of(spec, wanted.to_place()))
     }
 
-    /// The same file with these exports in place of its own, each where it is; the largest
-    /// request of best effort stays what it was.
+    /// Returns the same file with these exports instead of its own, each at its present place. The
+    /// largest best-effort request stays unchanged.
     #[must_use]
     pub fn with_exports(&self, exports: &[ExportSpec]) -> Self {
         Self { exports: exports.iter().map(Written::of).collect(), ..self.clone() }
     }
 
-    /// The drive that proofs rest on: that which is named, or the simulated one.
+    /// Returns the drive of the proofs: the named drive, or the simulated drive.
     pub fn drive_reference(&self) -> Option<&Named> {
         self.drive.as_ref().or(match &self.backing {
             BackingReference::Simulated { drive, .. } => Some(drive),
@@ -203,17 +208,18 @@ impl ServeFile {
         })
     }
 
-    /// The exports, each with its place in a store of this size and alignment.
+    /// Returns the exports, each with its place in a store of this size and alignment.
     ///
     /// # Errors
-    /// Where they overlap or do not fit, or their requests are none for this store; with the place
-    /// in the file.
+    /// If exports overlap or do not fit, or their requests are impossible for this store; with the
+    /// position in the file.
     pub fn exports(&self, layout: Layout) -> Result<Vec<ExportSpec>, FileError> {
         layout.place(&self.exports)
     }
 
-    /// The largest request of best effort; larger calls are cut. Where the file does not say it,
-    /// that of the largest contract; without any, the largest that the drive was measured with.
+    /// Returns the size of the largest best-effort request; larger calls are cut. By default it is
+    /// the size of the largest contract; without contracts, the largest size that the drive was
+    /// measured with.
     pub fn size_max(&self, drive: Option<&DriveFile>) -> Bytes {
         let measured = |op: Op| {
             let tables = drive.into_iter().flat_map(|drive| &drive.batch);
@@ -226,10 +232,10 @@ impl ServeFile {
         written.or(known).unwrap_or(SIZE_MAX_DEFAULT)
     }
 
-    /// [`Self::size_max`], in a store of this layout.
+    /// Returns [`Self::size_max`] in a store of this layout.
     ///
     /// # Errors
-    /// Where the store cannot carry out such requests; with the place in the file.
+    /// If the store cannot carry out such requests; with the position in the file.
     pub fn size_max_in(
         &self,
         layout: Layout,
@@ -242,17 +248,17 @@ impl ServeFile {
         Ok(size_max)
     }
 
-    /// How many exports there are.
+    /// Returns the number of exports.
     pub fn export_count(&self) -> usize {
         self.exports.len()
     }
 
-    /// The contracts, in the order of their exports.
+    /// Returns the contracts, in the order of their exports.
     pub fn contracts(&self) -> impl Iterator<Item = &ExportContract> {
         self.exports.iter().filter_map(|export| export.spec.contract.as_ref())
     }
 
-    /// The first contract for which `is_so`, as a fault of the file at that export's name.
+    /// Returns a fault at the name of the first export whose contract satisfies `is_so`.
     pub fn fault_of_contract(
         &self,
         is_so: impl Fn(&ExportContract) -> bool,
@@ -269,20 +275,20 @@ impl ServeFile {
         })
     }
 
-    /// Whether any export has a contract.
+    /// Returns whether any export has a contract.
     pub fn has_contracts(&self) -> bool {
         self.contracts().next().is_some()
     }
 
-    /// Whether anybody may write.
+    /// Returns whether any export is writable.
     pub fn is_written(&self) -> bool {
         self.exports.iter().any(|export| !export.spec.is_read_only)
     }
 
-    /// What is to be proved on this drive.
+    /// Returns the workload to prove on this drive.
     ///
     /// # Errors
-    /// Where the drive was not measured for what the exports may ask; with the place in the file.
+    /// If the drive was not measured for the exports' requests; with the position in the file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Bound, FileError> {
         let reference = workload::drive_of(self.drive.as_ref(), &self.backing);
         let size_max = self.size_max(Some(drive));
@@ -290,7 +296,7 @@ impl ServeFile {
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {
-            // A request that may be either is charged by the table, which covers both.
+            // The table covers both operations, so it charges a request whose operation is open.
             workload.contracts.costs = None;
         }
         let flush_max = match (self.is_written() && self.has_contracts(), drive.flush_max) {
@@ -304,7 +310,8 @@ impl ServeFile {
         Ok(Bound { workload, flush_max })
     }
 
-    /// Who decides: without contracts, and where the file does not say it, the drive itself.
+    /// Returns the policy: without contracts and without a policy in the file, `noop`, which leaves
+    /// the order to the drive.
     fn policy(&self) -> Policy {
         if self.has_contracts() || self.has_policy {
             return self.policy.clone();
@@ -320,24 +327,24 @@ impl ServeFile {
         FileError::new(
             span,
             format!(
-                "who may write may flush, and drive `{}` does not say how long a flush takes",
+                "a writable export may flush, but drive `{}` does not say how long a flush takes",
                 drive.name
             ),
             "measure it with `tidegate profile DEVICE --only flush --allow-writes --add -o FILE`, \
-             where FILE is that drive's file and what is on DEVICE is lost; or write \
+             where FILE is that drive's file; this destroys the data on DEVICE; or write \
              read_only = true",
         )
     }
 }
 
-/// A drive that answers a flush within this has nothing to carry out for it.
+/// A drive that completes a flush within this time has nothing to write for it.
 const FLUSH_OF_NOTHING: Duration = Duration::from_us(1);
 
-/// Every batch takes a flush longer.
+/// Adds a flush to the time of every batch.
 ///
-/// What is sent beside requests on the drive (drain times, starvation, the drive's priority) was
-/// measured without flushes among it. So nothing of that holds where a flush takes its time; where
-/// it is over at once, each request may have one.
+/// The contracts for requests that join others on the drive (drain times, starvation, the drive's
+/// priority) were measured without flushes, so none of them holds if a flush takes time. If a flush
+/// is immediate, each request may have one.
 fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     let batch_time_max = workload.table.time_max(workload.table.batch_max());
     workload.table = with_flushes(&workload.table, |_| flush_max);
@@ -345,8 +352,8 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     if flush_max > FLUSH_OF_NOTHING {
         (contracts.drain, contracts.starvation_max, contracts.priority) = (None, None, None);
         workload.notes.push(
-            "policies that send beside requests on the drive promise nothing here: how long it \
-             takes to empty it, or keeps a request, with flushes among them was not measured"
+            "policies that send requests to a busy drive have no bound here: the drain times, \
+             starvation and priority of this drive were not measured with flushes among the requests"
                 .to_owned(),
         );
     } else {
@@ -362,14 +369,14 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     workload.contracts.soft = Vec::new();
     let mut note = format!("every batch is charged {flush_max} for the flush that may follow it");
     if flush_max > batch_time_max {
-        note += ", and that is longer than any batch: switch the drive's volatile write cache off \
-                 (hdparm -W 0 DEVICE), so that a flush has nothing to carry out, and measure writes \
+        note += ", which is longer than any batch: switch the drive's volatile write cache off \
+                 (hdparm -W 0 DEVICE), so that a flush has nothing to write, and measure writes \
                  and flushes again";
     }
     workload.notes.push(note);
 }
 
-/// A table with flushes: so much longer for so many requests.
+/// Returns a table with flushes: each time is longer by `flushes` of its number of requests.
 fn with_flushes(table: &BatchTable, flushes: impl Fn(u32) -> Duration) -> BatchTable {
     let entries = 1..=table.batch_max();
     let times: Vec<Duration> =
@@ -383,7 +390,7 @@ fn largest_contract(exports: &[RawExport]) -> Option<Spanned<Bytes>> {
     sizes.max_by_key(|size| *size.get_ref()).cloned()
 }
 
-/// A size of whole sectors.
+/// Checks that a size is a whole number of sectors.
 fn sized(size: &Spanned<Bytes>) -> Result<Bytes, FileError> {
     check_size(size)?;
     Ok(*size.get_ref())

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Contracts of one drive that contradict each other, and drives that defer writes: what a
-//! workload is bound to.
+//! Tests a drive's contracts that contradict each other, and drives that defer writes.
 
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchTable, DeferredWrites, DriveContract, DriveFile, Duration, Workload};
@@ -26,7 +25,7 @@ fn notes(workload: &Workload, contract: DriveContract) -> Vec<&str> {
     of_contract.map(|raised| raised.note.as_str()).collect()
 }
 
-/// A batch given to an idle drive is one of its drains, and one of its batches with priority.
+/// A batch sent to an idle drive is one of its drains, and one of its batches with priority.
 #[test]
 fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
     let raised = inline("drain_ns_max = [1_000, 9_000, 4_000]\npriority_ns_max = [6_000, 7_000]");
@@ -47,7 +46,7 @@ fn contracts_that_agree_stay_as_they_are() {
     assert_eq!(agreeing.contracts.raised, []);
 }
 
-/// The last request of the longest batch is on the drive for as long as that takes.
+/// The last request of the longest batch is on the drive for the time of this batch.
 #[test]
 fn starvation_is_no_less_than_the_longest_batch() {
     let workload = inline("starvation_ns_max = 10_999");
@@ -55,7 +54,7 @@ fn starvation_is_no_less_than_the_longest_batch() {
     assert_eq!(notes(&workload, DriveContract::Starvation).len(), 1);
 }
 
-/// A drive measured with its write cache on.
+/// Returns a drive that was measured with its write cache on.
 fn caching(cost: &str) -> DriveFile {
     let table = |section: &str, op: &str, ns: &str| {
         format!("[[{section}]]\nop = \"{op}\"\nsize = \"4KiB\"\nns_max = {ns}\n")
@@ -79,7 +78,7 @@ fn bound(drive: &DriveFile, ops: &[&str]) -> Workload {
     WorkloadFile::parse(&format!("drive = \"d\"\n{tasks}")).unwrap().bind(drive).unwrap()
 }
 
-/// Kind by kind, before kinds are mixed: drain = max over i + j of reads and writes, each raised.
+/// Each kind is raised before kinds are mixed: drain = max over i + j of reads and writes.
 #[test]
 fn mixed_drains_are_raised_kind_by_kind() {
     let workload = bound(&caching(""), &["read", "write"]);
@@ -97,8 +96,8 @@ fn writes_are_deferred_where_the_drive_says_so_and_the_workload_writes() {
     assert_eq!(bound(&through, &["read", "write"]).contracts.deferred_writes, DeferredWrites::None);
 }
 
-/// A starvation that was measured with reads says nothing of writes, nor of larger requests; one
-/// that does not say with what it was measured holds for all.
+/// A starvation bound that was measured with reads covers neither writes nor larger requests. A
+/// bound without the measured requests holds for all.
 #[test]
 fn starvation_holds_for_requests_like_those_it_was_measured_with() {
     let drive = |of: &str| {
@@ -118,8 +117,8 @@ fn starvation_holds_for_requests_like_those_it_was_measured_with() {
     assert!(!known(small, &["read"]));
 }
 
-/// A drive file keeps with how many requests a contract was measured; what it does not say means
-/// as many as the drive accepts.
+/// A drive file records the number of requests on the drive when a contract was measured. Without
+/// it, this is the number that the drive accepts.
 #[test]
 fn contracts_say_how_deep_they_were_measured() {
     let of = |depth: &str| {
@@ -162,7 +161,7 @@ struct StarvedOf {
     starvation_of: Vec<tidegate_model::drive_file::StarvedKind>,
 }
 
-/// A + n c of the dearest kind, and a change of direction between any two.
+/// The table is A + n c of the most expensive kind, plus a change of direction between any two.
 #[test]
 fn measured_costs_of_mixed_batches_raise_the_table() {
     let cost = "[cost]\npositioning_ns_max = 100\nswitch_ns_max = 7\n\

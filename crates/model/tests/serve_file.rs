@@ -96,16 +96,16 @@ fn exports_follow_each_other_and_do_not_overlap() {
         exports.iter().map(|one| (one.offset.get() >> 30, one.size.get() >> 30)).collect();
     assert_eq!(places, [(0, 1), (1, 2)]);
     let error = file.exports(layout(2)).unwrap_err();
-    assert!(error.message.contains("the store ends at 2"), "{error}");
+    assert!(error.message.contains("the store, which ends at 2"), "{error}");
     let over = BACKUP.replace("size", "offset = \"512MiB\"\nsize");
     let error = parse(&format!("{HEAD}{CAMERA}{over}")).exports(layout(8)).unwrap_err();
     assert_eq!(error.message, "`backup` would overlap `camera`");
     let small = CAMERA.replace("1GiB", "64KiB");
     let error = parse(&format!("{HEAD}{small}")).exports(layout(8)).unwrap_err();
-    assert_eq!(error.message, "requests of up to 128KiB in an export of 64KiB");
+    assert_eq!(error.message, "requests of up to 128KiB do not fit in an export of 64KiB");
     let odd = BACKUP.replace("2GiB", "512B");
     let error = parse(&format!("{HEAD}{CAMERA}{odd}")).exports(layout(8)).unwrap_err();
-    assert!(error.message.contains("no multiple of 4"), "{error}");
+    assert!(error.message.contains("not a multiple of 4"), "{error}");
 }
 
 /// Goal: no request reaches the store that it cannot carry out, neither from the file, where the
@@ -123,9 +123,9 @@ fn requests_are_whole_blocks_and_not_too_many() {
     let sized = |size: &str| CAMERA.replace("128KiB", size);
     let of_all = |size: &str| format!("size_max = \"{size}\"\n{HEAD}{BACKUP}");
     for (size, said) in [
-        ("512B", "no multiple of 4KiB; write size_max = \"4KiB\""),
-        ("9KiB", "no multiple of 4KiB; write size_max = \"12KiB\""),
-        ("512MiB", "asked for at once; write size_max = \"256MiB\""),
+        ("512B", "not a multiple of 4KiB; write size_max = \"4KiB\""),
+        ("9KiB", "not a multiple of 4KiB; write size_max = \"12KiB\""),
+        ("512MiB", "the largest request of a store; write size_max = \"256MiB\""),
     ] {
         let own = format!("size_max = \"64KiB\"\n{HEAD}{}", sized(size));
         for text in [own, of_all(size)] {
@@ -147,7 +147,7 @@ fn requests_are_whole_blocks_and_not_too_many() {
     assert_eq!(&text[error.span], "\"disk.drive.toml\"");
     // Without a size in the file, the size comes from the largest contract.
     let (found, place) = faulty(&format!("{HEAD}{}", sized("512B")));
-    assert!(found.contains("no multiple") && place == "\"512B\"", "{found}: {place}");
+    assert!(found.contains("not a multiple") && place == "\"512B\"", "{found}: {place}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_store_without_contracts_needs_no_drive() {
     let file = parse(&format!("backing = \"disk.img\"\n{BACKUP}"));
     assert!(!file.has_contracts());
     let (said, at) = fault(&format!("backing = \"disk.img\"\n{CAMERA}"));
-    assert!(said.contains("no drive is named") && at.contains("300ms"), "{said} {at}");
+    assert!(said.contains("names no drive") && at.contains("300ms"), "{said} {at}");
     parse(&format!("simulate = \"maxtor-atlas-10k-v\"\n{CAMERA}"));
 }
 
@@ -173,7 +173,7 @@ fn a_store_without_contracts_needs_no_drive() {
 fn a_simulated_drive_is_its_own_drive() {
     let text = |drive: &str| format!("simulate = \"ibm-36z15\"\ndrive = \"{drive}\"\n{BACKUP}");
     let (said, at) = fault(&text("sata-ssd"));
-    assert!(said.contains("`ibm-36z15` is simulated") && said.contains("`sata-ssd`"), "{said}");
+    assert!(said.contains("simulates `ibm-36z15`") && said.contains("`sata-ssd`"), "{said}");
     assert_eq!(at, "\"sata-ssd\"");
     // Canary: naming the simulated drive itself is accepted.
     let file = parse(&text("ibm-36z15"));
@@ -202,8 +202,8 @@ fn faults_are_named_where_they_stand() {
     let with = |more: &str| format!("{HEAD}{more}{CAMERA}");
     let export = |from: &str, to: &str| format!("{HEAD}{}", CAMERA.replace(from, to));
     for (text, said, at) in [
-        (HEAD.to_owned(), "nothing is exported", ""),
-        (CAMERA.to_owned(), "no store", ""),
+        (HEAD.to_owned(), "no export", ""),
+        (CAMERA.to_owned(), "names no data", ""),
         (with("store = \"memory\"\n"), "needs a simulated drive", "\"memory\""),
         (with("simulate = \"ibm-36z15\"\n"), "both a backing", "\"disk.img\""),
         (with("listen = \"0.0.0.0:1\"\n"), "every client", "\"0.0.0.0:1\""),
@@ -234,13 +234,17 @@ fn faults_are_named_where_they_stand() {
         (export("requests = 2", "requests = 0"), "0 requests", "0"),
         (export("300ms", "0ms"), "the period is zero", "\"0ms\""),
         (export("128KiB", "1000B"), "whole sectors", "\"1000B\""),
-        (export("size = \"1GiB\"\n", ""), "how large this export is", "\"camera\""),
-        (export("size = \"1GiB\"", "share = \"whole\""), "writes over all others", "\"camera\""),
+        (export("size = \"1GiB\"\n", ""), "has no size", "\"camera\""),
+        (
+            export("size = \"1GiB\"", "share = \"whole\""),
+            "overwrites all other exports",
+            "\"camera\"",
+        ),
         (export("[[export]]", "[[export]]\nread_only = true"), "read-only", "\"write\""),
-        (export("[[export]]", "[[export]]\nbest_effort = true"), "keep one of", "\"camera\""),
+        (export("[[export]]", "[[export]]\nbest_effort = true"), "delete one of", "\"camera\""),
         (export("[[export]]", "[[export]]\nweight = 2"), "this export has none", "2"),
         (format!("{HEAD}{BACKUP}weight = 0\n"), "never be served", "0"),
-        (format!("{HEAD}{BACKUP}beyond = \"wait\"\n"), "beyond what", "\"wait\""),
+        (format!("{HEAD}{BACKUP}beyond = \"wait\"\n"), "beyond needs a contract", "\"wait\""),
         (format!("{HEAD}{BACKUP}{BACKUP}"), "a second export", "\"backup\""),
     ] {
         let (found, place) = fault(&text);
@@ -258,8 +262,8 @@ fn one_export_is_read_alone_by_the_same_rules() {
     assert!(camera.check().is_ok());
     for (text, said) in [
         (format!("{CAMERA}{BACKUP}"), "more than one"),
-        ("name = \"a\"\nsize = \"1GiB\"\n".to_owned(), "is not said"),
-        ("[[export]]\nname = \"a\"\n".to_owned(), "how large"),
+        ("name = \"a\"\nsize = \"1GiB\"\n".to_owned(), "neither a contract nor best_effort"),
+        ("[[export]]\nname = \"a\"\n".to_owned(), "has no size"),
         (format!("{HEAD}{CAMERA}"), "unknown field"),
         (keys.replace("requests = 2", "requests = 0"), "0 requests"),
     ] {
@@ -271,7 +275,7 @@ fn one_export_is_read_alone_by_the_same_rules() {
     wrong.contract.as_mut().unwrap().period = Duration::ZERO;
     assert!(wrong.check().unwrap_err().message.contains("zero"));
     let whole = NewExport { place: ExportPlace::Whole, ..camera };
-    assert!(whole.check().unwrap_err().message.contains("writes over all"));
+    assert!(whole.check().unwrap_err().message.contains("overwrites all other exports"));
 }
 
 #[test]

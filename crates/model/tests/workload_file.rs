@@ -179,7 +179,10 @@ fn a_batch_beyond_the_table_is_refused() {
 #[test]
 fn a_request_larger_than_measured_is_refused() {
     let (message, place, help) = refusal("\"128KiB\"", "\"512KiB\"");
-    assert!(message.contains("larger than every size") && message.contains("256KiB"), "{message}");
+    assert!(
+        message.contains("larger than every measured size") && message.contains("256KiB"),
+        "{message}"
+    );
     assert_eq!(place, "\"512KiB\"");
     assert!(help.contains("--size 512KiB"), "{help}");
 }
@@ -399,10 +402,10 @@ fn depth_limit_is_read_and_has_to_be_said() {
     assert_eq!(in_flight_max.map(std::num::NonZeroU32::get), Some(3));
 
     let (message, place, help) = refused(&with(""));
-    assert!(message.contains("how many requests"), "{message}");
+    assert!(message.contains("the number of requests"), "{message}");
     assert_eq!(place, "\"depth-limit\"");
     assert!(help.contains("in_flight = 8"), "{help}");
     let (message, place, _) = refused(&with("[policy.depth-limit]\nin_flight = 0\n"));
-    assert!(message.contains("0 requests"), "{message}");
+    assert!(message.contains("in_flight is 0"), "{message}");
     assert_eq!(place, "0");
 }

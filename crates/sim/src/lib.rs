@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The virtual-time host: runs any policy on any simulated drive under any workload.
 //!
-//! Time jumps from event to event; nothing here reads a clock, and a run follows from its
-//! parameters and its seed alone. The loop is that of every host (`host`); here are the back end
-//! of simulated drives and the checkers. See [`simulate()`].
+//! Time jumps from event to event. This crate reads no clock, so a run depends only on its
+//! parameters and its seed. The loop is the loop of every host (`host`); this crate adds the back
+//! end of simulated drives and the checkers. See [`simulate()`].
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

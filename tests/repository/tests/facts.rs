@@ -136,7 +136,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if path.is_dir() && !["tests", "harness", "target"].contains(&name) {
             sources(&path, found);
-        } else if name.ends_with(".rs") && name != "tests.rs" {
+        } else if path.extension().is_some_and(|it| it == "rs") && name != "tests.rs" {
             found.push(path);
         }
     }

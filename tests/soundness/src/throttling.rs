@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiments of RTAS 2008 on the built-in Fujitsu: real-time tasks that read 256 KiB once
-//! in a period, which is also their deadline, beside 450 outstanding reads of best effort of
-//! the same size, everything at random places.
+//! The experiments of RTAS 2008 on the built-in Fujitsu: real-time tasks that read 256 KiB once in
+//! a period, with a deadline of one period, beside 450 outstanding best-effort reads of the same
+//! size, all at random places.
 //!
 //! Source: Stanovich, Baker and Wang, "Throttling On-Disk Schedulers to Meet Soft-Real-Time
 //! Requirements", RTAS 2008, sections 2.3, 3.3, 3.4 and 5.
@@ -18,28 +18,28 @@ use tidegate_sim::{ContractWatch, Length, SimParams, simulate};
 /// The drive of the experiments.
 pub const DRIVE: &str = "fujitsu-max3036rc";
 
-/// What came of one policy at one deadline.
+/// The results of one policy at one deadline.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// What was promised of it.
+    /// The assessment before the run.
     pub assessment: Assessment,
-    /// Jobs of all tasks.
+    /// Number of jobs of all tasks.
     pub jobs: u64,
-    /// Jobs that were late.
+    /// Number of late jobs.
     pub misses: u64,
-    /// The longest response of all tasks.
+    /// The longest response time of all tasks.
     pub response_max: Duration,
-    /// Real time and best effort together.
+    /// Throughput of real time and best effort together.
     pub throughput_bytes_per_s: u64,
-    /// How often the drive broke what the bound rests on.
+    /// How often the drive exceeded the contract of the bound.
     pub overruns: u64,
-    /// By how much in all.
+    /// The sum of these excesses.
     pub overrun_sum: Duration,
 }
 
 impl Outcome {
-    /// By how much the longest response exceeds the largest bound and all overruns; none where
-    /// nothing was promised or the promise was kept.
+    /// Returns by how much the longest response exceeds the largest bound plus all overruns; `None`
+    /// without a bound or without an excess.
     #[must_use]
     pub fn excess(&self) -> Option<Duration> {
         let bounds = self.assessment.tasks.iter().map(|task| task.response_max);
@@ -50,13 +50,13 @@ impl Outcome {
     }
 }
 
-/// `count` tasks, their offsets spread over the period, beside the backlog.
+/// Returns `count` tasks, their offsets spread over the period, beside the backlog.
 ///
 /// # Panics
-/// When the built-in drive is missing or was not measured for these requests.
+/// If the built-in drive is missing or was not measured for these requests.
 #[must_use]
 pub fn experiment(deadline: Duration, count: u32) -> (DriveFile, Workload) {
-    let file = builtin::load(DRIVE).expect("it comes along");
+    let file = builtin::load(DRIVE).expect("Tidegate includes it");
     let step_us = deadline.ns() / u64::from(count) / 1_000;
     let text = format!(
         "drive = \"{DRIVE}\"\n[[task]]\nname = \"stream\"\ncount = {count}\nperiod = \"{}us\"\n\
@@ -68,10 +68,10 @@ pub fn experiment(deadline: Duration, count: u32) -> (DriveFile, Workload) {
     (file, workload.expect("the drive was measured for 256 KiB"))
 }
 
-/// Runs a policy for so many jobs of each task, every checker on.
+/// Runs a policy for `jobs` jobs of each task, with every checker.
 ///
 /// # Panics
-/// When the policy breaks a rule of its own.
+/// If the policy breaks its own rule.
 #[must_use]
 pub fn run(policy: PolicyName, deadline: Duration, count: u32, jobs: u64) -> Outcome {
     let (file, workload) = experiment(deadline, count);
@@ -79,7 +79,7 @@ pub fn run(policy: PolicyName, deadline: Duration, count: u32, jobs: u64) -> Out
     run_with(policy, (&file, &workload), access, jobs)
 }
 
-/// The same with other knowledge of the drive's positions than the drive file gives.
+/// Does the same with other knowledge of the drive's positions than the drive file's.
 ///
 /// # Panics
 /// As [`run`].
@@ -94,7 +94,7 @@ pub fn run_with(
     let plan = assessment.plan(workload);
     let drive =
         tidegate_drive::build(DriveKind::Mechanical, workload, Some(file), 7).expect("mechanics");
-    let capacity = file.capacity().expect("mechanics say it");
+    let capacity = file.capacity().expect("the mechanics give it");
     let params = SimParams { capacity, seed: 11, ..SimParams::new(workload, Length::Jobs(jobs)) };
     let (built, checkers) =
         Checkers::watching(policy, &plan, access).expect("everything is known of this drive");

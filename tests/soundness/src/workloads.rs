@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random workloads for the simulator: more tasks and larger batches than any search could
-//! cover, in odd nanoseconds, released periodically with offsets or sporadically.
+//! Random workloads for the simulator, in odd nanoseconds: more tasks and larger batches than any
+//! search could cover, released periodically with offsets or sporadically.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -11,12 +11,12 @@ use tidegate_model::{
 };
 use tidegate_sim::Releases;
 
-/// Size of every request: the batch tables here hold for one size.
+/// Size of every request, because these batch tables hold for one size.
 pub const SIZE: Bytes = Bytes::from_kib(4);
 /// The largest batch.
 const BATCH_MAX: u32 = 16;
 
-/// What best effort a workload has.
+/// The best effort of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
     /// None.
@@ -30,12 +30,12 @@ pub enum Load {
 }
 
 impl Load {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 4] = [Self::None, Self::Outstanding, Self::Rate, Self::Both];
 }
 
-/// A random workload whose tasks use from a tenth to all, give or take, of what the drive
-/// can serve under the policy; z is fixed or left to the analysis.
+/// Returns a random workload whose tasks use from about a tenth to all of the drive's capacity
+/// under the policy; z is fixed or left to the analysis.
 #[must_use]
 pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload {
     let table = table(random);
@@ -44,7 +44,7 @@ pub fn workload(random: &mut Pcg64, policy: PolicyName, load: Load) -> Workload 
     let requests_max = if random.random_bool(0.6) { 1 } else { 3 };
     let requests: Vec<u32> =
         (0..task_count).map(|_| random.random_range(1..=requests_max)).collect();
-    // Each task uses an equal share of the capacity, give or take, or all have one period.
+    // Each task uses roughly an equal share of the capacity, or all have one period.
     let capacity_percent: u64 = random.random_range(10..=100);
     let batch = if policy.facts().dispatch == DispatchMode::OneAtATime { 1 } else { depth };
     let request_ns = table.time_max(batch).ns() / u64::from(batch);
@@ -81,8 +81,8 @@ pub fn give_random_deadlines(random: &mut Pcg64, workload: &mut Workload) {
     }
 }
 
-/// Keeps as many tasks, in order, as release at most `room` requests together; where none fits,
-/// one task of one request.
+/// Keeps the tasks, in order, that release at most `room` requests together; if none fits, one task
+/// of one request.
 pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {
     workload.tasks.retain(|task| {
         let fits = task.requests <= room;
@@ -95,7 +95,7 @@ pub fn keep_what_fits(workload: &mut Workload, mut room: u32) {
     }
 }
 
-/// Gives every task a period, which is its deadline too, of `tightest_ns` or somewhat above.
+/// Gives every task a period, which is also its deadline, of `tightest_ns` or somewhat more.
 pub fn release_about_every(random: &mut Pcg64, workload: &mut Workload, tightest_ns: u64) {
     for task in &mut workload.tasks {
         let slack_ns = match random.random_range(0..4) {
@@ -109,7 +109,7 @@ pub fn release_about_every(random: &mut Pcg64, workload: &mut Workload, tightest
     }
 }
 
-/// Periodic, or sporadic with delays up to half the mean period.
+/// Returns periodic releases, or sporadic ones with delays up to half the mean period.
 #[must_use]
 pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
     let period_ns: u64 = workload.tasks.iter().map(|task| task.period.ns()).sum();
@@ -118,14 +118,14 @@ pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
         kind => Releases::Sporadic {
             extra_max: Duration::from_ns(match kind {
                 1 => period_ns / workload.tasks.len() as u64 / 2,
-                // A little: the pattern of offsets drifts through all others.
+                // With a small delay the pattern of offsets drifts through all others.
                 _ => 1_000,
             }),
         },
     }
 }
 
-/// A hard task of random reads, its period its deadline.
+/// Returns a hard task of random reads whose deadline is its period.
 fn task(entry: u32, period: Duration, requests: u32) -> Task {
     Task {
         name: format!("task-{entry}"),
@@ -143,7 +143,8 @@ fn task(entry: u32, period: Duration, requests: u32) -> Task {
     }
 }
 
-/// At once with many others, just after a batch was sent, or anywhere in the period.
+/// Returns an offset: together with many others, just after a batch was sent, or anywhere in the
+/// period.
 fn offset(random: &mut Pcg64, period: Duration, table: &BatchTable) -> Duration {
     let just_after = |random: &mut Pcg64| {
         let requests = random.random_range(0..=table.batch_max());
@@ -157,7 +158,7 @@ fn offset(random: &mut Pcg64, period: Duration, table: &BatchTable) -> Duration 
     }
 }
 
-/// Affine, concave or merely monotone, in odd nanoseconds.
+/// Returns a table in odd nanoseconds: affine, concave or only monotone.
 fn table(random: &mut Pcg64) -> BatchTable {
     let batch_max = random.random_range(1..=BATCH_MAX);
     let first: u64 = random.random_range(1_000..20_000_000);
@@ -199,14 +200,14 @@ fn loads(random: &mut Pcg64, load: Load, request_ns: u64) -> Vec<BestEffort> {
     intensities.into_iter().enumerate().map(named).collect()
 }
 
-/// Batch times that keep to a table without exhausting it: any from 1 ns to b(n).
+/// Batch times that keep a table without exhausting it: any time from 1 ns to b(n).
 #[derive(Debug, Clone)]
 pub struct Varying(BatchTable);
 
-/// A drive whose batches of n requests take any time up to b(n).
+/// Returns a drive whose batches of n requests take any time up to b(n).
 ///
 /// # Panics
-/// When `depth` is 0.
+/// If `depth` is 0.
 #[must_use]
 pub fn varying_drive(depth: u32, table: BatchTable, seed: u64) -> SpacedDrive<Varying> {
     SpacedDrive::with_times(depth, Varying(table), seed)
@@ -219,7 +220,7 @@ impl BatchTimes for Varying {
 
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
         let longest = self.0.time_max(mix.total()).ns();
-        // Half of the batches take as long as they may.
+        // Half of the batches take their longest time.
         let is_longest = draw.is_multiple_of(2);
         Duration::from_ns(if is_longest { longest } else { draw % longest + 1 })
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Disks whose memory writes back: what `check` calls proven there is kept, and by a drive that
-//! (nearly) never takes longer than its tables say.
+//! Tests disks whose cache writes back: a workload that `check` calls proven there keeps its
+//! bounds, and the drive (nearly) never takes longer than its tables say.
 //!
-//! Goal: a proof whose condition the drive breaks by the dozen is none. Method: the built-in
-//! disks with a write cache as what they are made of, tasks and best effort that read, write or
-//! both; overruns of the contract that the bounds rest on are counted. Canary: the same, with
-//! the drive said not to defer its writes.
+//! Goal: a proof is worthless if the drive breaks its condition dozens of times. Method: the
+//! built-in disks with a write cache, simulated from their mechanics; tasks and best effort that
+//! read, write or both; the test counts overruns of the contract behind the bounds. Canary: the
+//! same, with a drive that is declared not to defer its writes.
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
@@ -18,11 +18,12 @@ const DISKS: [&str; 2] = ["nearline-7200", "seagate-st340810a"];
 const POLICIES: [PolicyName; 4] =
     [PolicyName::Dqf, PolicyName::Fifo, PolicyName::RtioLimit, PolicyName::GatedDrain];
 const OPS: [&str; 2] = ["read", "write"];
-/// Of so many dispatches one may take longer: a table is the maximum of finitely many samples.
+/// One dispatch of this many may take longer, because a table is the maximum of finitely many
+/// samples.
 const OVERRUNS_PER: u64 = 1_000;
 const JOBS: u64 = 60;
 
-/// One task beside best effort of that kind.
+/// Returns one task beside best effort of this operation.
 fn workload(disk: &str, op: &str, load: &str, seed: u64) -> Workload {
     let period_ms = 300 + 100 * (seed % 4);
     let text = format!(
@@ -34,7 +35,7 @@ fn workload(disk: &str, op: &str, load: &str, seed: u64) -> Workload {
     WorkloadFile::parse(&text).unwrap().bind(&builtin::load(disk).unwrap()).unwrap()
 }
 
-/// What became of a workload that is proven.
+/// The results of proven workloads.
 #[derive(Default)]
 struct Seen {
     proven: u64,
@@ -60,10 +61,8 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
     let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
-    let kept = observers
-        .1
-        .overruns(policy.facts().contract.unwrap())
-        .expect("it is what the proof rests on");
+    let kept =
+        observers.1.overruns(policy.facts().contract.unwrap()).expect("the proof rests on it");
     let response_max = run.metrics.tasks()[0].responses.max().unwrap();
     let bound = assessment.tasks[0].response_max.unwrap().0;
     if kept.overruns == 0 {
@@ -102,7 +101,7 @@ fn proven_on_a_disk_that_writes_back_is_kept_by_it() {
     );
 }
 
-/// Reads beside deferred writes are proven as if the tables knew of them.
+/// Canary: reads beside deferred writes are proven as if the tables included such writes.
 #[test]
 fn tables_measured_without_deferred_writes_are_caught() {
     let seen = run_all(|workload| workload.contracts.deferred_writes = DeferredWrites::None);

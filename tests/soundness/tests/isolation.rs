@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A task that does what it likes delays only itself: behind `tokens-per-task` all others keep
-//! their bounds, and no task has more requests eligible than its contract says.
+//! A task that breaks its contract delays only itself: behind `tokens-per-task` all other tasks
+//! keep their bounds, and no task has more eligible requests than its contract allows.
 //!
-//! Method: the plan is proved for one workload; in the workload that runs, one task releases
-//! more at once, more often, or both. Without the regulator, and with regulators that are wrong
-//! on purpose, the same harness has to find fault.
+//! Method: the plan is proved for one workload; in the workload that runs, one task releases more
+//! requests at once, or more often, or both. Without the regulator, and with regulators that are
+//! wrong on purpose, the same harness must find violations.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -28,7 +28,7 @@ const SEED: u64 = 20_261_121;
 /// When requests of each task became eligible.
 type Eligible = Rc<RefCell<BTreeMap<TaskIndex, Vec<Time>>>>;
 
-/// Notes what the policy is told.
+/// Records the events that the policy gets.
 struct Watch<P> {
     inner: P,
     eligible: Eligible,
@@ -52,11 +52,11 @@ impl<P: Policy> Policy for Watch<P> {
     }
 }
 
-/// What was proved, and what one task does instead.
+/// A proved workload, and the misbehaviour of one task.
 struct Trial {
     number: u64,
     policy: PolicyName,
-    /// The workload that was proved.
+    /// The proved workload.
     contract: Workload,
     plan: Plan,
     bounds: Vec<Option<Duration>>,
@@ -95,7 +95,7 @@ impl Trial {
         Self { number, policy, contract, plan, bounds, culprit, deeds }
     }
 
-    /// `regulator` makes the policy from what it wraps.
+    /// Runs the trial; `regulator` builds the policy from the inner policy.
     fn run<P: Policy>(
         &self,
         regulator: impl FnOnce(Watch<Box<dyn Policy>>) -> P,
@@ -118,14 +118,14 @@ impl Trial {
         (run, eligible, checkers)
     }
 
-    /// A victim that responded later than was promised.
+    /// Returns a victim that responded later than its bound.
     fn victim(&self, run: &SimRun) -> Option<String> {
         let tasks = run.metrics.tasks().iter().zip(&self.bounds).enumerate();
         let mut victims = tasks.filter(|&(index, _)| index != self.culprit);
         victims.find_map(|(index, (task, &bound))| {
             let (response, bound) = (task.responses.max()?, bound?);
             let text = format!(
-                "{}, number {}: task {index} responds in {response}, {bound} was promised; task \
+                "{}, number {}: task {index} responds in {response}, but its bound is {bound}; task \
                  {} misbehaves",
                 self.policy, self.number, self.culprit
             );
@@ -133,7 +133,7 @@ impl Trial {
         })
     }
 
-    /// A window with more eligible requests than a contract says: in any closed window of
+    /// Returns a window with more eligible requests than a contract allows: in any closed window of
     /// length D at most e (floor(D / p) + 1).
     fn overfull_window(&self, eligible: &Eligible) -> Option<String> {
         eligible.borrow().iter().find_map(|(task, instants)| {
@@ -176,7 +176,7 @@ fn others_keep_their_bounds_whatever_one_task_does() {
     assert!(promised > 100 && delayed > 100, "the trials are too tame");
 }
 
-/// The same of every other policy whose bound the pseudo-disk's tables carry.
+/// The same for every other policy whose bound needs only the pseudo-disk's tables.
 #[test]
 fn others_keep_their_bounds_under_every_policy() {
     let policies = [
@@ -226,7 +226,7 @@ fn one_token_too_many_is_caught() {
     assert!(caught.count() > 50);
 }
 
-/// At most e of a task in the wrapped policy at once: its tokens return at completion.
+/// Allows at most e requests of a task in the wrapped policy at once: tokens return at completion.
 struct ReturnedAtCompletion<P> {
     inner: P,
     tokens: Vec<u32>,
@@ -288,7 +288,7 @@ fn tokens_that_return_at_completion_are_caught() {
     assert!(caught.count() > 30);
 }
 
-/// A flood uses its contract up to the last request: e (k + 1) in a window of k periods.
+/// A flood uses its whole contract: e (k + 1) requests in a window of k periods.
 #[test]
 fn flood_is_given_all_of_its_contract() {
     let trial = (0..100).map(Trial::new).find(|trial| {
@@ -323,8 +323,8 @@ fn single(requests: u32, times_ms: &[u64], regulators: Vec<RegulatorName>) -> Wo
     }
 }
 
-/// Goal: requests that come one by one may be torn apart. Method: one task of two requests,
-/// b = 2, 3: together 3, one by one 2 + 2.
+/// Goal: requests that come one by one may be served in separate batches. Method: one task of two
+/// requests, b = 2, 3: together 3, one by one 2 + 2.
 #[test]
 fn behind_tokens_a_job_is_bounded_as_requests_that_come_one_by_one() {
     let bound = |regulators| {
@@ -336,7 +336,7 @@ fn behind_tokens_a_job_is_bounded_as_requests_that_come_one_by_one() {
     assert_eq!(bound(vec![RegulatorName::TokensPerTask]), (Duration::from_ms(4), 1));
 }
 
-/// With two on the drive at most, three requests take b(2) + b(2) in the worst case and not b(3).
+/// With at most two requests on the drive, three take b(2) + b(2) in the worst case, not b(3).
 #[test]
 fn behind_a_depth_limit_batches_are_no_larger() {
     let mut workload = single(3, &[2, 3, 3], vec![RegulatorName::DepthLimit]);
@@ -347,7 +347,7 @@ fn behind_a_depth_limit_batches_are_no_larger() {
     assert_eq!(assess(&workload, PolicyName::Noop).batch_max, 2);
 }
 
-/// While contracts are kept `dqf-elastic` is `dqf`: the same run, within the same bounds.
+/// While contracts are kept, `dqf-elastic` is `dqf`: the same run, within the same bounds.
 #[test]
 fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
     let mut bounded = 0;
@@ -384,7 +384,7 @@ fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
     assert!(bounded > 40);
 }
 
-/// A policy of larger batches that claims to be elastic is caught.
+/// Canary: a policy with larger batches that claims to be elastic.
 #[test]
 fn batches_beyond_z_without_an_overload_are_caught() {
     let workload = single(3, &[2, 3, 3], Vec::new());
@@ -396,7 +396,7 @@ fn batches_beyond_z_without_an_overload_are_caught() {
     assert!(checkers.violation_count() > 0);
 }
 
-/// A policy that knows nothing of the limit is caught, and one that is told is not.
+/// A policy that does not know the limit is caught, and one that knows it is not.
 #[test]
 fn drive_filled_beyond_the_limit_is_caught() {
     let mut workload = single(3, &[2, 3, 3], vec![RegulatorName::DepthLimit]);

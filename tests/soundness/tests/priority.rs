@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No response under `rtio-priority` exceeds its bound: on a drive that honours priority(q)
-//! and nothing else, and on the nearline disk, which has a table measured of its own mechanics.
+//! No response under `rtio-priority` exceeds its bound: on a drive that keeps only priority(q), and
+//! on the nearline disk, whose table was measured on its own mechanics.
 //!
-//! Both fail where they must: with a policy that lets two rounds meet, with a drive that is
-//! blind to the tag, with a table or a bound that promises too much.
+//! Canaries: a policy that lets two rounds meet, a drive that ignores the tag, and a table or a
+//! bound that is too low.
 
 use std::collections::HashSet;
 
@@ -35,13 +35,13 @@ fn trial(number: u64) -> Trial {
     Trial::new(number, PolicyName::RtioPriority, workload, releases, JOBS)
 }
 
-/// The drive that keeps `kept`, whatever the workload says of it.
+/// Returns a drive that keeps `kept`, independent of the workload's table.
 fn drive(number: u64, kept: &BatchTable) -> PriorityBox {
     PriorityBox::new(kept.clone(), generate::generator(SEED + 1, number))
 }
 
 fn promised(workload: &Workload) -> &BatchTable {
-    workload.contracts.priority.as_ref().expect("the workload leans on it")
+    workload.contracts.priority.as_ref().expect("the workload needs it")
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn bound_that_is_a_tenth_too_low_is_caught() {
     });
 }
 
-/// A table that promises for q what the drive keeps for q - 1.
+/// Canary: a table that gives for q the drive's time for q - 1.
 #[test]
 fn table_short_of_one_request_is_caught() {
     assert_caught("a table short of one request", (0..TRIALS).map(trial), |trial| {
@@ -84,7 +84,7 @@ fn table_short_of_one_request_is_caught() {
     });
 }
 
-/// A bound for one round, as if no request ever met another on the drive.
+/// Canary: a bound for one round, as if no request ever met another on the drive.
 #[test]
 fn bound_without_the_round_before_is_caught() {
     assert_caught("a bound of one round", (0..TRIALS).map(trial), |trial| {
@@ -98,7 +98,7 @@ fn bound_without_the_round_before_is_caught() {
     });
 }
 
-/// A drive that is blind to the tag serves requests with it like any others.
+/// Canary: a drive that ignores the tag serves requests with priority like any others.
 #[test]
 fn drive_that_ignores_priority_is_caught() {
     assert_caught("a blind drive", (0..TRIALS).map(trial), |trial| {
@@ -106,7 +106,7 @@ fn drive_that_ignores_priority_is_caught() {
     });
 }
 
-/// `rtio` that marks real-time requests for the drive, and sends them whenever they come.
+/// `rtio` that marks real-time requests for the drive, and sends them as they come.
 struct AtOnce {
     inner: Rtio,
     real_time: HashSet<RequestId>,
@@ -132,7 +132,7 @@ impl Policy for AtOnce {
     }
 }
 
-/// Priority without rounds: what joins a round on the drive may hold it up.
+/// Canary: priority without rounds. A request that joins a round on the drive may delay it.
 #[test]
 fn priority_without_rounds_is_caught() {
     assert_caught("priority without rounds", (0..TRIALS).map(trial), |trial| {
@@ -141,10 +141,10 @@ fn priority_without_rounds_is_caught() {
     });
 }
 
-/// `count` tasks that read 4 KiB every `period`, beside a backlog, on the nearline disk as
-/// `change` makes it after its table was taken.
+/// Runs `count` tasks that read 4 KiB every `period_ms`, beside a backlog, on the nearline disk,
+/// which `change` modifies after its table was taken.
 fn on_the_disk(period_ms: u64, count: u32, change: impl FnOnce(&mut DriveFile)) -> Outcome {
-    let mut file = builtin::load("nearline-7200").expect("it comes along");
+    let mut file = builtin::load("nearline-7200").expect("Tidegate includes it");
     let step_us = period_ms * 1_000 / u64::from(count);
     let text = format!(
         "drive = \"nearline-7200\"\n[[task]]\nname = \"stream\"\ncount = {count}\n\
@@ -171,8 +171,8 @@ fn on_the_disk(period_ms: u64, count: u32, change: impl FnOnce(&mut DriveFile)) 
     outcome
 }
 
-/// A response may exceed its bound by no more than the disk exceeded its table, which is the
-/// maximum of finitely many samples.
+/// A response may exceed its bound only by as much as the disk exceeded its table, because the
+/// table is the maximum of finitely many samples.
 #[test]
 fn no_response_exceeds_the_bound_on_the_nearline_disk() {
     for (period_ms, count) in [(40, 1), (75, 2), (100, 4), (150, 8)] {
@@ -184,11 +184,11 @@ fn no_response_exceeds_the_bound_on_the_nearline_disk() {
     }
 }
 
-/// A drive of which nobody measured it is promised nothing, and the answer says what to do.
+/// A drive without these measurements has no bound, and the answer says what to do.
 #[test]
 fn drive_without_times_for_priority_says_so() {
     for name in builtin::names().filter(|&name| name != "nearline-7200") {
-        let file = builtin::load(name).expect("it comes along");
+        let file = builtin::load(name).expect("Tidegate includes it");
         let text = format!(
             "drive = \"{name}\"\n[[task]]\nname = \"stream\"\nperiod = \"1s\"\nsize = \"4KiB\"\n"
         );
@@ -200,7 +200,7 @@ fn drive_without_times_for_priority_says_so() {
     }
 }
 
-/// The same disk without the feature breaks its times, and the run says so.
+/// The same disk without the feature breaks its times, and the run reports this.
 #[test]
 fn disk_that_ignores_priority_is_caught() {
     let outcome = on_the_disk(40, 1, |file| {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! No response under `rtio-drain` and `rtio-limit` exceeds its bound: the policies' own code on
-//! drives that provably keep their drain times, random workloads, every checker on.
+//! No response under `rtio-drain` and `rtio-limit` exceeds its bound: the policies' own code runs
+//! on drives that provably keep their drain times, with random workloads and every checker.
 
 use tidegate_model::{BatchTable, Contracts, DriveContract, Duration, PolicyName, Workload};
 use tidegate_sim::{ContractWatch, SimRun};
@@ -13,7 +13,7 @@ const TRIALS: u64 = 1_600;
 const JOBS: u64 = 40;
 const DRAINING: [PolicyName; 2] = [PolicyName::RtioDrain, PolicyName::RtioLimit];
 
-/// A workload on a drive that keeps its drain times.
+/// Returns a workload on a drive that keeps its drain times.
 fn trial(number: u64, name: PolicyName) -> Trial {
     let random = &mut generate::generator(SEED, number);
     let load = Load::ALL[usize::try_from(number % 4).expect("below 4")];
@@ -31,7 +31,7 @@ fn run(trial: &Trial) -> SimRun {
     run
 }
 
-/// What the drive truly keeps, whatever the workload says of it.
+/// Returns the contract that the drive really keeps, independent of the workload's table.
 fn drained(workload: &Workload) -> Contracts {
     Contracts { drain: Some(drains::drain_table(&workload.table)), ..Contracts::default() }
 }
@@ -49,7 +49,7 @@ fn no_response_under_draining_exceeds_the_bound() {
     }
 }
 
-/// Fails unless some run exceeds what is promised of the workload once it was changed.
+/// Asserts that some run exceeds the bounds of the changed workload.
 fn assert_caught(what: &str, change: impl Fn(&mut Trial)) {
     let trials = (0..TRIALS).map(|number| trial(number, PolicyName::RtioLimit));
     trial::assert_caught(what, trials, |trial| {
@@ -58,7 +58,7 @@ fn assert_caught(what: &str, change: impl Fn(&mut Trial)) {
     });
 }
 
-/// Drain times that are those of one request less.
+/// Canary: the drain times of one request less.
 #[test]
 fn drain_table_short_of_one_request_is_caught() {
     assert_caught("a drain table short of one request", |trial| {
@@ -68,7 +68,8 @@ fn drain_table_short_of_one_request_is_caught() {
     });
 }
 
-/// b(q) for drain(q): what a drive takes that was idle before, without what runs already.
+/// Canary: b(q) for drain(q), the times of a drive that was idle before, without the requests in
+/// service.
 #[test]
 fn batch_times_for_drain_times_are_caught() {
     assert_caught("batch times for drain times", |trial| {
@@ -77,12 +78,12 @@ fn batch_times_for_drain_times_are_caught() {
     });
 }
 
-/// A bound for one round, as if no job ever met another on the drive.
+/// Canary: a bound for one round, as if no job ever met another on the drive.
 #[test]
 fn bound_without_the_round_before_is_caught() {
     assert_caught("a bound of one round", |trial| {
         let requests: u32 = trial.workload.tasks.iter().map(|task| task.requests).sum();
-        let drain = trial.workload.contracts.drain.as_ref().expect("it leans on it");
+        let drain = trial.workload.contracts.drain.as_ref().expect("the workload needs it");
         let together = trial.assessment.best_effort_depth + requests;
         let one = drain.time_max(together.min(drain.batch_max()));
         for promise in &mut trial.assessment.tasks {

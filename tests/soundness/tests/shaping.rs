@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds beside a shaper: what `assess` promises with `token-bucket`, `mdn` or `mdn-extended`
-//! round a policy, held against the policy's own code behind them.
+//! Bounds behind a shaper: compares the bounds of `assess` with `token-bucket`, `mdn` or
+//! `mdn-extended` round a policy with the behaviour of the policy's own code behind them.
 //!
-//! Best effort reads and writes, tasks are of every class, some wait for their own buffers, and
-//! a liar tells the regulator of misses and ends of streams that never were.
+//! Best effort reads and writes, tasks are of every class, some wait for their own buffers, and a
+//! liar reports misses and ends of streams that did not happen.
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -83,11 +83,11 @@ fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Passes everything on, and reports what nobody saw: of any task, of loads, of nobody.
+/// Passes all events on, and reports false notices: of any task, of loads, of unknown sources.
 struct Liar<P> {
     inner: P,
     random: Pcg64,
-    /// Of a hundred events, so many are followed by a lie.
+    /// Of a hundred events, this many are followed by a false notice.
     percent: u32,
     sources: u32,
 }
@@ -118,7 +118,7 @@ fn run(trial: &Trial) -> SimRun {
     trial.checked_run_of(policy, trial.drive(), ()).0
 }
 
-/// The trials with a bound for every task.
+/// Returns the trials with a bound for every task.
 fn bounded(name: PolicyName, shaper: RegulatorName) -> impl Iterator<Item = Trial> {
     let trials = (0..TRIALS).map(move |number| trial(number, name, shaper));
     trials.filter(|trial| trial.assessment.tasks.iter().all(|task| task.response_max.is_some()))
@@ -150,7 +150,7 @@ fn optimistic_bound_behind_a_shaper_is_caught() {
     }
 }
 
-/// The shaper with hard requests in the lane of interactive ones, which has a rate.
+/// Canary: a shaper that puts hard requests in the lane of interactive ones, which has a rate.
 struct HoldsAll<P>(P);
 
 impl<P: Policy> Policy for HoldsAll<P> {
@@ -183,7 +183,8 @@ fn shaper_that_holds_hard_requests_back_is_caught() {
     }
 }
 
-/// Where shaping changes what the proof counted, there is no bound, and it says why.
+/// If shaping changes the requests that the proof counts, there is no bound, and the answer says
+/// why.
 #[test]
 fn what_shaping_breaks_is_not_promised() {
     let base = (0..TRIALS)

@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use tidegate_attach::record::ROOT;
-use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Place};
+use tidegate_attach::{AttachError, AttachParams, Attachment, AttachmentFolder, DetachError};
 use tidegate_report::figures;
 
 use super::arguments::AttachArguments;
@@ -146,11 +146,11 @@ fn arguments_of(arguments: &AttachArguments, log: &Path) -> Vec<OsString> {
 /// Waits until the background process recorded its device and printed its head, or ended.
 fn wait_for_device(child: &mut Child) -> std::io::Result<()> {
     let pid = child.id();
-    let is_its = |place: &Place| {
+    let is_its = |place: &AttachmentFolder| {
         let record = place.record();
         record.is_some_and(|record| record.pid == pid && record.device.is_some())
     };
-    while !Place::all(Path::new(ROOT))?.iter().any(is_its) {
+    while !AttachmentFolder::all(Path::new(ROOT))?.iter().any(is_its) {
         if child.try_wait()?.is_some() {
             break;
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tidegate_attach::record::ROOT;
-use tidegate_attach::{Place, Record};
+use tidegate_attach::{AttachmentFolder, Record};
 use tidegate_report::drive::{AttachedDrive, AttachedReport};
 
 use super::arguments::DetachArguments;
@@ -16,7 +16,8 @@ use crate::show::{self, out};
 
 /// Runs the command.
 pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
-    let places = Place::all(Path::new(ROOT)).map_err(|error| Failure::environment(&error))?;
+    let places =
+        AttachmentFolder::all(Path::new(ROOT)).map_err(|error| Failure::environment(&error))?;
     if arguments.all {
         // A drive that cannot be detached does not prevent detaching the others.
         let results: Vec<_> = places.iter().map(|place| take(place, arguments.force)).collect();
@@ -37,7 +38,7 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-fn is_meant(place: &Place, target: &str) -> bool {
+fn is_meant(place: &AttachmentFolder, target: &str) -> bool {
     let path = Path::new(target);
     let is_its_device = |record: Record| record.device.as_deref() == Some(path);
     place.name() == target
@@ -45,7 +46,7 @@ fn is_meant(place: &Place, target: &str) -> bool {
         || place.record().is_some_and(is_its_device)
 }
 
-fn take(place: &Place, is_forced: bool) -> Result<(), Failure> {
+fn take(place: &AttachmentFolder, is_forced: bool) -> Result<(), Failure> {
     let record = place.record();
     let held = tidegate_attach::detach(place, is_forced).map_err(|error| detach_failure(&error))?;
     show::labelled("Detached", &place.name());
@@ -71,7 +72,7 @@ fn print_end(text: &str) {
     }
 }
 
-fn attached(place: &Place) -> AttachedDrive {
+fn attached(place: &AttachmentFolder) -> AttachedDrive {
     let record = place.record();
     let holders = tidegate_attach::holders(place);
     AttachedDrive {
@@ -86,6 +87,6 @@ fn attached(place: &Place) -> AttachedDrive {
     }
 }
 
-fn device(place: &Place) -> Option<String> {
+fn device(place: &AttachmentFolder) -> Option<String> {
     tidegate_attach::devices(place).first().map(|device| device.display().to_string())
 }

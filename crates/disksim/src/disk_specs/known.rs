@@ -10,7 +10,7 @@ pub(super) const SNEAKY_HITS: [&str; 3] = [
     "Allow sneaky intermediate read hits",
 ];
 
-/// The eight command overheads, in the order of [`Overhead`].
+/// The eight command overheads, in the order of [`Overhead`](tidegate_model::mechanics::Overhead).
 pub(super) const OVERHEADS: [&str; 8] = [
     "Read hit over. after read",
     "Read hit over. after write",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes the replies from what the service shows.
+//! Makes the replies from the service's view.
 
 use std::borrow::Cow;
 
@@ -12,14 +12,14 @@ use super::wire::{
 };
 use crate::service::{Admitted, ChangeError, ExportStatistics, Offer, Refusal, Removed, View};
 
-/// Why something is not done, and what to do instead.
+/// The error of a request, and the user's next step.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) error: Cow<'static, str>,
     pub(super) help: Cow<'static, str>,
-    /// It was understood, and the answer is no.
+    /// Whether the request was valid and the service refused it.
     is_refused: bool,
-    /// What would be admitted instead.
+    /// Changes with which the export would be admitted.
     would_fit: Vec<String>,
 }
 
@@ -31,13 +31,13 @@ impl Fault {
         Self { error: error.into(), help: help.into(), is_refused: false, would_fit: Vec::new() }
     }
 
-    /// Another proof is under way.
+    /// Makes the error for a check while another one runs.
     pub(super) fn busy() -> Self {
         let (error, help) = ("another export is being checked", "try again when that is done");
         Self { is_refused: true, ..Self::new(error, help) }
     }
 
-    /// Why the set of exports stays as it is.
+    /// Makes the error for a change of the exports that failed.
     pub(super) fn of_change(error: ChangeError) -> Self {
         let is_refused = matches!(
             error,
@@ -51,12 +51,12 @@ impl Fault {
             ChangeError::NameTaken { .. } => "give it another name",
             ChangeError::Unknown { .. } => "`status` lists them",
             ChangeError::NeverQuiet { .. } => {
-                "try again when less is asked for, or add it to the serve file and start again"
+                "try again when there is less load, or add it to the serve file and restart the service"
             }
-            ChangeError::UnderWay => "try again when it is done, which takes seconds at most",
-            ChangeError::Ending => "start it again, and ask then",
+            ChangeError::UnderWay => "try again when it is complete, in some seconds",
+            ChangeError::Ending => "start the service again, then repeat the request",
             ChangeError::Ended => return no_answer(),
-            _ => "add it to the serve file, and start again",
+            _ => "add it to the serve file and restart the service",
         };
         match error {
             ChangeError::Refused(Refusal { reason, would_fit, help }) => {
@@ -79,7 +79,7 @@ impl From<Fault> for Failed {
     }
 }
 
-/// Nothing is written to the file.
+/// How long the change lasts: the service does not write to the serve file.
 const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
 
 pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
@@ -119,7 +119,7 @@ fn bounds(offer: &Offer) -> Vec<ExportBound> {
 }
 
 fn no_answer() -> Fault {
-    Fault::new("the service does not answer", "it ended, or its store keeps it: see its log")
+    Fault::new("the service does not answer", "it ended, or its store blocks it: see its log")
 }
 
 fn ns(time: Option<Duration>) -> Option<u64> {
@@ -208,7 +208,7 @@ pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
     })
 }
 
-/// Shares in parts per million.
+/// Quantiles, in parts per million.
 const P50: u32 = 500_000;
 const P99: u32 = 990_000;
 const P999: u32 = 999_000;

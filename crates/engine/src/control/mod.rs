@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The control socket of a service: one JSON object on each line, there and back.
+//! The control socket of a service: one JSON object per line, in both directions.
 //!
 //! ```text
-//!   {"do":"status"}       what is offered, what was proved, whether it still stands
-//!   {"do":"statistics"}   what was seen so far
-//!   {"do":"missed","export":"camera-1"}   its tenant missed a deadline   } heard by regulators
-//!   {"do":"ended","export":"camera-1"}    its stream came to its end     } that this steers
+//!   {"do":"status"}       the exports, their bounds, and whether these still hold
+//!   {"do":"statistics"}   the statistics so far
+//!   {"do":"missed","export":"camera-1"}   its client missed a deadline   } used by regulators
+//!   {"do":"ended","export":"camera-1"}    its stream ended               } that notices steer
 //!   {"do":"check","export":{..}}   would it be admitted? With the keys of an [[export]]
-//!   {"do":"admit","export":{..}}   prove it beside the others, and offer it
-//!   {"do":"remove","export":"camera-1"}   answer what was read of it, then forget it
-//!   {"do":"stop"}         answer everything, then end
+//!   {"do":"admit","export":{..}}   proves it together with the others, and offers it
+//!   {"do":"remove","export":"camera-1"}   completes the calls that were read, then removes it
+//!   {"do":"stop"}         completes all requests, then ends the service
 //! ```
-//! While an export is admitted or removed, which may take seconds, no other is: that is refused at
-//! once; so is a second check while one runs. Everything else is answered meanwhile.
+//! An admission or removal may take seconds. Meanwhile other changes are refused immediately, and
+//! so is a second check while one runs. All other requests get their reply meanwhile.
 //!
-//! Only the socket's owner gets in (mode 0600). What `stop` does is the caller's: a service does
-//! not know who runs it.
+//! Only the socket's owner can connect (mode 0600). The caller defines the effect of `stop`,
+//! because a service does not know which program runs it.
 //!
 //! # Source
-//! The two notices are the calls of missed-deadline notification, in which streams that read a
-//! shared disk through a file system tell it how they are served.
+//! The two notices are the calls of missed-deadline notification, with which streams that read a
+//! shared disk through a file system report how they are served.
 
 mod answers;
 #[cfg(any(test, feature = "harness"))]
@@ -43,21 +43,21 @@ use self::wire::{AdmittedExport, Done, Failed, Heard, Noted, RemovedExport};
 use crate::peers::{Answer, LogSink, PathListener, Peers, Protocol, Refusal, Reply};
 use crate::service::View;
 
-/// The longest line of a request.
+/// The longest line of a request, in bytes.
 const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// A control socket that is open; dropping it closes it.
+/// An open control socket; closed when dropped.
 #[derive(Debug)]
 pub struct Control {
     _peers: Peers,
 }
 
 impl Control {
-    /// Opens a control socket at `path` for a service. `stop` is called when somebody asks for
-    /// the end, on the control socket's thread, and should not wait for it.
+    /// Opens a control socket at `path` for a service. It calls `stop` on its own thread when a
+    /// peer requests the end; `stop` must not wait for the end.
     ///
     /// # Errors
-    /// When there can be no socket at that path, or no thread.
+    /// If the socket cannot be created at that path, or no thread can be started.
     pub fn open(
         path: &Path,
         view: View,
@@ -70,8 +70,8 @@ impl Control {
     }
 }
 
-/// Answers one request as the control socket does, for programs that have the service in
-/// themselves. Ending it is theirs: `stop` is refused.
+/// Replies to one request as the control socket does, for programs that contain the service. `stop`
+/// is refused: the program ends the service itself.
 pub fn ask(view: &View, request: &[u8]) -> String {
     let mut protocol = ControlProtocol::new(view.clone(), None);
     let answer = match protocol.answer(request) {
@@ -81,12 +81,12 @@ pub fn ask(view: &View, request: &[u8]) -> String {
     String::from_utf8_lossy(answer.bytes.trim_ascii_end()).into_owned()
 }
 
-/// What answers requests.
+/// The protocol of the control socket.
 struct ControlProtocol {
     view: View,
-    /// Ends the server; none runs this service where there is none.
+    /// Ends the server; `None` if no server runs this service.
     stop: Option<Box<dyn Fn() + Send>>,
-    /// Held while an export is checked: proofs take their time, and one runs at once.
+    /// Held while an export is checked, because a check takes long and only one may run.
     checking: Arc<Mutex<()>>,
 }
 
@@ -115,8 +115,8 @@ impl ControlProtocol {
     fn stop(&self) -> Result<Noted, Fault> {
         let Some(stop) = &self.stop else {
             return Err(Fault::new(
-                "no server runs this service, so none can be stopped",
-                "the program that opened it closes it",
+                "no server runs this service, so `stop` is not possible",
+                "end it in the program that opened it",
             ));
         };
         stop();
@@ -142,12 +142,15 @@ impl Protocol for ControlProtocol {
     fn refusal(&self, why: Refusal) -> Vec<u8> {
         let fault = match why {
             Refusal::Long => {
-                Fault::new("a line of more than 64 KiB", "end each request with a new line")
+                Fault::new("the line exceeds 64 KiB", "end each request with a new line")
             }
-            Refusal::Slow => {
-                Fault::new("no whole line within 10 s", "connect when there is something to ask")
+            Refusal::Slow => Fault::new(
+                "no complete line within 10 s",
+                "connect, then send a request immediately",
+            ),
+            Refusal::Crowded => {
+                Fault::new("too many connections", "close some, or try again later")
             }
-            Refusal::Crowded => Fault::new("too many peers at once", "close others, or try later"),
         };
         line(&Failed::from(fault))
     }
@@ -160,11 +163,11 @@ fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Heard, Fault> {
     if export.spec().contract.is_none() {
         return Err(Fault::new(
             "an export without a contract has no deadlines",
-            "name one that has a contract",
+            "name an export with a contract",
         ));
     }
     export.notice(kind);
-    // Who reports is to know whether that changes anything.
+    // Tells the peer whether notices have an effect.
     Ok(Heard { is_heard: view.hears_notices() })
 }
 
@@ -189,7 +192,7 @@ fn now(found: Result<impl Serialize, Fault>) -> Reply {
     Reply::Now(answer(found))
 }
 
-/// What may take its time.
+/// A reply that may take long.
 fn later<T: Serialize + 'static>(job: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Reply {
     Reply::Later(Box::new(move || answer(job())))
 }

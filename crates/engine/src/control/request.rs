@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What may be asked, as it is written.
+//! Parses the requests of the control socket.
 
 use serde_json::Value;
 use tidegate_model::{NewExport, ServeFile};
@@ -7,7 +7,7 @@ use tidegate_model::{NewExport, ServeFile};
 use super::answers::Fault;
 use super::wire::Asked;
 
-/// What a peer asks.
+/// A peer's request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
     Status,
@@ -18,7 +18,7 @@ pub(super) enum Request {
     Ended {
         export: String,
     },
-    /// Would it be admitted?
+    /// Asks whether the export would be admitted.
     Check {
         export: Box<NewExport>,
     },
@@ -35,15 +35,15 @@ const EXAMPLE: &str = "write for example {\"do\":\"status\"}";
 const VERBS: &str = "write one of status, statistics, missed, ended, check, admit, remove, stop";
 
 impl Request {
-    /// Reads one line.
+    /// Parses one line.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Fault> {
         let line = line.trim_ascii();
-        // A list of the fields in their order would be read as an object.
+        // serde would read a list of the fields in their order as an object.
         if line.first() != Some(&b'{') {
             return Err(Fault::new("a request is one JSON object on one line", EXAMPLE));
         }
         let raw: Asked = serde_json::from_slice(line)
-            .map_err(|error| Fault::new(format!("no request: {error}"), EXAMPLE))?;
+            .map_err(|error| Fault::new(format!("not a valid request: {error}"), EXAMPLE))?;
         match (raw.verb.as_str(), raw.export) {
             ("missed", export) => Ok(Self::Missed { export: name("missed", export)? }),
             ("ended", export) => Ok(Self::Ended { export: name("ended", export)? }),
@@ -51,12 +51,12 @@ impl Request {
             ("check", export) => Ok(Self::Check { export: new_export(export)? }),
             ("admit", export) => Ok(Self::Admit { export: new_export(export)? }),
             ("status" | "statistics" | "stop", Some(_)) => {
-                Err(Fault::new("this is about all exports", "leave `export` out"))
+                Err(Fault::new("this request is about all exports", "leave `export` out"))
             }
             ("status", None) => Ok(Self::Status),
             ("statistics", None) => Ok(Self::Statistics),
             ("stop", None) => Ok(Self::Stop),
-            _ => Err(Fault::new("it is not known how to do that", VERBS)),
+            _ => Err(Fault::new("unknown request", VERBS)),
         }
     }
 }
@@ -65,19 +65,19 @@ fn name(verb: &str, export: Option<Value>) -> Result<String, Fault> {
     match export {
         Some(Value::String(name)) => Ok(name),
         _ => Err(Fault::new(
-            "about which export is not said",
+            "the request does not name an export",
             format!("add its name: {{\"do\":\"{verb}\",\"export\":\"NAME\"}}"),
         )),
     }
 }
 
-/// An export with the keys and units of a serve file's `[[export]]`.
+/// Parses an export with the keys and units of a serve file's `[[export]]`.
 fn new_export(export: Option<Value>) -> Result<Box<NewExport>, Fault> {
     let Some(export @ Value::Object(_)) = export else {
-        return Err(Fault::new("what is asked for is not said", ADMIT_EXAMPLE));
+        return Err(Fault::new("the request does not describe the export", ADMIT_EXAMPLE));
     };
     let table: toml::Table = serde_json::from_value(export)
-        .map_err(|error| Fault::new(format!("no export: {error}"), ADMIT_EXAMPLE))?;
+        .map_err(|error| Fault::new(format!("not a valid export: {error}"), ADMIT_EXAMPLE))?;
     let new = ServeFile::parse_export(&table.to_string());
     new.map(Box::new).map_err(|error| {
         let help = error.help.unwrap_or_else(|| ADMIT_EXAMPLE.to_owned());
@@ -108,14 +108,14 @@ mod tests {
             ("{\"do\":\"status\"} {}", "trailing"),
             ("{\"do\":\"status\",\"do\":\"stop\"}", "duplicate"),
             ("{\"do\":\"status\",\"now\":1}", "unknown field"),
-            ("{\"do\":\"Stop\"}", "not known"),
+            ("{\"do\":\"Stop\"}", "unknown request"),
             ("{\"do\":7}", "invalid type"),
-            ("{\"do\":\"missed\"}", "which export"),
+            ("{\"do\":\"missed\"}", "does not name"),
             ("{\"do\":\"stop\",\"export\":\"a\"}", "all exports"),
-            ("{\"do\":\"remove\"}", "which export"),
-            ("{\"do\":\"remove\",\"export\":{\"name\":\"a\"}}", "which export"),
-            ("{\"do\":\"admit\",\"export\":\"a\"}", "what is asked for"),
-            ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":null}}", "no export"),
+            ("{\"do\":\"remove\"}", "does not name"),
+            ("{\"do\":\"remove\",\"export\":{\"name\":\"a\"}}", "does not name"),
+            ("{\"do\":\"admit\",\"export\":\"a\"}", "does not describe"),
+            ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":null}}", "not a valid export"),
             ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":\"1MiB\"}}", "count on"),
             ("{\"do\":\"check\",\"export\":{\"name\":\"a\",\"sise\":\"1MiB\"}}", "unknown field"),
         ] {
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(terms.beyond, tidegate_model::Beyond::BestEffort);
     }
 
-    /// What looks like a request: pieces of them in any order.
+    /// Makes byte strings that resemble requests: pieces of requests in any order.
     fn pieces() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just("{".to_owned()),
@@ -158,7 +158,8 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: no bytes make it panic, and what it takes is what was said.
+        /// Goal: no bytes make it panic, and an accepted request is the one that was written.
+        /// Method: random bytes and pieces of requests.
         #[test]
         fn any_bytes_are_answered(line in prop_oneof![
             prop::collection::vec(any::<u8>(), 0..200),

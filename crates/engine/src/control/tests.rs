@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A control socket on a service of a simulated drive, asked as a program would.
+//! Goal: the control socket replies correctly and does not disturb clients. Method: a service on a
+//! simulated drive, used by a program's means.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -16,7 +17,7 @@ use crate::serve::Prepared;
 use crate::service::Service;
 use crate::service::harness::drive_file;
 
-/// On a drive whose batches take what its table says, and no longer.
+/// A serve file for a drive whose batches take exactly the times of its table.
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
@@ -44,7 +45,7 @@ impl Bench {
         Self::named("camera")
     }
 
-    /// With another name for the export that has a contract.
+    /// Makes a bench with another name for the export with a contract.
     pub(crate) fn named(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("serve.toml");
@@ -78,7 +79,7 @@ impl Bench {
         answer(&stream)
     }
 
-    /// The statistics, once they say what is expected: they may be a fifth of a second old.
+    /// Returns the statistics once they match; they may be a fifth of a second old.
     fn statistics(&self, is_expected: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
@@ -140,7 +141,7 @@ fn notices_are_of_exports_with_a_contract() {
     let bench = Bench::new();
     for verb in ["missed", "ended"] {
         let said = bench.ask(&format!("{{\"do\":\"{verb}\",\"export\":\"camera\"}}"));
-        // No regulator of this service is steered by notices, and that is said.
+        // No regulator of this service is steered by notices, and the reply says so.
         assert_eq!(said, serde_json::json!({ "ok": true, "is_heard": false }));
         for other in ["rest", "nobody"] {
             let said = bench.ask(&format!("{{\"do\":\"{verb}\",\"export\":\"{other}\"}}"));
@@ -156,7 +157,7 @@ fn stop_is_the_callers_and_is_answered() {
     let bench = Bench::new();
     assert_eq!(bench.ask("{\"do\":\"stop\"}"), serde_json::json!({ "ok": true }));
     assert_eq!(bench.stops.load(Ordering::Relaxed), 1);
-    // Until the caller ends it, the service serves.
+    // The service continues until the caller ends it.
     bench.service.export("rest").unwrap().read(0, &mut [0; 512]).unwrap();
 }
 
@@ -186,8 +187,8 @@ fn a_service_that_ended_is_said_to_have() {
     drop(control);
 }
 
-/// Goal: a host that comes late breaks a promise too, though the drive kept its table. Method: a
-/// response above its bound, written into what was seen.
+/// Goal: a late host also degrades a bound, although the drive kept its table. Method: insert a
+/// response above its bound into the statistics.
 #[test]
 fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     let bench = Bench::new();
@@ -200,9 +201,9 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));
 }
 
-/// Goal: peers that ask for all they can delay no client. Method: ten of them without pause
-/// while a client measures; the drive takes 1 ms, and the slowest of 50 calls may take ten times
-/// that on a busy machine, not the seconds that ten peers' answers would.
+/// Goal: peers that send requests without pause do not delay clients. Method: ten of them while a
+/// client measures; the drive takes 1 ms. On a busy machine the slowest of 50 calls may take ten
+/// times that, but not the seconds that ten peers' replies would.
 #[test]
 fn peers_that_ask_without_end_do_not_delay_clients() {
     let bench = Bench::new();
@@ -253,7 +254,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(bench.service.export("second").is_none());
     let said = bench.ask(&second("admit", 1));
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
-    // Behind the two of the file, and the bounds of both contracts are those of the new set.
+    // It is placed after the file's two exports, and both contracts have the new set's bounds.
     assert_eq!(said["offset_bytes"], 2 << 20);
     let bounds = bench.service.bounds();
     assert!(bounds[0].unwrap() > before && bounds[2].is_some(), "{bounds:?}");
@@ -261,7 +262,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(said["note"].as_str().unwrap().contains("serve file"), "{said}");
     let export = bench.service.export("second").unwrap();
     export.write(0, &[9; 4096], true).unwrap();
-    // The others did not notice, and statistics know of it.
+    // The other exports are not affected, and the statistics include the new one.
     bench.service.export("camera").unwrap().write(0, &[1; 4096], false).unwrap();
     let seen = bench.statistics(|seen| seen["exports"][2]["requests"] == 1);
     assert_eq!(seen["exports"][2]["tokens_max"], 1);
@@ -275,7 +276,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert_eq!(bench.service.bounds()[0], Some(before));
     assert!(bench.service.export("second").is_none());
     assert_eq!(export.read(0, &mut [0; 4096]), Err(crate::service::CallError::Removed));
-    // Its place is free, what it wrote is still there, and whoever held on to it gets nothing.
+    // Its range is free, its data is still there, and the old handle gets no data.
     let again = bench.ask(&second("admit", 1));
     assert_eq!((&again["ok"], &again["offset_bytes"]), (&true.into(), &(2 << 20).into()));
     let mut found = [0; 4096];
@@ -293,9 +294,9 @@ fn what_cannot_be_proved_is_not_admitted_and_what_would_fit_is_said() {
     assert!(said["error"].as_str().unwrap().contains("second"), "{said}");
     let fits: Vec<&str> =
         said["would_fit"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(fits.iter().any(|fit| fit.contains("of its requests a period")), "{fits:?}");
+    assert!(fits.iter().any(|fit| fit.contains("requests per period")), "{fits:?}");
     assert_eq!((bench.service.bounds(), bench.service.exports().len()), (before, 2));
-    // What is said to fit does; one request more does not.
+    // The suggested number is admitted; one request more is not.
     let most = fits[0].split(' ').find_map(|word| word.parse::<u32>().ok()).unwrap();
     assert_eq!(bench.ask(&second("check", most + 1))["ok"], false);
     assert_eq!(bench.ask(&second("admit", most))["ok"], true, "{most}");
@@ -312,16 +313,16 @@ fn what_has_no_place_or_no_name_is_refused() {
     for (keys, why) in [
         (r#""name":"camera","size":"1MiB""#, "`camera` already"),
         (r#""name":"a","size":"1MiB","offset":"1MiB""#, "overlap `rest`"),
-        (r#""name":"a","size":"100GiB""#, "the store ends"),
-        (r#""name":"a","share":"whole""#, "writes over all others"),
-        (r#""name":"a","size":"1001B""#, "no multiple"),
-        (r#""name":"","size":"1MiB""#, "a name that"),
+        (r#""name":"a","size":"100GiB""#, "exceed the store"),
+        (r#""name":"a","share":"whole""#, "overwrites all other exports"),
+        (r#""name":"a","size":"1001B""#, "not a multiple"),
+        (r#""name":"","size":"1MiB""#, "the name is"),
     ] {
         let (is_ok, error) = admit(keys);
         assert!(!is_ok && error.contains(why), "{keys}: {error}");
     }
     assert_eq!(admit(r#""name":"b","size":"1MiB","weight":4"#), (true, String::new()));
-    // The gap that it leaves is the next place.
+    // The removed export's range is the next free one.
     assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"rest\"}")["ok"], true);
     assert_eq!(admit(r#""name":"c","size":"512KiB""#), (true, String::new()));
     let placed = bench.service.exports();
@@ -330,7 +331,7 @@ fn what_has_no_place_or_no_name_is_refused() {
         let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
         assert_eq!(said["ok"], false, "{said}");
     }
-    // Down to nobody, and up again.
+    // Removes all exports, then admits one again.
     for name in ["b", "camera", "c"] {
         let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
         assert_eq!(said["is_free"], true, "{said}");
@@ -340,7 +341,7 @@ fn what_has_no_place_or_no_name_is_refused() {
     bench.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
 }
 
-/// Who writes something wrong is to be told apart from who is told no.
+/// A refusal of the service must be distinguishable from a faulty request.
 #[test]
 fn a_refusal_is_no_fault_of_the_request() {
     use super::answers::Fault;
@@ -363,8 +364,8 @@ fn a_refusal_is_no_fault_of_the_request() {
     }
 }
 
-/// Goal: a check keeps nobody waiting but who asks for it, and one runs at once. Canary: the same
-/// request is carried out when the other is done.
+/// Goal: only the peer that requests a check waits for it, and one check runs at a time. Canary:
+/// the same request succeeds after the other check.
 #[test]
 fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
     use super::ControlProtocol;
@@ -374,7 +375,7 @@ fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
     let checking = protocol.checking.clone();
     let mut said = || {
         let Reply::Later(job) = protocol.answer(second("check", 1).as_bytes()) else {
-            panic!("everybody waits for it");
+            panic!("the check blocks the protocol");
         };
         serde_json::from_slice::<Value>(&job().bytes).unwrap()
     };
@@ -410,8 +411,8 @@ fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
     service.admit(&contract(1)).unwrap();
 }
 
-/// Goal: changes without pause, from two sides, while clients of all exports go on; every call is
-/// answered, and nobody gets data of another.
+/// Goal: every call completes and no export gets another one's data during changes without pause.
+/// Method: admit and remove an export while clients of all exports continue.
 #[test]
 fn clients_go_on_while_exports_come_and_go() {
     let bench = Bench::new();
@@ -444,7 +445,8 @@ fn clients_go_on_while_exports_come_and_go() {
     });
 }
 
-/// Goal: a trim is carried out while nobody has a contract, and is a hint from then on.
+/// Goal: a trim is executed only while no export has a contract. Method: remove and admit a
+/// contract.
 #[test]
 fn trims_cost_no_contract_anything() {
     let bench = Bench::new();

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The lines of the control socket as types: the service writes them and its clients read them,
-//! so a field cannot be renamed on one side only. Names end in their unit, a qualifier behind it.
+//! The lines of the control socket as types: the service writes them and its clients read them, so
+//! a field cannot be renamed on one side only. A field's name ends in its unit, then a qualifier.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A request: what to do, and about which export.
+/// A request: its verb, and the export concerned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// One of the verbs, as `status`.
+    /// The verb, for example `status`.
     #[serde(rename = "do")]
     pub verb: String,
-    /// A name; the whole of an export that is checked or admitted.
+    /// The export's name; for a check or an admission, the whole export.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub export: Option<Value>,
 }
@@ -21,13 +21,13 @@ pub struct Asked {
 /// Reads a reply of the service.
 ///
 /// # Errors
-/// When the line is no reply, or not the one that is expected.
+/// If the line is not a reply, or not the expected one.
 pub fn read<T: DeserializeOwned>(line: &str) -> Result<Result<T, Failed>, serde_json::Error> {
     let Outcome { ok } = serde_json::from_str(line)?;
     Ok(if ok { Ok(serde_json::from_str(line)?) } else { Err(serde_json::from_str(line)?) })
 }
 
-/// Whether a line is a reply of a service, of whatever version.
+/// Returns whether a line is a reply of a service of any version.
 pub fn is_reply(line: &str) -> bool {
     serde_json::from_str::<Outcome>(line).is_ok()
 }
@@ -37,7 +37,7 @@ struct Outcome {
     ok: bool,
 }
 
-/// A reply that says yes: `"ok":true`, then its fields.
+/// A successful reply: `"ok":true`, then its fields.
 #[derive(Serialize)]
 pub(super) struct Done<T> {
     ok: bool,
@@ -51,236 +51,236 @@ impl<T> Done<T> {
     }
 }
 
-/// Why something is not done, and what to do instead.
+/// The error of a request, and the user's next step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// False.
+    /// Always false.
     pub ok: bool,
-    /// What is wrong.
+    /// The error.
     pub error: String,
-    /// What to do about it; empty where nothing helps.
+    /// The user's next step; empty if there is none.
     pub help: String,
-    /// Whether the request was understood, and the answer is no.
+    /// Whether the request was valid and the service refused it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_refused: bool,
-    /// What would be admitted instead.
+    /// Changes with which the export would be admitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub would_fit: Vec<String>,
 }
 
-/// A reply without figures.
+/// A reply without fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {}
 
-/// The reply to a notice of a tenant.
+/// The reply to a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heard {
-    /// Whether a regulator of this service is steered by notices.
+    /// Whether notices steer a regulator of this service.
     pub is_heard: bool,
 }
 
-/// What is offered, and whether what was proved still stands.
+/// The exports, and whether their bounds still hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// The version of the service.
+    /// The service's version.
     pub version: String,
-    /// The name of its policy.
+    /// The policy's name.
     pub policy: String,
-    /// Whether a regulator is steered by notices.
+    /// Whether notices steer a regulator of this service.
     pub hears_notices: bool,
-    /// How long the service has run.
+    /// The time since the service started.
     pub uptime_ns: u64,
-    /// What the kernel granted it.
+    /// The real-time settings that the kernel granted.
     pub real_time: RealTimeStatus,
-    /// Whether a bound was exceeded, or the drive broke its table.
+    /// Whether a bound was exceeded, or the drive exceeded its table.
     pub is_degraded: bool,
-    /// Every export.
+    /// All exports.
     pub exports: Vec<ExportStatus>,
 }
 
 /// The real-time scheduling of a service.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealTimeStatus {
-    /// Whether everything that was asked for was granted.
+    /// Whether all requested settings were granted.
     pub is_granted: bool,
-    /// In a sentence.
+    /// A sentence about them.
     pub text: String,
 }
 
-/// What was agreed for one export.
+/// An export's range, contract and bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportStatus {
     /// Its name.
     pub name: String,
-    /// Where it begins on the store.
+    /// The start of its range in the store.
     pub offset_bytes: u64,
     /// Its size.
     pub size_bytes: u64,
     /// Whether it refuses writes.
     pub is_read_only: bool,
-    /// Its contract; none for best effort.
+    /// Its contract; `None` for best effort.
     pub contract: Option<ContractStatus>,
-    /// Its proven response time; none where nothing is proven.
+    /// Its proved bound on the response time; `None` if nothing is proved.
     pub bound_ns: Option<u64>,
-    /// Its share of best effort.
+    /// Its weight among best effort.
     pub weight: u32,
-    /// The most that it may move as best effort.
+    /// The limit of its best-effort throughput.
     pub limit_bytes_per_s: Option<u64>,
-    /// Whether its guarantee no longer stands.
+    /// Whether its bound no longer holds.
     pub is_degraded: bool,
-    /// Requests that the drive did not carry out.
+    /// The number of requests that the drive failed.
     pub failed: u64,
 }
 
 /// The terms of a contract.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContractStatus {
-    /// Requests in each period.
+    /// The number of requests per period.
     pub requests: u32,
     /// The period.
     pub period_ns: u64,
-    /// The deadline of each request.
+    /// The relative deadline of each request.
     pub deadline_ns: u64,
     /// The size of the largest request.
     pub size_bytes_max: u64,
-    /// `read` or `write`; none where both are agreed.
+    /// `read` or `write`; `None` if the contract covers both.
     pub op: Option<String>,
-    /// What becomes of requests beyond the contract: `wait` or `best-effort`.
+    /// How requests beyond the contract are treated: `wait` or `best-effort`.
     pub beyond: String,
 }
 
-/// What was seen so far.
+/// The statistics so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// How long the service had run.
+    /// The time since the service started.
     pub uptime_ns: u64,
-    /// Whether a bound was exceeded, or the drive broke its table.
+    /// Whether a bound was exceeded, or the drive exceeded its table.
     pub is_degraded: bool,
-    /// Every export.
+    /// All exports.
     pub exports: Vec<ExportFigures>,
     /// The drive.
     pub drive: DriveFigures,
 }
 
-/// What was seen of one export. Responses are those that the contract's bound speaks of; of best
-/// effort, all.
+/// An export's statistics. Response times are those that the contract's bound limits; for best
+/// effort, of all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportFigures {
     /// Its name.
     pub name: String,
-    /// Requests that were answered.
+    /// The number of completed requests.
     pub requests: u64,
-    /// Those of them that were served as best effort.
+    /// The number of these that were served as best effort.
     pub requests_best_effort: u64,
-    /// Those that missed their deadline.
+    /// The number that missed their deadline.
     pub misses: u64,
-    /// Those that exceeded their bound.
+    /// The number that exceeded their bound.
     pub exceeded: u64,
-    /// Those that did although the drive kept its table.
+    /// The number whose excess the lateness of drive and host does not explain.
     pub unexplained: u64,
-    /// Those beyond the contract.
+    /// The number beyond the contract.
     pub beyond: u64,
-    /// Those that the drive did not carry out.
+    /// The number that the drive failed.
     pub failed: u64,
-    /// Those that are not answered yet.
+    /// The number that are not complete.
     pub outstanding: u64,
-    /// How many more may come within the contract now.
+    /// The number of further requests that the contract allows now.
     pub tokens: u32,
-    /// How many may come at once at most; 0 without a contract.
+    /// The largest number that the contract allows at once; 0 without a contract.
     pub tokens_max: u32,
-    /// Bytes read and written.
+    /// The number of bytes read and written.
     pub transferred_bytes: u64,
-    /// Flushes.
+    /// The number of flushes and durable writes.
     pub flushes: u64,
-    /// The shortest response.
+    /// The shortest response time.
     pub response_ns_min: Option<u64>,
-    /// The mean of all responses.
+    /// The mean response time.
     pub response_ns_mean: Option<u64>,
-    /// Their median.
+    /// The median response time.
     pub response_ns_p50: Option<u64>,
-    /// Their quantile of 99 %.
+    /// The 99 % quantile of the response times.
     pub response_ns_p99: Option<u64>,
-    /// Their quantile of 99.9 %.
+    /// The 99.9 % quantile of the response times.
     pub response_ns_p999: Option<u64>,
-    /// The longest response.
+    /// The longest response time.
     pub response_ns_max: Option<u64>,
-    /// The proven response time.
+    /// The proved bound on the response time.
     pub bound_ns: Option<u64>,
-    /// The deadline of the contract.
+    /// The contract's relative deadline.
     pub deadline_ns: Option<u64>,
-    /// Whether its guarantee no longer stands.
+    /// Whether its bound no longer holds.
     pub is_degraded: bool,
 }
 
-/// What was seen of the drive.
+/// The drive's statistics.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriveFigures {
-    /// Requests on the drive.
+    /// The number of requests in flight.
     pub in_flight: u64,
-    /// Batches that can be compared with its table.
+    /// The number of batches compared with the drive's table.
     pub batches: u64,
-    /// Their median time.
+    /// The median batch time.
     pub batch_ns_p50: Option<u64>,
-    /// The longest.
+    /// The longest batch time.
     pub batch_ns_max: Option<u64>,
-    /// Those that took longer than the table says.
+    /// The number of batches that took longer than the table allows.
     pub overruns: u64,
-    /// By how much all of them did.
+    /// The sum of all overruns.
     pub overrun_ns_sum: u64,
-    /// By how much the worst did.
+    /// The largest overrun.
     pub overrun_ns_max: u64,
-    /// How often nothing came back for seconds.
+    /// The number of times that the drive completed nothing for seconds.
     pub stalls: u64,
 }
 
-/// An export that is admitted, or would be, and what every export is promised then.
+/// An export that is admitted, or would be, and all bounds with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmittedExport {
     /// Its name.
     pub export: String,
-    /// Where it begins on the store.
+    /// The start of its range in the store.
     pub offset_bytes: u64,
     /// Its size.
     pub size_bytes: u64,
     /// The policy's name.
     pub policy: String,
-    /// What each export is promised.
+    /// The bounds of all exports.
     pub bounds: Vec<ExportBound>,
-    /// How long that holds.
+    /// How long the change lasts.
     pub note: String,
 }
 
-/// An export that was removed, what it got, and what every other export is promised then.
+/// An export that was removed, its statistics, and the other exports' bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemovedExport {
     /// Its name.
     pub export: String,
-    /// Whether its place on the store and its share of the drive can be used already.
+    /// Whether its range of the store and its share of the drive are free.
     pub is_free: bool,
-    /// Requests that were answered.
+    /// The number of completed requests.
     pub requests: u64,
-    /// Those that missed their deadline.
+    /// The number that missed their deadline.
     pub misses: u64,
-    /// The longest response.
+    /// The longest response time.
     pub response_ns_max: Option<u64>,
-    /// Requests that were not answered.
+    /// The number of requests that were not completed.
     pub unanswered: u64,
     /// The policy's name.
     pub policy: String,
-    /// What each other export is promised.
+    /// The bounds of the other exports.
     pub bounds: Vec<ExportBound>,
-    /// How long that holds.
+    /// How long the change lasts.
     pub note: String,
 }
 
-/// What one export is promised.
+/// One export's bound and deadline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportBound {
     /// Its name.
     pub name: String,
-    /// Its proven response time.
+    /// Its proved bound on the response time.
     pub bound_ns: Option<u64>,
-    /// The deadline of its contract.
+    /// Its contract's relative deadline.
     pub deadline_ns: Option<u64>,
 }
 
@@ -288,7 +288,7 @@ pub struct ExportBound {
 mod tests {
     use super::*;
 
-    /// Goal: a field that one side does not know is a fault, and never a zero.
+    /// Goal: a field that one side does not know is an error, never a zero. Method: rename a field.
     #[test]
     fn a_reply_without_an_expected_field_is_refused() {
         let heard = "{\"ok\":true,\"is_heard\":true,\"more\":1}";

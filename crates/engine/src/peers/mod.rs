@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Peers that ask, on a thread of its own: whatever they do, it costs no more than this.
+//! Serves peers on a separate thread, with bounded cost for any behaviour of the peers.
 //!
 //! ```text
-//!   connect --> reading --a request is complete--> answering --written--> reading ..
+//!   connect --> reading --a request is complete--> replying --written--> reading ..
 //!                  |                                   |
-//!                  +-- too long, too slow, too many ---+--> told why, as far as it reads --> gone
+//!                  +-- too long, too slow, too many ---+--> refusal, if it reads --> closed
 //! ```
 //! # Bound
-//! One thread; [`PEERS_MAX`] peers; of each one request of at most `REQUEST_MAX` bytes and one
-//! answer. A peer that did not send a whole request, or read its answer, for [`PATIENCE`] is let
-//! go. It is answered [`PACE`] apart, so that it can take neither this thread nor the service's.
-//! What takes long ([`Reply::Later`]) is done on a thread of its own, and nobody else waits for it.
+//! One thread; [`PEERS_MAX`] peers; of each peer one request of at most `REQUEST_MAX` bytes and one
+//! reply. A peer that does not complete a request, or read its reply, within [`PATIENCE`] is
+//! disconnected. Replies to one peer are at least [`PACE`] apart, so that it cannot use up this
+//! thread or the service's. A long operation ([`Reply::Later`]) runs on its own thread, and no
+//! other peer waits for it.
 
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
@@ -33,42 +34,42 @@ use tidegate_device::Waker;
 pub(crate) use self::listener::{Listener, PathListener, PortListener};
 use self::peer::{Fate, Peer};
 
-/// Peers at once.
+/// The largest number of concurrent peers.
 pub(crate) const PEERS_MAX: usize = 32;
 
-/// How long a peer may take for a request, and for reading an answer.
+/// The time that a peer may take to send a request or to read a reply.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Between two answers to the same peer, at least.
+/// The shortest time between two replies to the same peer.
 const PACE: Duration = Duration::from_millis(2);
 
-/// How often the listener is checked.
+/// The interval between two checks of the listener.
 const TICK: Duration = Duration::from_secs(1);
 
-/// How long no peer is accepted after the process had no descriptor for one.
+/// The time without accepting peers after the process had no file descriptor left.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// The thread needs little, and its stack may be locked into memory.
+/// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Takes lines of the log; called from several threads.
+/// Receives log lines; called from several threads.
 pub type LogSink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What is to be sent back.
+/// The bytes to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) bytes: Vec<u8>,
-    /// Nothing follows.
+    /// Whether the connection is closed after them.
     pub(crate) is_last: bool,
 }
 
-/// What takes long.
+/// A long operation.
 pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
 
-/// What comes of a request.
+/// The reply to a request.
 pub(crate) enum Reply {
     Now(Answer),
-    /// Its peer waits for it, and nobody else does.
+    /// Only the peer itself waits for it.
     Later(Job),
 }
 
@@ -78,33 +79,33 @@ impl From<Answer> for Reply {
     }
 }
 
-/// Why a peer is let go.
+/// Why a peer is disconnected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Its request is.
+    /// Its request is too long.
     Long,
-    /// Its request does not come.
+    /// Its request does not arrive in time.
     Slow,
-    /// There are too many.
+    /// There are too many peers.
     Crowded,
 }
 
-/// What peers and we talk.
+/// A protocol of requests and replies.
 pub(crate) trait Protocol: Send + 'static {
-    /// The longest request.
+    /// The longest request in bytes.
     const REQUEST_MAX: usize;
 
-    /// Where the first request in `input` ends; nothing before `scanned` ends one.
+    /// Returns the end of the first request in `input`; no request ends before `scanned`.
     fn end(input: &[u8], scanned: usize) -> Option<usize>;
 
-    /// Does what is asked.
+    /// Executes a request.
     fn answer(&mut self, request: &[u8]) -> Reply;
 
-    /// Says why.
+    /// Returns the refusal to send.
     fn refusal(&self, why: Refusal) -> Vec<u8>;
 }
 
-/// Peers being answered; dropping it ends that.
+/// The thread that serves the peers; dropping this ends it.
 #[derive(Debug)]
 pub(crate) struct Peers {
     waker: Waker,
@@ -113,7 +114,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// Answers whoever comes through `listener`.
+    /// Starts to serve the peers that connect to `listener`.
     pub(crate) fn start<D: Listener, P: Protocol>(
         name: &str,
         listener: D,
@@ -143,7 +144,7 @@ impl Drop for Peers {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
         self.waker.wake();
-        // Dropped by what a request asked for, it cannot wait for itself.
+        // If the service thread itself drops this, it cannot join itself.
         if let Some(thread) = self.thread.take()
             && thread.thread().id() != std::thread::current().id()
         {
@@ -152,13 +153,13 @@ impl Drop for Peers {
     }
 }
 
-/// The thread's own.
+/// The state of the thread.
 struct Room<D: Listener, P> {
     listener: D,
     protocol: P,
     say: LogSink,
     peers: Vec<Peer<D::Stream>>,
-    /// Nobody is let in until then.
+    /// No peer is accepted before this instant.
     muted_until: Option<Instant>,
     next_look: Instant,
 }
@@ -168,7 +169,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
         while !is_ending.load(Ordering::Acquire) {
             self.wait(waker);
             let now = Instant::now();
-            // Those who left make room first.
+            // Disconnected peers make room first.
             let protocol = &mut self.protocol;
             self.peers.retain_mut(|peer| {
                 let fate = peer.turn(now, protocol);
@@ -178,17 +179,17 @@ impl<D: Listener, P: Protocol> Room<D, P> {
                 fate == Fate::Stays
             });
             self.let_in(now);
-            // Those who wait before the listener are in: it may be another one from here on.
+            // Waiting peers are accepted before the check, which may replace the listener.
             if now >= self.next_look {
                 self.listener.look(&*self.say);
                 self.next_look = now + TICK;
             }
         }
-        // What was answered last, for example that it ends, is sent as far as it can be.
+        // Sends the last replies, for example to `stop`, as far as possible.
         self.peers.iter_mut().for_each(Peer::part);
     }
 
-    /// Blocks until somebody wants something, or it is time for something.
+    /// Blocks until an event or the next deadline.
     fn wait(&self, waker: &Waker) {
         let now = Instant::now();
         let is_open = self.muted_until.is_none_or(|until| until <= now);
@@ -204,7 +205,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
                 polled.push(PollFd::from_borrowed_fd(peer.stream.as_fd(), flags));
             }
         }
-        // A nanosecond more: what is due then is due when it wakes.
+        // One nanosecond more, so that a deadline has passed when the thread wakes.
         let mut time = until.saturating_duration_since(now) + Duration::from_nanos(1);
         if !waker.prepare_to_sleep() {
             time = Duration::ZERO;
@@ -213,7 +214,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: i64::from(time.subsec_nanos()),
         };
-        // Whatever ends it, everything is looked at.
+        // Everything is checked after any kind of end.
         if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
             waker.clear_event();
         }
@@ -225,7 +226,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
             return;
         }
         self.muted_until = None;
-        // No more in one turn than there may be: those who are here wait for it.
+        // At most as many per iteration as there may be peers, because the others wait meanwhile.
         for _ in 0..PEERS_MAX {
             match self.listener.accept() {
                 Ok(stream) if self.peers.len() < PEERS_MAX => {
@@ -247,11 +248,12 @@ impl<D: Listener, P: Protocol> Room<D, P> {
     }
 }
 
-/// Does it on a thread of its own, and wakes who sends the answer. Without a thread none comes.
+/// Runs a job on its own thread, which wakes the service thread when it is done. Without a thread,
+/// no reply is sent.
 fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let (answer, answered) = channel();
     let work = move || {
-        // Its peer may have gone.
+        // The peer may be gone.
         let _ = answer.send(job());
         waker.wake();
     };

@@ -67,8 +67,8 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Returns when the peer must be handled without an event; `None` while the service owes it a
-    /// reply.
+    /// Returns the instant at which the peer must be handled without an event; `None` while it
+    /// waits for a long operation.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let is_due = self.end.is_some() && self.output.is_empty();
         let deadline = if is_due { self.next } else { self.since + PATIENCE };

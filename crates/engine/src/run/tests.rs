@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A run with policies that no workload can name: what a policy may ask of its host, and
-//! what a host must not take from a policy.
+//! Goal: a run does what a policy may ask of its host, and refuses what it may not. Method:
+//! policies that no workload file can name.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_host::Length;
@@ -13,7 +13,7 @@ use tidegate_sim::VirtualDrive;
 use super::*;
 use crate::Limits;
 
-/// Sends a request not before it is 2 ms old, or never.
+/// Dispatches each request 2 ms after its release, or never.
 struct Late {
     queued: Vec<Request>,
     is_serving: bool,
@@ -40,7 +40,7 @@ impl Policy for Late {
     }
 }
 
-/// Three jobs with a period of 10 ms on a drive that takes 5 ms.
+/// Runs three jobs with a period of 10 ms on a drive that takes 5 ms.
 fn run_late(is_serving: bool) -> DeviceRun {
     let task = Task {
         name: "a".to_owned(),
@@ -93,7 +93,7 @@ fn instant_that_a_policy_asks_for_is_kept() {
     assert_eq!(run.ended, Time::ZERO + Duration::from_ms(27));
 }
 
-/// Canary: a policy that forgets a job must be caught, not waited for for ever.
+/// Canary: a policy that forgets a job is detected; the run does not wait without end.
 #[test]
 #[should_panic(expected = "leaves a job waiting on an idle device")]
 fn policy_that_forgets_a_job_is_caught() {

@@ -15,7 +15,7 @@ use crate::service::Service;
 pub struct ControlPlane {
     _control: Option<Control>,
     metrics: Option<Metrics>,
-    /// It ends with the service.
+    /// The log thread ends with the service.
     _log: Option<JoinHandle<()>>,
 }
 
@@ -27,9 +27,9 @@ impl ControlPlane {
 }
 
 impl Prepared {
-    /// Opens the control plane that the file asks for. `stop` is called when a client of the control
-    /// socket ends the service, or the service ended by itself, and must not wait for its end; `say`
-    /// gets warnings, a line each.
+    /// Opens the control plane that the file asks for. It calls `stop` when a peer of the control
+    /// socket requests the end or the service has ended by itself; `stop` must not wait for the
+    /// end. `say` gets warnings, one line each.
     ///
     /// # Errors
     /// [`ServeError::ControlPlane`].

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a serve file to a service: read, proved, opened.
+//! Makes a service of a serve file: reads, proves and opens it.
 //!
 //! ```text
 //!   Prepared::read   the file, its drive, the proof     nothing is opened yet
 //!   Prepared::open   the store, the exports in it       the service runs
-//!   Prepared::stand_by   control socket, metrics, warnings   it can be seen and told
+//!   Prepared::stand_by   control socket, metrics, warnings   it can be monitored and controlled
 //! ```
-//! The command line reads and prints; the server's plugin reads and opens. Both see the same.
+//! The command line reads and prints; the server's plugin reads and opens. Both use the same proof.
 
 mod control_plane;
 mod fit;
@@ -43,7 +43,7 @@ pub use simulated::SimulatedStore;
 
 const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
 
-/// Blocks of a simulated drive's store.
+/// The block size of a simulated drive's store.
 const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
 
 /// Why a serve file cannot be served.
@@ -53,63 +53,63 @@ pub enum ServeError {
     /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file is faulty.
     #[error("{}", place_and_help(path, text, error))]
     Faulty {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Its text.
         text: String,
         /// The fault.
         error: FileError,
     },
-    /// The backing cannot be used, or the store of a simulated drive.
+    /// The backing, or a simulated drive's store, cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// What is promised cannot be proved.
+    /// A contract cannot be proved.
     #[error("{reason}")]
     NotProven {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The drive cannot be simulated.
     #[error(transparent)]
     Drive(#[from] tidegate_drive::BuildError),
     /// There is no memory for the data of a simulated drive.
-    #[error("cannot make a store in memory: {source}")]
+    #[error("cannot create a store in memory: {source}")]
     Memory {
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Somebody else serves the store.
+    /// Another process serves the store.
     #[error(
-        "{} is served by another service, or an attached drive has it: stop that one, or name \
+        "{} is served by another service, or used by an attached drive: stop it, or name \
          another file",
         path.display()
     )]
     Served {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
     /// A control socket, a metrics port or the log cannot be opened.
     #[error("cannot open {what}: {source}")]
     ControlPlane {
-        /// Which of it.
+        /// The part, with its path or address.
         what: String,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The service cannot begin.
+    /// The service cannot start.
     #[error(transparent)]
     Service(#[from] ServiceError),
 }
 
-/// In one line, for whoever does not show the file's: what is wrong, where, what to write.
+/// Returns the error, its position and the help in one line, for callers that do not show the file.
 fn place_and_help(path: &Path, text: &str, error: &FileError) -> String {
     let place = match error.line_and_column(text) {
         _ if error.span == (0..0) => String::new(),
@@ -119,7 +119,7 @@ fn place_and_help(path: &Path, text: &str, error: &FileError) -> String {
     format!("{}{place}: {error}{help}", path.display())
 }
 
-/// A serve file with its drive and what can be proved.
+/// A serve file with its drive and its proof.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     path: PathBuf,
@@ -131,11 +131,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads the serve file at `path` and the drive file that it names, and proves what can be
-    /// proved.
+    /// Reads the serve file at `path` and the drive file that it names, and tries to prove the
+    /// contracts.
     ///
     /// # Errors
-    /// [`ServeError`]: what cannot be read or is faulty. A proof that fails is none.
+    /// [`ServeError`] for a file that cannot be read or is faulty, not for a proof that fails.
     pub fn read(path: &Path) -> Result<Self, ServeError> {
         let text = read_text(path)?;
         let faulty =
@@ -157,40 +157,40 @@ impl Prepared {
         Ok(Self { path: path.to_owned(), text, file, drive, bound, callers_max: None })
     }
 
-    /// A server that shows the service at most so many requests of one client at once: contracts
-    /// that need more are not admitted while it runs.
+    /// Sets the largest number of one client's requests that the server passes to the service at
+    /// once. Contracts that need more are not admitted while it runs.
     #[must_use]
     pub fn with_callers_max(self, callers_max: u64) -> Self {
         Self { callers_max: Some(callers_max), ..self }
     }
 
-    /// What stands in the file.
+    /// Returns the parsed file.
     pub fn file(&self) -> &ServeFile {
         &self.file
     }
 
-    /// The text of the file.
+    /// Returns the file's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What is to be proved, and what came of it; none where no drive is known.
+    /// Returns the workload to prove and its assessment; `None` if the drive is unknown.
     pub fn proof(&self) -> Option<(&Workload, &Assessment)> {
         self.bound.as_ref().map(|(bound, assessment)| (&bound.workload, assessment))
     }
 
-    /// Whether every contract is proved.
+    /// Returns whether every contract is proved.
     pub fn is_proven(&self) -> bool {
         let is_proven = |(_, assessment): &(Bound, Assessment)| assessment.answer == Answer::Proven;
         !self.file.has_contracts() || self.bound.as_ref().is_some_and(is_proven)
     }
 
-    /// What would be proved in place of what is not, an entry each.
+    /// Returns changes with which the contracts would be proved, one per entry.
     ///
     /// # Complexity
     /// Some seconds at most.
     pub fn what_would_fit(&self) -> Vec<String> {
-        // The store may not be open: where exports lie in it is nothing to the proof.
+        // The store may not be open; the exports' positions do not affect the proof.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
         let Some((bound, _)) = &self.bound else { return Vec::new() };
         let Ok(exports) = self.file.exports(layout) else { return Vec::new() };
@@ -198,17 +198,17 @@ impl Prepared {
         fit::of_set(&bound.workload, &exports, |exports| prover.is_proven(exports))
     }
 
-    /// A path that the file names, seen from where it lies.
+    /// Resolves a path that the file names, relative to the file.
     pub fn resolve(&self, name: &str) -> PathBuf {
         self.path.parent().unwrap_or(Path::new("")).join(name)
     }
 
-    /// Whether the exports fit into the store and their requests are some for it, as far as its
-    /// size can be known without opening it: that of a simulated drive, or of a file. A backing
-    /// that does not exist is refused too.
+    /// Checks that the exports fit into the store and their requests are aligned, as far as the
+    /// store's size is known without opening it: a simulated drive's or a file's. Also refuses a
+    /// backing that does not exist.
     ///
     /// # Errors
-    /// [`ServeError::Faulty`] with the place in the file.
+    /// [`ServeError::Faulty`] with the position in the file.
     pub fn check_layout(&self) -> Result<(), ServeError> {
         let size = match &self.file.backing {
             BackingReference::Simulated { .. } => {
@@ -216,20 +216,20 @@ impl Prepared {
             }
             BackingReference::Path(named) => self.backing_size(named)?,
         };
-        // How large a device is, is seen when it is open.
+        // A device's size is known only when it is open.
         let size = size.unwrap_or(Bytes::new(u64::MAX));
         let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
         self.size_max(layout)?;
         self.file.exports(layout).map(drop).map_err(|error| self.faulty(error))
     }
 
-    /// The largest request of best effort.
+    /// Returns the size of the largest best-effort request.
     fn size_max(&self, layout: Layout) -> Result<Bytes, ServeError> {
         let size_max = self.file.size_max_in(layout, self.drive.as_ref());
         size_max.map_err(|error| self.faulty(error))
     }
 
-    /// That of a file; a device has to be opened for it.
+    /// Returns a file's size; `None` for a device, which must be opened for that.
     fn backing_size(&self, named: &Named) -> Result<Option<Bytes>, ServeError> {
         let path = self.resolve(named.get_ref());
         match std::fs::metadata(&path) {
@@ -241,7 +241,7 @@ impl Prepared {
                     "name a block device or a file; `tidegate profile FILE --create SIZE` makes one",
                 )))
             }
-            // Whoever serves may do what the caller may not.
+            // The server may have permissions that the caller lacks.
             Err(_) => Ok(None),
         }
     }
@@ -250,16 +250,16 @@ impl Prepared {
         ServeError::Faulty { path: self.path.clone(), text: self.text.clone(), error }
     }
 
-    /// Opens the store and begins to serve.
+    /// Opens the store and starts to serve.
     ///
-    /// `is_forced`: contracts that are not proved are served as best effort.
+    /// With `is_forced`, contracts that are not proved are served as best effort.
     ///
     /// # Errors
     /// [`ServeError`], before anything is served.
     pub fn open(&self, is_forced: bool) -> Result<Service, ServeError> {
         if !self.is_proven() && !is_forced {
             return Err(ServeError::NotProven {
-                reason: "not every contract can be kept; `tidegate serve` says which, and what \
+                reason: "not every contract can be kept; `tidegate serve` lists them, and what \
                          would fit"
                     .to_owned(),
             });
@@ -302,8 +302,8 @@ impl Prepared {
         Ok(Service::start(params, make)?)
     }
 
-    /// Makes the drive from its parts, or else a pseudo-disk that takes the longest times that its
-    /// table allows.
+    /// Makes the drive from its parts, or else a pseudo-disk with the longest times that its table
+    /// allows.
     fn simulated_drive(
         &self,
         file: &DriveFile,
@@ -326,7 +326,7 @@ impl Prepared {
             exports,
             arrangement,
             is_measured: self.drive.is_some(),
-            // A simulated drive's store is a file of its own; a device is asked.
+            // A simulated drive's store is a separate file; a device must be asked.
             can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,
@@ -346,13 +346,13 @@ impl Prepared {
     }
 }
 
-/// How large a simulated drive is that does not say so.
+/// The size of a simulated drive whose file does not state it.
 const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-/// What is random in a simulated drive follows from it: two services of one file are alike.
+/// The seed of a simulated drive: two services of one file behave identically.
 const SEED: u64 = 1;
 
-/// Everything as best effort, under the same policy.
+/// Makes the arrangement in which everything is best effort, under the same policy.
 fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> Arrangement {
     for export in &mut *exports {
         export.contract = None;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is proved of a set of exports, by the rules of a serve file: at the start, and whenever
-//! the set is to change.
+//! Proves sets of exports, by the rules of a serve file: at the start, and for every change of the
+//! set.
 
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::serve_file::Layout;
@@ -12,13 +12,13 @@ use tidegate_model::{
 use super::fit;
 use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
 
-/// Requests on a store of which nothing is known.
+/// The depth of a store of which nothing is known.
 const DEPTH_DEFAULT: u32 = 32;
 
-/// Best-effort requests among which policies that order by position may choose.
+/// The best-effort requests from which policies that order by position may choose.
 const POSITIONS_WINDOW: u32 = 512;
 
-/// The rules of a serve file for other exports than its own.
+/// The rules of a serve file, for sets with other exports.
 #[derive(Debug)]
 pub(super) struct FileProver {
     pub(super) file: ServeFile,
@@ -26,7 +26,7 @@ pub(super) struct FileProver {
     pub(super) layout: Layout,
     /// Whether the store is open for writing.
     pub(super) is_written: bool,
-    /// The most requests of one client that the server shows the service at once.
+    /// The largest number of one client's requests that the server passes to the service at once.
     pub(super) callers_max: Option<u64>,
 }
 
@@ -37,8 +37,8 @@ impl Prover for FileProver {
         new.check().map_err(refusal)?;
         if !new.is_read_only && !self.is_written {
             return Err(Refusal::new(
-                "the store is open for reading only, since nothing was to write to it",
-                "add read_only = true; or add the export to the serve file, and start again",
+                "the store is open for reading only, because no export wrote to it at the start",
+                "add read_only = true; or add the export to the serve file and restart the service",
             ));
         }
         if let Some(contract) = &new.contract {
@@ -62,7 +62,7 @@ impl Prover for FileProver {
                     "contracts are proved by what the drive was measured to do, and no drive is \
                      named",
                     "measure it with `tidegate profile`, add drive = \"FILE.drive.toml\" to the \
-                     serve file, and start again",
+                     serve file, and restart the service",
                 ));
             }
             return Ok(unknown_store());
@@ -75,7 +75,7 @@ impl Prover for FileProver {
                 would_fit: newcomer.map_or_else(Vec::new, |index| {
                     fit::of_newcomer(exports, index, |exports| self.is_proven(exports))
                 }),
-                help: "ask for less, or remove another export first".to_owned(),
+                help: "reduce the contract, or remove another export first".to_owned(),
             });
         }
         Ok(arrangement(&bound.workload, &assessment, exports))
@@ -88,17 +88,17 @@ impl FileProver {
         match self.callers_max {
             Some(most) if needed > most => Err(Refusal::new(
                 format!(
-                    "its client may have {needed} requests outstanding, and this server was \
-                     started to read {most} of a connection at once: what is not read cannot be \
-                     stamped with its arrival"
+                    "its client may have {needed} requests outstanding, but this server was \
+                     started to read {most} of a connection at once, and a request that is not read gets \
+                     no arrival time"
                 ),
-                "ask for fewer requests a period, or add it to the serve file, and start again",
+                "use fewer requests per period, or add it to the serve file and restart the service",
             )),
             _ => Ok(()),
         }
     }
 
-    /// Whether every contract of these would be kept.
+    /// Returns whether every contract of these exports would be proved.
     pub(super) fn is_proven(&self, exports: &[ExportSpec]) -> bool {
         let bound = self.drive.as_ref().map(|drive| self.file.with_exports(exports).bind(drive));
         bound.and_then(Result::ok).is_some_and(|bound| {
@@ -111,7 +111,7 @@ fn refusal(error: FileError) -> Refusal {
     Refusal::new(error.message, error.help.unwrap_or_default())
 }
 
-/// Which contracts would not be kept.
+/// Describes the contracts that would not be kept.
 fn reason(workload: &Workload, assessment: &Assessment) -> String {
     if let Answer::NotApplicable { reason } = assessment.answer {
         return format!("`{}`: {reason}", assessment.policy.name());
@@ -120,7 +120,7 @@ fn reason(workload: &Workload, assessment: &Assessment) -> String {
     let late = tasks.filter(|(_, assessed)| !assessed.is_deadline_met);
     let late = late.map(|(task, assessed)| match assessed.response_max {
         Some((response, _)) => format!(
-            "`{}` would be answered within {}, and its deadline is {}",
+            "`{}` would have a bound of {}, above its deadline of {}",
             task.name,
             up_to_us(response),
             task.deadline
@@ -130,12 +130,12 @@ fn reason(workload: &Workload, assessment: &Assessment) -> String {
     late.collect::<Vec<_>>().join("; ")
 }
 
-/// Up to the next microsecond: nobody reads the rest.
+/// Rounds up to the next microsecond, for display.
 pub(super) fn up_to_us(time: Duration) -> Duration {
     Duration::from_us(time.ns().div_ceil(1_000))
 }
 
-/// How exports are carried out; tasks are those with a contract, in order.
+/// Makes the arrangement of the exports; the tasks are the exports with a contract, in order.
 pub(crate) fn arrangement(
     workload: &Workload,
     assessment: &Assessment,
@@ -152,7 +152,8 @@ pub(crate) fn arrangement(
     Arrangement { policy: workload.policy, plan, bounds, window }
 }
 
-/// A store of which nothing is known: as many requests at once as most take.
+/// Makes the arrangement of a store of which nothing is known, with a depth that most stores
+/// accept.
 pub(super) fn unknown_store() -> Arrangement {
     let times = vec![Duration::from_ms(1_000); DEPTH_DEFAULT as usize];
     let table = BatchTable::new(&times).expect("a table of one time");

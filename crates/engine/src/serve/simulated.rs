@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A simulated drive in real time as the store of a service.
 //!
-//! The drive says when a request is done, a file holds its data: one in memory, or one that
-//! stays. Data move at the instant at which the drive is done with a request.
+//! The drive gives the completion times, and a file holds the data, in memory or on disk. The data
+//! of a request moves at the instant at which the drive completes it.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -15,22 +15,22 @@ use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
 use tidegate_platform::Clock;
 
-/// The longest time for which the thread sleeps without anything to do.
+/// The longest time for which the thread sleeps without an event.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
 
-/// A simulated drive in real time with a file for its data; see the module's text.
+/// A simulated drive in real time, with a file for its data.
 pub struct SimulatedStore {
     drive: DriveQueue<Option<IoBuffer>>,
     store: File,
     clock: Clock,
     waker: Waker,
-    /// Done at once: no drive model takes time for them.
+    /// Trims, which complete immediately because no drive model gives times for them.
     trimmed: Vec<RequestId>,
 }
 
 impl SimulatedStore {
-    /// Makes a disk with that drive's timing and its data in `store`, which reads as zero beyond its
-    /// end. The policy sees to it that the drive has room.
+    /// Makes a store with that drive's timing and its data in `store`, which reads as zero beyond
+    /// its end. The policy must keep within the drive's depth.
     pub fn new(drive: Box<dyn Drive + Send>, store: File, clock: Clock, waker: Waker) -> Self {
         let drive = DriveQueue::new(drive, u32::MAX);
         Self { drive, store, clock, waker, trimmed: Vec::new() }
@@ -98,7 +98,7 @@ impl Backend for SimulatedStore {
                     let result = self.transfer(&request, &mut data).map_err(IoError::from);
                     Completion { id: request.id, payload: Some(data), result }
                 }
-                // The store has no memory of its own that a flush could lose.
+                // The store has no volatile memory that a flush must save.
                 (Work::Flush(id) | Work::Transfer(Request { id, .. }), _) => {
                     Completion { id, payload: None, result: Ok(()) }
                 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What stands beside a service: seen where the file says, and degraded when the drive breaks its
-//! table, on a drive that does so and on one that does not.
+//! Goal: the control plane shows a service as it is, and as degraded if the drive exceeds its
+//! table. Method: a drive that does and one that does not.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -42,7 +42,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// On a drive that takes so long for each batch, beside what its table says.
+    /// Makes a service on a drive whose batches take `batch_ms`, with `table_ms` in its table.
     fn new(table_ms: u64, batch_ms: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -100,7 +100,7 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_and_is_said_once_a_secon
     let status = bench.ask("status");
     assert_eq!(status["is_degraded"], true, "{status}");
     assert_eq!(status["exports"][0]["is_degraded"], true);
-    // Best effort was promised nothing.
+    // Best effort has no bound.
     assert_eq!(status["exports"][1]["is_degraded"], false);
     let seen = bench.ask("statistics");
     assert_eq!(seen["drive"]["overruns"], 4, "{seen}");
@@ -116,11 +116,11 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_and_is_said_once_a_secon
     let Bench { service, said, .. } = bench;
     service.stop().unwrap();
     let begun = Instant::now();
-    // The first is said at once, and the last with whatever came meanwhile.
+    // The first overrun is logged immediately, the last one together with those in between.
     let is_all_said = || {
         let said = said.lock().unwrap();
         said.last().is_some_and(|line| {
-            line.contains("(4 overruns in all)") || line.contains("table says (overrun 4")
+            line.contains("(4 overruns in total)") || line.contains("table says (overrun 4")
         })
     };
     while !is_all_said() {

@@ -98,7 +98,7 @@ pub(crate) struct Call {
     pub(crate) released: Time,
     /// The requests of the call, at least one.
     pub(crate) parts: Vec<CallPart>,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReplySender,
 }
 
 /// The response time of a successful call, and whether the contract covers it.
@@ -134,9 +134,9 @@ pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 /// The service's end of a mailbox. Dropping it unused tells the client that the service ended.
 /// Sending a reply does not block.
 #[derive(Debug)]
-pub(crate) struct Answer(Sender<Reply>);
+pub(crate) struct ReplySender(Sender<Reply>);
 
-impl Answer {
+impl ReplySender {
     pub(crate) fn give(self, result: Result<Answered, CallError>, parts: Vec<CallPart>) {
         // The client may be gone, which has no effect.
         let _ = self.0.send((result, parts));
@@ -170,7 +170,7 @@ impl Awaited {
 }
 
 /// Makes a mailbox; returns both ends.
-pub(crate) fn mailbox() -> (Answer, Awaited) {
+pub(crate) fn mailbox() -> (ReplySender, Awaited) {
     let (sender, receiver) = oneshot::channel();
-    (Answer(sender), Awaited(receiver))
+    (ReplySender(sender), Awaited(receiver))
 }

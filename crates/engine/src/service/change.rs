@@ -81,7 +81,7 @@ pub enum ChangeError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// There is already an export with that name.
-    #[error("there is already an export `{name}`")]
+    #[error("there is an export `{name}` already")]
     NameTaken {
         /// The name.
         name: String,

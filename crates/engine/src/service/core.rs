@@ -2,14 +2,14 @@
 //! The service without its thread: a host of the policy whose requests come from clients' calls.
 //!
 //! ```text
-//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> back end
+//!   call -> parts -> ordering -> contract --real time----------------> policy --batch--> backend
 //!    |   ^                          |                                    ^
 //!  unread: no contract              +--best effort--> shares --window----+
-//!   batch: writes that must be durable, flushes  -- its writes done --> one flush --> answers
+//!   batch: durable writes, flushes  -- its writes complete --> one flush --> replies
 //! ```
 //!
-//! Requests of one batch that ask for durability share one flush behind it, so that a batch costs at
-//! most b(n) and one flush: that is what the proof charges.
+//! The durable writes and flushes of one batch share one flush after it, so that a batch costs at
+//! most b(n) and one flush, as the proof charges.
 
 mod arrivals;
 mod departures;
@@ -38,23 +38,23 @@ use super::tenant::{Admission, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
-/// Parts of exports without a contract after which an iteration takes no more calls of such
-/// exports.
+/// The number of parts of exports without a contract after which an iteration accepts no more of
+/// their calls.
 pub(crate) const ITERATION_PARTS: usize = 64;
 
-/// All requests wait for room in one line: they are offered in the order in which they were
-/// numbered.
+/// The one queue in which all requests wait for room; they are offered in the order of their
+/// numbers.
 const LINE: TaskIndex = TaskIndex(0);
 
 /// One request of a call.
 #[derive(Debug)]
 struct Part {
     request: Request,
-    /// Place of its call, and its place in it.
+    /// The index of its call, and its index in the call.
     call: usize,
     index: usize,
     admission: Admission,
-    /// The how manieth it was that the policy was offered; none while it is kept from it.
+    /// The sequence number of its offer to the policy; `None` until it is offered.
     offered: Option<u64>,
     is_flush: bool,
     is_trim: bool,
@@ -62,7 +62,7 @@ struct Part {
     result: Result<(), IoError>,
 }
 
-/// A call that is not answered.
+/// A call that has no reply yet.
 #[derive(Debug)]
 struct OpenCall {
     call: Call,
@@ -70,39 +70,39 @@ struct OpenCall {
     result: Result<Answered, CallError>,
 }
 
-/// The service; see the module's text.
+/// The service's state.
 pub(crate) struct Core<B> {
     backend: B,
     round: Round<Box<dyn Policy>, IoBuffer>,
     tenants: BTreeMap<ExportId, Tenant>,
-    /// Calls of exports without a contract that no iteration has come to.
+    /// Calls of exports without a contract that no iteration has handled yet.
     unread: VecDeque<Call>,
     calls: Vec<Option<OpenCall>>,
     free_calls: Vec<usize>,
     parts: HashMap<RequestId, Part>,
     shares: Shares,
-    /// Best-effort requests that the policy may know of at once, and does.
+    /// The number of best-effort requests that the policy may have, and has.
     window: usize,
     admitted: usize,
-    /// Requests of a contract that the policy may know of at once: its room, shared evenly, so
-    /// that no tenant's line keeps another's requests from it.
+    /// The number of requests that the policy may have of one contract: its room, shared evenly, so
+    /// that no tenant's queue takes the others' room.
     room: usize,
     flushes: FlushGroups,
-    /// Trims that nothing overlaps; the first of them is on its way.
+    /// Trims without an overlapping request; the first one is in flight.
     trims: VecDeque<RequestId>,
     next_id: u64,
-    /// Requests that the policy was offered.
+    /// The number of requests that the policy was offered.
     offers: u64,
-    /// Another set of exports that waits for its instant.
+    /// Another set of exports that waits for a quiet instant.
     switch: Option<Switch>,
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
-    /// Scratch, empty between iterations.
+    /// A scratch list, empty between iterations.
     returned: Vec<Returned>,
-    /// Requests that nothing overlaps any more, with their exports.
+    /// Requests that no longer overlap an earlier one, with their exports.
     freed: Vec<(RequestId, ExportId)>,
-    /// Switches between two batches, for tests that must notice it.
+    /// Switches between two batches, for tests that must detect it.
     #[cfg(test)]
     is_hasty: bool,
 }
@@ -144,27 +144,28 @@ impl<B: DataBackend> Core<B> {
         core
     }
 
-    /// Runs one iteration: takes what came back, then `calls`, and lets the policy decide. Returns
-    /// the iteration's instant.
+    /// Runs one iteration: handles the completions, then `calls`, and lets the policy decide.
+    /// Returns the iteration's instant.
     ///
-    /// Calls of exports without a contract come last, and only [`ITERATION_PARTS`] of them, so that
-    /// requests of contracts are dispatched first. Contracts count in the order of arrival: a call
-    /// that came before this instant and is not among `calls` counts as if it had come at it.
+    /// Calls of exports without a contract come last, and at most [`ITERATION_PARTS`] of their
+    /// requests, so that in-contract requests are dispatched first. Contracts are charged in the
+    /// order of arrival: a call that arrived before this instant and is not among `calls` counts as
+    /// if it had arrived at it.
     ///
     /// # Errors
-    /// When the means of submission fail.
+    /// If the submission fails.
     pub(crate) fn iterate(&mut self, calls: impl Iterator<Item = Call>) -> Result<Time, B::Error> {
-        // A policy observes what came back before what is new.
+        // A policy observes completions before new requests.
         let now = self.take_back()?;
         self.watch.turned(now, self.round.not_before());
         self.read(now, calls);
-        // What nothing overlaps any more counts from now, and so after those calls.
+        // Requests that no longer overlap are released now, and so after those calls.
         while !self.freed.is_empty() {
             let mut freed = std::mem::take(&mut self.freed);
             for (id, export) in freed.drain(..) {
                 self.release(now, now, id, export);
             }
-            // What was freed meanwhile comes next; else the memory is used again.
+            // If requests were freed meanwhile, they are next; otherwise the list is reused.
             if self.freed.is_empty() {
                 self.freed = freed;
             }
@@ -181,17 +182,17 @@ impl<B: DataBackend> Core<B> {
     /// Blocks until the next iteration.
     ///
     /// # Errors
-    /// When the means of waiting fail.
+    /// If waiting fails.
     pub(crate) fn wait(&mut self) -> Result<(), B::Error> {
         self.backend.wait(self.next_iteration())
     }
 
-    /// When there is something to do though nothing happens.
+    /// Returns the instant of the next iteration if no event comes before.
     fn next_iteration(&self) -> Option<Time> {
         if !self.unread.is_empty() {
             return Some(Time::ZERO);
         }
-        // Behind what had no room nothing is offered before something is complete.
+        // While a request without room is held, nothing is offered before a completion.
         let may_admit =
             self.admitted < self.window && !self.round.is_holding() && !self.is_holding_back();
         let opens = self.shares.opens().filter(|_| may_admit);
@@ -201,27 +202,27 @@ impl<B: DataBackend> Core<B> {
             .min()
     }
 
-    /// Whether everything is answered.
+    /// Returns whether all calls have their reply.
     pub(crate) fn is_idle(&self) -> bool {
         self.unread.is_empty() && self.parts.is_empty() && self.flushes.is_empty()
     }
 
-    /// What a client says about its own service.
+    /// Passes a client's notice to the policy.
     pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
         let now = self.backend.now();
-        // It may be gone since.
+        // The export may be gone meanwhile.
         let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
         self.round.tell(now, Event::Notice { task, kind });
     }
 
-    /// An export takes no more calls.
+    /// Closes an export to new calls.
     pub(crate) fn close(&mut self, export: ExportId) {
         if let Some(tenant) = self.tenants.get_mut(&export) {
             tenant.is_closed = true;
         }
     }
 
-    /// What was seen so far, of these exports; nothing of those that are gone.
+    /// Returns the statistics of these exports; empty ones for exports that are gone.
     pub(crate) fn statistics_of(&self, exports: &[ExportId]) -> ServiceStatistics {
         let now = self.backend.now();
         let seen = |id: &ExportId| self.tenants.get(id).map(|tenant| tenant.seen(now));
@@ -229,7 +230,7 @@ impl<B: DataBackend> Core<B> {
         self.watch.statistics(now, exports)
     }
 
-    /// Fills the window with best effort, and offers again what there was no room for.
+    /// Fills the window with best effort, and offers held requests again.
     fn admit_more(&mut self, now: Time) {
         let Self { round, parts, flushes, watch, .. } = self;
         round.offer_held(now, &mut Outgoing { parts, flushes, watch });
@@ -245,7 +246,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// One round, with the flush of its batch; whether the policy dispatched anything.
+    /// Runs one round, then the flush of its batch; returns whether the policy dispatched anything.
     fn decide(&mut self, now: Time) -> Result<bool, B::Error> {
         let Self { backend, round, parts, flushes, watch, .. } = self;
         let is_any = round.decide(now, backend, &mut Outgoing { parts, flushes, watch })?;
@@ -256,7 +257,7 @@ impl<B: DataBackend> Core<B> {
     }
 }
 
-/// The requests of a service, as its rounds ask for them.
+/// The requests of a service, as its rounds use them.
 struct Outgoing<'a> {
     parts: &'a mut HashMap<RequestId, Part>,
     flushes: &'a mut FlushGroups,
@@ -265,7 +266,7 @@ struct Outgoing<'a> {
 
 impl Outgoing<'_> {
     fn part(&mut self, id: RequestId) -> &mut Part {
-        self.parts.get_mut(&id).expect("the policy names what it was given")
+        self.parts.get_mut(&id).expect("the policy uses requests that it was given")
     }
 }
 
@@ -286,8 +287,8 @@ impl Requests for Outgoing<'_> {
         panic!("{id:?} was dropped, and no export allows it");
     }
 
-    /// A flush moves no data: the drive gets one for the whole batch, when the batch's writes are
-    /// done.
+    /// A flush moves no data: the drive gets one flush for the whole batch, after the batch's
+    /// writes are complete.
     fn submitted(&mut self, now: Time, batch: &mut Vec<Request>, payloads: &mut Vec<IoBuffer>) {
         self.watch.dispatched(now, batch);
         batch.retain(|request| {
@@ -303,14 +304,14 @@ impl Requests for Outgoing<'_> {
     }
 }
 
-/// For tests in virtual time.
+/// Helpers for tests in virtual time.
 #[cfg(any(test, feature = "harness"))]
 impl<B: DataBackend> Core<B> {
     pub(crate) fn statistics(&self) -> ServiceStatistics {
         self.statistics_of(&self.tenants.keys().copied().collect::<Vec<_>>())
     }
 
-    /// [`Self::iterate`] on a store that cannot fail.
+    /// Does the same as [`Self::iterate`] on a store that cannot fail.
     pub(crate) fn run_iteration(&mut self, calls: impl Iterator<Item = Call>) -> Time
     where
         B: Backend<Error = Infallible>,
@@ -327,43 +328,43 @@ impl<B: DataBackend> Core<B> {
         &mut self.backend
     }
 
-    /// [`Self::wait`], no longer than until `sooner`.
+    /// Does the same as [`Self::wait`], at most until `sooner`.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
         let until = [self.next_iteration(), sooner].into_iter().flatten().min();
         assert!(self.backend.wait(until).is_ok(), "waiting cannot fail here");
     }
 
-    /// Parts opened so far.
+    /// Returns the number of parts opened so far.
     #[cfg(test)]
     pub(crate) fn opened(&self) -> u64 {
         self.next_id
     }
 
-    /// Parts of an export that a new one is compared with.
+    /// Returns the number of an export's parts that a new one is compared with.
     #[cfg(test)]
     pub(crate) fn in_order(&self, export: ExportId) -> usize {
         self.tenants[&export].ordering.len()
     }
 
-    /// Overlapping requests are no longer kept in order.
+    /// Stops keeping overlapping requests in order.
     pub(crate) fn disorder(&mut self) {
         self.tenants.values_mut().for_each(|tenant| tenant.ordering.is_off = true);
     }
 
-    /// The policy has room for so many requests of contracts.
+    /// Limits the policy's room to this number of contracts' requests.
     #[cfg(test)]
     pub(crate) fn narrow(&mut self, room: usize) {
         self.room = room / self.contract_count();
     }
 
-    /// A switch no longer waits for what contracts allowed before it.
+    /// Makes a switch not wait for requests that contracts allowed before it.
     #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;
     }
 }
 
-/// Memory of a call's parts, without the parts.
+/// Returns the memory of a call's parts.
 pub(crate) fn memory(parts: Vec<CallPart>) -> impl Iterator<Item = IoBuffer> {
     parts.into_iter().filter_map(|part| part.data)
 }

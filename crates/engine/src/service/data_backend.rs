@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a service needs of the store under it: a back end that moves clients' data.
+//! The interface of a service to its store: a backend that moves clients' data.
 //!
-//! A device on io_uring ([`super::DeviceStore`]), a simulated drive in real time
-//! (`serve::SimulatedStore`) or a recorder of a test: the same core runs on each.
+//! The same core runs on a device through io_uring ([`super::DeviceStore`]), on a simulated drive
+//! in real time (`serve::SimulatedStore`), and on a test's recorder.
 
 use tidegate_device::{IoBuffer, IoError};
 use tidegate_host::Backend;
 
-/// A back end whose requests bring the memory of their data: the first `size` bytes of the payload
-/// are what is written, or where to what is read goes.
+/// A backend whose requests own the memory of their data: the payload's first `size` bytes are the
+/// data to write, or the buffer to read into.
 pub trait DataBackend: Backend<Payload = IoBuffer, Fault = IoError> {}
 
 impl<B: Backend<Payload = IoBuffer, Fault = IoError>> DataBackend for B {}
 
-/// A request, flush or trim that a store is done with.
+/// A completed request, flush or trim.
 pub(crate) type Returned = tidegate_host::Completion<IoBuffer, IoError>;

@@ -6,24 +6,24 @@ use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Time};
 use tidegate_platform::Clock;
 
-/// The longest time for which the thread blocks without anything to do.
+/// The longest time for which the thread blocks without an event.
 const WAIT_MAX: Duration = Duration::from_ms(60_000);
 
-/// A target on the real clock.
+/// A target as a store, on the real clock.
 #[derive(Debug)]
 pub struct DeviceStore {
     ring: DataRing,
     clock: Clock,
-    /// Open for as long as the ring.
+    /// Keeps the target open as long as the ring exists.
     _target: Target,
 }
 
 impl DeviceStore {
-    /// Makes a store of `target` for a policy that has at most `depth` requests in flight. It belongs
-    /// to the thread that makes it, which looks for `busy_poll` before it blocks.
+    /// Makes a store of `target` for a policy with at most `depth` requests in flight. It belongs
+    /// to the thread that makes it, which polls for `busy_poll` before it blocks.
     ///
     /// # Errors
-    /// [`RingError`] when io_uring is not to be had, or not that large.
+    /// [`RingError`] if io_uring is not available or refuses this size.
     pub fn new(
         target: Target,
         depth: u32,
@@ -31,7 +31,7 @@ impl DeviceStore {
         clock: Clock,
         waker: Waker,
     ) -> Result<Self, RingError> {
-        // Each request in flight may have a flush behind it, and there may be a trim.
+        // Each request in flight may need a flush, and one trim may be in flight.
         let ring = DataRing::new(&target, 2 * depth + 1, waker)?.busy_polling(busy_poll);
         Ok(Self { ring, clock, _target: target })
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How clients reach the service's thread.
+//! Passes clients' messages to the service's thread.
 //!
-//! The service's thread waits for no client: one that is not running may have sent its message
-//! or not. A call is stamped with its arrival by its client; where clients overtake each other
-//! between stamp and sending, the later stamp counts for both, so that the order of arrival is
-//! the order of stamps. What is sent to a service that ended is dropped, and says so to its client.
+//! The service's thread does not wait for clients: a client that is preempted has either sent its
+//! message or not. A client stamps its call with the arrival time. If clients overtake each other
+//! between stamping and sending, the later stamp counts for both, so that the order of arrival is
+//! the order of the stamps. Messages to a service that has ended are dropped, which tells their
+//! clients.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -20,7 +21,7 @@ use super::core::GivenUp;
 use super::offer::{Arrangement, ExportId, Member};
 use super::statistics::ServiceStatistics;
 
-/// What clients send.
+/// A message from a client.
 #[derive(Debug)]
 pub(crate) enum Message {
     Call(Call),
@@ -28,40 +29,40 @@ pub(crate) enum Message {
         export: ExportId,
         kind: NoticeKind,
     },
-    /// What was seen of these exports, and of the drive.
+    /// Asks for the statistics of these exports and of the drive.
     Ask {
         exports: Vec<ExportId>,
         answer: Sender<ServiceStatistics>,
     },
-    /// This export takes no more calls.
+    /// Closes this export to new calls.
     Close {
         export: ExportId,
     },
     Change(Box<Change>),
-    /// Nothing new is to come.
+    /// Prepares the end: no new requests will come.
     WindDown,
     Stop,
 }
 
-/// Another set of exports, to be carried out from a quiet instant on.
+/// Another set of exports, to be served from a quiet instant on.
 #[derive(Debug)]
 pub(crate) struct Change {
     pub(crate) members: Vec<Member>,
-    /// None: nothing changes for who is there.
+    /// `None`: existing exports are unaffected.
     pub(crate) arrangement: Option<Arrangement>,
-    /// When it is given up.
+    /// The instant at which the change is given up.
     pub(crate) until: Time,
-    /// Gets when it took place, or why it did not.
+    /// Gets the instant of the change, or the reason why it did not happen.
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
-/// What was sent and not taken.
+/// The messages that were sent and not taken.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     messages: MpscStack<Message>,
-    /// Nothing new is taken.
+    /// Whether new messages are refused.
     is_refusing: AtomicBool,
-    /// Nobody takes anything any more.
+    /// Whether the service's thread has ended.
     is_closed: AtomicBool,
     clock: Clock,
     waker: Waker,
@@ -73,7 +74,7 @@ impl Inbox {
         Self { messages: MpscStack::new(), is_refusing, is_closed, clock, waker }
     }
 
-    /// Sends a message, or drops it where nobody takes it any more.
+    /// Sends a message, or drops it if the service has ended or is stopping.
     pub(crate) fn send(&self, mut message: Message) {
         if self.is_refusing.load(SeqCst) {
             return;
@@ -87,13 +88,14 @@ impl Inbox {
     fn put(&self, message: Message) {
         self.messages.put(message);
         if self.is_closed.load(SeqCst) {
-            // The last look may have come before it.
+            // The thread's last look may have been before the message was put.
             self.messages.take(&mut Vec::new());
         }
         self.waker.wake();
     }
 
-    /// What the service saw so far of these exports; none when it ended, or takes longer.
+    /// Returns the service's statistics of these exports; `None` if it ended or takes longer than
+    /// `at_most`.
     pub(crate) fn ask(
         &self,
         exports: Vec<ExportId>,
@@ -107,26 +109,26 @@ impl Inbox {
         }
     }
 
-    /// Time since the service began.
+    /// Returns the time since the service started.
     pub(crate) fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// The last message: what comes later is refused.
+    /// Sends the last message; later ones are refused.
     pub(crate) fn stop(&self) {
         self.is_refusing.store(true, SeqCst);
         self.put(Message::Stop);
     }
 
-    /// Nobody takes anything any more: clients are told as their messages are dropped.
+    /// Drops all messages, which tells their clients, and refuses new ones.
     pub(crate) fn close(&self) {
         self.is_refusing.store(true, SeqCst);
         self.is_closed.store(true, SeqCst);
         self.messages.take(&mut Vec::new());
     }
 
-    /// Appends everything to `messages`, in the order of arrival. `latest` is when the latest call
-    /// arrived that was taken before; no later one arrives sooner.
+    /// Appends all messages to `messages`, in the order of arrival. `latest` is the arrival time of
+    /// the latest call taken before; no later call has an earlier one.
     pub(crate) fn take(&self, messages: &mut Vec<Message>, latest: &mut Time) {
         self.messages.take(messages);
         for message in messages {

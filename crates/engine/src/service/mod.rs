@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service: one store shared by exports, each with its contract, while clients come and go.
+//! A service: one store shared by exports, each with its contract, with any number of clients.
 //!
-//! [`Service::start`] begins a thread that owns policy and store. Clients, on threads of their
-//! own, call [`Export::read`], [`Export::write`] and [`Export::flush`], which block until the
-//! answer is there. No transport is known here: an NBD server is a thin shim over it.
+//! [`Service::start`] starts a thread that owns policy and store. Clients, on their own threads,
+//! call [`Export::read`], [`Export::write`] and [`Export::flush`], which block until the reply. The
+//! service contains no transport: an NBD server is a thin layer above it.
 //!
 //! # Promises
-//! - A flush covers every write that was answered before it was asked for, of any export. A
-//!   write that must be durable is, when it is answered.
-//! - Overlapping requests of one export take effect in the order in which they came; large calls
-//!   that block come in pieces, one after the other ([`Export::read`]).
-//! - When a flush failed, no later one succeeds, nor does a write that must be durable: what was
-//!   lost cannot be seen from here.
-//! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]);
-//!   what was proved of the others holds throughout.
-//! - Dropping the service answers everything first.
+//! - A flush covers every write of any export that completed before the flush was requested. A
+//!   durable write is on the medium when it completes.
+//! - Overlapping requests of one export take effect in the order of their arrival; large blocking
+//!   calls are split into pieces, one after the other ([`Export::read`]).
+//! - After a failed flush, no flush and no durable write succeeds, because the service cannot know
+//!   which data was lost.
+//! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]); the
+//!   other exports' bounds hold throughout.
+//! - Dropping the service completes all requests first.
 
 mod call;
 mod change;
@@ -72,27 +72,27 @@ pub use self::view::{Look, View};
 pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use tidegate_policy::NoticeKind;
 
-/// Troubles that wait for whoever hears of them.
+/// The largest number of troubles that wait for their receiver.
 const TROUBLES_WAITING_MAX: usize = 256;
 
-/// What a service is made of.
+/// The parameters of a service.
 #[derive(Debug, Clone)]
 pub struct ServiceParams {
-    /// What is offered at first.
+    /// The initial exports.
     pub exports: Vec<ExportSpec>,
-    /// How they are carried out.
+    /// The policy and plan that serve them.
     pub arrangement: Arrangement,
-    /// Whether the plan's table was measured, so that batches can be held against it.
+    /// Whether the plan's table was measured, so that batches can be compared with it.
     pub is_measured: bool,
-    /// Every offset and length is a multiple of this.
+    /// The alignment in bytes: offsets and lengths must be multiples of it.
     pub alignment: Bytes,
-    /// The largest request of an export without a contract; larger calls are cut.
+    /// The largest request of an export without a contract; larger calls are split.
     pub size_max: Bytes,
-    /// Whether the store gives up the space of blocks on demand.
+    /// Whether the store can deallocate blocks.
     pub can_trim: bool,
-    /// What is known of the store's positions, for policies that order by them.
+    /// The drive file, which gives access times to policies that order by position.
     pub drive: Option<DriveFile>,
-    /// Who proves other sets of exports; none: this one never changes.
+    /// Proves other sets of exports; `None`: the set never changes.
     pub prover: Option<Arc<dyn Prover>>,
 }
 
@@ -101,7 +101,7 @@ impl ServiceParams {
         tidegate_drive::access_time(self.drive.as_ref()?)
     }
 
-    /// The largest request of all.
+    /// Returns the size of the largest request of any export.
     fn largest(&self) -> Bytes {
         let contracts = self.exports.iter().filter_map(|export| export.contract.as_ref());
         contracts.map(|terms| terms.size_max).fold(self.size_max, Bytes::max)
@@ -115,25 +115,25 @@ impl ServiceParams {
     }
 }
 
-/// Why a service cannot begin.
+/// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// The policy cannot be had.
+    /// The policy cannot be built.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
-    /// The store cannot be driven.
+    /// The store cannot be used.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// No thread is to be had.
-    #[error("no thread for the service: {0}")]
+    /// The thread cannot be started.
+    #[error("cannot start the service's thread: {0}")]
     Thread(#[source] std::io::Error),
     /// The process has no event descriptor left.
-    #[error("no event descriptor for the service: {0}")]
+    #[error("cannot create an event descriptor for the service: {0}")]
     Event(String),
 }
 
-/// What clients and the service's thread share.
+/// The state that clients and the service's thread share.
 #[derive(Debug)]
 struct Shared {
     params: ServiceParams,
@@ -141,14 +141,14 @@ struct Shared {
     pool: Pool,
     gates: AllGates,
     offer: CurrentOffer,
-    /// Who is there and by what plan.
+    /// The current exports and their plan.
     table: Mutex<ExportTable>,
-    /// Held by whoever changes that, for as long as it takes.
+    /// Held during a change of the table.
     changing: Mutex<()>,
     recent: view::Recent,
 }
 
-/// A service at work; dropping it ends it.
+/// A running service; dropping it stops it.
 #[derive(Debug)]
 pub struct Service {
     shared: Arc<Shared>,
@@ -158,21 +158,21 @@ pub struct Service {
 }
 
 impl Service {
-    /// Begins a service on the store that `make` makes, in the service's own thread, which does
+    /// Starts a service on the store that `make` makes in the service's own thread, which does
     /// nothing else.
     ///
     /// # Errors
     /// [`ServiceError`], before anything is served.
     ///
     /// # Panics
-    /// When `make` does.
+    /// If `make` panics.
     pub fn start<B, M>(params: ServiceParams, make: M) -> Result<Self, ServiceError>
     where
         B: DataBackend,
         RingError: From<B::Error>,
         M: FnOnce(Clock, Waker) -> Result<B, RingError> + Send + 'static,
     {
-        // Built here once to be refused early; policies do not cross threads.
+        // Built here once to detect errors early; policies cannot be sent to another thread.
         drop(params.policy(&params.arrangement)?);
         let waker = Waker::new().map_err(|source| ServiceError::Event(source.to_string()))?;
         let clock = Clock::start();
@@ -203,7 +203,7 @@ impl Service {
                 let troubles = Mutex::new(Some(troubles));
                 Ok(Self { shared, real_time, troubles, thread: Some(thread) })
             }
-            // It ended before it began: why, the thread tells.
+            // The thread ended before it was ready; its result says why.
             Err(_) => match thread.join() {
                 Ok(Err(source)) => Err(source.into()),
                 Ok(Ok(())) => unreachable!("it says that it is ready before it ends well"),
@@ -212,62 +212,64 @@ impl Service {
         }
     }
 
-    /// What the host granted the service's thread.
+    /// Returns the real-time settings that the host granted to the service's thread.
     pub fn real_time(&self) -> RealTime {
         self.real_time
     }
 
-    /// The export of that name.
+    /// Returns the export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
         Export::named(&self.shared, name)
     }
 
-    /// What is offered now, and what was proved of it.
+    /// Returns the current offer with its bounds.
     pub fn offer(&self) -> Arc<Offer> {
         self.shared.offer.get()
     }
 
-    /// What is offered now.
+    /// Returns the exports currently offered.
     pub fn exports(&self) -> Vec<ExportSpec> {
         self.offer().exports().to_vec()
     }
 
-    /// What was proved of each export, as [`Arrangement::bounds`].
+    /// Returns the bound of each export, as [`Arrangement::bounds`].
     pub fn bounds(&self) -> Vec<Option<Duration>> {
         self.offer().bounds().to_vec()
     }
 
-    /// What was seen so far of each export that is offered now; none when the service ended.
+    /// Returns the statistics so far of each export currently offered; `None` if the service ended.
     pub fn statistics(&self) -> Option<ServiceStatistics> {
         self.shared.inbox.ask(self.offer().ids().to_vec(), None)
     }
 
-    /// Whether no call that blocks is on its way, or about to be.
+    /// Returns whether no blocking call is in progress or waits.
     pub fn is_quiet(&self) -> bool {
         self.shared.gates.are_empty()
     }
 
-    /// What somebody should hear of, as it happens: above all batches that took longer than the
-    /// table says; for the first who asks. It ends with the service, which waits for nobody: what
-    /// is not fetched in time is missing here, and counted in [`ServiceStatistics`].
+    /// Returns the channel of events that an operator must know, above all batches that took longer
+    /// than the table allows; only the first caller gets it. The channel ends with the service. The
+    /// service does not wait for the receiver: events that are not fetched in time are lost, but
+    /// [`ServiceStatistics`] counts them.
     pub fn troubles(&self) -> Option<Receiver<Trouble>> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Nothing new is to come: what is outstanding is answered as soon as can be, best effort too
-    /// where a policy would have kept the drive free for what contracts may ask next. What comes
-    /// all the same is served, and nothing is promised to it.
+    /// Prepares the end: outstanding requests complete as soon as possible, also best effort that a
+    /// policy would have held back for contracts. Requests that still arrive are served without a
+    /// bound.
     pub fn wind_down(&self) {
         self.shared.inbox.send(Message::WindDown);
     }
 
-    /// Answers what is outstanding, then ends. New calls are refused from here on.
+    /// Completes the outstanding requests, then ends the service. New calls are refused from now
+    /// on.
     ///
     /// # Errors
-    /// When the store could not be driven any more.
+    /// If the store failed.
     ///
     /// # Panics
-    /// When the service's thread did.
+    /// If the service's thread panicked.
     pub fn stop(mut self) -> Result<(), RingError> {
         self.end().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -282,14 +284,13 @@ impl Service {
 impl Drop for Service {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            // Its own panic was said when it came, and may not pass where a server in C asks for the
-            // end.
+            // The panic was reported when it happened, and must not propagate into a server in C.
             let _ = self.end();
         }
     }
 }
 
-/// Refuses clients when the service's thread ends, however it does.
+/// Refuses clients when the service's thread ends for any reason.
 struct Closing<'a> {
     inbox: &'a Inbox,
     heard_by: SyncSender<Trouble>,
@@ -299,13 +300,13 @@ impl Drop for Closing<'_> {
     fn drop(&mut self) {
         self.inbox.close();
         if std::thread::panicking() {
-            let reason = "a fault of the program, which is said above".to_owned();
+            let reason = "a fault of the program, reported above".to_owned();
             let _ = self.heard_by.try_send(Trouble::Ended { reason });
         }
     }
 }
 
-/// The thread's work: until it is told to stop and everything is answered.
+/// The thread's loop: runs until it is told to stop and all calls have their reply.
 fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
@@ -323,7 +324,7 @@ where
     let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(heard_by);
     let members = Member::of_exports(exports, bounds);
     let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
-    // Whoever waits for it may have gone: that changes nothing.
+    // The receiver may be gone, which has no effect.
     let _ = ready.send(realtime::request_for_server(realtime::PRIORITY));
     let (mut messages, mut calls) = (Vec::new(), Vec::new());
     let (mut latest, mut is_stopping) = (Time::ZERO, false);
@@ -334,7 +335,7 @@ where
                 Message::Call(call) => calls.push(call),
                 Message::Notice { export, kind } => core.notice(export, kind),
                 Message::Ask { exports, answer } => {
-                    // Whoever asked may have gone: that changes nothing.
+                    // The requester may be gone, which has no effect.
                     let _ = answer.send(core.statistics_of(&exports));
                 }
                 Message::Close { export } => core.close(export),
@@ -354,7 +355,8 @@ where
     }
 }
 
-/// A change as the core takes it: the policy is made here, for policies do not cross threads.
+/// Converts a change for the core. The policy is made here, because policies cannot be sent to
+/// another thread.
 fn switch(params: &ServiceParams, change: Change) -> Switch {
     let Change { members, arrangement, until, answer } = change;
     let successor = arrangement.map(|arrangement| Successor {
@@ -365,7 +367,7 @@ fn switch(params: &ServiceParams, change: Change) -> Switch {
     Switch { members: Some(members), successor, until, answer }
 }
 
-/// Who carries out what is left when nothing new is to come: batches as large as the drive takes.
+/// Returns the policy that serves the last requests, with batches as large as the drive accepts.
 fn last_policy(params: &ServiceParams) -> Box<dyn Policy> {
     let plan = &params.arrangement.plan;
     let batch_max = plan.table.batch_max().min(plan.depth);

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a service offers at one time, and how it is carried out. Both change as a whole.
+//! The exports that a service offers at one time, and their plan. Both change together.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tidegate_model::{BatchTable, Duration, ExportSpec, Plan, PolicyName, RegulatorName, Workload};
 
-/// Tells exports apart for as long as a service runs: none gets that of another, so whoever
-/// holds on to an export that was removed does not reach what took its place.
+/// Identifies an export for the lifetime of a service. Identifiers are not reused, so a client of a
+/// removed export cannot reach the export that replaced it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ExportId(pub(crate) u64);
 
-/// How a set of exports is carried out, and what was proved of it.
+/// The policy, plan and bounds of a set of exports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrangement {
-    /// Who decides.
+    /// The policy.
     pub policy: PolicyName,
-    /// By what. Exports with a contract are its tasks, in the same order.
+    /// The policy's plan. The exports with a contract are its tasks, in the same order.
     pub plan: Plan,
-    /// What was proved of each export: the longest time from when its contract allows a request
-    /// to its answer; none where nothing was.
+    /// The proved bound of each export: the longest time from when its contract allows a request to
+    /// its reply; `None` if nothing is proved.
     pub bounds: Vec<Option<Duration>>,
-    /// How much best effort the policy may choose from.
+    /// The number of best-effort requests that the policy may choose from.
     pub window: u32,
 }
 
 impl Arrangement {
-    /// Where nothing is offered nothing is to be carried out.
+    /// Makes the arrangement of an empty set.
     pub(crate) fn of_nobody() -> Self {
         let table = BatchTable::new(&[Duration::from_ms(1_000)]).expect("a table of one time");
         let plan = Plan::of(&Workload::new("nobody", 1, table));
@@ -33,7 +33,7 @@ impl Arrangement {
     }
 }
 
-/// One export as the core is told of it.
+/// One export for the core.
 #[derive(Debug, Clone)]
 pub(crate) struct Member {
     pub(crate) id: ExportId,
@@ -42,7 +42,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
-    /// These exports under the names `0, 1, ..`, with their bounds as far as there are any.
+    /// Numbers these exports `0, 1, ..` and gives them their bounds, if any.
     pub(crate) fn of_exports(exports: &[ExportSpec], bounds: &[Option<Duration>]) -> Vec<Self> {
         let bounds = bounds.iter().copied().chain(std::iter::repeat(None));
         let members = (0..).map(ExportId).zip(exports).zip(bounds);
@@ -50,7 +50,7 @@ impl Member {
     }
 }
 
-/// What is offered at one time.
+/// The offer at one time.
 #[derive(Debug, Clone)]
 pub struct Offer {
     exports: Vec<ExportSpec>,
@@ -72,22 +72,22 @@ impl Offer {
         }
     }
 
-    /// The exports, in the order in which they came.
+    /// Returns the exports, in the order of their admission.
     pub fn exports(&self) -> &[ExportSpec] {
         &self.exports
     }
 
-    /// What was proved of each of them, as [`Arrangement::bounds`].
+    /// Returns the bound of each export, as [`Arrangement::bounds`].
     pub fn bounds(&self) -> &[Option<Duration>] {
         &self.bounds
     }
 
-    /// Who decides.
+    /// Returns the policy's name.
     pub fn policy(&self) -> PolicyName {
         self.policy
     }
 
-    /// Whether notices change anything: only regulators that they steer hear them.
+    /// Returns whether notices have an effect: only regulators that they steer use them.
     pub fn hears_notices(&self) -> bool {
         self.hears_notices
     }
@@ -97,7 +97,7 @@ impl Offer {
     }
 }
 
-/// The offer that stands.
+/// The current offer.
 #[derive(Debug)]
 pub(crate) struct CurrentOffer(RwLock<Arc<Offer>>);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The core in virtual time, on a simulated drive with a store that remembers everything.
+//! Goal: the core keeps its promises. Method: virtual time, on a simulated drive with a store that
+//! keeps a journal.
 
 mod admission;
 mod changes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the tests of a run share: a drive that does exactly what a test says, and
-//! workloads in few words.
+//! Shared by the tests of a run: a drive that a test controls exactly, and short constructors of
+//! workloads.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use tidegate_model::{
 use tidegate_sim::VirtualDrive;
 use tidegate_stats::Distribution;
 
-/// Every request takes this long.
+/// The service time of every request.
 pub(crate) const SERVICE: Duration = Duration::from_ms(4);
 
 pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
@@ -29,16 +29,16 @@ pub(crate) const LIMITS: Limits = Limits {
     is_writable: false,
 };
 
-/// What a drive was given, in order: the instant, and the names of the requests of a batch.
+/// The batches that a drive got, in order: the instant and the requests.
 pub(crate) type Log = Rc<RefCell<Vec<(Time, Vec<Request>)>>>;
 
-/// A drive that serves one request after the other, oldest first, [`SERVICE`] each, and
-/// fails those that it is told to.
+/// A drive that serves one request after the other, oldest first, [`SERVICE`] each, and fails the
+/// requests in `failing`.
 #[derive(Default)]
 pub(crate) struct InOrder {
-    /// Done at this instant, oldest first.
+    /// The requests in flight with their completion times, oldest first.
     outstanding: VecDeque<(RequestId, Time, Outcome)>,
-    /// Positions of the requests that fail, counted from 0 in order of submission.
+    /// The positions of the requests that fail, counted from 0 in order of submission.
     pub(crate) failing: Vec<usize>,
     pub(crate) log: Log,
     submitted_count: usize,
@@ -73,7 +73,7 @@ impl Drive for InOrder {
     }
 }
 
-/// A workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
+/// Makes a workload of these sources on a drive with b(i) = i * `SERVICE`, i up to 8.
 pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
     let times: Vec<_> = (1..=8).map(|requests| SERVICE * requests).collect();
     Workload {
@@ -83,12 +83,12 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     }
 }
 
-/// A plan for it with batches of at most z, filled up to beta.
+/// Makes a plan for it with batches of at most z, filled up to beta.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
     Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }
 
-/// A task that releases `requests` at 0, and with every period again.
+/// Makes a task that releases `requests` requests at 0 and then every period.
 pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
     Task {
         name: name.to_owned(),
@@ -106,7 +106,7 @@ pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
     }
 }
 
-/// The same with its first release at `ms`.
+/// Sets a task's first release to `ms`.
 pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
     task.offset = Duration::from_ms(ms);
     task
@@ -122,7 +122,7 @@ pub(crate) fn load(intensity: Intensity) -> BestEffort {
     }
 }
 
-/// How a test runs; every field has a value that disturbs nothing.
+/// The settings of a test run; each default has no effect.
 pub(crate) struct Setting {
     pub(crate) policy: PolicyName,
     pub(crate) batch_max: u32,
@@ -170,12 +170,12 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// The least and the greatest.
+/// Returns the least and the greatest time.
 pub(crate) fn extremes(times: &Distribution) -> (Duration, Duration) {
     times.min().zip(times.max()).expect("something was recorded")
 }
 
-/// How many requests each batch had, and when it went.
+/// Returns the instant and the number of requests of each batch.
 pub(crate) fn batches(log: &Log) -> Vec<(Time, usize)> {
     log.borrow().iter().map(|(at, batch)| (*at, batch.len())).collect()
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a target cannot carry is refused before anything starts, and by name.
+//! Goal: a run that exceeds the target's limits is refused before it starts, with the reason.
+//! Method: one workload per limit.
 
 use crate::common::*;
 use tidegate_engine::{Length, RunError};
@@ -23,7 +24,7 @@ fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
     assert!(error.to_string().contains("opened for reading only"));
     let error = refusal(|task| task.size = Bytes::new(6 << 10), ONE_JOB);
     assert!(matches!(error, RunError::SizeUnaligned { .. }));
-    assert!(error.to_string().contains("no multiple of the 4KiB"), "{error}");
+    assert!(error.to_string().contains("a multiple of 4KiB, the target's alignment"), "{error}");
     let error = refusal(|task| task.size = Bytes::from_kib(256), ONE_JOB);
     assert!(matches!(error, RunError::SizeAboveBuffer { .. }));
     let narrow =

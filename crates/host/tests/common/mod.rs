@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the loop's tests: a back end that a test controls exactly, and short constructors of
+//! Shared by the loop's tests: a backend that a test controls exactly, and short constructors of
 //! workloads.
 
 use std::cell::{Cell, RefCell};

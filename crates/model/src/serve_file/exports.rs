@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One export as it is written, checked against itself.
+//! Reads one export as written and checks it against itself.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::file_error::FileError;
 use crate::task::Op;
 use crate::units::Bytes;
 
-/// More requests in one period than any store serves.
+/// The most requests in one period; no store serves more.
 const REQUESTS_MAX: u32 = 1 << 16;
 
-/// An export without its place.
+/// Reads an export without its place.
 pub(super) fn read(
     raw: &RawExport,
     is_store_read_only: bool,
@@ -32,14 +32,14 @@ pub(super) fn read(
         (Some(_), true) => {
             return Err(FileError::new(
                 raw.name.span(),
-                "both a contract and best_effort",
-                "keep one of the two; beyond = \"best-effort\" serves what exceeds a contract",
+                "the export has both a contract and best_effort",
+                "delete one of the two; beyond = \"best-effort\" serves what exceeds a contract",
             ));
         }
         (None, false) => {
             return Err(FileError::new(
                 raw.name.span(),
-                "what this export may count on is not said",
+                "the export has neither a contract nor best_effort",
                 "add contract = { period = \"300ms\", size_max = \"128KiB\" }, or best_effort = true",
             ));
         }
@@ -60,15 +60,15 @@ fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
     (*op.get_ref() == Op::Write).then(|| op.span())
 }
 
-/// What only best effort has.
+/// Checks the keys that only best effort has.
 fn check_share(raw: &RawExport, contract: Option<&ExportContract>) -> Result<(), FileError> {
     let has_best_effort = contract.is_none_or(|terms| terms.beyond == Beyond::BestEffort);
     let written = raw.weight.as_ref().map(Spanned::span).or(raw.limit.as_ref().map(Spanned::span));
     if let Some(span) = written.filter(|_| !has_best_effort) {
         return Err(FileError::new(
             span,
-            "a weight or limit of best effort, and this export has none",
-            "leave it out, or add beyond = \"best-effort\"",
+            "weight and limit apply to best effort, but this export has none",
+            "delete it, or add beyond = \"best-effort\"",
         ));
     }
     if let Some(weight) = &raw.weight {
@@ -77,8 +77,8 @@ fn check_share(raw: &RawExport, contract: Option<&ExportContract>) -> Result<(),
     match &raw.beyond {
         Some(beyond) if contract.is_none() => Err(FileError::new(
             beyond.span(),
-            "beyond what? This export has no contract",
-            "leave the line out",
+            "beyond needs a contract, but this export has none",
+            "delete the line",
         )),
         _ => Ok(()),
     }
@@ -105,10 +105,10 @@ fn read_contract(
 }
 
 impl NewExport {
-    /// The same rules for an export that no file describes.
+    /// Checks the same rules for an export that no file describes.
     ///
     /// # Errors
-    /// What is wrong with it, without a place.
+    /// The first fault, without a position.
     pub fn check(&self) -> Result<(), FileError> {
         if !is_name(&self.name) {
             return Err(FileError::new(0..0, NAME_FAULT, NAME_HELP));
@@ -128,7 +128,7 @@ fn check_whole(is_whole: bool, is_read_only: bool, span: Range<usize>) -> Result
     if is_whole && !is_read_only {
         return Err(FileError::new(
             span,
-            "an export of the whole store writes over all others",
+            "a writable export of the whole store overwrites all other exports",
             "add read_only = true",
         ));
     }
@@ -143,8 +143,8 @@ fn check_op(
     if is_read_only && contract.is_some_and(|terms| terms.op == Some(Op::Write)) {
         return Err(FileError::new(
             span,
-            "a contract to write to an export that is read-only",
-            "write op = \"read\", or leave read_only out",
+            "the contract is for writes, but the export is read-only",
+            "write op = \"read\", or delete read_only",
         ));
     }
     Ok(())
@@ -165,8 +165,8 @@ fn check_requests(requests: u32, span: Range<usize>) -> Result<(), FileError> {
     if requests == 0 || requests > REQUESTS_MAX {
         return Err(FileError::new(
             span,
-            format!("a contract for {requests} requests"),
-            format!("write how many requests come within one period, from 1 to {REQUESTS_MAX}"),
+            format!("a contract cannot have {requests} requests"),
+            format!("write the number of requests within one period, from 1 to {REQUESTS_MAX}"),
         ));
     }
     Ok(())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where exports lie in their store.
+//! The places of exports in their store.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,32 +15,32 @@ use crate::units::Bytes;
 /// The longest name that the NBD protocol carries.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// What a store has room for.
+/// The size and alignment of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Its size.
+    /// The size of the store.
     pub size: Bytes,
-    /// Exports begin and end at multiples of this.
+    /// The alignment: exports begin and end at multiples of it.
     pub alignment: Bytes,
 }
 
-/// The part of the store that an export asks for.
+/// The part of the store that an export requests.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Wanted {
-    /// None: the next that is free.
+    /// The offset; `None` means the next free one.
     offset: Option<Spanned<Bytes>>,
-    /// None: the whole store.
+    /// The size; `None` means the whole store.
     size: Option<Spanned<Bytes>>,
     name: Range<usize>,
 }
 
-/// A value that stands nowhere in a text.
+/// Wraps a value that has no text.
 fn unwritten(bytes: Bytes) -> Spanned<Bytes> {
     Spanned::new(0..0, bytes)
 }
 
 impl Wanted {
-    /// The place that an export has.
+    /// Requests the place that an export already has.
     pub(super) fn at(offset: Bytes, size: Bytes) -> Self {
         Self { offset: Some(unwritten(offset)), size: Some(unwritten(size)), name: 0..0 }
     }
@@ -55,7 +55,7 @@ impl Wanted {
         }
     }
 
-    /// The same without its place in a text.
+    /// Returns the same part without its position in a text.
     pub(super) fn to_place(&self) -> ExportPlace {
         let bytes = |bytes: &Spanned<Bytes>| *bytes.get_ref();
         match (&self.offset, &self.size) {
@@ -76,12 +76,12 @@ impl Wanted {
             (Some(_), None, None) => Ok(Self { offset: None, size: None, name }),
             (Some(share), ..) => Err(FileError::new(
                 share.span(),
-                "the whole store has no offset and no size of its own",
-                "leave offset and size out, or share",
+                "share = \"whole\" allows neither offset nor size",
+                "delete offset and size, or delete share",
             )),
             (None, _, None) => Err(FileError::new(
                 name,
-                "how large this export is, is not said",
+                "the export has no size",
                 "add size = \"200GiB\", or share = \"whole\" with read_only = true",
             )),
         }
@@ -97,10 +97,11 @@ impl Wanted {
 }
 
 impl Layout {
-    /// The largest request that a store is asked for at once.
+    /// The largest request that a store gets at once.
     pub const REQUEST_MAX: Bytes = Bytes::from_kib(256 << 10);
 
-    /// Whether a store can carry out requests of this size: whole blocks, and not too many.
+    /// Checks that a store can carry out requests of this size: whole blocks, and at most
+    /// `REQUEST_MAX`.
     pub(super) fn check_request(
         self,
         size_max: Bytes,
@@ -109,7 +110,7 @@ impl Layout {
         if size_max > Self::REQUEST_MAX {
             return Err(FileError::new(
                 span,
-                format!("requests of {size_max} are more than a store is asked for at once"),
+                format!("requests of {size_max} exceed the largest request of a store"),
                 format!("write size_max = \"{}\" at most", Self::REQUEST_MAX),
             ));
         }
@@ -120,12 +121,12 @@ impl Layout {
         let blocks = Bytes::new(size.next_multiple_of(aligned));
         Err(FileError::new(
             span,
-            format!("requests of {size_max}, which is no multiple of {}", self.alignment),
+            format!("a request size of {size_max} is not a multiple of {}", self.alignment),
             format!("write size_max = \"{blocks}\": the store has blocks of {}", self.alignment),
         ))
     }
 
-    /// Each export with its place.
+    /// Returns each export with its place.
     pub(super) fn place(self, exports: &[Written]) -> Result<Vec<ExportSpec>, FileError> {
         let mut next = 0;
         let mut placed: Vec<ExportSpec> = Vec::with_capacity(exports.len());
@@ -135,7 +136,7 @@ impl Layout {
                 return Err(FileError::new(
                     wanted.offset.as_ref().map_or(wanted.name_span(), Spanned::span),
                     format!("`{}` would overlap `{}`", spec.name, other.name),
-                    "give it another offset, or none: then it follows what is before it",
+                    "write another offset, or delete the offset to place the export after the previous one",
                 ));
             }
             if !wanted.is_whole() {
@@ -153,11 +154,12 @@ impl Layout {
         Ok(placed)
     }
 
-    /// A new export with its place beside those that have theirs: where it says no offset, the
-    /// first gap that holds it.
+    /// Returns a new export with its place beside the other exports; without an offset, the first
+    /// gap that is large enough.
     ///
     /// # Errors
-    /// Where there is none, or it would overlap another, or its requests are none for this store.
+    /// If there is no gap, or the export would overlap another, or its requests are impossible for
+    /// this store.
     pub fn place_new(
         self,
         others: &[ExportSpec],
@@ -173,7 +175,7 @@ impl Layout {
             return Err(FileError::new(
                 0..0,
                 format!("`{}` would overlap `{}`", new.name, other.name),
-                "give it another offset, or none: then it gets the first gap that holds it",
+                "write another offset, or delete the offset to use the first gap that is large enough",
             ));
         }
         if let Some(contract) = &new.contract {
@@ -183,8 +185,8 @@ impl Layout {
         larger_than(size, new.contract.as_ref()).map_or_else(|| Ok(new.at(offset, size)), Err)
     }
 
-    /// The first offset from which on so many bytes are nobody's; behind all others where no gap
-    /// between them holds as many.
+    /// Returns the first offset at which `size` bytes are free; the end of all others if no gap is
+    /// large enough.
     fn gap(self, others: &[ExportSpec], size: u64) -> u64 {
         let taken = others.iter().filter(|other| !is_whole(other, self));
         let mut taken: Vec<(u64, u64)> = taken
@@ -201,7 +203,7 @@ impl Layout {
         next
     }
 
-    /// Which of these the export would overlap.
+    /// Returns an export that the new one would overlap.
     fn overlapped<'a>(
         self,
         placed: &'a [ExportSpec],
@@ -226,20 +228,24 @@ impl Layout {
             if !part.get_ref().get().is_multiple_of(aligned) {
                 return Err(FileError::new(
                     part.span(),
-                    format!("{} is no multiple of {}", part.get_ref(), self.alignment),
+                    format!("{} is not a multiple of {}", part.get_ref(), self.alignment),
                     format!("write a multiple of the store's blocks of {}", self.alignment),
                 ));
             }
         }
         let (bytes, end) = (size.get_ref().get(), offset.checked_add(size.get_ref().get()));
         if bytes == 0 {
-            return Err(FileError::new(size.span(), "an export of no size", "write its size"));
+            return Err(FileError::new(
+                size.span(),
+                "the size of the export is zero",
+                "write its size",
+            ));
         }
         if end.is_none_or(|end| end > self.size.get()) {
             return Err(FileError::new(
                 size.span(),
                 format!(
-                    "the export would lie from {} on, and the store ends at {}",
+                    "the export would begin at {} and exceed the store, which ends at {}",
                     Bytes::new(offset),
                     self.size
                 ),
@@ -250,32 +256,31 @@ impl Layout {
     }
 }
 
-/// A contract about requests that an export of this size cannot have.
+/// Returns a fault if the contract's requests are larger than the export.
 fn larger_than(size: Bytes, contract: Option<&ExportContract>) -> Option<FileError> {
     let size_max =
         contract.map(|contract| contract.size_max).filter(|size_max| *size_max > size)?;
     Some(FileError::new(
         0..0,
-        format!("requests of up to {size_max} in an export of {size}"),
+        format!("requests of up to {size_max} do not fit in an export of {size}"),
         format!("write size_max = \"{size}\" at most, or a larger size"),
     ))
 }
 
-/// Whether an export is the whole store, which is then only read.
+/// Returns whether an export is the whole store, which can only be read.
 fn is_whole(export: &ExportSpec, layout: Layout) -> bool {
     export.is_read_only && export.offset.get() == 0 && export.size == layout.size
 }
 
-pub(super) const NAME_FAULT: &str =
-    "a name that is empty, too long, or has control characters in it";
-pub(super) const NAME_HELP: &str = "write a name that can be printed";
+pub(super) const NAME_FAULT: &str = "the name is empty, too long, or contains control characters";
+pub(super) const NAME_HELP: &str = "write a name of printable characters";
 
-/// Whether a name can be sent.
+/// Returns whether a name can be sent in the protocol.
 pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
 }
 
-/// Names are unique and can be sent.
+/// Checks that names are unique and can be sent in the protocol.
 pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
     let mut names = BTreeSet::new();
     for export in exports {
@@ -287,8 +292,8 @@ pub(super) fn check_names(exports: &[RawExport]) -> Result<(), FileError> {
         }
         if !names.insert(name) {
             return fault(
-                format!("a second export named `{name}`"),
-                "give every export a name of its own",
+                format!("this is a second export named `{name}`"),
+                "give every export a different name",
             );
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The workload that exports are: contracts as tasks, all else as best effort.
+//! The workload of the exports: contracts as tasks, all other requests as best effort.
 
 use std::ops::Range;
 
@@ -10,15 +10,15 @@ use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
 use crate::units::{Bytes, Duration};
 use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 
-/// Requests of best effort that a proof reckons with as always there.
+/// The number of best-effort requests that a proof assumes to be always outstanding.
 const OUTSTANDING: u32 = 64;
 
-/// The entry of tasks that stand for nothing but an operation.
+/// The entry of tasks that represent only an operation.
 pub(super) const PHANTOM: u32 = u32::MAX;
 
 impl Written {
-    /// A task for the contract, and a phantom one where its requests may be of either kind, so
-    /// that both are covered.
+    /// Returns a task for the contract, and a phantom task if its requests may be reads or writes,
+    /// so that both operations are covered.
     fn tasks(&self, entry: u32) -> Vec<Placed<Task>> {
         let Some(terms) = &self.spec.contract else { return Vec::new() };
         let ops: &[Op] = match terms.op {
@@ -35,8 +35,8 @@ impl Written {
         [entry, PHANTOM].into_iter().zip(ops).map(placed).collect()
     }
 
-    /// What it may ask for without a contract: everything where it has none, or where what is
-    /// beyond it rides along; otherwise what the contract does not speak of.
+    /// Returns its best-effort requests: all operations if it has no contract or serves requests
+    /// beyond it as best effort; otherwise the operations that the contract does not cover.
     fn best_effort(&self, size_max: Bytes) -> Vec<Placed<BestEffort>> {
         let waits = self.spec.contract.as_ref().filter(|terms| terms.beyond == Beyond::Wait);
         let is_left = |op: &Op| match waits {
@@ -44,7 +44,7 @@ impl Written {
             Some(terms) => terms.op.is_some_and(|agreed| agreed != *op),
         };
         let ops: &[Op] = if self.spec.is_read_only { &[Op::Read] } else { &[Op::Read, Op::Write] };
-        // Calls are cut at what the export allows, which may be more than best effort's own.
+        // Calls are cut at the export's largest size, which may exceed the best-effort size.
         let allowed = self.spec.contract.as_ref().map_or(size_max, |terms| terms.size_max);
         let size = size_max.max(allowed);
         let span: Range<usize> = self.wanted.name_span();
@@ -63,7 +63,7 @@ impl Written {
     }
 }
 
-/// The workload that the exports are, with best effort of at most `size_max`.
+/// Returns the workload of the exports, with best effort of at most `size_max`.
 pub(super) fn of_exports(
     exports: &[Written],
     size_max: Bytes,
@@ -82,7 +82,7 @@ pub(super) fn of_exports(
     WorkloadFile::of_parts(drive, entries, policy, tasks, best_effort)
 }
 
-/// The drive that proofs rest on: that which is named, or the simulated one.
+/// Returns the drive of the proofs: the named drive, or the simulated drive.
 pub(super) fn drive_of(named: Option<&Named>, backing: &BackingReference) -> DriveReference {
     let named = named.or(match backing {
         BackingReference::Simulated { drive, .. } => Some(drive),

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a drive keeps beside b(i) for the requests of one workload.
+//! The measured contracts of a drive beside b(i), for the requests of one workload.
 //!
-//! Tables are measured apart, each with a finite number of samples, and may contradict each
-//! other. Where one contract is a case of another, the larger of the two is what the drive was
-//! seen to take, so the wider contract is raised to it:
+//! Tables are measured separately, each with a finite number of samples, and may contradict each
+//! other. If one contract is a case of another, the drive was seen to take the larger time of the
+//! two, so the wider contract is raised to it:
 //!
-//! - q requests given at once to an idle device are one way to have q outstanding just after a
-//!   dispatch: drain(q) >= b(q).
-//! - q requests with priority are back within priority(q) *whatever else* is on the device,
-//!   nothing included: priority(q) >= b(q).
-//! - The last request of a batch of i is b(i) on the device: starvation >= b(i), for each i.
+//! - q requests sent at once to an idle device are one way to have q requests in flight just after
+//!   a dispatch: drain(q) >= b(q).
+//! - q requests with priority complete within priority(q) for *any other requests* on the device,
+//!   including none: priority(q) >= b(q).
+//! - The last request of a batch of i is on the device for b(i): starvation >= b(i), for each i.
 
 use super::WorkloadFile;
 use super::bind::{covering_table, ms_ceil};
@@ -20,12 +20,12 @@ use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
-/// A contract of which b(i) is a case.
+/// A contract that has b(i) as a case.
 struct Covered {
     contract: DriveContract,
-    /// What one entry of its table is the time of.
+    /// The thing whose time one entry of its table gives.
     what: &'static str,
-    /// Why b(i) is a case of it.
+    /// The reason why b(i) is a case of it.
     case: &'static str,
 }
 
@@ -42,8 +42,8 @@ const PRIORITY: Covered = Covered {
 };
 
 impl WorkloadFile {
-    /// What else the drive was measured to keep for requests of up to `size`. What was not
-    /// measured for every operation that the workload asks for counts as not measured.
+    /// Returns the drive's other measured contracts for requests of up to `size`. A contract that
+    /// was not measured for every operation of the workload counts as not measured.
     pub(super) fn contracts(
         &self,
         drive: &DriveFile,
@@ -65,7 +65,8 @@ impl WorkloadFile {
         }
     }
 
-    /// One table for all that the workload asks for, raised to b(q) kind by kind.
+    /// Returns one table for all operations of the workload, raised to b(q) separately for each
+    /// operation.
     fn covering(
         &self,
         drive: &DriveFile,
@@ -81,13 +82,13 @@ impl WorkloadFile {
             Some((table, covering_table(&drive.batch, asked.op, size)?))
         });
         let mut pairs = pairs.collect::<Option<Vec<_>>>()?;
-        // As for batches: an inline table holds for both.
+        // As for batches, an inline table holds for both operations.
         pairs.dedup_by(|a, b| std::ptr::eq(a.0, b.0));
         if pairs.len() > 1 {
             let what = kind.what;
             notes.push(format!(
                 "the workload reads and writes: a mixed {what} is charged as its reads and its \
-                 writes one after the other, which nobody measured"
+                 writes one after the other; no measurement supports this"
             ));
         }
         let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
@@ -106,8 +107,8 @@ impl WorkloadFile {
         all
     }
 
-    /// b(i) on a drive that carries writes out later, and what is known of that: raised to the
-    /// costs of mixed batches where these were measured.
+    /// Returns b(i) on a drive that carries out writes later, and what is known of these writes.
+    /// The table is raised to the costs of mixed batches if these were measured.
     pub(super) fn beside_deferred(
         &self,
         drive: &DriveFile,
@@ -133,23 +134,23 @@ impl WorkloadFile {
         }
     }
 
-    /// The most requests on the drive of which its starvation bound speaks, whatever is asked for;
-    /// none where it was not measured for all of that.
+    /// Returns the most requests on the drive that its starvation bound covers, for all operations
+    /// of the workload; `None` if it was not measured for all of them.
     fn starvation_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let depths = operations.iter().map(|asked| drive.starvation_depth_of(asked.op, size));
         depths.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
-    /// The most requests on the drive of which its times with priority speak; none where no table
-    /// says it.
+    /// Returns the most requests on the drive that its times with priority cover; `None` if no
+    /// table states it.
     fn priority_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let of = |op| covering_table(&drive.priority, op, size)?.depth;
         operations.iter().filter_map(|asked| of(asked.op)).min()
     }
 
-    /// The starvation bound, at least the longest batch of one kind.
+    /// Returns the starvation bound, at least the longest batch of one kind.
     fn starvation(
         &self,
         drive: &DriveFile,
@@ -169,7 +170,7 @@ impl WorkloadFile {
             contract: DriveContract::Starvation,
             note: format!(
                 "the drive's starvation bound of {} is below its longest batch, whose last request \
-                 is on the drive for {}: that is used instead",
+                 is on the drive for {}; the longer time is used",
                 ms_ceil(measured),
                 ms_ceil(longest)
             ),
@@ -178,15 +179,15 @@ impl WorkloadFile {
     }
 }
 
-/// The longest batch of `requests` of the dearest kind by its costs, every one of them changing
-/// direction.
+/// Returns the longest time of a batch of `requests` of the most expensive kind by its costs, with
+/// a change of direction between any two.
 fn time_by_costs(costs: &CostModel, dearest: Duration, requests: u32) -> Option<Duration> {
     let own = dearest.checked_mul(u64::from(requests))?;
     let switches = costs.switch_max.unwrap_or_default().checked_mul(u64::from(requests - 1))?;
     costs.positioning_max.checked_add(own)?.checked_add(switches)
 }
 
-/// What is to be said of a table that was raised, if it was.
+/// Returns the note on a table that was raised; `None` if it was not.
 fn note_of(
     &Covered { contract, case, .. }: &Covered,
     measured: &BatchTable,
@@ -202,7 +203,7 @@ fn note_of(
     Some(RaisedContract {
         contract,
         note: format!(
-            "{name}({first}){more} lay below the measured batches of as many requests, by up to \
+            "{name}({first}){more} measured shorter than batches of as many requests, by up to \
              {}; {case}, so b(q) is used there",
             ms_ceil(most)
         ),

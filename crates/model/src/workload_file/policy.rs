@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The `[policy]` table of a workload file: which policy, its batch size, its regulators, and
-//! the parameters in `[policy.NAME]`.
+//! The `[policy]` table of a workload file: the policy, its batch size, its regulators, and the
+//! parameters in `[policy.NAME]`.
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -19,24 +19,24 @@ use crate::quantity::Share;
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
-/// What the file says of the policy.
+/// The policy of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Policy {
     pub(super) name: PolicyName,
     pub(super) batch: BatchChoice,
     pub(super) batch_span: Range<usize>,
-    /// Where `batch_cost` is written, or nowhere.
+    /// The position of `batch_cost`, empty if it is not written.
     pub(super) batch_cost_span: Range<usize>,
     pub(super) regulators: Vec<RegulatorName>,
-    /// Where each of them is written.
+    /// The position of each regulator.
     pub(super) regulator_spans: Vec<Range<usize>>,
-    /// The `[policy.NAME]` that there are, with their places.
+    /// The `[policy.NAME]` tables of the file, with their positions.
     pub(super) sections: Vec<(&'static str, Range<usize>)>,
     pub(super) parameters: Parameters,
 }
 
 impl Policy {
-    /// A policy of which nothing else is said.
+    /// Creates a policy with default settings.
     pub(crate) fn of(name: PolicyName) -> Self {
         Self {
             name,
@@ -50,8 +50,8 @@ impl Policy {
         }
     }
 
-    /// Tokens for each task round everything else, where they are not there already: a server's
-    /// clients may ask for what they like.
+    /// Wraps all other regulators in tokens for each task, unless they are already there, because a
+    /// server's clients may send any requests.
     pub(crate) fn regulate_tasks(&mut self) {
         if !self.regulators.contains(&RegulatorName::TokensPerTask) {
             self.regulators.insert(0, RegulatorName::TokensPerTask);
@@ -59,7 +59,7 @@ impl Policy {
         }
     }
 
-    /// Reads the table, or the defaults where there is none.
+    /// Reads the table, or the defaults if there is none.
     pub(crate) fn read(raw: Option<RawPolicy>) -> Result<Self, FileError> {
         let Some(raw) = raw else { return Ok(Self::of(PolicyName::Dqf)) };
         let name = PolicyName::from_name(raw.name.get_ref()).ok_or_else(|| {
@@ -95,14 +95,14 @@ fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
             name.span(),
             format!("there is no regulator `{}` in this version", name.get_ref()),
             format!(
-                "write some of {}, or leave the line out",
+                "write some of {}, or delete the line",
                 RegulatorName::ALL.map(RegulatorName::name).join(", ")
             ),
         )
     })
 }
 
-/// What a table says, or its defaults.
+/// Returns the parameters of a table, or their defaults.
 fn value<T: Copy + Default>(table: Option<&Spanned<T>>) -> T {
     table.map_or_else(T::default, |table| *table.get_ref())
 }
@@ -114,7 +114,7 @@ fn read_batch(batch: Option<Spanned<RawBatch>>) -> Result<(BatchChoice, Range<us
         RawBatch::Auto => Ok((BatchChoice::Auto, span)),
         RawBatch::Fixed(0) => Err(FileError::new(
             span,
-            "a batch of 0 requests serves nobody",
+            "batch is 0, so no request would ever be served",
             "write batch = \"auto\", or a number of requests from 1 on",
         )),
         RawBatch::Fixed(batch_max) => Ok((BatchChoice::Fixed(batch_max), span)),
@@ -179,7 +179,7 @@ struct RawDepthLimit {
 }
 
 impl RawPolicy {
-    /// Which `[policy.NAME]` there are, and where.
+    /// Returns the `[policy.NAME]` tables of the file, with their positions.
     fn sections(&self) -> Vec<(&'static str, Range<usize>)> {
         fn section<T>(
             name: &'static str,
@@ -202,7 +202,7 @@ impl RawPolicy {
         .collect()
     }
 
-    /// What the file says in `[policy.NAME]`, and the defaults of all else.
+    /// Returns the parameters in `[policy.NAME]`, with defaults for all others.
     fn parameters(&self) -> Result<Parameters, FileError> {
         Ok(Parameters {
             das: self.das(),
@@ -247,16 +247,16 @@ impl RawPolicy {
                 None => Ok(DepthLimitParameters::default()),
                 Some(named) => Err(FileError::new(
                     named.span(),
-                    "`depth-limit` is not told how many requests may be on the drive",
-                    "add [policy.depth-limit] with for example in_flight = 8",
+                    "`depth-limit` needs the number of requests that may be on the drive",
+                    "add [policy.depth-limit] with, for example, in_flight = 8",
                 )),
             };
         };
         let in_flight_max = NonZeroU32::new(*in_flight.get_ref()).ok_or_else(|| {
             FileError::new(
                 in_flight.span(),
-                "a limit of 0 requests on the drive serves nobody",
-                "write a number from 1 on, or leave the regulator out",
+                "in_flight is 0, so no request would ever be served",
+                "write a number from 1 on, or delete the regulator",
             )
         })?;
         Ok(DepthLimitParameters { in_flight_max: Some(in_flight_max) })

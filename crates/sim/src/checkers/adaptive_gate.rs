@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: a dispatch to a busy drive leaves enough time to return every real-time request on it
+//! Asserts: a dispatch to a busy drive leaves enough time to complete every real-time request on it
 //! by its deadline; and best effort joins only while the task's next job can still be served in
-//! time, either at once or when the drive is empty (`adaptive-drain`, `docs/theory/draining.md` section 8).
+//! time, either at once or when the drive is empty (`adaptive-drain`, `docs/theory/draining.md`
+//! section 8).
 //!
-//! With k requests outstanding after a dispatch at t, D the deadline and r the next release:
+//! With k requests in flight after a dispatch at t, D the deadline and r the next release:
 //!
 //! - real time on the drive and k > 1: `t + drain(k) <= due` of each;
 //! - best effort sent, real time on the drive: `drain(k) <= D` or
@@ -19,23 +20,23 @@ use super::drain_table::{DrainTable, is_by};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Best effort until the latest safe instant; see the module's text.
+/// Checks that best effort joins until the latest safe instant; see the module's text.
 #[derive(Debug)]
 pub struct AdaptiveGate {
     drain: DrainTable,
-    /// D; none without tasks.
+    /// D; `None` without tasks.
     deadline: Option<Duration>,
-    /// Zero for several tasks: one of them may always release.
+    /// The period of the only task. Zero for several tasks, because one of them may always release.
     period: Duration,
     task_count: usize,
-    /// r.
+    /// r, the next release.
     next_release: Time,
     in_flight: BTreeMap<RequestId, Request>,
     log: ViolationLog,
 }
 
 impl AdaptiveGate {
-    /// The checker of the plan's task and drain times.
+    /// Creates the checker of the plan's task and drain times.
     pub fn new(plan: &Plan) -> Self {
         let period =
             if plan.real_time_requests() == 1 { plan.tasks[0].period } else { Duration::ZERO };
@@ -50,8 +51,8 @@ impl AdaptiveGate {
         }
     }
 
-    /// When a real-time request must be back. The deadline of a request that a regulator held back
-    /// counts from the instant at which it was let through.
+    /// Returns when a real-time request must complete. The deadline of a request that a regulator
+    /// held back counts from the instant at which the regulator passed it on.
     fn due(&self, request: &Request) -> Time {
         let own = request.due.filter(|_| request.eligible <= request.released);
         let by_contract = || request.eligible.checked_add(self.deadline?);
@@ -63,7 +64,7 @@ impl AdaptiveGate {
         real_time.map(|request| self.due(request)).min()
     }
 
-    /// Whether the requests on the drive after a dispatch at `now` leave all deadlines safe.
+    /// Returns whether the requests on the drive after a dispatch at `now` keep all deadlines safe.
     fn is_safe(&self, now: Time, is_best_effort_sent: bool) -> bool {
         let outstanding = count(self.in_flight.len());
         let due = self.earliest_due();

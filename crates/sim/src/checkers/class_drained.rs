@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: a request is sent only when no higher class of the kernel's has one queued or on the
-//! drive, unless it has aged for 10 s itself (`mq-deadline`).
+//! Asserts: a request is sent only if no higher class of the kernel has a request queued or on the
+//! drive, unless the request itself has aged for 10 s (`mq-deadline`).
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use super::position_order::kernel_class;
 use super::{Breach, Checker, ViolationLog};
 use crate::Observer;
 
-/// `prio_aging_expire`.
+/// The kernel's `prio_aging_expire`.
 const AGED: Duration = Duration::from_ms(10_000);
 
-/// Higher classes drain the drive; see the module's text.
+/// Checks that higher classes drain the drive first; see the module's text.
 #[derive(Debug, Default)]
 pub struct ClassDrained {
-    /// What is released and not complete: its class, and since when.
+    /// Requests that are released and not complete: their class, and their release.
     pending: BTreeMap<RequestId, (u32, Time)>,
-    /// How many of them are of each class.
+    /// The number of pending requests of each class.
     counts: BTreeMap<u32, u64>,
     log: ViolationLog,
 }
@@ -50,7 +50,7 @@ impl Observer for ClassDrained {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let Some((&highest, _)) = self.counts.first_key_value() else { return };
         for request in batch {
-            // What never came is the matter of another checker.
+            // Another checker reports a request that never arrived.
             let Some(&(class, since)) = self.pending.get(&request.id) else { continue };
             if class > highest && now.since(since) < AGED {
                 self.log.add(now, Breach::ClassOvertook { id: request.id });

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: after every dispatch the plan "send nothing more, wait until the drive is empty, send
-//! all that is pending at once" keeps every deadline (`gated-drain`, `docs/theory/draining.md` section 8).
+//! all pending requests at once" keeps every deadline (`gated-drain`, `docs/theory/draining.md`
+//! section 8).
 //!
-//! With k requests outstanding after a dispatch at t, n units in all and m of them not on the
-//! drive, that is
+//! With k requests in flight after a dispatch at t, n units in total and m of them not on the
+//! drive, this means:
 //!
-//! - `t + drain(k) <= due` of each unit on the drive;
-//! - `t + drain(k) + drain(m) <= due` of each that waits, and `<= max(t, next release) + deadline`
-//!   of each that is not released;
-//! - if more than units was sent: `t + drain(k) + drain(n) <= next release + deadline` of each
+//! - `t + drain(k) <= due` for each unit on the drive;
+//! - `t + drain(k) + drain(m) <= due` for each waiting unit, and
+//!   `<= max(t, next release) + deadline` for each unit that is not released;
+//! - if more than units was sent: `t + drain(k) + drain(n) <= next release + deadline` for each
 //!   unit on the drive.
 //!
-//! Only an empty drive may be given units against the plan: then no deadline can be kept for
-//! certain, and it gets all that wait. Units go in the order of their deadlines, and nothing else
-//! goes while one waits.
+//! Only an empty drive may get units against the plan: in that case no deadline is certain, and it
+//! gets all waiting units. Units are sent in the order of their deadlines, and no other request is
+//! sent while a unit waits.
 //!
-//! While more requests wait than the policy has room for, the host holds some back, and nothing is
+//! While more requests wait than the policy can hold, the host holds some of them, and nothing is
 //! asserted.
 
 use tidegate_model::{Outcome, Plan, Request, Time};
@@ -25,7 +26,7 @@ use super::units::{Stage, Units};
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// A way out after every dispatch; see the module's text.
+/// Checks that every dispatch leaves a safe plan; see the module's text.
 #[derive(Debug)]
 pub struct DrainPlan {
     drain: DrainTable,
@@ -37,7 +38,7 @@ pub struct DrainPlan {
 }
 
 impl DrainPlan {
-    /// The checker of the plan's tasks and drain times.
+    /// Creates the checker of the plan's tasks and drain times.
     pub fn new(plan: &Plan) -> Self {
         Self {
             drain: DrainTable::of(plan),
@@ -53,7 +54,7 @@ impl DrainPlan {
         self.units.queued_count() <= self.queued_max
     }
 
-    /// Whether the plan keeps every deadline after a dispatch at `now`.
+    /// Returns whether the plan keeps every deadline after a dispatch at `now`.
     fn is_safe(&self, now: Time, has_others: bool) -> bool {
         let outstanding = self.in_flight_count;
         let units = self.units.all();
@@ -75,7 +76,8 @@ impl DrainPlan {
         })
     }
 
-    /// What a batch of these units, the last of which is due at `due_last`, may not leave waiting.
+    /// Checks the order of a batch: which units it may not leave waiting. The last unit in it is
+    /// due at `due_last`.
     fn check_order(&mut self, now: Time, batch: &[Request], due_last: Option<Time>) {
         let Some(last) = batch.last() else { return };
         let Some((due, waiting)) = self.units.waiting().min() else { return };
@@ -120,7 +122,7 @@ impl Observer for DrainPlan {
     }
 
     fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {
-        // Saturation: a request returned twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request returned twice.
         self.in_flight_count = self.in_flight_count.saturating_sub(1);
         if self.units.is_of_task(request) {
             self.units.end(request);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! drain(q) as the checkers of draining policies read it from a plan: the longest time to empty
-//! the drive with q outstanding requests. `None` where q was not measured or exceeds the drive's
-//! depth: no sum with it fits a deadline.
+//! drain(q) of a plan, for the checkers of draining policies: the longest time to empty the drive
+//! with q requests in flight. `None` if q was not measured or exceeds the drive's depth: no sum
+//! with it meets a deadline.
 
 use tidegate_model::{BatchTable, Duration, Plan, Time};
 
-/// drain(q); see the module's text.
+/// Holds drain(q); see the module's text.
 #[derive(Debug, Clone)]
 pub(super) struct DrainTable {
     table: Option<BatchTable>,
@@ -17,7 +17,7 @@ impl DrainTable {
         Self { table: plan.contracts.drain.clone(), depth: u64::from(plan.depth) }
     }
 
-    /// drain(q).
+    /// Returns drain(q).
     pub(super) fn time(&self, requests: u64) -> Option<Duration> {
         if requests == 0 {
             return Some(Duration::ZERO);
@@ -27,18 +27,19 @@ impl DrainTable {
         (requests <= table.batch_max()).then(|| table.time_max(requests))
     }
 
-    /// When all of `requests` are back that are outstanding just after a dispatch at `now`.
+    /// Returns when all `requests` requests in flight just after a dispatch at `now` are complete.
     pub(super) fn empty_by(&self, now: Time, requests: u64) -> Option<Time> {
         now.checked_add(self.time(requests)?)
     }
 
-    /// When all of `requests` are back that are sent when `before` others are.
+    /// Returns when `requests` requests are complete that are sent when `before` others are
+    /// complete.
     pub(super) fn served_by(&self, now: Time, before: u64, requests: u64) -> Option<Time> {
         self.empty_by(now, before)?.checked_add(self.time(requests)?)
     }
 }
 
-/// Whether an end is known and within a limit.
+/// Returns whether an end is known and within a limit.
 pub(super) fn is_by(end: Option<Time>, limit: Time) -> bool {
     end.is_some_and(|end| end <= limit)
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: once the oldest request of a direction has expired, at most the rest of one batch of
-//! that direction goes before it; and beside a waiting write at most the rest of a batch and two
-//! more batches of reads go (`deadline`; `mq-deadline` as long as all requests are of one class,
-//! since classes share a batch).
+//! this direction is sent before it. Beside a waiting write, at most the rest of a batch and two
+//! more batches of reads are sent (`deadline`; `mq-deadline` as long as all requests are of one
+//! class, because classes share a batch).
 //!
-//! Once the host has held requests back for lack of room, the checker stops: the policy counts
-//! their age from a later instant.
+//! Once the host has held requests back because the policy was full, the checker stops: the policy
+//! counts their age from a later instant.
 
 use std::collections::BTreeMap;
 
@@ -15,38 +15,38 @@ use super::position_order::{expiry, kernel_class};
 use super::{Breach, Checker, ViolationLog};
 use crate::Observer;
 
-/// `fifo_batch`: the most requests of a batch.
+/// `fifo_batch`: the most requests in a batch.
 const BATCH_MAX: u64 = 16;
-/// `writes_starved`: batches of reads that are preferred to writes.
+/// `writes_starved`: the number of read batches that precede waiting writes.
 const WRITES_STARVED_MAX: u64 = 2;
 
-/// What waits in one direction, the oldest first.
+/// The waiting requests of one direction, the oldest first.
 #[derive(Debug, Default)]
 struct Direction {
     queued: BTreeMap<u64, (RequestId, Time)>,
-    /// The oldest, once it has expired, and how many went before it since.
+    /// The oldest request, once it has expired, and how many requests were sent before it since.
     expired: Option<(u64, u64)>,
 }
 
-/// Old requests go; see the module's text.
+/// Checks that expired requests are sent; see the module's text.
 #[derive(Debug)]
 pub struct Expiry {
     directions: [Direction; 2],
     numbers: BTreeMap<RequestId, (usize, u64)>,
     arrived: u64,
-    /// Reads that went while a write waited.
+    /// Number of reads sent while a write waited.
     reads_preferred: u64,
-    /// Queued requests of each class.
+    /// Number of queued requests of each class.
     queued: [u64; 4],
     queued_max: u64,
-    /// The classes seen, if they share a batch.
+    /// The classes seen, if classes share a batch.
     classes: Option<Vec<u32>>,
     is_over: bool,
     log: ViolationLog,
 }
 
 impl Expiry {
-    /// The checker of a policy that holds `queued_max` requests of each class.
+    /// Creates the checker of a policy that holds `queued_max` requests of each class.
     pub fn new(queued_max: u32) -> Self {
         Self {
             directions: Default::default(),
@@ -61,7 +61,7 @@ impl Expiry {
         }
     }
 
-    /// Asserts nothing any more once a second class of the kernel's comes.
+    /// Makes the checker stop once a second class of the kernel arrives.
     #[must_use]
     pub fn of_one_class(self) -> Self {
         Self { classes: Some(Vec::new()), ..self }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checkers: observers that hold a run against one invariant each, one file for each.
+//! Checkers: observers that check a run against one invariant each, one file for each.
 //!
-//! They know the rule and not the policy: a checker keeps its own account of what is
-//! queued and in flight, from what the host tells every observer. Each has a canary among
-//! the tests, a policy that is broken on purpose and must be caught.
+//! A checker implements the rule, not the policy: it tracks the queued requests and the requests in
+//! flight itself, from the events that the host reports to every observer. Each checker has a
+//! canary in the tests: a policy that is broken on purpose and must be caught.
 
 mod adaptive_gate;
 mod arrivals;
@@ -63,27 +63,27 @@ pub use time_slices::TimeSlices;
 pub use violation::{Breach, Violation, ViolationLog};
 pub use work_conservation::{Served, WorkConservation};
 
-/// An observer that holds a run against an invariant.
+/// An observer that checks a run against an invariant.
 pub trait Checker: Observer {
-    /// What it found.
+    /// Returns the violations found.
     fn log(&self) -> &ViolationLog;
 }
 
-/// Several checkers as one observer.
+/// A set of checkers that acts as one observer.
 #[derive(Default)]
 pub struct Checkers {
     checkers: Vec<Box<dyn Checker>>,
-    /// Those of the policy itself, which a spy below its regulators tells what it sees.
+    /// The checkers of the policy itself; a spy below its regulators reports to them.
     below: Option<Rc<RefCell<Self>>>,
 }
 
 impl Checkers {
-    /// The policy of this name with its regulators, and the checkers of all that it promises
-    /// under `plan`: of the policy itself by what it sees below its regulators, of the whole
-    /// by what the host sees.
+    /// Builds the policy of this name with its regulators, and the checkers of all its claims under
+    /// `plan`. The policy itself is checked on the events below its regulators, the whole on the
+    /// events that the host sees.
     ///
     /// # Errors
-    /// [`BuildError`] where the policy needs what is not known of the drive.
+    /// [`BuildError`] if the policy needs unknown facts about the drive.
     pub fn watching(
         name: PolicyName,
         plan: &Plan,
@@ -97,8 +97,8 @@ impl Checkers {
         Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
     }
 
-    /// `policy` of that name and plan, held to its own rules by what it sees itself. What is
-    /// found stands among the violations of these checkers.
+    /// Wraps `policy` so that its own rules are checked on the events that it sees itself. Its
+    /// violations count as violations of these checkers.
     pub fn watch(
         &mut self,
         name: PolicyName,
@@ -111,11 +111,12 @@ impl Checkers {
         Box::new(Spy::new(name, policy, below))
     }
 
-    /// The checkers of all that the policy of this name promises under `plan` to the host.
+    /// Returns the checkers of all claims that the policy of this name makes to the host under
+    /// `plan`.
     ///
-    /// Regulators hold requests back, hand them on in another order and may change their class
-    /// or hide some of the drive, so little is promised to the host then: see
-    /// [`Self::watching`] for the rest.
+    /// Regulators hold requests back, pass them on in another order, and may change their class or
+    /// hide part of the drive, so few claims to the host remain: see [`Self::watching`] for the
+    /// others.
     pub fn of_policy(name: PolicyName, plan: &Plan) -> Self {
         if is_regulated(name, plan) {
             Self::of_regulated(name, plan)
@@ -124,18 +125,18 @@ impl Checkers {
         }
     }
 
-    /// One checker more.
+    /// Adds a checker.
     pub fn add(&mut self, checker: impl Checker + 'static) {
         self.checkers.push(Box::new(checker));
     }
 
-    /// How many violations there were, kept or not.
+    /// Returns the number of all violations, including those not kept.
     pub fn violation_count(&self) -> u64 {
         let below = self.below.as_ref().map_or(0, |below| below.borrow().violation_count());
         below + self.checkers.iter().map(|checker| checker.log().count()).sum::<u64>()
     }
 
-    /// The first violations that each checker found, in order of time.
+    /// Returns the first violations of each checker, in order of time.
     pub fn violations(&self) -> Vec<Violation> {
         let kept = self.checkers.iter().flat_map(|checker| checker.log().first());
         let mut violations: Vec<Violation> = kept.cloned().collect();
@@ -178,7 +179,7 @@ impl Observer for Checkers {
     }
 }
 
-/// Whether anything stands between the host and the policy itself.
+/// Returns whether a regulator is between the host and the policy itself.
 fn is_regulated(name: PolicyName, plan: &Plan) -> bool {
     tidegate_policy::parts(name).1.is_some() || !plan.regulators.is_empty()
 }
@@ -187,7 +188,7 @@ fn is_best_effort(request: &Request) -> bool {
     request.class == Class::BestEffort
 }
 
-/// A length as the count that violations carry.
+/// Converts a length to the type of counts in violations.
 fn count(len: usize) -> u64 {
     u64::try_from(len).expect("a length is below 2^64")
 }

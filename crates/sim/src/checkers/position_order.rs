@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: requests of one line are dispatched by rising position. The next is the one above the
-//! last of its line. At the upper end the line starts anew: with its lowest request (`cfq`,
-//! `cfq-grouped`, `bfq-strict`), or with its oldest, which also goes, out of its place, once it
-//! has expired (`deadline`, `mq-deadline`).
+//! Asserts: requests of one queue are dispatched by rising position. The next request is the first
+//! above the last one of its queue. At the upper end the queue starts again: with its lowest
+//! request (`cfq`, `cfq-grouped`, `bfq-strict`), or with its oldest request (`deadline`,
+//! `mq-deadline`). An expired oldest request may also be sent earlier, out of position.
 //!
-//! While more requests of a class wait than the policy has room for, the host holds some back, and
-//! nothing is asserted. Where the oldest counts, the checker then stops: the policy counts their
-//! age from a later instant.
+//! While more requests of a class wait than the policy can hold, the host holds some of them, and
+//! nothing is asserted. For queues that start with the oldest request the checker then stops,
+//! because the policy counts their age from a later instant.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -16,24 +16,24 @@ use tidegate_model::{Class, Duration, Lba, Op, Request, RequestId, Time};
 use super::{Breach, Checker, ViolationLog};
 use crate::Observer;
 
-/// Which requests stand in one line.
+/// The queues of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PositionLines {
-    /// Those of a source.
+    /// One queue for each source.
     OfSource,
-    /// Real time in one, best effort in another.
+    /// One queue for real time, another for best effort.
     OfGroup,
-    /// Reads in one, writes in another.
+    /// One queue for reads, another for writes.
     OfDirection,
-    /// The same for each class of the kernel's: hard tasks, best effort, and what lies between.
+    /// The same for each class of the kernel: hard tasks, best effort, and all others.
     OfDirectionAndClass,
 }
 
-/// Where a line starts anew at its upper end.
+/// The request at which a queue starts again at its upper end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Lowest,
-    /// Also before the end, once it has waited so long.
+    /// The oldest request; once it has expired, also before the upper end.
     Oldest,
 }
 
@@ -56,7 +56,7 @@ impl PositionLines {
     }
 }
 
-/// The class of the kernel's that a request belongs to, 0 the highest.
+/// Returns the kernel's class of a request's class; 0 is the highest.
 pub(super) const fn kernel_class(class: Class) -> u32 {
     match class {
         Class::Hard => 0,
@@ -65,7 +65,7 @@ pub(super) const fn kernel_class(class: Class) -> u32 {
     }
 }
 
-/// After how long a request goes whatever its position: reads, writes.
+/// Returns the age at which a request is sent at any position: reads, writes.
 pub(super) const fn expiry(op: Op) -> Duration {
     match op {
         Op::Read => Duration::from_ms(500),
@@ -77,21 +77,22 @@ type Position = (Lba, RequestId);
 
 #[derive(Debug, Default)]
 struct Line {
-    /// What waits, with its number.
+    /// The waiting requests by position, with their numbers.
     queued: BTreeMap<Position, u64>,
-    /// The same by number, with when it came.
+    /// The same requests by number, with their arrival.
     ages: BTreeMap<u64, (Position, Time)>,
     last: Option<Position>,
 }
 
 impl Line {
-    /// The request above the last one.
+    /// Returns the request above the last one.
     fn above(&self) -> Option<Position> {
         let from = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         self.queued.range((from, Bound::Unbounded)).next().map(|(&position, _)| position)
     }
 
-    /// Where the line may go on: above the last one, and where it may start anew.
+    /// Returns the allowed next requests: the one above the last, and the one at which the queue
+    /// may start again.
     fn next(&self, start: Start, op: Op, now: Time) -> [Option<Position>; 2] {
         let above = self.above();
         let anew = match start {
@@ -106,14 +107,14 @@ impl Line {
     }
 }
 
-/// By rising position; see the module's text.
+/// Checks the order by rising position; see the module's text.
 #[derive(Debug)]
 pub struct PositionOrder {
     kind: PositionLines,
     queued_max: u64,
-    /// Queued requests of each class.
+    /// Number of queued requests of each class.
     queued: [u64; 4],
-    /// Whether the host ever held some that the policy had no room for.
+    /// Whether the host ever held requests because the policy was full.
     was_held: bool,
     lines: BTreeMap<u32, Line>,
     arrived: u64,
@@ -121,13 +122,14 @@ pub struct PositionOrder {
 }
 
 impl PositionOrder {
-    /// The checker of a policy that keeps these lines and holds `queued_max` of each class.
+    /// Creates the checker of a policy with these queues that holds `queued_max` requests of each
+    /// class.
     pub fn new(kind: PositionLines, queued_max: u32) -> Self {
         let (queued, was_held, lines, log) = Default::default();
         Self { kind, queued_max: u64::from(queued_max), queued, was_held, lines, arrived: 0, log }
     }
 
-    /// Whether the policy knows all that is queued, and what of it came first where that counts.
+    /// Returns whether the policy knows all queued requests, and their age if it matters.
     fn is_known(&self) -> bool {
         let is_age_known = match self.kind.start() {
             Start::Lowest => true,
@@ -136,7 +138,7 @@ impl PositionOrder {
         is_age_known && self.queued.iter().all(|&queued| queued <= self.queued_max)
     }
 
-    /// Takes a request out of its line.
+    /// Removes a request from its queue.
     fn remove(&mut self, request: &Request) -> Option<&mut Line> {
         let line = self.lines.get_mut(&self.kind.line(request))?;
         let number = line.queued.remove(&(request.start, request.id))?;

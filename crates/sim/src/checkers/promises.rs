@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which invariants hold of which policy: alone, and behind regulators.
+//! The invariants of each policy: alone, and behind regulators.
 //!
-//! Apart from the checkers, which know a rule each and no policy. What a policy's row says of it
-//! is asked there; what only its own rule says stands here, policy by policy.
+//! The checkers implement one rule each and know no policy. Claims that follow from a policy's
+//! facts are derived from them here; claims that only its own rule makes are listed here, policy by
+//! policy.
 
 use tidegate_model::{
     BatchLimit, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Task,
@@ -16,7 +17,7 @@ use super::{
 };
 
 impl Checkers {
-    /// What a policy promises whom nothing is put round.
+    /// Returns the checkers of a policy without regulators.
     pub(super) fn of_bare(name: PolicyName, plan: &Plan) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
@@ -35,7 +36,7 @@ impl Checkers {
         checkers
     }
 
-    /// What the rule of a policy says beside its row.
+    /// Adds the checkers of the policy's own rule, beyond its facts.
     fn add_rule(&mut self, name: PolicyName, plan: &Plan) {
         let queued_max = plan.queued_max;
         match name {
@@ -103,8 +104,8 @@ impl Checkers {
                 self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
                 self.add(RankOrder::new(Ranks::HardFirst, queued_max));
             }
-            // Their order follows from where the heads are, which no checker knows; and shapers
-            // promise nothing below themselves.
+            // The order of these policies depends on the position of the heads, which no checker
+            // knows; and shapers claim nothing about requests below them.
             PolicyName::Sstf
             | PolicyName::Scan
             | PolicyName::CLook
@@ -117,15 +118,16 @@ impl Checkers {
         }
     }
 
-    /// Batches of at most so many, filled up to so many, each to a drained drive.
+    /// Adds the checkers of batches of at most `batch_max`, filled up to `best_effort_fill`, each
+    /// sent to a drained drive.
     fn add_batches(&mut self, batch_max: u32, best_effort_fill: u32) {
         self.add(BatchSize::new(batch_max, best_effort_fill));
         self.add(IdleDispatch::default());
     }
 
-    /// What is left of the promises above regulators: each request is sent once, in batches
-    /// whose size is right though nobody here knows the classes in them; and shapers never
-    /// hold up what is hard or soft.
+    /// Returns the checkers above regulators. Each request is sent once, in batches of correct
+    /// size, although the host does not know the classes in them; and shapers never delay hard or
+    /// soft requests.
     pub(super) fn of_regulated(name: PolicyName, plan: &Plan) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
@@ -150,7 +152,7 @@ impl Checkers {
     }
 }
 
-/// Whether a regulator holds back nothing but best effort and interactive requests.
+/// Returns whether a regulator holds back only best effort and interactive requests.
 const fn is_shaper(regulator: RegulatorName) -> bool {
     match regulator {
         RegulatorName::TokenBucket | RegulatorName::Mdn | RegulatorName::MdnExtended => true,
@@ -158,7 +160,7 @@ const fn is_shaper(regulator: RegulatorName) -> bool {
     }
 }
 
-/// The most requests of a batch.
+/// Returns the most requests in a batch.
 fn batch_max(name: PolicyName, plan: &Plan) -> u32 {
     match name.facts().batch_limit {
         BatchLimit::Count | BatchLimit::CountAndCost => plan.batch_max,
@@ -166,7 +168,7 @@ fn batch_max(name: PolicyName, plan: &Plan) -> u32 {
     }
 }
 
-/// From how many requests on the drive a policy need not send more.
+/// Returns the number of requests on the drive from which a policy need not send more.
 const fn busy_from(name: PolicyName, plan: &Plan) -> u32 {
     match name.facts().dispatch {
         DispatchMode::UpToDepth => plan.depth,
@@ -174,7 +176,8 @@ const fn busy_from(name: PolicyName, plan: &Plan) -> u32 {
     }
 }
 
-/// Which requests a policy never leaves waiting beside room on the drive; none where it may.
+/// Returns the requests that a policy never leaves waiting while the drive has room; `None` if it
+/// may leave any.
 fn served(name: PolicyName, plan: &Plan) -> Option<Served> {
     match name.facts().conserves_work {
         ConservesWork::All => Some(Served::All),
@@ -190,7 +193,7 @@ fn served(name: PolicyName, plan: &Plan) -> Option<Served> {
     }
 }
 
-/// The checker of that; best effort pays for batches that were late.
+/// Returns the checker of work conservation; best effort yields after late batches.
 fn conservation(name: PolicyName, plan: &Plan, served: Served) -> WorkConservation {
     let conserves = WorkConservation::new(busy_from(name, plan), served);
     let facts = name.facts();

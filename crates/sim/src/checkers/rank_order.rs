@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: nothing of a lower rank is dispatched while a request of a higher one is queued.
+//! Asserts: no request of a lower rank is dispatched while a request of a higher rank is queued.
 //!
-//! A policy holds a limited number of requests of a class and does not know of the others, which
-//! the host holds: these may be left. Order within a batch means nothing.
+//! A policy holds a limited number of requests of a class and does not know the others, which the
+//! host holds: these may wait. The order within a batch does not count.
 
 use tidegate_model::{Class, Request, RequestId, Time};
 
 use super::{Breach, Checker, ViolationLog};
 use crate::Observer;
 
-/// How classes are ranked.
+/// The rank of classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranks {
     /// Best effort below all others.
@@ -28,18 +28,18 @@ impl Ranks {
     }
 }
 
-/// The higher rank first; see the module's text.
+/// Checks that the higher rank is dispatched first; see the module's text.
 #[derive(Debug)]
 pub struct RankOrder {
     ranks: Ranks,
     queued_max: u64,
-    /// Queued requests of each class.
+    /// Number of queued requests of each class.
     queued: [u64; 4],
     log: ViolationLog,
 }
 
 impl RankOrder {
-    /// The checker of a policy that holds `queued_max` requests of each class.
+    /// Creates the checker of a policy that holds `queued_max` requests of each class.
     pub fn new(ranks: Ranks, queued_max: u32) -> Self {
         let log = ViolationLog::default();
         Self { ranks, queued_max: u64::from(queued_max), queued: [0; 4], log }
@@ -47,11 +47,11 @@ impl RankOrder {
 
     fn forget(&mut self, request: &Request) {
         let queued = &mut self.queued[request.class as usize];
-        // Saturation: a request sent twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request dispatched twice.
         *queued = queued.saturating_sub(1);
     }
 
-    /// Whether a batch left a request of the high rank that the policy knew.
+    /// Returns whether a batch leaves a request of the high rank queued that the policy knew.
     fn is_high_left(&self, batch: &[Request]) -> bool {
         let classes = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
         classes.into_iter().filter(|&class| self.ranks.is_high(class)).any(|class| {

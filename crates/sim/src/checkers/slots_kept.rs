@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: best effort leaves the reserved places free, and joins only while the drive could be
-//! drained in time with all of them taken (`rtio-slots`): within the shortest relative deadline,
-//! or by the earliest deadline of the requests on the drive.
+//! Asserts: best effort leaves the reserved slots free. It joins only while the drive, with all
+//! slots taken, could be drained in time (`rtio-slots`): within the shortest relative deadline, or
+//! by the earliest deadline of the requests on the drive.
 //!
 //! This is the rule as published. It does not guarantee deadlines.
 
@@ -13,20 +13,20 @@ use super::drain_table::{DrainTable, is_by};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Reserved places kept free of best effort; see the module's text.
+/// Checks that best effort keeps the reserved slots free; see the module's text.
 #[derive(Debug)]
 pub struct SlotsKept {
     drain: DrainTable,
-    /// n.
+    /// n, the number of slots.
     slots: u64,
-    /// None without tasks: then nothing is reserved.
+    /// The shortest relative deadline; `None` without tasks, when no slot is reserved.
     deadline_min: Option<Duration>,
     in_flight: BTreeMap<RequestId, Request>,
     log: ViolationLog,
 }
 
 impl SlotsKept {
-    /// The checker of the plan's tasks and drain times.
+    /// Creates the checker of the plan's tasks and drain times.
     pub fn new(plan: &Plan) -> Self {
         Self {
             drain: DrainTable::of(plan),
@@ -37,7 +37,7 @@ impl SlotsKept {
         }
     }
 
-    /// Whether the best effort on the drive may be there.
+    /// Returns whether the best effort on the drive is allowed there.
     fn is_kept(&self, now: Time, deadline_min: Duration) -> bool {
         let best_effort = self.in_flight.values().filter(|request| is_best_effort(request));
         let taken = self.slots.saturating_add(count(best_effort.count()));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Stands between a policy and its regulators and tells checkers what the policy sees.
+//! A layer between a policy and its regulators that reports to checkers what the policy sees.
 //!
-//! A policy keeps its rules towards what it was given. What regulators hold back it does not
-//! know of; a request that they hand on later, as of another class or with another due is,
-//! for the policy, released then, of that class and due then.
+//! A policy keeps its rules for the requests that it gets. It does not know the requests that
+//! regulators hold back. If they pass a request on later, with another class or another deadline,
+//! then for the policy it is released at that instant, with that class and deadline.
 //!
 //! ```text
 //!   host --> regulators --> spy --> policy
@@ -20,25 +20,25 @@ use tidegate_policy::{Decision, Event, Full, Policy};
 use super::Checkers;
 use crate::Observer;
 
-/// A request that the policy has and has not seen come back.
+/// A request that the policy has and whose completion it has not seen.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     request: Request,
     is_dispatched: bool,
 }
 
-/// The policy behind its regulators, watched; see the module's text.
+/// A watched policy behind its regulators; see the module's text.
 pub(super) struct Spy {
     name: PolicyName,
     policy: Box<dyn Policy>,
     checkers: Rc<RefCell<Checkers>>,
     known: BTreeMap<RequestId, Known>,
-    /// What this round has sent.
+    /// The requests that this round has sent.
     batch: Vec<Request>,
 }
 
 impl Spy {
-    /// A watched `policy` of that name.
+    /// Creates a watched `policy` of this name.
     pub(super) fn new(
         name: PolicyName,
         policy: Box<dyn Policy>,
@@ -47,7 +47,7 @@ impl Spy {
         Self { name, policy, checkers, known: BTreeMap::new(), batch: Vec::new() }
     }
 
-    /// What an event tells checkers, before the policy knows of it.
+    /// Reports an event to the checkers before the policy sees it.
     fn note(&mut self, now: Time, event: &Event) {
         let mut checkers = self.checkers.borrow_mut();
         match event {
@@ -63,7 +63,7 @@ impl Spy {
                     checkers.dropped(now, &request);
                 }
             }
-            // A regulator that hides some of the drive says so before anything comes.
+            // A regulator that hides part of the drive announces this before the first request.
             Event::Reconfigure(plan) if self.known.is_empty() => {
                 *checkers = Checkers::of_bare(self.name, plan);
             }
@@ -72,7 +72,7 @@ impl Spy {
     }
 
     fn dispatch(&mut self, id: RequestId) {
-        // What it does not have is the matter of the host, which stops there.
+        // The host stops at a request that the policy does not have.
         if let Some(known) = self.known.get_mut(&id) {
             known.is_dispatched = true;
             self.batch.push(known.request);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: sources take turns (`cfq`).
+//! Asserts: sources are served in turns (`cfq`).
 //!
-//! - **Slices**: while a source waits, any other of its line or a lower one sends for less than
-//!   one time slice. Its own requests end that wait, and so does a drive that holds as many of
-//!   its requests as it may have there.
-//! - **Idling**: the drive is kept for the source whose turn it is, until its slice is used up or
-//!   it had nothing queued and nothing on the drive for 8 ms.
-//! - **Priority**: no source of the lower line begins a turn while one of the real-time line waits.
-//! - **Quantum**: beside others that wait, a source has at most 4 requests on the drive.
+//! - **Slices**: while a source waits, any other source of its queue or a lower queue sends for
+//!   less than one time slice. The wait ends with the waiting source's own dispatch, or when the
+//!   drive holds as many of its requests as allowed.
+//! - **Idling**: the drive is kept for the source in its turn, until its slice is used up or it had
+//!   nothing queued and nothing on the drive for 8 ms.
+//! - **Priority**: no source of the lower queue begins a turn while a source of the real-time queue
+//!   waits.
+//! - **Quantum**: while other sources wait, a source has at most 4 requests on the drive.
 //!
-//! A checker cannot see when a turn begins. It begins after the previous source's last request,
-//! and no later than the new source's first.
+//! A checker cannot see when a turn begins. The turn begins after the previous source's last
+//! request, and no later than the new source's first.
 //!
-//! Once the host has held requests back for lack of room, the checker stops: it no longer knows
-//! which source waits in the policy's lines.
+//! Once the host has held requests back because the policy was full, the checker stops: it no
+//! longer knows which source waits in the policy's queues.
 
 use std::collections::BTreeMap;
 
@@ -22,22 +23,22 @@ use tidegate_model::{Class, Duration, Outcome, Request, TaskIndex, Time};
 use super::{Breach, Checker, ViolationLog};
 use crate::Observer;
 
-/// `slice_idle`.
+/// The kernel's `slice_idle`.
 const IDLE: Duration = Duration::from_ms(8);
-/// `quantum`.
+/// The kernel's `quantum`.
 const QUANTUM: u64 = 4;
 
-/// One source.
+/// The state of one source.
 #[derive(Debug)]
 struct Source {
     class: Class,
     queued_count: u64,
     in_flight_count: u64,
-    /// When its last request came back.
+    /// When its last request completed.
     back: Time,
-    /// Since when something of it is queued.
+    /// The instant since which it has a queued request.
     waiting_since: Time,
-    /// Who else sent since it waits, and since when.
+    /// The other sources that sent while it waited, each with its first dispatch.
     others: BTreeMap<TaskIndex, Time>,
 }
 
@@ -57,34 +58,34 @@ impl Source {
         }
     }
 
-    /// Whether a turn of it is over because it does nothing.
+    /// Returns whether a turn of this source is over because it is idle.
     fn is_given_up(&self, now: Time) -> bool {
         self.queued_count == 0 && self.in_flight_count == 0 && now >= self.back + IDLE
     }
 
-    /// Whether it could send if it had the turn.
+    /// Returns whether the source could send in its turn.
     const fn is_ready(&self) -> bool {
         self.queued_count > 0 && self.in_flight_count < QUANTUM
     }
 }
 
-/// Whose turn it is, and an instant at which it had not begun.
+/// A turn: its source, and an instant at which it had not begun.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     source: TaskIndex,
     begins_after: Time,
-    /// Its source has idled for too long, and then something new came.
+    /// Whether its source idled for too long before a new request arrived.
     is_given_up: bool,
 }
 
-/// Turns, slices and idling; see the module's text.
+/// Checks turns, slices and idling; see the module's text.
 #[derive(Debug)]
 pub struct TimeSlices {
     sources: BTreeMap<TaskIndex, Source>,
     turn: Option<Turn>,
-    /// When the last request was sent.
+    /// The time of the last dispatch.
     last: Time,
-    /// Queued requests of each class.
+    /// Number of queued requests of each class.
     queued: [u64; 4],
     queued_max: u64,
     is_over: bool,
@@ -92,14 +93,14 @@ pub struct TimeSlices {
 }
 
 impl TimeSlices {
-    /// The checker of a policy that holds `queued_max` requests of each class.
+    /// Creates the checker of a policy that holds `queued_max` requests of each class.
     pub fn new(queued_max: u32) -> Self {
         let (sources, turn, queued, is_over, log) = Default::default();
         let queued_max = u64::from(queued_max);
         Self { sources, turn, last: Time::ZERO, queued, queued_max, is_over, log }
     }
 
-    /// What a request breaks that is sent now.
+    /// Returns the breaches of a request that is sent now.
     fn breaches(&self, now: Time, request: &Request) -> Vec<Breach> {
         let (id, own) = (request.id, &self.sources[&request.task]);
         let others = || self.sources.iter().filter(|(task, _)| **task != request.task);
@@ -137,7 +138,7 @@ impl TimeSlices {
         breaches
     }
 
-    /// The source for which the drive is kept.
+    /// Returns the source for which the drive is kept.
     fn kept_for(&self, now: Time) -> Option<TaskIndex> {
         let turn = self.turn?;
         let source = &self.sources[&turn.source];
@@ -146,17 +147,18 @@ impl TimeSlices {
         (!is_given_up && !is_used_up).then_some(turn.source)
     }
 
-    /// Ends a turn whose source has idled for too long, before something new comes.
+    /// Ends a turn whose source has idled for too long, before a new request arrives.
     fn give_up(&mut self, now: Time) {
         if let Some(turn) = &mut self.turn {
             turn.is_given_up |= self.sources[&turn.source].is_given_up(now);
         }
     }
 
-    /// Notes that a source sends.
+    /// Records that a source sends.
     fn send(&mut self, now: Time, request: &Request) {
         let task = request.task;
-        // The same source may have kept its turn or got the next one: the earlier end is safe.
+        // The same source may have kept its turn or got the next one; assuming the earlier end is
+        // safe.
         let own = self.turn.filter(|turn| turn.source == task);
         let begins_after = own.map_or(self.last, |turn| turn.begins_after);
         self.turn = Some(Turn { source: task, begins_after, is_given_up: false });
@@ -205,7 +207,7 @@ impl Observer for TimeSlices {
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         for request in batch {
-            // What never came is the matter of another checker.
+            // Another checker reports a request that never arrived.
             let own = self.sources.get(&request.task);
             if own.is_none_or(|own| own.queued_count == 0) {
                 continue;
@@ -221,7 +223,7 @@ impl Observer for TimeSlices {
 
     fn completed(&mut self, now: Time, request: &Request, _outcome: Outcome) {
         if let Some(source) = self.sources.get_mut(&request.task) {
-            // Saturation: a request returned twice is the matter of another checker.
+            // Saturation is safe: another checker reports a request returned twice.
             source.in_flight_count = source.in_flight_count.saturating_sub(1);
             source.back = now;
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where each unit of each task stands: a task whose jobs have e requests is e units, and at most e
-//! of its requests are within its contract at once. Further requests wait for a unit, and no
+//! The state of each unit of each task. A task whose jobs have e requests has e units, and at most
+//! e of its requests are within its contract at once. Further requests wait for a unit, and no
 //! condition counts them.
 //!
-//! Every query scans all units: simple, and fast enough for a checker.
+//! Every query scans all units, which is simple and fast enough for a checker.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use tidegate_model::{Plan, Request, RequestId, Time};
 
 use super::is_best_effort;
 
-/// Where a unit stands, with its request and when that is due.
+/// The state of a unit, with its request and the request's deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
     Idle,
@@ -19,12 +19,12 @@ pub(super) enum Stage {
     InFlight(RequestId, Time),
 }
 
-/// One request of a task's jobs.
+/// A unit: one request of a task's jobs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unit {
     task: usize,
     pub(super) stage: Stage,
-    /// When it may be released again.
+    /// The earliest next release.
     pub(super) next_release: Time,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Unit {
 pub(super) struct Units {
     plan: Plan,
     all: Vec<Unit>,
-    /// What waits beyond contracts, by task.
+    /// The waiting requests beyond contracts, by task.
     excess: Vec<VecDeque<Request>>,
 }
 
@@ -41,7 +41,7 @@ impl Units {
     pub(super) fn of(plan: &Plan) -> Self {
         let of_task = |(task, requests): (usize, u32)| {
             let unit = Unit { task, stage: Stage::Idle, next_release: Time::ZERO };
-            // More than the drive accepts are never on it together.
+            // Requests beyond the drive's depth are never on it together.
             std::iter::repeat_n(unit, requests.min(plan.depth) as usize)
         };
         let requests = plan.tasks.iter().map(|task| task.requests).enumerate();
@@ -52,7 +52,7 @@ impl Units {
         }
     }
 
-    /// Whether a request is one of a task's jobs.
+    /// Returns whether a request belongs to a task's job.
     pub(super) fn is_of_task(&self, request: &Request) -> bool {
         !is_best_effort(request) && request.task.index() < self.plan.tasks.len()
     }
@@ -61,12 +61,12 @@ impl Units {
         &self.all
     }
 
-    /// When a job of this unit is due that is released at `at`.
+    /// Returns the deadline of a job of this unit that is released at `at`.
     pub(super) fn due_after(&self, unit: &Unit, at: Time) -> Time {
         at.checked_add(self.plan.tasks[unit.task].deadline).unwrap_or(Time::MAX)
     }
 
-    /// The dues of those that wait.
+    /// Returns the deadlines of the waiting units.
     pub(super) fn waiting(&self) -> impl Iterator<Item = (Time, RequestId)> {
         self.all.iter().filter_map(|unit| match unit.stage {
             Stage::Waiting(id, due) => Some((due, id)),
@@ -74,7 +74,7 @@ impl Units {
         })
     }
 
-    /// How many requests of tasks wait, those beyond contracts included.
+    /// Returns how many requests of tasks wait, including those beyond contracts.
     pub(super) fn queued_count(&self) -> usize {
         self.waiting().count() + self.excess.iter().map(VecDeque::len).sum::<usize>()
     }
@@ -91,8 +91,8 @@ impl Units {
             return;
         };
         let contract = &self.plan.tasks[task];
-        // The deadline of a request that a regulator held back counts from the instant at which it
-        // was let through.
+        // The deadline of a request that a regulator held back counts from the instant at which the
+        // regulator passed it on.
         let own = request.due.filter(|_| request.eligible <= request.released);
         let by_contract = || request.eligible.checked_add(contract.deadline);
         let due = own.or_else(by_contract).unwrap_or(Time::MAX);
@@ -100,7 +100,7 @@ impl Units {
         unit.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
     }
 
-    /// A waiting unit goes to the drive; when it is due, if there is such a unit.
+    /// Moves a waiting unit to the drive and returns its deadline, if there is such a unit.
     pub(super) fn send(&mut self, request: &Request) -> Option<Time> {
         self.all.iter_mut().find_map(|unit| match unit.stage {
             Stage::Waiting(id, due) if id == request.id => {
@@ -111,8 +111,8 @@ impl Units {
         })
     }
 
-    /// A request came back or was dropped: its unit is idle, and what waits beyond the contract
-    /// takes it.
+    /// Ends a request that completed or was dropped: its unit becomes idle and takes the next
+    /// request that waits beyond the contract.
     pub(super) fn end(&mut self, request: &Request) {
         let task = request.task.index();
         let has_it = |unit: &&mut Unit| match unit.stage {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a checker found: when, and which rule was broken with which facts.
+//! A checker's findings: the instant, the broken rule and its facts.
 
 use tidegate_model::{RequestId, TaskIndex, Time};
 
@@ -7,35 +7,35 @@ use tidegate_model::{RequestId, TaskIndex, Time};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at {} ns: {breach}", at.ns())]
 pub struct Violation {
-    /// When it was seen.
+    /// The instant at which it was seen.
     pub at: Time,
-    /// What was broken.
+    /// The broken rule.
     pub breach: Breach,
 }
 
-/// Which rule, and the facts.
+/// The broken rule, with its facts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Breach {
-    /// Two requests of one name.
+    /// Two requests have the same id.
     #[error("{id:?} was released twice")]
     ReleasedTwice {
         /// The request.
         id: RequestId,
     },
-    /// A request went to the drive that was not waiting for it.
+    /// A request was dispatched that was not queued.
     #[error("{id:?} was dispatched and was not queued")]
     DispatchedUnqueued {
         /// The request.
         id: RequestId,
     },
-    /// A request was given up that was not waiting.
+    /// A request was dropped that was not queued.
     #[error("{id:?} was dropped and was not queued")]
     DroppedUnqueued {
         /// The request.
         id: RequestId,
     },
-    /// A request came back that was not on the drive.
+    /// A request completed that was not on the drive.
     #[error("{id:?} completed and was not in flight")]
     CompletedUndispatched {
         /// The request.
@@ -60,92 +60,92 @@ pub enum Breach {
     Overtaken {
         /// The request.
         id: RequestId,
-        /// One that was released later and had been sent before.
+        /// A request that was released later and dispatched earlier.
         younger: RequestId,
     },
-    /// A request was sent before one that is due earlier.
+    /// A request was dispatched before one with an earlier deadline.
     #[error("{id:?} was dispatched and left {waiting:?} queued, which is due earlier")]
     LaterDueFirst {
-        /// The request of the latest due in the batch.
+        /// The request with the latest deadline in the batch.
         id: RequestId,
-        /// The one that is due earlier.
+        /// The request with the earlier deadline.
         waiting: RequestId,
     },
-    /// A batch was larger than it may be.
+    /// A batch was larger than allowed.
     #[error("a batch of {requests} requests, {real_time} of them real time; {batch_max} allowed")]
     BatchTooLarge {
-        /// Requests of the batch.
+        /// Number of requests in the batch.
         requests: u64,
-        /// Real-time requests of the batch.
+        /// Number of real-time requests in the batch.
         real_time: u64,
-        /// The most that this batch may hold.
+        /// The largest allowed size of this batch.
         batch_max: u64,
     },
-    /// The requests of a batch cost more than they may.
+    /// The requests of a batch cost more than allowed.
     #[error("a batch at a cost of {cost_ns} ns; {cost_ns_max} ns allowed")]
     BatchTooDear {
-        /// What they cost together.
+        /// Their total cost.
         cost_ns: u64,
-        /// The most that this batch may cost.
+        /// The largest allowed cost of this batch.
         cost_ns_max: u64,
     },
-    /// A batch left a real-time request behind for which it had room, or which its best effort
-    /// kept out.
+    /// A batch left a real-time request queued although it had room for it, or its best effort took
+    /// the room.
     #[error("a batch at a real-time cost of {cost_ns} ns left {waiting:?} behind")]
     BatchCutShort {
-        /// The oldest that was left.
+        /// The oldest request left queued.
         waiting: RequestId,
-        /// What its real-time requests cost together.
+        /// The total cost of its real-time requests.
         cost_ns: u64,
     },
     /// A batch was sent to a drive that was not drained.
     #[error("a batch was dispatched with {in_flight_count} in flight")]
     DispatchedWhileBusy {
-        /// Requests on the drive.
+        /// Number of requests on the drive.
         in_flight_count: u64,
     },
-    /// Something was sent while real-time requests were on the drive.
+    /// A request was dispatched while real-time requests were on the drive.
     #[error("a batch was dispatched with {real_time_count} real-time requests on the drive")]
     RealTimeJoined {
-        /// Real-time requests on the drive.
+        /// Number of real-time requests on the drive.
         real_time_count: u64,
     },
-    /// More of best effort was on the drive than it may be.
+    /// More best effort was on the drive than allowed.
     #[error("{best_effort_count} requests of best effort on the drive; {depth_max} allowed")]
     BestEffortTooDeep {
-        /// Requests of best effort on the drive.
+        /// Number of best-effort requests on the drive.
         best_effort_count: u64,
-        /// The most that may be.
+        /// The largest allowed number.
         depth_max: u64,
     },
-    /// A request was sent while one of a higher class waited.
+    /// A request was dispatched while a request of a higher class waited.
     #[error("{id:?} was dispatched while a higher class waited")]
     ClassOvertook {
         /// The request.
         id: RequestId,
     },
-    /// Something was sent after the latest instant at which that kept all deadlines for certain.
+    /// A request was dispatched after the latest instant at which all deadlines were certain.
     #[error("{id:?} joined {outstanding} outstanding requests too late to keep all deadlines")]
     JoinedTooLate {
         /// The last request of the batch.
         id: RequestId,
-        /// Requests on the drive after it.
+        /// Number of requests on the drive after it.
         outstanding: u64,
     },
-    /// A request was sent that is not next by its position.
+    /// A request was dispatched that is not next by its position.
     #[error("{id:?} was dispatched while {expected:?} was next by position")]
     OutOfPosition {
         /// The request.
         id: RequestId,
-        /// The one that is next.
+        /// The request that is next.
         expected: RequestId,
     },
-    /// A request that had waited too long was left for longer still.
+    /// A request that had waited too long was passed again.
     #[error("{id:?} was dispatched and left {waiting:?}, whose turn was overdue")]
     ExpiredLeft {
         /// The request.
         id: RequestId,
-        /// The one that waited.
+        /// The request that waited.
         waiting: RequestId,
     },
     /// A source sent for longer than its time slice while another waited.
@@ -156,25 +156,25 @@ pub enum Breach {
         /// The source that waited.
         waiting: TaskIndex,
     },
-    /// A source sent while the drive was kept for another.
+    /// A source sent while the drive was kept for another source.
     #[error("{id:?} was dispatched in the turn of source {}", kept_for.0)]
     TurnTaken {
         /// The request.
         id: RequestId,
-        /// The source whose turn it is.
+        /// The source that has the turn.
         kept_for: TaskIndex,
     },
-    /// More requests were on the drive than may be.
+    /// More requests were on the drive than allowed.
     #[error("{in_flight_count} requests in flight; {in_flight_max} allowed")]
     TooManyInFlight {
-        /// Requests on the drive.
+        /// Number of requests on the drive.
         in_flight_count: u64,
-        /// The most that may be.
+        /// The largest allowed number.
         in_flight_max: u64,
     },
 }
 
-/// The violations that one checker found: all are counted, the first are kept.
+/// The violations of one checker: all are counted, the first are kept.
 #[derive(Debug, Clone, Default)]
 pub struct ViolationLog {
     first: Vec<Violation>,
@@ -182,7 +182,7 @@ pub struct ViolationLog {
 }
 
 impl ViolationLog {
-    /// How many are kept: a broken policy is broken at every instant of a long run.
+    /// The most violations kept; a broken policy breaks its rule at every instant of a long run.
     pub const KEPT_MAX: usize = 64;
 
     pub(super) fn add(&mut self, at: Time, breach: Breach) {
@@ -192,12 +192,12 @@ impl ViolationLog {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of all violations.
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The first of them, in order of time.
+    /// Returns the first violations, in order of time.
     pub fn first(&self) -> &[Violation] {
         &self.first
     }

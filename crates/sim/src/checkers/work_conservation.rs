@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: when a policy has decided, the drive holds as many requests as the policy
-//! keeps it busy with, or nothing is queued that the policy serves.
+//! Asserts: after a decision, the drive holds as many requests as the policy keeps it busy with, or
+//! no request is queued that the policy serves.
 //!
-//! A batch that was late is paid for by best effort where the policy minds it: for as long as it
-//! was late only real time counts.
+//! If the policy measures late batches, best effort yields after a late batch: for as long as the
+//! batch was late, only real time counts.
 //!
-//! `fifo` and `dqf` keep one request or batch on the drive, `noop` as many requests as the
-//! drive accepts. With beta 0 `dqf` does not serve best effort.
+//! `fifo` and `dqf` keep one request or batch on the drive, `noop` as many requests as the drive
+//! accepts. With beta 0 `dqf` does not serve best effort.
 
 use tidegate_model::{BatchCost, BatchTable, Class, Duration, Outcome, Plan, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Which requests a policy never leaves waiting beside room on the drive.
+/// The requests that a policy never leaves waiting while the drive has room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Served {
-    /// Those of every class.
+    /// Requests of every class.
     All,
-    /// All but best effort.
+    /// All requests except best effort.
     RealTime,
-    /// The same of so many tasks, and of no other source.
+    /// Real-time requests of this many tasks, and of no other source.
     RealTimeOfTasks(usize),
-    /// Those that no shaper holds back.
+    /// The requests that no shaper holds back.
     HardAndSoft,
 }
 
 impl Served {
-    /// Those of a policy that fills batches with best effort, if the plan lets it.
+    /// Returns the requests of a policy that fills batches with best effort if the plan allows it.
     pub const fn filling(plan: &Plan) -> Self {
         if plan.best_effort_fill > 0 { Self::All } else { Self::RealTime }
     }
@@ -46,28 +46,29 @@ impl Served {
     }
 }
 
-/// No idling while there is work; see the module's text.
+/// Checks that a policy does not idle while requests wait; see the module's text.
 #[derive(Debug)]
 pub struct WorkConservation {
     busy_from: u64,
     served: Served,
     queued_count: u64,
-    /// Those of them that are of best effort.
+    /// The number of best-effort requests among the queued.
     best_effort_count: u64,
     in_flight_count: u64,
-    /// b, where best effort pays for batches that take longer.
+    /// b, if best effort yields after batches that take longer.
     table: Option<BatchTable>,
-    /// What takes the place of b where batches are limited by cost.
+    /// The cost limit, which replaces b if batches are limited by cost.
     cost: Option<BatchCost>,
-    /// When the batch on the drive is late.
+    /// The latest completion of the batch on the drive.
     due_back: Option<Time>,
-    /// Until when best effort pays.
+    /// The end of the time in which best effort yields.
     resume: Time,
     log: ViolationLog,
 }
 
 impl WorkConservation {
-    /// The checker of a policy that sends while fewer than `busy_from` are in flight.
+    /// Creates the checker of a policy that sends while fewer than `busy_from` requests are in
+    /// flight.
     pub fn new(busy_from: u32, served: Served) -> Self {
         Self {
             busy_from: u64::from(busy_from),
@@ -83,20 +84,20 @@ impl WorkConservation {
         }
     }
 
-    /// Best effort may wait after a batch that took longer than `table` says, for as long as it
-    /// was late.
+    /// Allows best effort to wait after a batch that took longer than `table` says, for as long as
+    /// it was late.
     #[must_use]
     pub fn with_overruns(self, table: BatchTable) -> Self {
         Self { table: Some(table), ..self }
     }
 
-    /// A batch is late by what its requests cost, where they are limited by that.
+    /// Measures lateness against the cost of a batch's requests, if batches are limited by cost.
     #[must_use]
     pub fn with_costs(self, cost: Option<BatchCost>) -> Self {
         Self { cost, ..self }
     }
 
-    /// What a batch may take; none where nobody minds.
+    /// Returns the longest time of a batch; `None` if lateness does not matter.
     fn time_max(&self, batch: &[Request]) -> Option<Duration> {
         let table = self.table.as_ref()?;
         let Some(cost) = &self.cost else {
@@ -109,7 +110,7 @@ impl WorkConservation {
 
     fn forget(&mut self, request: &Request) {
         if self.is_served(request) {
-            // Saturation: a request sent twice is the matter of another checker.
+            // Saturation is safe: another checker reports a request dispatched twice.
             self.queued_count = self.queued_count.saturating_sub(1);
             let best_effort = u64::from(is_best_effort(request));
             self.best_effort_count = self.best_effort_count.saturating_sub(best_effort);
@@ -150,7 +151,7 @@ impl Observer for WorkConservation {
     }
 
     fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {
-        // Saturation: a request returned twice is the matter of another checker.
+        // Saturation is safe: another checker reports a request returned twice.
         self.in_flight_count = self.in_flight_count.saturating_sub(1);
         if self.in_flight_count == 0 {
             self.end_batch(now);

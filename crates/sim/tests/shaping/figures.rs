@@ -7,8 +7,8 @@
 //! Let S be the size and C the throughput of the four streams together. Figure 3(a), no difference
 //! at 100 tokens/s for the three: 100 S >= 3/4 C. 3(b), a difference at 90: 90 S < 3/4 C. So
 //! 120 S < C <= 133 S. 3(c), all of 8 MB/s at 50: C - 50 S >= 8 MB/s, so S >= 96 kB. 3(b), less
-//! than that at 90: C - 90 S < 8 MB/s, so S < 267 kB. An ATA command of the time moves 256 sectors at most,
-//! 128 KiB: S = 128 KiB fits, and C lies between 15.7 and 17.5 MB/s.
+//! than that at 90: C - 90 S < 8 MB/s, so S < 267 kB. An ATA command of the time moves 256
+//! sectors at most, 128 KiB: S = 128 KiB fits, and C lies between 15.7 and 17.5 MB/s.
 //!
 //! # The fitted figure
 //! Then a request takes 7.5 to 8.3 ms, 4.75 ms of them transfer. The simulated disk needs 12 to 20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Random workloads behind regulators round each policy: no request is lost or served twice,
-//! real time never waits for tokens, and every policy keeps its rules by what it sees.
+//! Random workloads behind regulators round each policy: no request is lost or served twice, real
+//! time never waits for tokens, and every policy keeps its rules for the events that it sees.
 
 use std::num::NonZeroU32;
 
@@ -91,8 +91,9 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
             let (times, tasks, best_effort, regulators, queued_max) = parts;
             let mut tasks = tasks;
             if best_effort.iter().any(|load| matches!(load.intensity, Intensity::Rate(_))) {
-                // A task that waits for its jobs behind an open loop that overloads the drive waits
-                // several times as long for each as for the one before: the run would not end.
+                // Behind an open loop that overloads the drive, a task that waits for its own jobs
+                // waits several times as long for each job as for the previous one, so the run
+                // would not end.
                 for task in &mut tasks {
                     task.outstanding_max = None;
                 }
@@ -105,7 +106,7 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
                 regulators,
                 ..Workload::new("test", table.batch_max(), table.clone())
             };
-            // So policies that decide by drain times run too.
+            // With drain times, the policies that decide by them run too.
             workload.contracts.drain = Some(table);
             let mdn = MdnParameters {
                 increase: rate,
@@ -125,7 +126,7 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
 }
 
 proptest! {
-    // A case that fails is small enough soon, and each one is a whole run.
+    // A failing case soon becomes small enough, and each case is a whole run.
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, ..ProptestConfig::default() })]
 
     #[test]

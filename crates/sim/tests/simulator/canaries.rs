@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Policies that are broken on purpose: each checker must catch its own, or the harness is
-//! broken. Every canary runs under the checkers of the policy that it pretends to be.
+//! Policies that are broken on purpose: each checker must catch its canary, or the harness is
+//! broken. Every canary runs under the checkers of the policy that it imitates.
 
 use std::collections::VecDeque;
 
@@ -23,13 +23,13 @@ fn busy_workload() -> Workload {
     workload(&TIMES_MS, tasks, vec![load("backup", Intensity::Outstanding(6))])
 }
 
-/// The plan under which the checkers of the canaries look at it.
+/// Returns the plan of the checkers.
 fn canary_plan() -> Plan {
     let best_effort_depth = BEST_EFFORT_DEPTH;
     Plan { best_effort_depth, ..plan(&busy_workload(), BATCH_MAX, FILL) }
 }
 
-/// What the checkers of `name` say of `canary`.
+/// Returns the breaches that the checkers of `name` find in `canary`.
 fn breaches_of(name: PolicyName, canary: impl Policy) -> Vec<Breach> {
     let workload = busy_workload();
     let mut checkers = Checkers::of_policy(name, &canary_plan());
@@ -45,7 +45,7 @@ fn dqf() -> Dqf {
     Dqf::new(BATCH_MAX, FILL, 1_000)
 }
 
-/// One at a time, in the order that `next` chooses.
+/// Serves one request at a time, in the order that `next` chooses.
 struct OneAtATime<F> {
     queue: VecDeque<RequestId>,
     is_busy: bool,
@@ -204,9 +204,9 @@ fn rtio_that_serves_the_youngest_first_is_caught() {
     }
 }
 
-/// Goal: a lower class that goes before a higher one is found, and best effort that goes while
-/// real time waits for its round, or a class of which the policy knew no more, is not. Method:
-/// the checker is told stories by hand.
+/// Goal: the checker finds a lower class that is sent before a higher one. It accepts best effort
+/// sent while real time waits for its round, and a class sent before requests that the policy did
+/// not know. Method: events by hand.
 #[test]
 fn class_that_goes_before_a_higher_one_is_caught() {
     let of = |id, class| Request { class, ..request(id) };
@@ -229,7 +229,7 @@ fn class_that_goes_before_a_higher_one_is_caught() {
     assert_eq!(breaches(9, &[late]), [overtaken]);
 }
 
-/// Sends the first request it ever saw, for ever.
+/// Dispatches the first request that it saw, forever.
 #[derive(Default)]
 struct Repeating {
     first: Option<RequestId>,
@@ -249,7 +249,7 @@ impl Policy for Repeating {
     }
 }
 
-/// The host itself stops at a request that is sent twice.
+/// The host itself stops at a request that is dispatched twice.
 #[test]
 #[should_panic(expected = "dispatched twice")]
 fn policy_that_sends_a_request_twice_is_stopped() {
@@ -274,8 +274,7 @@ fn request(id: u64) -> Request {
     }
 }
 
-/// Goal: what no policy can do to the host is still found. Method: the checker is told
-/// stories by hand.
+/// Goal: the checker also finds breaches that no policy can cause. Method: events by hand.
 #[test]
 fn stories_that_do_not_fit_are_caught() {
     let [a, b] = [request(1), request(2)];

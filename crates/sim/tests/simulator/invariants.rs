@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Properties over all kinds of workloads: no checker complains of the policies we have,
-//! every job comes back, and no batch of a drained drive takes longer than b.
+//! Properties over all kinds of workloads: no checker reports a violation of this project's
+//! policies, every job completes, and no batch on a drained drive takes longer than b.
 
 use proptest::prelude::*;
 use tidegate_model::{
@@ -12,7 +12,7 @@ use tidegate_sim::{Length, Observer, Releases, SimParams};
 
 use crate::common::{SIZE, load, ms, plan, run, table, task, workload};
 
-/// Holds every batch against b.
+/// Compares every batch with b.
 struct BatchTimes<'a> {
     table: &'a BatchTable,
     dispatched: Time,
@@ -51,7 +51,7 @@ fn any_load() -> impl Strategy<Value = BestEffort> {
         .prop_map(|(intensity, op)| BestEffort { op, ..load("load", intensity) })
 }
 
-/// With drain times, which are no promise here: the drive may take longer.
+/// The drain times here are arbitrary: the drive may take longer.
 fn any_workload() -> impl Strategy<Value = Workload> {
     let times = || prop::collection::vec(1_u64..30, 1..9);
     let tasks = prop::collection::vec(any_task(), 0..5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests of the virtual-time host. One test crate, so that they share `common.rs`.
+//! Tests of the virtual-time host. They form one test crate to share `common.rs`.
 
 mod batch_cost;
 mod canaries;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Canaries of the rules of draining policies and of the models of Linux schedulers: a policy that
-//! breaks the rule is caught by its checker, and the policy itself is not accused of the same
-//! story.
+//! Canaries for the rules of draining policies and of the models of Linux schedulers: the checker
+//! catches a policy that breaks the rule, and finds no violation of the policy itself in the same
+//! scenario.
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{Intensity, Plan, PolicyName, Time, Workload};
@@ -13,7 +13,7 @@ use tidegate_sim::{Length, SimParams, simulate};
 
 use crate::common::{TIMES_MS, load, ms, plan, table, task, workload};
 
-/// drain(q): with fewer best-effort requests than the drive takes, the deadlines can be kept.
+/// drain(q): with fewer best-effort requests than the drive accepts, the deadlines can be met.
 const DRAIN_MS: [u64; 4] = [10, 20, 30, 40];
 
 fn drained_workload(tasks: usize) -> Workload {
@@ -23,7 +23,8 @@ fn drained_workload(tasks: usize) -> Workload {
     workload
 }
 
-/// What the checkers of `name` say of a policy, which may follow another plan than they do.
+/// Returns the breaches that the checkers of `name` find in a policy, which may follow another
+/// plan.
 fn breaches_of(workload: &Workload, name: PolicyName, policy: impl Policy) -> Vec<Breach> {
     let mut checkers = Checkers::of_policy(name, &plan(workload, 4, 0));
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
@@ -32,7 +33,7 @@ fn breaches_of(workload: &Workload, name: PolicyName, policy: impl Policy) -> Ve
     checkers.violations().into_iter().map(|violation| violation.breach).collect()
 }
 
-/// The plan of a workload whose drive is thought to be drained in no time.
+/// Returns a plan whose drive is assumed to drain in nearly no time.
 fn optimist(workload: &Workload) -> Plan {
     let mut plan = plan(workload, 4, 0);
     plan.contracts.drain = Some(table(&[1, 1, 1, 1]));
@@ -62,7 +63,7 @@ fn best_effort_past_the_latest_safe_instant_is_caught() {
     assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
 }
 
-/// `gated-drain` for one task, beside two: it thinks of too few units.
+/// `gated-drain` for one task, beside two: it counts too few units.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
     let three = drained_workload(3);
@@ -81,7 +82,7 @@ fn best_effort_on_a_reserved_place_is_caught() {
     assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
 }
 
-/// Says nothing for as long as the drive is empty, but at the very beginning.
+/// Sends nothing while the drive is empty, except at the very beginning.
 struct Sleepy<P> {
     inner: P,
     in_flight: usize,
@@ -92,7 +93,7 @@ impl<P: Policy> Policy for Sleepy<P> {
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         match event {
             Event::Complete { .. } => self.in_flight -= 1,
-            // The second arrival after it fell asleep wakes it.
+            // The second release after it fell asleep wakes it.
             Event::Release(_) => self.is_awake = !self.is_awake,
             _ => {}
         }
@@ -152,7 +153,7 @@ fn best_effort_before_real_time_is_caught() {
     }
 }
 
-/// FIFO serves the units of jobs that are due at different times in the order of their release.
+/// FIFO serves units with different deadlines in the order of their release.
 #[test]
 fn units_out_of_the_order_of_their_deadlines_are_caught() {
     let mut workload = drained_workload(4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Rules of the Linux models at their limits: the checkers are told stories by hand, one that the
-//! rule just allows and one that breaks it.
+//! Rules of the Linux models at their limits: the checkers get events by hand, one sequence that
+//! the rule just allows and one that breaks it.
 
 use tidegate_model::{Class, Duration, Lba, Op, Outcome, Request, RequestId, TaskIndex, Time};
 use tidegate_sim::Observer;
@@ -11,7 +11,7 @@ use tidegate_sim::checkers::{
 
 use crate::common::{at, ms};
 
-/// A request for a story told by hand.
+/// Returns a request for a sequence of events by hand.
 fn request(id: u64, source: u32, class: Class) -> Request {
     let plain = Request::plain(RequestId(id), class, crate::common::SIZE);
     Request { task: TaskIndex(source), start: Lba::new(id), ..plain }
@@ -21,7 +21,7 @@ fn found(checker: &impl Checker) -> Vec<Breach> {
     checker.log().first().iter().map(|found| found.breach.clone()).collect()
 }
 
-/// Tells a checker that a request is released, sent and returned, one after the other.
+/// Reports to a checker that a request is released, sent and completed, one after the other.
 fn serve(checker: &mut impl Observer, now: Time, request: &Request) {
     checker.released(now, request);
     checker.dispatched(now, &[*request]);
@@ -45,11 +45,11 @@ fn ranks_are_those_of_the_policy() {
     assert_eq!(sent(Ranks::RealTimeFirst, 9, &[soft]), []);
     assert_eq!(sent(Ranks::RealTimeFirst, 9, &[hard, best_effort]), overtaken(best_effort.id));
     assert_eq!(sent(Ranks::HardFirst, 9, &[hard, best_effort]), []);
-    // What the host holds, the policy does not know.
+    // The policy does not know the requests that the host holds.
     assert_eq!(sent(Ranks::RealTimeFirst, 0, &[best_effort]), []);
 }
 
-/// A write that waits, and reads that keep passing it; and a read that has expired.
+/// A waiting write that reads keep passing; and an expired read.
 #[test]
 fn expired_request_that_is_passed_again_and_again_is_caught() {
     let write = Request { op: Op::Write, ..request(0, 0, Class::Hard) };
@@ -131,7 +131,7 @@ fn turns_are_taken_for_a_slice_each() {
         checker.dispatched(at(ms), &[request]);
         checker.completed(at(ms), &request, Outcome::Done);
     };
-    // Another waits from 10 ms on: the slice is over 40 ms after the first request since then.
+    // Another source waits from 10 ms on: the slice ends 40 ms after the first request since then.
     let sends_until = |last_ms: u64| {
         story(&|checker| {
             serve_at(checker, 0, of(0, 0));
@@ -143,7 +143,7 @@ fn turns_are_taken_for_a_slice_each() {
     assert_eq!(sends_until(51), []);
     let overdue = Breach::SliceExceeded { id: RequestId(2), waiting: TaskIndex(1) };
     assert_eq!(sends_until(52), [overdue]);
-    // The drive is kept for a source with requests until its slice is over.
+    // The drive is kept for a source with requests until its slice ends.
     let takes_over_at = |ms: u64, class| {
         let other = request(20, 1, class);
         story(&|checker| {
@@ -156,7 +156,7 @@ fn turns_are_taken_for_a_slice_each() {
     assert_eq!(takes_over_at(39, Class::BestEffort), [taken()]);
     assert_eq!(takes_over_at(39, Class::Hard), [taken()]);
     assert_eq!(takes_over_at(40, Class::BestEffort), []);
-    // Beside others at most 4 at once.
+    // While others wait, at most 4 requests at once.
     let sends_together = |has_company: bool| {
         story(&|checker| {
             if has_company {
@@ -185,7 +185,7 @@ fn idle_source_keeps_the_drive_for_8_ms() {
     assert_eq!(takes_over_at(8), []);
 }
 
-/// A task that waits since before the turn of one load was over goes before another load.
+/// A task that waits since before the end of one load's turn is served before another load.
 #[test]
 fn turn_of_best_effort_before_a_waiting_task_is_caught() {
     let begins_at = |released: Duration| {

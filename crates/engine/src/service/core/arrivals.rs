@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a call to what the policy is offered.
+//! Handles arriving calls, up to the offer to the policy.
 
 use tidegate_device::IoBuffer;
 use tidegate_model::{Class, Lba, Op, Request, RequestId, Tag, Time};
@@ -11,7 +11,8 @@ use super::super::tenant::{Admission, Tenant};
 use super::{Core, ITERATION_PARTS, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
-    /// New calls: those of contracts, then of the others as many as one iteration begins with.
+    /// Reads new calls: those of exports with a contract, then as many others as one iteration
+    /// accepts.
     pub(super) fn read(&mut self, now: Time, calls: impl Iterator<Item = Call>) {
         for call in calls {
             if self.tenants.get(&call.export).is_some_and(Tenant::has_contract) {
@@ -29,7 +30,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// A new call: its parts go as far as they may.
+    /// Opens a new call: releases its parts as far as they may be released.
     fn open(&mut self, now: Time, mut call: Call) {
         if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
             call.answer.give(Err(CallError::Removed), call.parts);
@@ -42,7 +43,7 @@ impl<B: DataBackend> Core<B> {
             return;
         }
         if call.kind == CallKind::Trim && !self.may_trim() {
-            // A trim is advice, and nobody's contract is to suffer from it.
+            // A trim is only a hint and must not delay in-contract requests.
             call.answer.give(Ok(Answered::default()), call.parts);
             return;
         }
@@ -78,7 +79,7 @@ impl<B: DataBackend> Core<B> {
             };
             let (is_flush, is_trim) = (kind == CallKind::Flush, kind == CallKind::Trim);
             let admission = Admission { class: Class::BestEffort, eligible: released, due: None };
-            // A flush covers what was answered before it: it waits for nothing.
+            // A flush covers writes that completed before it, so it waits for no request.
             let is_free = is_flush || tenant.ordering.admit(id, op, start, size);
             let (offered, result) = (None, Ok(()));
             let call = place;
@@ -91,8 +92,8 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// A request that nothing overlaps any more, since that instant: only now the contract
-    /// counts, for a tenant's own order delays nobody but itself.
+    /// Releases a request that no longer overlaps an earlier one, at the instant `since`. The
+    /// contract is charged only now, because a tenant's own order must not delay others.
     pub(super) fn release(&mut self, now: Time, since: Time, id: RequestId, export: ExportId) {
         if self.parts[&id].is_trim {
             self.trim(id);
@@ -124,7 +125,7 @@ impl<B: DataBackend> Core<B> {
         self.round.release(now, LINE, &request);
     }
 
-    /// Gives a request its place among those that are offered.
+    /// Gives a request its sequence number among the offers.
     pub(super) fn number(&mut self, id: RequestId) -> Request {
         let part = self.parts.get_mut(&id).expect("it is outstanding");
         part.offered = Some(self.offers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From what came back to the answers.
+//! Handles completions, up to the replies.
 
 use tidegate_device::IoError;
 use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
@@ -11,11 +11,11 @@ use super::super::offer::ExportId;
 use super::{Core, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
-    /// Takes note of what came back; the instant at which that was.
+    /// Handles the completions; returns their instant.
     pub(super) fn take_back(&mut self) -> Result<Time, B::Error> {
         let mut returned = std::mem::take(&mut self.returned);
         self.backend.reap(&mut returned)?;
-        // Read after reaping: what came back did so before this instant.
+        // Read after reaping, so that all completions are before this instant.
         let now = self.backend.now();
         for Returned { id, payload, result } in returned.drain(..) {
             if let Some(members) = self.flushes.flushed(id) {
@@ -45,8 +45,9 @@ impl<B: DataBackend> Core<B> {
         Ok(now)
     }
 
-    /// What came of a flush. None is good after one that failed, also if it was asked for or sent
-    /// before that: the failure is told once, and what was to be durable may have gone with it.
+    /// Returns the result of a flush. No flush succeeds after a failed one, even if it was
+    /// requested or sent before the failure: the kernel reports a failure only once, and the
+    /// flush's data may be lost.
     fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
         if self.is_flush_broken {
             return Err(CallError::FlushBroken);
@@ -58,7 +59,7 @@ impl<B: DataBackend> Core<B> {
         result.map_err(CallError::from)
     }
 
-    /// A request is done with, `also` being what came of the flush behind it.
+    /// Completes a request; `also` is the result of the flush that covers it.
     pub(super) fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
         let part = self.parts.remove(&id).expect("completed once");
         let result = part.result.map_err(CallError::from).and(also);
@@ -89,7 +90,7 @@ impl<B: DataBackend> Core<B> {
         self.answer_part(part, result.map(|()| answered));
     }
 
-    /// Gives the memory back to the call, and with the last part its answer.
+    /// Returns the memory to the call, and sends the reply with the last part.
     pub(super) fn answer_part(&mut self, part: Part, result: Result<Answered, CallError>) {
         let place = part.call;
         let open = self.calls[place].as_mut().expect("a call outlives its parts");
@@ -106,14 +107,15 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// A request of a contract is done with: the next in its tenant's line is to be offered.
+    /// After a contract's request completes, prepares the next one in its tenant's queue for an
+    /// offer.
     fn advance_line(&mut self, export: ExportId) {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.admitted -= 1;
         self.move_up(export);
     }
 
-    /// As much of a tenant's line as there is room for is to be offered.
+    /// Prepares as much of a tenant's queue for an offer as there is room for.
     pub(super) fn move_up(&mut self, export: ExportId) {
         let room = self.room;
         while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Another set of exports under another policy, while clients go on.
+//! Switches to another set of exports under another policy, while clients continue.
 //!
-//! Rule: the old policy goes on by the old plan until a *quiet instant*, one at which the drive
-//! has nothing and no request that a contract allowed before is unanswered. Then, and at no
-//! other time, the new policy takes its place: made anew from the new plan, it is given what waits.
-//! Until then best effort is held back, so that such an instant comes soon.
+//! Rule: the old policy continues with the old plan until a *quiet instant*, at which no request is
+//! in flight and no request that a contract allowed before is incomplete. Then, and at no other
+//! time, the new policy replaces it: built from the new plan, it gets the waiting requests. Until
+//! then best effort is held back, so that a quiet instant comes soon.
 //!
 //! # Promise
-//! A request that its contract allows before the switch is answered within the bound of the old
-//! set, one that it allows from then on within the bound of the new one. Proof: the first are
-//! all answered before the switch, under the old policy, and its bound holds for every best effort,
-//! less of it too. For the others, the switch is the beginning of a service: the drive is idle,
-//! the policy is new, and nothing is pending that was released before. Tokens go on, so the
-//! instants at which contracts allow requests are, from the switch on, those of tasks that keep
-//! them: leaving the beginning out of a sporadic sequence leaves a sporadic sequence. So the
-//! bound of the new set holds, whichever policy it was proved for, and whatever is different
-//! between both plans: z, the drive's tables, the tasks.
+//! A request that its contract allows before the switch completes within the old set's bound, one
+//! that it allows from then on within the new set's bound. Proof: the first all complete before the
+//! switch, under the old policy, and its bound holds for every amount of best effort, so also for
+//! less. For the others, the switch is the start of a service: the drive is idle, the policy is
+//! new, and no request released before is pending. Tokens continue, so from the switch on the
+//! instants at which contracts allow requests are those of tasks that keep their contracts: a
+//! sporadic sequence without its beginning is a sporadic sequence. So the new set's bound holds,
+//! for any policy that it was proved for and any difference between the plans: z, the drive's
+//! tables, the tasks.
 //!
-//! An instant between two batches is not enough. What waits there came under the old plan, and the
-//! batch before it may have been larger or longer than any that the new bound reckons with:
-//! `service::tests::admission` has a switch that does not wait, and catches it.
+//! An instant between two batches is not sufficient. The requests waiting there arrived under the
+//! old plan, and the batch before may have been larger or longer than any that the new bound
+//! accounts for: `service::tests::admission` has a switch that does not wait, and detects it.
 //!
-//! Where contracts keep the drive busy without a gap, no quiet instant comes: the switch is given
+//! If contracts keep the drive busy without a gap, no quiet instant comes: the switch is given up,
+//! and nothing has changed.
 //! up, and nothing has changed.
 
 use oneshot::{Sender, channel};
@@ -33,78 +34,78 @@ use crate::service::offer::{ExportId, Member};
 use crate::service::tenant::Tenant;
 use tidegate_model::Class;
 
-/// What is to take the place of what is; see the module's text.
+/// A waiting switch to another set of exports or policy.
 pub(crate) struct Switch {
-    /// All exports from then on, in order; none: as they are. Those that are not among them are
-    /// gone: they were closed, and what is left of theirs is answered as removed.
+    /// All exports after the switch, in order; `None`: the current ones. Exports not among them are
+    /// gone: they were closed, and their remaining requests fail as removed.
     pub(crate) members: Option<Vec<Member>>,
-    /// Who decides then; none: who does now, by the same plan, if nothing of those that are gone
-    /// is outstanding.
+    /// The next policy; `None`: the current policy continues with the same plan, if no request of
+    /// removed exports is outstanding.
     pub(crate) successor: Option<Successor>,
-    /// When it is given up.
+    /// The instant at which the switch is given up.
     pub(crate) until: Time,
-    /// Gets when it took place, or why it did not.
+    /// Gets the switch's instant, or the reason why it did not happen.
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
-/// Why a switch did not take place.
+/// Why a switch did not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GivenUp {
-    /// No instant was quiet until it was given up.
+    /// No quiet instant came in time.
     NeverQuiet,
-    /// Nothing new is to come.
+    /// The service is winding down.
     Ending,
 }
 
-/// Who decides next.
+/// The next policy, with its plan.
 pub(crate) struct Successor {
     pub(crate) policy: Box<dyn Policy>,
-    /// What batches are compared with; none: with what they are.
+    /// The plan to compare batches with; `None`: the current one.
     pub(crate) plan: Option<Box<Plan>>,
     pub(crate) window: usize,
 }
 
 impl<B: DataBackend> Core<B> {
-    /// Nothing new is to come: from the next quiet instant on `policy`, which knows of no
-    /// contracts, carries out what is left. One that keeps the drive free for what contracts may
-    /// ask next would never come to an end with it.
+    /// Prepares the end of the service: from the next quiet instant on `policy`, which has no
+    /// contracts, serves the remaining requests. A policy that keeps the drive free for contracts
+    /// would never finish.
     pub(crate) fn wind_down(&mut self, policy: Box<dyn Policy>) {
         if let Some(before) = self.switch.take() {
-            // Whoever asked may have gone: that changes nothing.
+            // The requester may be gone, which has no effect.
             let _ = before.answer.send(Err(GivenUp::Ending));
         }
-        // Nobody waits for it.
+        // No one waits for this switch.
         let (answer, _) = channel();
         let successor = Some(Successor { policy, plan: None, window: self.window });
         self.switch(Switch { members: None, successor, until: Time::MAX, answer });
         self.is_winding_down = true;
-        // Whoever waits for its limit would be waited for.
+        // Requests that wait for a limit would delay the end.
         self.shares.lift_limits();
     }
 
-    /// Begins to wait for a quiet instant. One that waited before is given up.
+    /// Makes a switch wait for a quiet instant. A switch that waited before is given up.
     pub(crate) fn switch(&mut self, switch: Switch) {
         if self.is_winding_down {
             let _ = switch.answer.send(Err(GivenUp::Ending));
             return;
         }
         if let Some(before) = self.switch.replace(switch) {
-            // Whoever asked may have gone: that changes nothing.
+            // The requester may be gone, which has no effect.
             let _ = before.answer.send(Err(GivenUp::NeverQuiet));
         }
     }
 
-    /// Whether best effort is held back for a switch.
+    /// Returns whether best effort is held back for a switch.
     pub(super) fn is_holding_back(&self) -> bool {
         self.switch.as_ref().is_some_and(|switch| switch.successor.is_some())
     }
 
-    /// When a switch is given up.
+    /// Returns the instant at which a switch is given up.
     pub(super) fn switch_until(&self) -> Option<Time> {
         self.switch.as_ref().map(|switch| switch.until)
     }
 
-    /// Switches, if one waits and this is the instant; everything that came until now is known.
+    /// Performs a waiting switch if this is its instant; all arrivals up to now must be known.
     pub(super) fn switch_if_quiet(&mut self, now: Time) {
         let Some(switch) = &self.switch else { return };
         let is_over = now >= switch.until;
@@ -114,7 +115,7 @@ impl<B: DataBackend> Core<B> {
         }
         let Switch { members, successor, answer, .. } = self.switch.take().expect("just seen");
         if is_over {
-            // Whoever asked is told, or has gone and reckons with it.
+            // The requester gets the result, or has given up by itself.
             let _ = answer.send(Err(GivenUp::NeverQuiet));
             return;
         }
@@ -124,7 +125,7 @@ impl<B: DataBackend> Core<B> {
         if let Some(successor) = successor {
             self.succeed(now, successor);
         }
-        // There may be more room for each.
+        // Each tenant may have more room now.
         let exports: Vec<ExportId> = self.tenants.keys().copied().collect();
         for export in exports {
             self.move_up(export);
@@ -132,8 +133,8 @@ impl<B: DataBackend> Core<B> {
         let _ = answer.send(Ok(now));
     }
 
-    /// Whether the past is over: the drive has nothing, and no request that a contract allowed
-    /// before now is unanswered.
+    /// Returns whether the instant is quiet: no request is in flight, and no request that a
+    /// contract allowed before now is incomplete.
     fn is_quiet(&self, now: Time) -> bool {
         #[cfg(test)]
         if self.is_hasty {
@@ -147,7 +148,7 @@ impl<B: DataBackend> Core<B> {
             && !self.parts.values().any(is_past)
     }
 
-    /// Takes over who is offered what. Tasks of contracts are numbered in order, others behind.
+    /// Sets the exports. Tasks with contracts are numbered first, in order, the others after them.
     pub(super) fn enrol(&mut self, members: &[Member]) {
         let mut before = std::mem::take(&mut self.tenants);
         let with_contract = members.iter().filter(|member| member.spec.contract.is_some()).count();
@@ -175,12 +176,13 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// How many have a contract, or one: their requests share the policy's room.
+    /// Returns the number of exports with a contract, at least 1: they share the policy's room.
     pub(super) fn contract_count(&self) -> usize {
         self.tenants.values().filter(|tenant| tenant.has_contract()).count().max(1)
     }
 
-    /// Refuses what an export that is gone still waits for; the policy that knew of it goes too.
+    /// Fails the remaining requests of an export that is gone; the policy that had them is replaced
+    /// too.
     fn abandon(&mut self, export: ExportId) {
         let is_of_it = |part: &Part| {
             let call = self.calls[part.call].as_ref().expect("a call outlives its parts");
@@ -200,7 +202,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// The new policy gets what the old one had, in the order in which it did.
+    /// Replaces the policy and offers it the old policy's requests, in their order.
     fn succeed(&mut self, now: Time, successor: Successor) {
         let Successor { policy, plan, window } = successor;
         self.round.succeed(policy);

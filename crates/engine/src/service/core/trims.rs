@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trims: blocks that a client no longer wants.
+//! Trims: blocks whose data a client no longer needs.
 //!
-//! Nobody measured what they cost others, so they are carried out only while nothing of the service
-//! has a contract; otherwise they are answered and nothing happens, which a protocol's clients
-//! must expect of a hint. They keep the order of what overlaps, as writes do, and go past the
-//! policy, one at a time.
+//! Their cost to other exports was not measured, so they are executed only while no export has a
+//! contract; otherwise they succeed without effect, which a protocol's clients must expect of a
+//! hint. Like writes, they keep the order of overlapping requests. They bypass the policy, one at a
+//! time.
 
 use tidegate_model::RequestId;
 
 use super::{Answered, Core, DataBackend};
 
 impl<B: DataBackend> Core<B> {
-    /// Whether a trim is carried out: no contract is there, nor about to be.
+    /// Returns whether trims are executed: no export has a contract, and no switch waits.
     pub(super) fn may_trim(&self) -> bool {
         !self.is_holding_back() && self.tenants.values().all(|tenant| !tenant.has_contract())
     }
 
-    /// A trim that nothing overlaps any more.
+    /// Executes a trim that no longer overlaps an earlier request.
     pub(super) fn trim(&mut self, id: RequestId) {
         if !self.may_trim() {
             self.answer_trim(id);
@@ -28,7 +28,7 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// It came back; the next one goes.
+    /// Completes a trim and sends the next one.
     pub(super) fn trimmed(&mut self, id: RequestId) {
         self.trims.pop_front();
         self.answer_trim(id);
@@ -41,8 +41,8 @@ impl<B: DataBackend> Core<B> {
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;
         tenant.ordering.complete(id, |id| self.freed.push((id, export)));
-        // What the store cannot give up it keeps, and that is no failure; what it cannot do any
-        // more, it will say of the next write.
+        // A store that cannot deallocate keeps the data, which is not an error; a broken store
+        // fails the next write.
         self.answer_part(part, Ok(Answered::default()));
     }
 

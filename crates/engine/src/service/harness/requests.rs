@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Any sequence of calls, faults and departures, held to what a service promises.
+//! Runs arbitrary sequences of calls, faults and disconnections, and checks the service's promises.
 //!
 //! # Invariants
-//! - What is unaligned or beyond the end is refused, and nothing else.
-//! - Reads see what the reference says ([`super::reference`]); everything is answered.
-//! - What was answered as durable is there after a crash at any later instant; after a failed
-//!   flush nothing is answered as durable.
-//! - Where contracts are proved, no response exceeds its bound unless the drive was late, and then
-//!   that is seen.
+//! - Requests that are not aligned or reach beyond the end are refused, and no others.
+//! - Reads return what the reference allows ([`super::reference`]); every call gets a reply.
+//! - Writes reported durable survive a crash at any later instant; after a failed flush no write is
+//!   reported durable.
+//! - If contracts are proved, no response time exceeds its bound unless the drive was late, which
+//!   the statistics then show.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use tidegate_policy::NoticeKind;
 use super::offered::{BATCH_MS, SPREAD, shared};
 use super::promises::{Durable, broken_promises};
 use super::reference::{Fate, Reference};
-use super::scenario::{Place, Scenario, Step};
+use super::scenario::{BlockRange, Scenario, Step};
 use super::store::{BLOCK, EIO, Faults, Store, stamp_of};
 use super::table;
 use crate::service::call::{Awaited, Call, CallKind, CallPart, Reply, mailbox};
@@ -26,36 +26,36 @@ use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::Watch;
 use crate::service::{CallError, Export, ServiceParams, Shared};
 
-/// Iterations without an answer after which something is lost.
+/// The number of iterations without progress after which a request counts as lost.
 const ITERATIONS_MAX: u32 = 100_000;
 
-/// What was checked.
+/// The numbers of checks.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Report {
     pub(crate) answered: usize,
     pub(crate) failed: usize,
     pub(crate) refused: usize,
-    /// Blocks that reads saw, and blocks that were promised.
+    /// Blocks that reads returned; `promised`: blocks reported durable.
     pub(crate) seen: usize,
     pub(crate) promised: usize,
     /// Requests with a bound.
     pub(crate) bounded: u64,
 }
 
-/// What a canary breaks.
+/// The faults that a canary injects.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Sabotage {
     pub(crate) is_disordered: bool,
-    /// Promises are made an entry of the journal too soon.
+    /// Promises are dated one journal entry too early.
     pub(crate) is_early: bool,
-    /// The drive is as late as it likes, and nobody says so.
+    /// The drive exceeds its table, and the statistics do not show it.
     pub(crate) is_late: bool,
 }
 
-/// Runs what `bytes` say.
+/// Runs the scenario in `bytes`.
 ///
 /// # Errors
-/// What was promised and is not so.
+/// The description of a broken promise.
 pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
     let scenario = Scenario::read(bytes);
     let mut bench = Bench::new(&scenario, sabotage);
@@ -68,7 +68,7 @@ pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
     bench.end()
 }
 
-/// A call that is not answered.
+/// A call without a reply.
 struct Asked {
     awaited: Awaited,
     arrival: u64,
@@ -100,7 +100,7 @@ impl Bench {
         let shared = shared(scenario.has_contracts, scenario.policy);
         let ServiceParams { exports, arrangement, .. } = &shared.params;
         let policy = shared.params.policy(arrangement).expect("built before");
-        // The drive itself takes up to b(i); the flush comes on top and is in the table of a proof.
+        // The drive takes up to b(i); a proof's table also contains the flush.
         let factor = if sabotage.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
         let blocks = SPREAD * exports.len();
@@ -135,12 +135,12 @@ impl Bench {
 
     fn take(&mut self, step: Step, export: usize) -> Result<(), String> {
         match step {
-            Step::Read(place) => return self.ask(export, CallKind::Read, place, false),
-            Step::Write { place, is_durable } => {
-                return self.ask(export, CallKind::Write { is_durable }, place, false);
+            Step::Read(range) => return self.ask(export, CallKind::Read, range, false),
+            Step::Write { range, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, range, false);
             }
-            Step::Zero { place, is_durable } => {
-                return self.ask(export, CallKind::Write { is_durable }, place, true);
+            Step::Zero { range, is_durable } => {
+                return self.ask(export, CallKind::Write { is_durable }, range, true);
             }
             Step::Flush => self.flush(export),
             Step::Pause(time) => return self.pause(time),
@@ -151,7 +151,7 @@ impl Bench {
                 let region = first.and_then(|first| usize::try_from(first).ok());
                 self.faults().region = region.map(|first| (first..first + 2, EIO));
             }
-            // A stall would be seen.
+            // The statistics would show a stall.
             Step::Stall(_) if self.sabotage.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;
@@ -167,22 +167,22 @@ impl Bench {
         Ok(())
     }
 
-    /// A call as a client makes it, up to the inbox.
+    /// Makes a client's call, up to the inbox.
     fn ask(
         &mut self,
         export: usize,
         kind: CallKind,
-        place: Place,
+        range: BlockRange,
         is_zero: bool,
     ) -> Result<(), String> {
         let of = self.export(export);
         let (size, block) = (of.spec().size.get(), BLOCK as u64);
-        let begin = if place.is_beyond { size - block } else { place.block * block };
-        let offset = begin + if place.is_odd { 512 } else { 0 };
-        let length = if place.is_beyond { (place.count + 2) * block } else { place.count * block };
+        let begin = if range.is_beyond { size - block } else { range.block * block };
+        let offset = begin + if range.is_odd { 512 } else { 0 };
+        let length = if range.is_beyond { (range.count + 2) * block } else { range.count * block };
         let first = usize::try_from((of.spec().offset.get() + begin) / block).expect("small");
-        let count = usize::try_from(place.count).expect("small");
-        let is_refused = place.is_beyond || offset + length > size || place.is_odd;
+        let count = usize::try_from(range.count).expect("small");
+        let is_refused = range.is_beyond || offset + length > size || range.is_odd;
         let mut stamps = Vec::new();
         let arrival = self.reference.arrive();
         if !is_refused && kind != CallKind::Read && !is_zero {
@@ -202,7 +202,7 @@ impl Bench {
                 self.report.refused += 1;
                 return Ok(());
             }
-            (cut, _) => return Err(format!("{place:?}: {:?}", cut.map(|parts| parts.len()))),
+            (cut, _) => return Err(format!("{range:?}: {:?}", cut.map(|parts| parts.len()))),
         };
         check_parts(&parts, &of, length)?;
         if parts.is_empty() {
@@ -239,7 +239,7 @@ impl Bench {
         self.asked.push(Asked { awaited, ..asked });
     }
 
-    /// A client leaves.
+    /// Disconnects a client: its call's reply is not read.
     fn forget(&mut self, number: usize) {
         if self.asked.is_empty() {
             return;
@@ -272,19 +272,19 @@ impl Bench {
         while !self.core.is_idle() {
             self.wait(None, &mut iterations)?;
         }
-        if self.asked.is_empty() { Ok(()) } else { Err("idle, and not all is answered".to_owned()) }
+        if self.asked.is_empty() { Ok(()) } else { Err("idle, but a call has no reply".to_owned()) }
     }
 
     fn wait(&mut self, until: Option<Time>, iterations: &mut u32) -> Result<(), String> {
         *iterations += 1;
         if *iterations > ITERATIONS_MAX {
-            return Err("it does not come to an end".to_owned());
+            return Err("the service does not finish".to_owned());
         }
         self.core.wait_until(until);
         self.iterate()
     }
 
-    /// Takes all answers that are there. A flush that failed is known from the next iteration on.
+    /// Takes all replies. A failed flush takes effect from the next iteration on.
     fn collect(&mut self) -> Result<(), String> {
         let (mut index, mut is_flush_broken) = (0, self.is_flush_broken);
         while index < self.asked.len() {
@@ -299,7 +299,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Whether it tells that a flush failed.
+    /// Checks a reply; returns whether it reports a failed flush.
     fn answered(&mut self, asked: Asked, (result, parts): Reply) -> Result<bool, String> {
         self.report.answered += 1;
         let is_durable = match &asked.what {
@@ -308,7 +308,7 @@ impl Bench {
             What::Flush { .. } => true,
         };
         if is_durable && self.is_flush_broken && result.is_ok() {
-            return Err("durable after a flush failed".to_owned());
+            return Err("reported durable after a failed flush".to_owned());
         }
         if let Err(error) = result {
             self.report.failed += 1;
@@ -319,10 +319,12 @@ impl Bench {
             }
             let is_flush = matches!(asked.what, What::Flush { .. });
             return match error {
-                _ if !self.reference.has_faults => Err(format!("{error} of a sound store")),
+                _ if !self.reference.has_faults => {
+                    Err(format!("{error} from a store without faults"))
+                }
                 CallError::Store(EIO) => Ok(is_flush),
                 CallError::FlushBroken if is_durable => Ok(true),
-                other => Err(format!("{other} is not what is wrong")),
+                other => Err(format!("unexpected error: {other}")),
             };
         }
         let after = self.core.backend().journal.len();
@@ -349,7 +351,7 @@ impl Bench {
     fn check_read(&mut self, arrival: u64, first: usize, parts: &[CallPart]) -> Result<(), String> {
         let mut block = first;
         for part in parts {
-            let memory = part.data.as_ref().ok_or("an answer without its memory")?;
+            let memory = part.data.as_ref().ok_or("a reply without its memory")?;
             let bytes = usize::try_from(part.size.get()).expect("small");
             for piece in memory.bytes()[..bytes].chunks_exact(BLOCK) {
                 let stamp = stamp_of(piece);
@@ -367,7 +369,7 @@ impl Bench {
         self.settle()?;
         let seen = self.core.statistics();
         if seen.in_flight > 0 || seen.exports.iter().any(|export| export.outstanding > 0) {
-            return Err("idle, and something is counted as outstanding".to_owned());
+            return Err("idle, but requests are counted as outstanding".to_owned());
         }
         let mut promises = self.reference.promises();
         if self.sabotage.is_early {
@@ -396,12 +398,16 @@ fn id(export: usize) -> ExportId {
     ExportId(export as u64)
 }
 
-/// Parts follow each other, are as large as they may be, and make up the call.
+/// Checks that the parts are consecutive, as large as possible, and make up the call.
 fn check_parts(parts: &[CallPart], export: &Export, length: u64) -> Result<(), String> {
     let sum: u64 = parts.iter().map(|part| part.size.get()).sum();
     let is_whole = parts.windows(2).all(|pair| {
         pair[0].size == export.size_max()
             && pair[0].start.offset_bytes() + pair[0].size.get() == pair[1].start.offset_bytes()
     });
-    if sum == length && is_whole { Ok(()) } else { Err("the parts are not the call".to_owned()) }
+    if sum == length && is_whole {
+        Ok(())
+    } else {
+        Err("the parts do not make up the call".to_owned())
+    }
 }

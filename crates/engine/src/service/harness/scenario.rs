@@ -17,7 +17,7 @@ pub(super) const BLOCKS: u64 = 24;
 
 /// A call's range in blocks; with `is_odd`, its size is not a multiple of blocks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BlockRange {
     pub(super) block: u64,
     pub(super) count: u64,
     pub(super) is_odd: bool,
@@ -26,13 +26,13 @@ pub(super) struct Place {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    Read(Place),
+    Read(BlockRange),
     Write {
-        place: Place,
+        range: BlockRange,
         is_durable: bool,
     },
     Zero {
-        place: Place,
+        range: BlockRange,
         is_durable: bool,
     },
     Flush,
@@ -83,10 +83,10 @@ impl Scenario {
 fn step(action: u8, next: &mut impl FnMut() -> Option<u8>) -> Step {
     let mut next = || next().unwrap_or(0);
     match action {
-        0..=2 => Step::Read(place(&mut next)),
-        3..=5 => Step::Write { place: place(&mut next), is_durable: false },
-        6 => Step::Write { place: place(&mut next), is_durable: true },
-        7 => Step::Zero { place: place(&mut next), is_durable: next() & 1 == 0 },
+        0..=2 => Step::Read(range(&mut next)),
+        3..=5 => Step::Write { range: range(&mut next), is_durable: false },
+        6 => Step::Write { range: range(&mut next), is_durable: true },
+        7 => Step::Zero { range: range(&mut next), is_durable: next() & 1 == 0 },
         8 | 9 => Step::Flush,
         10 => Step::Pause(Duration::from_us(500 * u64::from(next()))),
         11 => Step::Settle,
@@ -101,10 +101,10 @@ fn step(action: u8, next: &mut impl FnMut() -> Option<u8>) -> Step {
     }
 }
 
-fn place(next: &mut impl FnMut() -> u8) -> Place {
+fn range(next: &mut impl FnMut() -> u8) -> BlockRange {
     let (block, shape) = (u64::from(next()) % BLOCKS, next());
     // Rarely, because most calls must be valid.
     let is_odd = shape & 0xe0 == 0xe0;
     let is_beyond = shape & 0xe0 == 0xc0;
-    Place { block, count: u64::from(shape & 7), is_odd, is_beyond }
+    BlockRange { block, count: u64::from(shape & 7), is_odd, is_beyond }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A store in memory behind a simulated drive, which keeps a journal of all that happened.
+//! A store in memory behind a simulated drive, which keeps a journal of its operations.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -16,60 +16,60 @@ use crate::service::data_backend::Returned;
 
 pub(crate) const BLOCK: usize = 4096;
 
-/// What a flush takes.
+/// The duration of a flush.
 pub(crate) const FLUSH_TIME: Duration = Duration::from_ms(3);
 
-/// What happened at the store, in order.
+/// An operation of the store, in the journal's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A write of these stamps from this block on is done: it may be durable.
+    /// A write of these stamps from this block on completed; it may be durable.
     Written { block: usize, stamps: Vec<u32> },
     /// A flush was sent.
     FlushSent(RequestId),
-    /// A flush is done: all written before it was sent is durable.
+    /// A flush completed: all data written before it was sent is durable.
     Flushed(RequestId),
-    /// A flush failed: what was not durable before it never will be.
+    /// A flush failed: data that was not durable before it is lost.
     FlushFailed(RequestId),
 }
 
-/// See the module's text.
+/// The store, its drive and its journal.
 pub(crate) struct Store {
     drive: Box<dyn Drive>,
     pub(crate) now: Time,
-    /// A stamp for each block.
+    /// The stamp of each block.
     pub(crate) blocks: Vec<u32>,
     pub(crate) journal: Vec<Entry>,
-    /// How many requests each submission had.
+    /// The number of requests of each submission.
     pub(crate) batches: Vec<usize>,
     on_drive: HashMap<RequestId, (Request, IoBuffer)>,
-    /// Flushes on their way, with when they are done.
+    /// The flushes in flight, with their completion times.
     flushes: Vec<(Time, RequestId)>,
-    /// Trims on their way, with when they are done.
+    /// The trims in flight, with their completion times.
     trims: Vec<(Time, RequestId, usize, usize)>,
-    /// What a flush takes.
+    /// The duration of a flush.
     pub(crate) flush_time: Duration,
-    /// What is wrong with it.
+    /// The injected faults.
     pub(crate) faults: Faults,
-    /// Came back and was not reaped.
+    /// Completions that were not reaped.
     returned: Vec<tidegate_drive::Completion>,
 }
 
-/// What is wrong with a store.
+/// The faults injected into a store.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// Everything fails.
+    /// All transfers and flushes fail.
     pub(crate) all: Option<IoError>,
-    /// Transfers that touch these blocks fail.
+    /// Transfers that overlap these blocks fail.
     pub(crate) region: Option<(Range<usize>, IoError)>,
-    /// So many more transfers fail.
+    /// The number of further transfers that fail.
     pub(crate) transfers: u32,
-    /// So many more flushes fail.
+    /// The number of further flushes that fail.
     pub(crate) flushes: u32,
-    /// Nothing comes back before.
+    /// Nothing completes before this instant.
     pub(crate) stalled_until: Time,
 }
 
-/// What devices report most.
+/// The most common error of devices.
 pub(crate) const EIO: IoError = IoError::Device(Errno::IO);
 
 impl Faults {
@@ -115,18 +115,18 @@ impl Store {
         }
     }
 
-    /// On a drive that completes what it has in any order.
+    /// Makes a store on a drive that completes its requests in any order.
     pub(crate) fn pseudo(table: &BatchTable, blocks: usize, seed: u64) -> Self {
         Self::new(Box::new(PseudoDisk::new(table.batch_max(), table.clone(), seed)), blocks)
     }
 
-    /// Whether something is on the drive that is not done by now.
+    /// Returns whether a request in flight is not complete yet.
     #[cfg(test)]
     pub(crate) fn is_busy(&self) -> bool {
         !self.on_drive.is_empty() && self.drive.next_event().is_some_and(|next| next > self.now)
     }
 
-    /// Requests of contracts on the drive.
+    /// Returns the number of contracts' requests in flight.
     #[cfg(test)]
     pub(crate) fn of_contracts(&self) -> usize {
         let requests = self.on_drive.values().map(|(request, _)| request);
@@ -178,7 +178,7 @@ impl Backend for Store {
         payloads: &mut Vec<IoBuffer>,
     ) -> Result<(), Infallible> {
         self.batches.push(batch.len());
-        // By the protocol of drives, what is due is delivered before anything is submitted.
+        // By the drives' protocol, due completions are delivered before a submission.
         self.drive.advance(self.now, &mut self.returned);
         self.drive.submit(self.now, batch);
         for (&request, data) in batch.iter().zip(payloads.drain(..)) {

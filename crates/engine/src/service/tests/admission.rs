@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Exports come and go at random while others take all that they may.
+//! Goal: every in-contract call completes within the bound proved for the set at its arrival, while
+//! exports are admitted and removed. Method: random changes beside tenants that ask for all that
+//! they may.
 //!
-//! On a drive that always takes its b(i), in any order, and a flush behind every batch that asks
-//! for one. Each call of a tenant within its contract is held against what was proved of the set
-//! of the instant at which it came.
+//! The drive always takes its b(i), completes in any order, and flushes after every batch that
+//! needs it.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +24,9 @@ use crate::service::harness::store::{BLOCK, Store};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
-/// All that may be there at a time. `floods` and `breaks` ask again as soon as they are answered.
-/// While `tight` is there, its deadline leaves hardly any room for best effort; without it there
-/// is much, and `quick` and `pair` are promised less.
+/// All exports that may be admitted at a time. `floods` and `breaks` send a new call as soon as one
+/// completes. While `tight` is admitted, its deadline leaves hardly any room for best effort;
+/// without it there is much, and the bounds of `quick` and `pair` are larger.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -69,23 +70,23 @@ size = "16KiB"
 ns_max = [6_000_000, 10_000_000, 14_000_000, 18_000_000, 22_000_000, 26_000_000, 30_000_000, 34_000_000, 38_000_000, 42_000_000]
 "#;
 
-/// Calls outstanding of who asks without end.
+/// The number of calls that a greedy client keeps outstanding.
 const GREED: usize = 32;
 
-/// Blocks of 16 KiB in an export.
+/// The number of 16 KiB blocks in an export.
 const BLOCKS: u64 = 64;
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
 }
 
-/// A change on its way.
+/// A change in progress.
 enum Changing {
-    /// This one takes no more calls; until everything of it is answered, or this instant.
+    /// This export takes no more calls; lasts until all its requests are complete, or this instant.
     Draining(ExportId, Time),
-    /// The worst instant to ask is waited for, until this one.
+    /// Waits for the worst instant to request the change, until this one.
     Lurking(Vec<Member>, Time),
-    /// The core has it.
+    /// The core has the change.
     Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
 }
 
@@ -93,22 +94,22 @@ enum Changing {
 struct Asked {
     of: ExportId,
     at: Time,
-    /// What was proved when it came; none where its tenant asks too much.
+    /// The bound at its arrival; `None` if its tenant exceeds the contract.
     bound: Option<Duration>,
     awaited: Awaited,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
     admitted: u32,
     removed: u32,
     refused: u32,
     given_up: u32,
-    /// Calls within contracts that were answered, and those of them beyond what was proved.
+    /// In-contract calls that completed; `late`: those of them above their bound.
     kept: u32,
     late: u32,
-    /// The same by the core's own accounts, of everything that contracts allowed.
+    /// The same by the core's own counts, for all requests that contracts allowed.
     exceeded: u64,
     misses: u64,
 }
@@ -119,7 +120,7 @@ struct Bench {
     specs: Vec<ExportSpec>,
     core: Core<Store>,
     members: Vec<Member>,
-    /// When each client of an export that is open asks next.
+    /// The instants at which the clients of each open export send their next call.
     clients: BTreeMap<ExportId, Vec<Time>>,
     asked: Vec<Asked>,
     changing: Option<Changing>,
@@ -130,7 +131,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Whether best effort is among what comes and goes.
+    /// Makes a bench; `has_best_effort`: whether best-effort exports are admitted and removed too.
     fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
         let file = ServeFile::parse(&SERVE.replace("POLICY", policy)).unwrap();
         let drive = DriveFile::parse(DRIVE).unwrap();
@@ -174,10 +175,11 @@ impl Bench {
     }
 
     fn run_until(&mut self, until: Time) {
-        // What no plan serves any more waits for the next change, which does not come.
+        // Requests that no plan serves any more would wait for the next change, which does not
+        // come.
         while self.now() < until {
             let calls = self.calls(until);
-            // As the service's thread does it: what somebody asks for is known before the turn.
+            // Like the service's thread, which knows requested changes before the iteration.
             if self.now() < until {
                 self.change();
             }
@@ -188,7 +190,7 @@ impl Bench {
             }
             let now = self.now();
             let next = self.clients.values().flatten().copied().chain([self.next_change]);
-            // Changes go on though nothing happens.
+            // Changes continue even without other events.
             let next = next.chain([now + ms(20)]);
             let next = next.filter(|&next| next > now).min().filter(|_| now < until);
             self.core.wait_until(next);
@@ -199,8 +201,8 @@ impl Bench {
         spec.contract.is_none() || spec.name == "breaks"
     }
 
-    /// All that is asked now. Who keeps the contract has a client for each token, and each takes
-    /// it again as soon as it is back, or a little later.
+    /// Returns all calls that are due. A tenant that keeps its contract has one client per token,
+    /// which uses the token as soon as it is available again, or a little later.
     fn calls(&mut self, until: Time) -> Vec<Call> {
         let now = self.now();
         let mut calls = Vec::new();
@@ -231,8 +233,8 @@ impl Bench {
         let (now, outcome) = (self.now(), &mut self.outcome);
         self.asked.retain(|asked| {
             let Some((result, _)) = asked.awaited.poll() else { return true };
-            // What comes at the instant at which its export is closed is refused, and what waits
-            // when it is gone.
+            // A call at the instant at which its export is closed is refused, and so are waiting
+            // calls when the export is gone.
             assert!(matches!(result, Ok(_) | Err(CallError::Removed)), "{result:?}");
             if let Some(bound) = asked.bound.filter(|_| result.is_ok()) {
                 outcome.kept += 1;
@@ -242,7 +244,7 @@ impl Bench {
         });
     }
 
-    /// Goes on with a change, or begins one.
+    /// Continues a change, or begins one.
     fn change(&mut self) {
         match self.changing.take() {
             None if self.now() >= self.next_change => self.begin_change(),
@@ -260,7 +262,7 @@ impl Bench {
             }
             Some(Changing::Lurking(members, until)) => {
                 let now = self.now();
-                // Something promised has just come while a batch is on the drive.
+                // An in-contract call has just arrived while a batch is in flight.
                 let has_come = self.asked.iter().any(|it| it.bound.is_some() && it.at == now);
                 if has_come && self.core.backend().is_busy() || now >= until {
                     self.ask(members);
@@ -286,7 +288,7 @@ impl Bench {
     fn begin_change(&mut self) {
         let spec = self.next_spec();
         if let Some(member) = self.members.iter().find(|member| member.spec.name == spec.name) {
-            // It may be closed already, by a change that was given up.
+            // The export may already be closed, by a change that was given up.
             let id = member.id;
             self.core.close(id);
             self.clients.remove(&id);
@@ -299,7 +301,7 @@ impl Bench {
         self.lurk(self.members.iter().cloned().chain([newcomer]).collect());
     }
 
-    /// Most of the time `tight` comes and goes, and the others are there to suffer from it.
+    /// Returns the export to change: mostly `tight`, so that the others are affected by it.
     fn next_spec(&mut self) -> ExportSpec {
         let spec = &self.specs[self.random.random_range(0..self.specs.len())];
         let is_there = self.members.iter().any(|member| member.spec.name == spec.name);
@@ -328,8 +330,8 @@ impl Bench {
 
     fn take_over(&mut self, at: Time, members: Vec<Member>) {
         let now = self.now();
-        assert_eq!(at, now, "it is told at once");
-        // What comes at the instant of the switch belongs to the new set.
+        assert_eq!(at, now, "the switch is reported immediately");
+        // A call at the instant of the switch belongs to the new set.
         for asked in self.asked.iter_mut().filter(|asked| asked.at == at && asked.bound.is_some()) {
             let same = members.iter().find(|member| member.id == asked.of);
             asked.bound = same.and_then(|member| member.bound);
@@ -349,7 +351,7 @@ impl Bench {
     }
 }
 
-/// These exports with their bounds and who carries them out, if all of it is proved.
+/// Returns these exports with their bounds and the next policy, if all contracts are proved.
 fn prove(
     file: &ServeFile,
     drive: &DriveFile,
@@ -377,7 +379,8 @@ fn prove(
     Some((bounded.collect(), successor))
 }
 
-/// Clients of one export do not overlap each other: they would wait for themselves.
+/// Makes a call. An export's clients use separate ranges, because overlapping calls would wait for
+/// each other.
 fn call(member: &Member, client: u64, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
     let size = Bytes::from_kib(16);
     let kind = match random.random_range(0..6) {
@@ -410,7 +413,7 @@ fn nobody_is_later_than_what_was_proved_when_he_came() {
     }
 }
 
-/// Canary: a switch between two batches that does not wait for what was allowed before is caught.
+/// Canary: a switch between two batches that does not wait for earlier requests is detected.
 #[test]
 fn a_switch_that_does_not_wait_is_felt() {
     let is_felt = |seed: &u64| {
@@ -421,8 +424,8 @@ fn a_switch_that_does_not_wait_is_felt() {
     assert!((0..6).filter(is_felt).count() >= 3);
 }
 
-/// Where contracts leave no gap the change is given up in time, nothing has changed, and best effort
-/// is no longer held back. Contracts that allow more than the drive can do stand for it.
+/// If contracts leave no gap, the change is given up in time, nothing has changed, and best effort
+/// is no longer held back. Here the contracts exceed the drive's capacity.
 #[test]
 fn without_a_quiet_instant_nothing_changes() {
     let mut bench = Bench::new("dqf", true, 1);
@@ -454,7 +457,7 @@ fn without_a_quiet_instant_nothing_changes() {
     bench.run_until(until + ms(1));
     assert_eq!(answered.try_recv(), Ok(Err(GivenUp::NeverQuiet)));
     assert_eq!(bench.core.statistics().exports.len(), 2);
-    // Who left no gap asks no more.
+    // The busy tenant stops sending calls.
     bench.clients.remove(&members[0].id);
     bench.run_until(until + ms(500));
     let then = served(&bench) - before - held_back;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Changes as somebody asks for them, on a thread of his own, of a core in virtual time.
+//! Goal: a change of the exports is safe for all tenants and reported correctly. Method: a
+//! requester on its own thread, and a core in virtual time.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
-/// `camera` may ask for hardly anything, so that its account is long in coming back.
+/// `camera` has a very long period, so its token takes long to return.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -72,7 +73,7 @@ impl Prover for Rules {
 struct Bench {
     shared: Arc<Shared>,
     core: Core<Store>,
-    /// It is told to end while a change waits.
+    /// Whether the service is told to end while a change waits.
     is_ending: bool,
 }
 
@@ -97,8 +98,8 @@ impl Bench {
         Self { shared: share_with(params, Waker::new().unwrap()), core, is_ending: false }
     }
 
-    /// What is said to somebody who asks for a change. Time goes on only while it waits for its
-    /// instant.
+    /// Requests a change on another thread and returns its result. Time advances only while the
+    /// change waits for its instant.
     fn asked<T: Send>(&mut self, ask: impl FnOnce(&Shared) -> T + Send) -> T {
         let shared = self.shared.clone();
         std::thread::scope(|scope| {
@@ -111,7 +112,7 @@ impl Bench {
         })
     }
 
-    /// As the service's thread does it.
+    /// Handles messages like the service's thread.
     fn hear(&mut self) {
         let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
         self.shared.inbox.take(&mut messages, &mut latest);
@@ -131,7 +132,7 @@ impl Bench {
                         self.run_until(until);
                     }
                 }
-                _ => unreachable!("nobody asks for it"),
+                _ => unreachable!("the tests do not send it"),
             }
         }
     }
@@ -144,7 +145,7 @@ impl Bench {
         }
     }
 
-    /// A read of an export's first block.
+    /// Reads an export's first block.
     fn read(&mut self, export: u64) -> Awaited {
         let (size, released) = (Bytes::from_kib(16), self.core.backend().now);
         let (answer, awaited) = mailbox();
@@ -160,9 +161,9 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: an export that takes the place of one that is not gone yet, under the same plan, has a
-/// policy with no account of the other. Method: `busy` has a request on the drive for so long that
-/// no instant is quiet, and `camera`, which took its token, leaves and comes back.
+/// Goal: an export that replaces one that is not gone yet, under the same plan, does not get the
+/// other's account in the policy. Method: `busy` keeps a request in flight for so long that no
+/// instant is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let mut bench = Bench::new();
@@ -178,21 +179,22 @@ fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     assert_eq!(bench.shared.offer.get().exports().len(), 2);
 }
 
-/// Who asks while the service comes to its end is told so, and not of instants.
+/// A change requested while the service ends is refused for that reason, not for a lack of quiet
+/// instants.
 #[test]
 fn the_end_is_no_want_of_quiet_instants() {
     let mut bench = Bench::new();
     bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     bench.is_ending = true;
-    // The first waits when the end comes, the second asks afterwards.
+    // The first change waits when the end comes, the second is requested afterwards.
     let admitted = bench.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
     assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
     let removed = bench.asked(|shared| shared.remove("camera"));
     assert!(matches!(removed, Err(ChangeError::Ending)), "{removed:?}");
 }
 
-/// Whose coming changes nothing for the tasks waits for nothing, however busy the drive is.
+/// A change that does not affect the tasks waits for nothing, however busy the drive is.
 #[test]
 fn best_effort_comes_and_goes_beside_a_busy_drive() {
     let mut bench = Bench::new();
@@ -202,8 +204,8 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
-/// Goal: while a change waits for its instant nobody else does. Method: the one that waits is asked
-/// for on another thread, and its message is kept.
+/// Goal: only one change waits at a time. Method: the waiting one is requested on another thread,
+/// and its message is kept.
 #[test]
 fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
     let Bench { shared, .. } = Bench::new();
@@ -223,6 +225,6 @@ fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
         change.answer.send(Ok(Time::ZERO)).unwrap();
         assert_eq!(asking.join().unwrap().unwrap().offer.exports().len(), 4);
     });
-    // From here on it is the next one's turn.
+    // Now the next change may begin.
     assert!(matches!(shared.admit(&new(MORE)), Err(ChangeError::NameTaken { .. })));
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Clients that ask one thing at a time, at random, and a reference that says what each must be
-//! answered.
+//! Clients that send one call at a time, at random, and a reference with the expected replies.
 //!
-//! The reference applies requests in the order of their arrival. So a read must see what every
-//! overlapping write that came before it wrote, and nothing of those that came later.
+//! The reference applies requests in the order of their arrival. So a read must return the data of
+//! every overlapping write that arrived before it, and of none that arrived later.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -18,24 +17,24 @@ use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 use tidegate_model::{BestEffortShare, ExportContract as Contract, ExportSpec};
 
-/// Blocks of an export.
+/// The number of blocks of an export.
 pub(super) const EXPORT_BLOCKS: usize = 24;
 
-/// Blocks of a request that is not cut.
+/// The number of blocks of the largest request.
 const PART_BLOCKS: usize = 4;
 
-/// A client's call that is not answered.
+/// A client's call without a reply.
 struct Asked {
     awaited: Awaited,
     kind: CallKind,
-    /// First block of the store, and stamps written or to be read.
+    /// The first block in the store; `stamps`: the stamps written or expected.
     first: usize,
     stamps: Vec<u32>,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub(super) struct Outcome {
-    /// Reads that saw something else than the reference.
+    /// Reads that differ from the reference.
     pub(super) wrong: usize,
     pub(super) answered: usize,
     pub(super) failed: usize,
@@ -45,20 +44,20 @@ pub(super) struct Outcome {
     pub(super) statistics: ServiceStatistics,
 }
 
-/// A service of exports with so many clients each.
+/// A service of exports with the same number of clients each.
 pub(super) struct Bench {
     pub(super) exports: Vec<ExportSpec>,
     pub(super) clients: usize,
     pub(super) policy: PolicyName,
     pub(super) table: BatchTable,
     pub(super) seed: u64,
-    /// Calls in all.
+    /// The total number of calls.
     pub(super) calls: usize,
-    /// Between an answer and the next call, at most.
+    /// The longest time between a reply and the client's next call.
     pub(super) pause_ms: u64,
     /// Whether clients trim too.
     pub(super) has_trims: bool,
-    /// A test that the harness must notice.
+    /// Whether overlapping requests are not kept in order, which the harness must detect.
     pub(super) is_disordered: bool,
 }
 
@@ -95,7 +94,7 @@ impl Bench {
         core
     }
 
-    /// Runs until so many calls are answered.
+    /// Runs until `calls` calls have their reply.
     pub(super) fn run(&self) -> Outcome {
         let mut core = self.core();
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
@@ -139,12 +138,12 @@ impl Bench {
     }
 }
 
-/// The clients' side: what was asked, and what the reference holds.
+/// The clients' state: their calls, and the reference.
 struct World {
     clients: usize,
     reference: Vec<u32>,
     asked: Vec<Option<Asked>>,
-    /// Blocks answered as written and not yet known to be durable, with their stamps.
+    /// Blocks reported written and not yet known to be durable, with their stamps.
     written: Vec<(usize, u32)>,
     /// The same at the arrival of each client's flush.
     covered: Vec<Vec<(usize, u32)>>,
@@ -213,7 +212,7 @@ impl World {
         stamps
     }
 
-    /// Whether this client was answered just now.
+    /// Returns whether this client got its reply now.
     fn collect(&mut self, client: usize, journal_length: usize) -> bool {
         let Some(asked) = &self.asked[client] else { return false };
         let Some((result, parts)) = asked.awaited.poll() else { return false };
@@ -247,7 +246,7 @@ impl World {
     }
 }
 
-/// The parts of a call: at most `PART_BLOCKS` each.
+/// Makes the parts of a call, at most `PART_BLOCKS` blocks each.
 fn parts(kind: CallKind, first: usize, stamps: &[u32], count: usize) -> Vec<CallPart> {
     let lba = |block: usize| Lba::new((block * BLOCK / 512) as u64);
     let size = |blocks: usize| Bytes::new((blocks * BLOCK) as u64);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is proved of a serve file holds for its service, whatever its tenants do.
-//!
-//! Two contracts and best effort on a drive that takes up to its b(i), in any order, and a flush
-//! behind every batch that asks for one. The first tenant keeps its contract, the second has
-//! 40 requests waiting at any time, the third takes as much as it can.
+//! Goal: bounds proved for a serve file hold for its service, whatever its tenants do. Method: two
+//! contracts and best effort on a drive that takes up to its b(i), completes in any order, and
+//! flushes after every batch that needs it. The first tenant keeps its contract, the second always
+//! has 40 requests waiting, the third takes as much as it can.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -20,11 +19,11 @@ use crate::service::harness::{self, SERVE, drive_file, table};
 use crate::service::offer::{ExportId, Member};
 use crate::service::statistics::{ServiceStatistics, Watch};
 
-/// Milliseconds between the calls of each tenant's clients, none where a client asks again as soon
-/// as it is answered; and how many clients.
+/// The time in ms between the calls of each tenant's clients, 0 if a client sends a call as soon as
+/// the last one completes; and the number of clients.
 const PACE: [(u64, usize); 3] = [(40, 1), (0, 40), (0, 9)];
 
-/// Blocks of 16 KiB in an export.
+/// The number of 16 KiB blocks in an export.
 const BLOCKS: u64 = 64;
 
 struct Outcome {
@@ -36,7 +35,7 @@ fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
     run_with_room(serve, regulate, (Plan::QUEUED_MAX_DEFAULT, true), seed)
 }
 
-/// With a policy that holds so many requests, whose room is shared evenly or not.
+/// Runs with a policy that holds this number of requests, with its room shared evenly or not.
 fn run_with_room(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Outcome {
     let Service { mut core, bounds } = service(serve, regulate, room, seed);
     drive_clients(&mut core, seed);
@@ -64,7 +63,7 @@ fn service(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Service
     let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
     let exports = file.exports(layout).unwrap();
     let policy = tidegate_policy::build(bound.workload.policy, &plan, None).unwrap();
-    // The drive itself takes up to b(i); the flush comes on top and is in the plan's table.
+    // The drive takes up to b(i); the plan's table also contains the flush.
     let table = drive.batch[0].table.clone();
     let store = Store::pseudo(&table, 3 * 256, seed);
     let window = 2 * plan.depth as usize;
@@ -80,10 +79,10 @@ fn service(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Service
     Service { core, bounds }
 }
 
-/// Clients of all three tenants for half a minute.
+/// Runs the clients of all three tenants for half a minute.
 fn drive_clients(core: &mut Core<Store>, seed: u64) {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    // Export, when it asks next, what it waits for.
+    // Each client's export, next call, and awaited reply.
     let mut clients: Vec<(usize, Time, Option<Awaited>)> = Vec::new();
     for (export, &(_, count)) in PACE.iter().enumerate() {
         clients.extend((0..count).map(|_| (export, Time::ZERO, None)));
@@ -141,8 +140,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
         assert_eq!((keeps.exceeded, breaks.exceeded), (0, 0), "seed {seed}");
         assert!(keeps.bounded.max().unwrap() <= bounds[0], "{:?} {bounds:?}", keeps.bounded.max());
         assert!(breaks.bounded.max().unwrap() <= bounds[1], "{:?}", breaks.bounded.max());
-        // What its contract allows is what it gets, and it always asks for more; the last 40 wait
-        // beyond the end.
+        // It gets exactly what its contract allows, and always asks for more; the last 40 requests
+        // wait beyond the end.
         let served = breaks.bounded.count();
         assert!((330..=341).contains(&served) && breaks.beyond >= served - 1, "{served}");
         assert!(floods.responses.count() > 3_000, "{}", floods.responses.count());
@@ -151,8 +150,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
     }
 }
 
-/// One who waits with more requests than a policy holds keeps nobody else from it. Canary: were
-/// its room for whoever comes first, the line of one would be in the way of the other.
+/// A tenant with more waiting requests than the policy holds does not keep others out. Canary: with
+/// a common room, one tenant's queue blocks the other.
 #[test]
 fn a_long_line_delays_nobody_but_its_own_tenant() {
     let late = |is_shared: bool, seed: u64| {
@@ -165,7 +164,7 @@ fn a_long_line_delays_nobody_but_its_own_tenant() {
     assert!((0..4).any(|seed| late(false, seed)));
 }
 
-/// Canary: without tokens the breach is felt by the other.
+/// Canary: without tokens, the breach delays the other tenant.
 #[test]
 fn without_tokens_the_breach_is_felt() {
     let felt = (0..6).filter(|&seed| {
@@ -173,14 +172,15 @@ fn without_tokens_the_breach_is_felt() {
         let keeps = &statistics.exports[0];
         let is_felt = keeps.bounded.max().unwrap() > bounds[0];
         assert_eq!(is_felt, keeps.exceeded > 0);
-        // No host and no drive was late: it is what it is.
+        // Neither host nor drive was late, so nothing explains the excess.
         assert_eq!(keeps.unexplained, keeps.exceeded);
         is_felt
     });
     assert!(felt.count() >= 5);
 }
 
-/// Goal: what a late drive is the reason of is told from what the proof would be wrong about.
+/// Goal: excess that a late drive causes is distinguished from a wrong proof. Method: stall the
+/// drive.
 #[test]
 fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
     for seed in 0..6 {
@@ -194,8 +194,8 @@ fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
     }
 }
 
-/// A contract about writes proves nothing of reads: they ride as best effort, and the proof
-/// reckons with that where nobody else is best effort too.
+/// A contract for writes proves nothing about reads: reads are served as best effort, and the proof
+/// accounts for that even if no export is best effort.
 #[test]
 fn what_a_contract_does_not_speak_of_is_best_effort() {
     let alone = SERVE.split("[[export]]\nname = \"floods\"").next().unwrap();
@@ -214,7 +214,7 @@ fn what_a_contract_does_not_speak_of_is_best_effort() {
 
     let Outcome { statistics, bounds } = run(&writes, true, 4);
     let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
-    // Two of six calls read.
+    // Two of six calls are reads.
     let (promised, beyond) = (keeps.bounded.count(), keeps.beyond);
     assert!(promised > 400 && (180..320).contains(&beyond), "{promised}, {beyond}");
     assert!(keeps.bounded.max().unwrap() <= bounds[0] && breaks.exceeded == 0);
@@ -227,13 +227,13 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
     assert!(keeps.bounded.max().unwrap() <= bounds[0]);
     assert!(breaks.bounded.max().unwrap() <= bounds[1]);
-    // More than its share, none of it late by contract.
+    // It gets more than its contract allows, and none of it counts as late.
     assert!(breaks.responses.count() > 2 * breaks.bounded.count());
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// A gate that is shut because contracts may ask at any time never opens when they ask no more:
-/// whoever ends the service waits only until what is left was carried out by another policy.
+/// A gate that is closed because contracts may send requests at any time never opens when they send
+/// none: at its end the service waits only until another policy has served the remaining requests.
 #[test]
 fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
@@ -277,7 +277,7 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     assert!(core.backend().now.since(begun) < Duration::from_ms(500));
 }
 
-/// The same of what waits for its contract to allow it, and for its limit.
+/// The same for requests that wait for their contract or their limit.
 #[test]
 fn the_end_does_not_wait_for_contracts_and_limits() {
     let table = table(&[4, 6, 8, 10, 12, 14]);
@@ -314,7 +314,8 @@ fn the_end_does_not_wait_for_contracts_and_limits() {
     assert!(core.backend().now.since(begun) < Duration::from_ms(1_000));
 }
 
-/// Who may ask each second and then has 7 ms: two requests on the drive, one after the other, take 8.
+/// Makes a task that may send one request per second with a deadline of 7 ms; two requests one
+/// after the other take 8 ms.
 fn short_task(drive: &DriveFile) -> tidegate_model::Task {
     let serve = SERVE.replace(
         "period = \"80ms\", requests = 2",
@@ -324,8 +325,8 @@ fn short_task(drive: &DriveFile) -> tidegate_model::Task {
     file.bind(drive).unwrap().workload.tasks[0].clone()
 }
 
-/// Reads of a contract about writes are cut at the contract's size, though best effort's own limit
-/// is smaller: the proof reckons with that.
+/// Reads of a contract for writes are split at the contract's size, even if best effort's own limit
+/// is smaller; the proof accounts for that.
 #[test]
 fn what_rides_along_is_as_large_as_the_contract_allows() {
     let serve = SERVE.replace("size_max = \"16KiB\"\n\n", "size_max = \"4KiB\"\n\n");
@@ -342,7 +343,7 @@ fn what_rides_along_is_as_large_as_the_contract_allows() {
     assert_eq!([largest("keeps"), largest("floods")], both);
 }
 
-/// What rests on times measured without flushes promises nothing where somebody may flush.
+/// A proof that rests on times measured without flushes does not apply if an export may flush.
 #[test]
 fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     let gated = |flush: Duration| {
@@ -365,8 +366,9 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     assert_eq!(gated(Duration::from_ns(100)), (Answer::Proven, Some(three)));
 }
 
-/// Goal: a period so long that the end of time comes before the next token costs only whoever asks
-/// for more. Method: one call of more parts than such periods are left, beside another tenant.
+/// Goal: a period so long that the next token is beyond the end of time affects only the tenant
+/// that asks for more. Method: one call with more parts than there are such periods left, beside
+/// another tenant.
 #[test]
 fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let serve = SERVE.replace("\"80ms\"", "\"1000000000s\", deadline = \"80ms\"");
@@ -391,8 +393,8 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
     assert_eq!((seen.exports[0].bounded.count(), seen.exports[0].outstanding), (2, BLOCKS - 2));
 }
 
-/// Goal: where another set makes more room for each, a line keeps its order. Method: 40 requests of a
-/// contract where the policy takes a few, the same set once more, and one request later.
+/// Goal: a tenant's queue keeps its order when another set gives each tenant more room. Method: 40
+/// requests of a contract while the policy takes a few, the same set again, and one later request.
 #[test]
 fn who_comes_later_does_not_pass_the_line() {
     for is_switched in [false, true] {
@@ -421,7 +423,7 @@ fn who_comes_later_does_not_pass_the_line() {
         let (late, last) = read(50, core.backend().now);
         core.run_iteration(std::iter::once(late));
         while line.iter().any(|before| before.poll().is_none()) {
-            assert!(last.poll().is_none(), "{is_switched}: it passed others");
+            assert!(last.poll().is_none(), "{is_switched}: it overtook others");
             core.wait_until(None);
             core.run_iteration(std::iter::empty());
         }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! After a crash at any instant, everything is there that was answered as durable.
-//!
-//! The store's journal is cut after every entry. What remains is the worst image: of what was
-//! written and not flushed before the cut, an arbitrary part is there, here none. Each block
-//! must then hold the newest stamp that was answered as durable before the cut, or a newer one.
+//! Goal: after a crash at any instant, all data reported durable is there. Method: cut the store's
+//! journal after every entry. The worst image remains: of the writes not flushed before the cut an
+//! arbitrary part survives, here none. Each block must then hold the newest stamp that was reported
+//! durable before the cut, or a newer one.
 
 use tidegate_device::IoError;
 use tidegate_model::{Bytes, PolicyName};
@@ -41,7 +40,7 @@ fn what_was_answered_as_durable_survives_a_crash_at_any_instant() {
     }
 }
 
-/// Canary: answers that come before their flush is done are noticed.
+/// Canary: replies that come before their flush completes are detected.
 #[test]
 fn an_early_answer_is_noticed() {
     let mut noticed = 0;
@@ -55,7 +54,7 @@ fn an_early_answer_is_noticed() {
     assert!(noticed > 50, "{noticed}");
 }
 
-/// After a flush failed nobody can know what is lost, so no later one may succeed.
+/// After a failed flush, the lost data is unknown, so no later flush may succeed.
 #[test]
 fn no_flush_succeeds_after_one_that_failed() {
     let mut core = bench(PolicyName::Dqf, 1).core();

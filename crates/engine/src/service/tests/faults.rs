@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a faulty store does to whom: the call that met the fault, and nobody else.
+//! Goal: a store's fault affects only the calls that meet it. Method: a store with injected faults.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 
@@ -20,7 +20,7 @@ use crate::service::{CallError, Service};
 
 const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 
-/// A service of two exports on a drive whose batches take 4, 6 or 8 ms, and what it says.
+/// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and its troubles.
 fn service(policy: PolicyName) -> (Core<Store>, Receiver<Trouble>) {
     let bench = Bench {
         exports: (0..2).map(|number| export(number, None)).collect(),
@@ -38,7 +38,7 @@ fn service(policy: PolicyName) -> (Core<Store>, Receiver<Trouble>) {
     (bench.core_with(Watch::new(Some(table(&[7, 9, 11]))).telling(heard_by)), heard)
 }
 
-/// A call of one block of an export.
+/// Makes a call for one block of an export.
 fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Call, Awaited) {
     let size = Bytes::new(BLOCK as u64);
     let start = Lba::new(((export * EXPORT_BLOCKS + block) * BLOCK / 512) as u64);
@@ -55,7 +55,7 @@ fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Cal
     )
 }
 
-/// Runs until everything is answered.
+/// Runs until all calls have their reply.
 fn settle(core: &mut Core<Store>) {
     while !core.is_idle() {
         core.wait_until(None);
@@ -63,7 +63,7 @@ fn settle(core: &mut Core<Store>) {
     }
 }
 
-/// What comes of such a call alone.
+/// Runs such a call alone and returns its result.
 fn ask(
     core: &mut Core<Store>,
     export: usize,
@@ -96,7 +96,7 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         let seen = core.statistics();
         assert_eq!((seen.exports[0].failed, seen.exports[1].failed), (3, 0));
         assert_eq!((seen.in_flight, seen.exports[0].outstanding), (0, 0));
-        // Beside it the same export is as before, and what was acknowledged is there.
+        // Outside the region the same export still works, and completed writes are there.
         assert_eq!(ask(&mut core, 0, 4, WRITE), Ok(()));
         assert_eq!(core.backend().blocks[4], 7);
         assert_eq!(core.backend().blocks[EXPORT_BLOCKS + 3], 7);
@@ -104,7 +104,7 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
     }
 }
 
-/// A call of several parts fails as a whole where one does, and is answered once, after all.
+/// A call of several parts fails as a whole if one part fails, and gets one reply, after all parts.
 #[test]
 fn a_part_that_fails_fails_its_call_after_the_others() {
     let (mut core, _heard) = service(PolicyName::Noop);
@@ -118,11 +118,11 @@ fn a_part_that_fails_fails_its_call_after_the_others() {
     settle(&mut core);
     let (result, parts) = awaited.poll().expect("answered");
     assert_eq!(result, Err(CallError::Store(EIO)));
-    assert!(parts.iter().all(|part| part.data.is_some()), "memory is given back");
+    assert!(parts.iter().all(|part| part.data.is_some()), "memory is returned");
     assert_eq!(core.backend().blocks[..3], [7, 0, 7]);
 }
 
-/// A client that went away while its calls are on the drive leaves nothing behind.
+/// A client that disconnects while its calls are in flight leaves nothing behind.
 #[test]
 fn who_left_is_answered_into_the_void() {
     let (mut core, _heard) = service(PolicyName::Dqf);
@@ -140,8 +140,8 @@ fn who_left_is_answered_into_the_void() {
     assert_eq!(core.statistics().exports[0].outstanding, 0);
 }
 
-/// The flush that fails is told once. Everything durable that was asked for before it and not
-/// answered, whether on the drive or in a queue, must fail with it: its data may be what was lost.
+/// The kernel reports a failed flush once. All durable requests without a reply, in flight or
+/// queued, must fail with it, because their data may be lost.
 #[test]
 fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
     for policy in [PolicyName::Noop, PolicyName::Dqf, PolicyName::Fifo] {
@@ -163,7 +163,7 @@ fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
         for answer in answers {
             answer.poll().expect("answered").0.expect_err("a flush failed");
         }
-        // What promises nothing about the medium goes on.
+        // Requests without a promise of durability continue.
         assert_eq!(is_read.poll().expect("answered").0.map(drop), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, WRITE), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, DURABLE), Err(CallError::FlushBroken));
@@ -187,7 +187,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     run_until(&mut core, at(8));
     let seen = core.statistics();
     assert!(seen.is_overdue && seen.is_drive_late() && seen.overruns == 0);
-    assert_eq!(heard.try_recv().ok(), None, "nobody is woken for a moment");
+    assert_eq!(heard.try_recv().ok(), None, "a short overrun is not reported");
     run_until(&mut core, at(19_000));
     let said: Vec<_> = heard.try_iter().collect();
     let [Trouble::Stall(stall)] = said[..] else { panic!("{said:?}") };
@@ -201,8 +201,8 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     let seen = core.statistics();
     assert_eq!((seen.overruns, seen.stalls, seen.is_overdue), (1, 1, false));
     assert_eq!((seen.overrun_sum, seen.overrun_max), (overrun.excess, overrun.excess));
-    // Everybody goes on, best effort when it waited for as long as the drive was late, and the
-    // next stall is said again.
+    // All exports continue, best effort after waiting as long as the drive was late, and the next
+    // stall is reported again.
     assert_eq!(ask(&mut core, 1, 1, WRITE), Ok(()));
     assert!(core.backend().now >= at(39_993));
     core.backend_mut().faults.stalled_until = core.backend().now + Duration::from_ms(6_000);
@@ -210,7 +210,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     assert!(matches!(heard.try_iter().next(), Some(Trouble::Stall(_))));
 }
 
-/// Without a table nobody knows what is late, but a store that gives nothing back is said.
+/// Without a table lateness is unknown, but a store that completes nothing is reported.
 #[test]
 fn a_stall_of_an_unknown_store_is_said() {
     let (heard_by, heard) = sync_channel(16);
@@ -241,7 +241,7 @@ fn run_until(core: &mut Core<Store>, instant: Time) {
     }
 }
 
-/// A store that can no longer be driven, or that a fault of the program meets.
+/// A store that fails, or whose code panics.
 struct Unusable {
     clock: tidegate_platform::Clock,
     is_panicking: bool,
@@ -262,7 +262,7 @@ impl Backend for Unusable {
         _batch: &[Request],
         _payloads: &mut Vec<IoBuffer>,
     ) -> Result<(), RingError> {
-        assert!(!self.is_panicking, "a fault that this test makes");
+        assert!(!self.is_panicking, "an injected fault");
         self.was_used = true;
         Ok(())
     }
@@ -281,7 +281,7 @@ impl Backend for Unusable {
     }
 }
 
-/// Whoever stops it is told again; whoever drops it, where nothing may be thrown, is not.
+/// `stop` reports the failure again; `drop`, which must not panic, does not.
 #[test]
 fn a_service_that_ends_by_itself_says_why_and_refuses() {
     for (is_panicking, is_dropped) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -289,10 +289,10 @@ fn a_service_that_ends_by_itself_says_why_and_refuses() {
         let params = harness::params(vec![export(0, None)], PolicyName::Noop, &table(&[4, 6]));
         let make = move |clock, _| Ok(Unusable { clock, is_panicking, was_used: false });
         let service = Service::start(params, make).unwrap();
-        let troubles = service.troubles().expect("the first who asks");
+        let troubles = service.troubles().expect("the first caller gets it");
         let export = service.export("export-0").unwrap();
         assert_eq!(export.write(0, &[1; BLOCK], false), Err(CallError::Ended));
-        let Ok(Trouble::Ended { reason }) = troubles.recv() else { panic!("it says that") };
+        let Ok(Trouble::Ended { reason }) = troubles.recv() else { panic!("it reports the end") };
         assert!(reason.contains(why), "{reason}");
         assert_eq!(export.flush(), Err(CallError::Ended));
         assert!(service.statistics().is_none() && service.summary().is_none());

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What one iteration of the service's thread has to do is bounded, whatever a tenant asks for.
-//!
-//! Counted in parts opened and in parts that each of them is compared with, not by a clock.
+//! Goal: the work of one iteration of the service's thread is bounded, whatever a tenant asks for.
+//! Method: count the opened parts, and the parts that each is compared with; no clock.
 
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::service::inbox::Message;
 use crate::service::offer::ExportId;
 use crate::service::{CallError, Export, Shared};
 
-/// The exports of the harness' serve file, each of as many requests as a piece of a large call.
+/// The exports of the harness's serve file, each with as many requests as a piece of a large call.
 const KEEPS: u64 = 0;
 const FLOODS: u64 = 2;
 const SIZE: Bytes = Bytes::from_kib(16);
@@ -34,15 +33,16 @@ fn call(export: u64, kind: CallKind, parts: usize, released: Time) -> (Call, Awa
     (Call { export: ExportId(export), kind, released, parts, answer }, awaited)
 }
 
-/// Runs one iteration and returns how many parts it opened.
+/// Runs one iteration; returns the number of parts that it opened.
 fn opened_in_iteration(core: &mut Core<Store>, calls: Vec<Call>) -> u64 {
     let before = core.opened();
     core.run_iteration(calls.into_iter());
     core.opened() - before
 }
 
-/// Goal: what a contract allows is on the drive after the parts of one call, however much a tenant
-/// without one asked for before it, at one place; what comes while that is read, too.
+/// Goal: an in-contract request is in flight after the parts of one call, however much a
+/// best-effort tenant asked for before at the same place; so is one that arrives meanwhile. Method:
+/// a flood of 100 calls.
 #[test]
 fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     const CALLS: usize = 100;
@@ -64,16 +64,16 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
             assert!(opened_in_iteration(&mut core, Vec::new()) <= ITERATION_PARTS as u64);
         }
         for answer in [first_answer, second_answer] {
-            let (result, _) = answer.poll().expect("all is answered");
-            assert!(result.expect("it is a good drive").response <= bound);
+            let (result, _) = answer.poll().expect("every call has its reply");
+            assert!(result.expect("the drive has no fault").response <= bound);
         }
         assert!(answers.iter().all(|answer| answer.poll().is_some()));
     }
 }
 
-/// Goal: one who asks for much on many connections is compared with little, and makes no contract
-/// late. Method: 20 clients overwrite the same place, one keeps its contract; in virtual time, but for
-/// when the clients' threads ask.
+/// Goal: a tenant with many connections is compared with few parts and makes no contract late.
+/// Method: 20 clients overwrite the same place and one keeps its contract, in virtual time except
+/// for the instants at which the clients' threads send.
 #[test]
 fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     const CLIENTS: usize = 20;
@@ -82,7 +82,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     let export = |name| Export::named(&shared, name).expect("it is offered");
     let zero = |floods: &Export| floods.zero(0, PIECE * (16 << 10), false);
     let statistics = std::thread::scope(|scope| {
-        // Both end with a test that fails, or its clients would wait for ever.
+        // Both end if the test fails; otherwise the clients would wait for ever.
         let (mut core, _closing) = (core(&shared.params, 1), Closing(&shared));
         let ask = |_| {
             let floods = export("floods");
@@ -103,7 +103,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
             let outstanding = core.in_order(ExportId(FLOODS)) as u64;
             assert!(outstanding <= PARTS, "{outstanding}");
             core.wait_until(Some(next));
-            // Each time it costs a slice of whoever else is there.
+            // Yielding costs a time slice, so it is done only when idle.
             if core.is_idle() {
                 std::thread::yield_now();
             }
@@ -120,7 +120,7 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     assert_eq!((keeps.exceeded, keeps.beyond, keeps.misses), (0, 0, 0));
 }
 
-/// Refuses clients from then on.
+/// Refuses clients when it is dropped.
 struct Closing<'a>(&'a Shared);
 
 impl Drop for Closing<'_> {
@@ -129,7 +129,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// What clients sent, as if it had come at that instant of the drive's time.
+/// Returns the clients' calls, as if they had arrived at `now` of the drive's time.
 fn taken(shared: &Arc<Shared>, now: Time) -> Vec<Call> {
     let mut messages = Vec::new();
     shared.inbox.take(&mut messages, &mut Time::ZERO.clone());
