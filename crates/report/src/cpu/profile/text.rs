@@ -77,13 +77,16 @@ fn write_calibration(calibration: &Calibration, page: &mut Page) {
     let name = format!("the load of {} in {}", thief.execution, thief.period);
     page.labelled(
         "Calibration",
-        format!("{name} (5.3.0.6) plus the machine's line without it: {}", calibration.says()),
+        format!("{name} (5.3.0.6) plus the line of the machine alone: {}", calibration.says()),
     );
     if !calibration.is_above {
         return;
     }
     let says = calibration.linear.says();
-    page.labelled("", format!("plus the measurement without it, not the line above: {says}"));
+    page.labelled(
+        "",
+        format!("with the measurement of the machine alone, not the line above: {says}"),
+    );
     page.labelled("", format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));
 }
 
