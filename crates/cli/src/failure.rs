@@ -16,7 +16,7 @@ use miette::{
 use tidegate_measure::{FileFault, OutputFault};
 use tidegate_model::FileError;
 
-/// Why a command did not run.
+/// The reason why a command did not run.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The user can correct it: exit code 2.

@@ -74,7 +74,7 @@ impl Output {
         self.samples.as_ref().map(SamplesFile::kept)
     }
 
-    /// Keeps the samples of a measurement that failed, if it has any.
+    /// Keeps the samples of a failed measurement, if it has any.
     pub(crate) fn after(
         &self,
         measured: Result<Profile, ProfileError>,

@@ -91,7 +91,7 @@ pub enum FileFault {
     Unwritable {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// Another process created the file.

@@ -149,7 +149,7 @@ pub enum SamplesFault {
     Unwritable {
         /// The journal.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The journal is in use, or belongs to another measurement.
@@ -157,7 +157,7 @@ pub enum SamplesFault {
     Journal {
         /// The journal.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: JournalError,
     },
 }

@@ -24,15 +24,15 @@ pub enum SubjectError {
     /// A request failed.
     #[error("the device failed at sector {}: {source}", start.get())]
     Io {
-        /// Where.
+        /// The request's first sector.
         start: Lba,
-        /// How.
+        /// The device's error.
         source: IoError,
     },
     /// A flush failed.
     #[error("the device failed to flush: {source}")]
     Flush {
-        /// How.
+        /// The device's error.
         source: IoError,
     },
     /// Execution failed.

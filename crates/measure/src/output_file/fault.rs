@@ -29,7 +29,7 @@ pub enum OutputFault {
     Device {
         /// The file as it was named.
         path: PathBuf,
-        /// What differs.
+        /// The fact that differs.
         error: OtherDevice,
     },
     /// The file has times of another origin.
@@ -45,7 +45,7 @@ pub enum OutputFault {
     Missing {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
     /// The path is not a regular file.
@@ -59,7 +59,7 @@ pub enum OutputFault {
     NotText {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: ReadError,
     },
     /// The file is not a valid drive file.

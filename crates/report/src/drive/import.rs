@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive import`: the use made of other simulators' parameter files.
+//! The report of `tidegate drive import`: the parameters that were taken from other simulators'
+//! files.
 
 use serde::Serialize;
 use tidegate_disksim::{IgnoredParameter, Report as Imported, UsedFile};
