@@ -168,7 +168,7 @@ pub(crate) struct SimArguments {
     /// which act on reports (mdn, mdn-extended) do not believe false ones.
     #[arg(long, alias = "cheat", value_name = "TASK,..", value_delimiter = ',')]
     pub(crate) false_reports: Vec<String>,
-    /// Seeds everything random.
+    /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.
@@ -246,7 +246,7 @@ pub(crate) struct ProfileArguments {
     /// The drive's name in the drive file; by default the device's model.
     #[arg(long, value_name = "NAME", value_parser = printable)]
     pub(crate) name: Option<String>,
-    /// Seeds the positions and the order of the batches; by default random, and printed.
+    /// The seed for the positions and the order of the batches; by default random, and printed.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Print one JSON object instead of tables or the drive file; also with --plan.
@@ -337,7 +337,7 @@ pub(crate) struct RunArguments {
     /// Permit the workload's writes: the data on the target is lost.
     #[arg(long)]
     pub(crate) allow_writes: bool,
-    /// Seeds the positions of the requests.
+    /// The seed for the positions of the requests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.

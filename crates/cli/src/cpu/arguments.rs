@@ -103,7 +103,7 @@ pub(crate) struct CpuProfileArguments {
     /// The profile's name; by default cpu and the processor's number.
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Seeds the phases, which are otherwise random.
+    /// The seed for the phases; by default random.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// The profile to create, by custom *.cpu.toml; printed to standard output if left out.
@@ -166,7 +166,7 @@ pub(crate) struct CpuSimArguments {
     /// Simulate this long, for example 10s.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = run_length)]
     pub(crate) duration: Duration,
-    /// Seeds everything random.
+    /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// When threads of lower priority block (`blocking` in the file), and when interference takes

@@ -141,7 +141,7 @@ pub(crate) struct CompareArguments {
     /// The drive or drive file to compare with the first.
     #[arg(value_name = "B")]
     pub(crate) second: String,
-    /// Changes up to this size, or within chance, do not count as changes.
+    /// Changes up to this size, and changes that chance explains, are ignored.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent_ppm)]
     pub(crate) tolerance: u32,
     /// Print one JSON object.
@@ -178,7 +178,7 @@ pub(crate) struct ReplayArguments {
     /// The measured trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: PathBuf,
-    /// Seeds everything random.
+    /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.

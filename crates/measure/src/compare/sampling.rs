@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The change of a quantile that chance explains, by the number of samples.
 //!
-//! The true quantile of level p lies between the samples of ranks n (p - d) and n (p + d), where n
-//! d is a number of standard errors of a binomial rank, with both ends corrected for its skewness
-//! (Cornish-Fisher). For two files
+//! The true quantile of level p lies between the samples of ranks `n (p - d)` and `n (p + d)`,
+//! where `n d` is a number of standard errors of a binomial rank, with both ends corrected for its
+//! skewness (Cornish-Fisher). For two files
 //!
 //! ```text
 //!   d_i = z_i sqrt(p (1 - p) / n_i) -+ (z_i^2 - 1) (1 - 2 p) / (6 n_i)
