@@ -214,8 +214,8 @@ pub(crate) struct ProfileArguments {
     /// priority: requests of the drive's own priority; simulated drives only.
     /// flush: how long a flush takes when the device's cache is full of writes of each --size;
     /// it writes, whatever --op says, and therefore needs --allow-writes.
-    /// drain-adversary: drains with requests far apart; can raise the drain times in the file; takes
-    /// about twenty times as long as batch.
+    /// drain-adversary: drains with requests far apart; can raise the drain times in the file;
+    /// takes about twenty times as long as batch.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, verbatim_doc_comment)]
     pub(crate) only: Vec<Experiment>,
     #[command(flatten)]
