@@ -83,7 +83,7 @@ pub(crate) struct CpuProfileArguments {
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) lengths: u32,
     /// The number of longest intervals, end to end; shorter lengths get more intervals. Without
-    /// --duration 200.
+    /// --duration the default is 200.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Measure for this long; with --trials as well, until either limit is reached. With --thief,
@@ -106,7 +106,7 @@ pub(crate) struct CpuProfileArguments {
     /// The seed for the phases; by default random.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// The profile to create, by custom *.cpu.toml; printed to standard output if left out.
+    /// The profile to create, by convention *.cpu.toml; printed to standard output if left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Write the plots to a new file (SVG).

@@ -38,7 +38,7 @@ impl Client {
         let unreachable = |error: io::Error| {
             let why = match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                    "no service listens there; start it with `tidegate serve`"
+                    "no service listens there; check that the service is running"
                 }
                 io::ErrorKind::PermissionDenied => {
                     "only the user who runs the service may connect: try as that user, or as root"

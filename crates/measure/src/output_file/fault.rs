@@ -41,7 +41,7 @@ pub enum OutputFault {
         error: MixedOrigins,
     },
     /// There is no file to extend.
-    #[error("no drive file {} to add to: {error}", path.display())]
+    #[error("cannot add to {}: {error}", path.display())]
     Missing {
         /// The file as it was named.
         path: PathBuf,

@@ -64,7 +64,7 @@ impl Report for ListReport<'_> {
         writeln!(page);
         writeln!(
             page,
-            "  K is the number of requests that a drive accepts at once. Details: `tidegate drive show NAME`."
+            "  K: requests that a drive accepts at once. Details: `tidegate drive show NAME`."
         );
     }
 }

@@ -41,7 +41,7 @@ impl CpuReport<'_> {
             Scheduling::Edf => "earliest deadline first",
         };
         let (switch, latency) = (workload.switch, workload.timer_latency);
-        let costs = format!("a switch costs {switch}; budgets are enforced up to {latency} late");
+        let costs = format!("a switch costs {switch}; budgets are enforced {latency} late");
         page.labelled("Processor", format!("{order}; {costs}"));
         let sources = [
             figures::count(workload.tasks.len(), "task"),
@@ -164,7 +164,7 @@ impl CpuReport<'_> {
                 let rows: Vec<_> = self.assessment.tasks.iter().chain(work).collect();
                 let met = rows.iter().filter(|row| row.is_deadline_met()).count();
                 let of = figures::count(rows.len(), "deadline");
-                format!("NOT PROVEN: {met} of {of} are certain to be met.")
+                format!("NOT PROVEN: {met} of {of} can be guaranteed.")
             }
         }
     }

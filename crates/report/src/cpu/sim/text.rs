@@ -82,7 +82,7 @@ impl CpuSimReport<'_> {
             Scheduling::Edf => "earliest deadline first",
         };
         let costs = format!(
-            "a switch costs {}; budgets are enforced up to {} late",
+            "a switch costs {}; budgets are enforced {} late",
             workload.switch, workload.timer_latency
         );
         page.labelled("Processor", format!("{what}; {costs}"));
