@@ -132,10 +132,10 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
     };
     let stalls = match drive.stalls {
         0 => String::new(),
-        count => format!("; no request completed for seconds, {count} times"),
+        count => format!("; nothing came back for seconds, {count} times"),
     };
     format!(
-        "{} in flight; {} batches, longest {}; {overruns} longer than the drive file says{worst}{stalls}",
+        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}{stalls}",
         drive.in_flight,
         drive.batches,
         time(drive.batch_ns_max),
