@@ -72,12 +72,12 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     if text_file::read(&arguments.target).is_ok_and(is_drive_file) {
         return Err(Failure::input(
             format!("{} is a drive file, not a disk", arguments.target.display()),
-            "to measure the drive it describes, name it with .drive.toml at the end",
+            "to measure the drive that it describes, rename it to end in .drive.toml",
         ));
     }
     if !arguments.experiments().contains(&Experiment::BATCH) && !arguments.add {
         return Err(Failure::input(
-            "a drive file needs a table of batches",
+            "a drive file needs a batch table",
             "put batch into --only, or extend an existing drive file with --add",
         ));
     }

@@ -109,7 +109,7 @@ fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failur
     let profile =
         CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     check_baseline(&profile, params).map_err(|error| {
-        Failure::input(format!("{} is no baseline: {error}", path.display()), &error.help)
+        Failure::input(format!("{} cannot be the baseline: {error}", path.display()), &error.help)
     })?;
     Ok(profile)
 }

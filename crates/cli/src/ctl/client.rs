@@ -43,7 +43,7 @@ impl Client {
                 io::ErrorKind::PermissionDenied => {
                     "only the user who runs the service may connect: try as that user, or as root"
                 }
-                _ => "is it a control socket?",
+                _ => "check that it is a control socket",
             };
             Failure::environment(&NotReached { path: path.clone(), error, why })
         };

@@ -30,7 +30,7 @@ pub(crate) enum DriveCommand {
     /// The entry of each table that changed most is shown. Entries of the second drive above the
     /// first's longest times are listed separately: there, the first drive file does not bound the
     /// second drive.
-    #[command(after_help = "Exit codes: 0 nothing moved, 1 something did, 2 wrong input.")]
+    #[command(after_help = "Exit codes: 0 nothing changed, 1 something changed, 2 wrong input.")]
     Compare(CompareArguments),
     /// Make a drive file from the parameter files of DiskSim or DIXtrac.
     ///

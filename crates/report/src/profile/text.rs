@@ -73,7 +73,7 @@ fn write_costs(cost: &CostModel, page: &mut Page) {
     let first = figures::ms_ceil(cost.positioning_max);
     page.labelled(
         "Costs",
-        format!("the longest batches seen take at most {first} and {}", each.join(", ")),
+        format!("the longest observed batches take at most {first} and {}", each.join(", ")),
     );
 }
 
@@ -105,7 +105,7 @@ fn write_single(single: &SingleTimes, page: &mut Page) {
         vec![place.sector.to_string(), ms(place.ns), again(place.again_ns_min)]
     };
     let rows = single.slow.iter().map(row).collect();
-    write_rows(&["slow at sector", "took", "asked again, at least"], rows, page);
+    write_rows(&["slow at sector", "took", "repeated, at least"], rows, page);
 }
 
 /// Writes a column for each position.
@@ -176,7 +176,7 @@ fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut
     let names = starts.iter().map(|times| times.start.name());
     let header: Vec<_> =
         ["outstanding"].into_iter().chain(names).chain(table.map(|_| "drain(q)")).collect();
-    write_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size, page);
+    write_title("Drains, longest for each start", starts[0].kind.op, starts[0].kind.size, page);
     write_rows(&header, rows.collect(), page);
     let longest = |q: u32| {
         let of_entry = starts.iter().filter_map(|times| times.longest.get(q as usize - 1));
