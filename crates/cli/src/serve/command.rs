@@ -21,7 +21,8 @@ const THREADS_BEST_EFFORT: u64 = 64;
 /// The most threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
-/// Connections beyond one for each export, for observers and for clients that open several.
+/// Connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for clients that need
+/// more.
 const CONNECTIONS_MORE: usize = 16;
 
 /// The margin of nbdkit's own limit over the plugin's: for connections that have not named their
