@@ -31,10 +31,8 @@ pub(crate) enum CpuCommand {
     /// except for a tenth of the time. The profile describes what ran during the measurement: start
     /// the traffic first. Ctrl-C stops the measurement and keeps partial results.
     /// docs/reference/processor.md says more.
-    #[command(
-        after_help = "Exit codes: 0 measured, 1 interrupted, or the synthetic load is not covered, 2 wrong input, \
-                         3 the environment failed."
-    )]
+    #[command(after_help = "Exit codes: 0 measured, 1 interrupted, or the synthetic load is not \
+                      covered, 2 wrong input, 3 the environment failed.")]
     Profile(CpuProfileArguments),
     /// Keep a running thread within a budget: it runs at real-time priority while it has budget,
     /// and without priority until the budget is replenished.

@@ -59,7 +59,8 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, Externa
         Program::start(&arguments.command, arguments.time_limit).map_err(|error| {
             Failure::input(
                 format!("cannot start `{name}`: {error}"),
-                "write the path of a program that speaks the protocol of docs/reference/conformance.md",
+                "write the path of a program that speaks the protocol of \
+                 docs/reference/conformance.md",
             )
         })?;
     let mut theirs = |params: &ServerParams| external.server(params);

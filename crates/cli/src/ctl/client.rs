@@ -74,7 +74,8 @@ impl Client {
         let line = exchange().map_err(|error| {
             let why = match error.kind() {
                 io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
-                    "the service ended, or this is the socket of its clients: name the socket under `control`"
+                    "the service ended, or this is the socket of its clients: name the socket \
+                     under `control`"
                 }
                 _ => "the service ended, or did not reply in time",
             };

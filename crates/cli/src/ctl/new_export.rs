@@ -31,7 +31,8 @@ pub(super) fn read(what: &str, target: &Path) -> Result<Value, Failure> {
     in_serve_file(what, target).ok_or_else(|| {
         Failure::input(
             format!("`{what}` is neither a file nor an export in {}", target.display()),
-            "name a file with one [[export]]; or add it to the serve file, and give that file and the export's name",
+            "name a file with one [[export]]; or add it to the serve file, and give that file and \
+             the export's name",
         )
     })
 }

@@ -65,7 +65,8 @@ fn guarantee(status: &Status) -> String {
             );
         }
         (false, _) if status.is_degraded => {
-            "DEGRADED: a bound was exceeded, or a batch took longer than the drive file says: see `statistics`, and restart"
+            "DEGRADED: a bound was exceeded, or a batch took longer than the drive file says: see \
+             `statistics`, and restart"
         }
         (false, _) => "not proved for every contract",
     };

@@ -215,8 +215,8 @@ fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
         |name, contract| {
             format!(
                 "the client of `{name}` can have {} outstanding requests, but a server reads at \
-                 most {THREADS_MAX} at once from a connection: a request that is not read cannot be \
-                 stamped with its arrival",
+                 most {THREADS_MAX} at once from a connection: a request that is not read cannot \
+                 be stamped with its arrival",
                 outstanding_max(contract)
             )
         },

@@ -16,7 +16,10 @@ use crate::origin::MixedOrigins;
 #[non_exhaustive]
 pub enum OutputFault {
     /// The file is the object to measure.
-    #[error("{} is the target of the measurement: writing the result there would destroy it", path.display())]
+    #[error(
+        "{} is the target of the measurement: writing the result there would destroy it",
+        path.display()
+    )]
     Target {
         /// The file as it was named.
         path: PathBuf,

@@ -67,13 +67,13 @@ fn write_tail(finding: &Finding, page: &mut Page) {
 /// Writes the cost that each request adds to a batch.
 fn write_costs(cost: &CostModel, page: &mut Page) {
     let of = |it: &RequestCost| {
-        format!("{} a {} of {}", figures::ms_ceil(it.time_max), it.op.name(), it.size)
+        format!("{} per {} of {}", figures::ms_ceil(it.time_max), it.op.name(), it.size)
     };
     let each: Vec<_> = cost.requests.iter().map(of).collect();
     let first = figures::ms_ceil(cost.positioning_max);
     page.labelled(
         "Costs",
-        format!("the longest observed batches take at most {first} and {}", each.join(", ")),
+        format!("the longest observed batches take at most {first} plus {}", each.join(", ")),
     );
 }
 

@@ -149,15 +149,16 @@ impl CpuReport<'_> {
         let interference = if measured.is_empty() {
             ""
         } else if measured.iter().any(|it| it.is_extrapolated_in(window)) {
-            ", and interference takes no more than the line says, also in windows longer than measured"
+            ", and interference takes no more than the line says, also in windows longer than \
+             measured"
         } else {
             ", and interference takes no more than was measured"
         };
         match &self.assessment.answer {
             CpuAnswer::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
             CpuAnswer::Proven => format!(
-                "PROVEN: every job of every task, and of all work with a deadline, meets its deadline, \
-                 provided no job executes longer than the file says{interference}."
+                "PROVEN: every job of every task, and of all work with a deadline, meets its \
+                 deadline, provided no job executes longer than the file says{interference}."
             ),
             CpuAnswer::NotProven => {
                 let work = self.assessment.work.iter().filter(|row| row.deadline.is_some());

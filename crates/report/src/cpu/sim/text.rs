@@ -67,8 +67,8 @@ impl Report for CpuSimReport<'_> {
         if self.timing != Timing::Never && results.iter().any(CpuResult::has_no_sections) {
             page.labelled(
             "Note",
-            "nothing blocked: a section delays every thread of higher priority than its owner, up to \
-             its ceiling, and some of these have no `blocking`",
+            "nothing blocked: a section delays every thread of higher priority than its owner, up \
+             to its ceiling, and some of these have no `blocking`",
         );
         }
     }
