@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The command line: quantities carry their units here too.
+//! The arguments of every command; quantities carry their units, as in files.
 
 use std::path::PathBuf;
 
@@ -37,32 +37,33 @@ pub(crate) enum Command {
     Profile(ProfileArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
-    /// Put a disk behind block exports, each with a contract, for programs that know nothing of it.
+    /// Serve a disk as block exports, each with a contract, to programs that know nothing of
+    /// Tidegate.
     #[command(
-        after_help = "Exit codes: 0 served until it was told to stop, 1 not proven, 2 wrong input, 3 the \
+        after_help = "Exit codes: 0 served until stopped, 1 not proven, 2 wrong input, 3 the \
                       environment or nbdkit failed."
     )]
     Serve(ServeArguments),
-    /// Ask a running service, or tell it something, through its control socket.
+    /// Query or control a running service through its control socket.
     Ctl(CtlArguments),
     /// Watch a running service live.
     Top(TopArguments),
-    /// Look at simulated drives, import them, and compare them with real ones.
+    /// Show, import and attach simulated drives, and compare them with real ones.
     Drive(DriveArguments),
-    /// The processor: simulate tasks and aperiodic servers, test servers for what they promise.
+    /// Check, simulate and profile the processor; test and run aperiodic servers.
     Cpu(CpuArguments),
 }
 
-/// The workload and what overrides its file.
+/// The workload file and the options that override it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArguments {
     /// The workload file (TOML).
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
-    /// A built-in drive or a drive file, instead of the one the workload names.
+    /// A built-in drive or a drive file; overrides the workload's drive.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) drive: Option<String>,
-    /// The most requests of one batch (z), instead of what the workload says.
+    /// The largest batch size (z), in requests; overrides the workload's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: Option<u32>,
 }
@@ -71,7 +72,7 @@ pub(crate) struct WorkloadArguments {
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     pub(crate) workload: WorkloadArguments,
-    /// The policy to check, instead of the one the workload names; any other word lists all.
+    /// The policy to check; overrides the workload's. Any other word lists all policies.
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     pub(crate) policy: Option<PolicyName>,
     /// Print one JSON object.
@@ -84,67 +85,68 @@ pub(crate) struct ServeArguments {
     /// The serve file (TOML).
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Serve also where not every contract is proved: everything as best effort.
+    /// Serve even if some contracts are not proved; every export is then best effort.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Check, print the command that would serve, and do nothing.
+    /// Check, print the command that would serve, and exit.
     #[arg(long)]
     pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CtlArguments {
-    /// The control socket of a service, or its serve file, which names it.
+    /// The control socket of a service, or the serve file that names it.
     #[arg(value_name = "SOCKET|FILE")]
     pub(crate) target: PathBuf,
-    /// What to ask, or to tell.
+    /// The query or command.
     #[arg(value_name = "VERB")]
     pub(crate) verb: CtlVerb,
-    /// The export that it is about. To check or admit: a file with its keys as in a serve file,
-    /// `-` for standard input, or the name of one that was added to the serve file.
+    /// The export. For check and admit: a file with the export's keys as in a serve file, `-` for
+    /// standard input, or the name of an export that was added to the serve file.
     #[arg(value_name = "EXPORT|FILE")]
     pub(crate) export: Option<String>,
-    /// Print the answer as it came, one JSON object.
+    /// Print the service's reply unchanged, one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// What a service is asked or told.
+/// A query or a command to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CtlVerb {
-    /// What is offered, what was proved, and whether it still stands: exit code 0 if it does.
+    /// Show the exports, their bounds and the guarantee: exit code 0 if it stands.
     Status,
-    /// What was seen so far: responses, misses, the drive.
+    /// Show what was measured so far: responses, misses, the drive.
     Statistics,
-    /// The tenant of EXPORT missed a deadline of its own.
+    /// Report that the tenant of EXPORT missed one of its own deadlines.
     Missed,
-    /// The stream of EXPORT came to its end.
+    /// Report that the stream of EXPORT ended.
     Ended,
-    /// Would this export be admitted? Exit code 0 if so, 1 if not, with what would be.
+    /// Test whether this export would be admitted: exit code 0 if so, 1 if not, with what would
+    /// fit.
     Check,
-    /// Prove this export beside the others, and offer it until the service ends.
+    /// Prove this export together with the others, and offer it until the service ends.
     Admit,
-    /// Answer what EXPORT was asked, then offer it no more.
+    /// Finish the export's outstanding requests, then remove it.
     Remove,
-    /// Answer what is outstanding, then end.
+    /// Finish all outstanding requests, then stop the service.
     Stop,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TopArguments {
-    /// The control socket of a service, or its serve file, which names it.
+    /// The control socket of a service, or the serve file that names it.
     #[arg(value_name = "SOCKET|FILE")]
     pub(crate) target: PathBuf,
 }
 
-/// How long to go on.
+/// The length of a run.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct LengthArguments {
-    /// Release jobs for so long, for example 60s.
+    /// Release jobs for this long, for example 60s.
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
-    /// Release so many jobs of each task.
+    /// Release this many jobs of each task.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) jobs: Option<u64>,
 }
@@ -153,20 +155,20 @@ pub(crate) struct LengthArguments {
 pub(crate) struct SimArguments {
     #[command(flatten)]
     pub(crate) workload: WorkloadArguments,
-    /// Policies to try, one after the other on the same workload, for example noop,fifo,dqf; any
-    /// other word lists all, and docs/reference/policies.md says what they do.
+    /// Policies to simulate, one after the other on the same workload, for example noop,fifo,dqf.
+    /// Any other word lists all; docs/reference/policies.md describes them.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
-    /// The simulated drive, instead of the drive file's own kind.
+    /// The drive model; overrides the one that the drive file implies.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<Model>,
     #[command(flatten)]
     pub(crate) length: LengthArguments,
-    /// Soft tasks that report a miss after every job, late or not: to see that a policy which
-    /// hears reports (mdn, mdn-extended) does not believe them.
-    #[arg(long, value_name = "TASK,..", value_delimiter = ',')]
-    pub(crate) cheat: Vec<String>,
-    /// Fixes everything random.
+    /// Soft tasks that report a miss after every job, even without a miss: shows that policies
+    /// which act on reports (mdn, mdn-extended) do not believe false ones.
+    #[arg(long, alias = "cheat", value_name = "TASK,..", value_delimiter = ',')]
+    pub(crate) false_reports: Vec<String>,
+    /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.
@@ -180,79 +182,80 @@ pub(crate) struct ProfileArguments {
     /// A block device, a file on the device, or a simulated drive.
     #[arg(value_name = "DEVICE|FILE|DRIVE")]
     pub(crate) target: PathBuf,
-    /// Say what would be measured and how long that takes, and measure nothing.
+    /// Print what would be measured and how long that takes; measure nothing.
     #[arg(long)]
     pub(crate) plan: bool,
-    /// Where the drive file goes, a new file; it is printed if this is left out.
+    /// The drive file to create; printed to standard output if left out.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Add the tables to the drive file that exists at --output, for example writes to reads; of
-    /// tables of the same requests the longest times of both stay.
+    /// Add the tables to the existing drive file at --output, for example writes to reads. Where
+    /// both have a table for the same requests, the longer time of each entry is kept.
     #[arg(long, requires = "output")]
     pub(crate) add: bool,
-    /// Go on with a measurement that was interrupted: its samples lie beside --output.
+    /// Resume an interrupted measurement from its samples beside --output.
     #[arg(long, requires = "output")]
     pub(crate) resume: bool,
-    /// Keep every sample beside --output (JSON lines), also when all is measured.
+    /// Keep every sample beside --output (JSON lines), even after a complete measurement.
     #[arg(long, requires = "output")]
     pub(crate) keep_samples: bool,
-    /// Measure only some of what there is; everything that applies if this is left out.
+    /// Run only these experiments; all that apply if left out.
     ///
-    /// batch: so many requests at once, until the last is complete; every guarantee needs it.
-    /// single: one request alone, and the places where it takes long.
+    /// batch: 1, 2, .. K requests at once, until the last is complete; every guarantee needs it.
+    /// single: one request alone, and the positions where it takes long.
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
-    /// throughput: what flows of requests move, by depth and place.
-    /// rotation, overhead, zones, seek-curve: what a disk that turns is made of, from the angle
-    /// at which each read comes back; at most 60,000 reads, one at a time.
-    /// stripe: how a device that does not turn spreads data over chips, and, where writes are
+    /// throughput: the rate of flows of requests, by depth and position.
+    /// rotation, overhead, zones, seek-curve: the parts of a rotating disk, from the angle at
+    /// which each read completes; at most 60,000 reads, one at a time.
+    /// stripe: how a device that does not rotate spreads data over chips and, if writes are
     /// measured, how long a read takes beside them.
-    /// starvation: how long others can hold up one request; seconds for each sample.
-    /// mixed: batches of several kinds of requests, where several are asked for.
+    /// starvation: how long other requests can delay one request; seconds for each sample.
+    /// mixed: batches of several kinds of requests, if several kinds are measured.
     /// priority: requests of the drive's own priority; simulated drives only.
     /// flush: how long a flush takes when the device's cache is full of writes of each --size;
-    /// it writes, whatever --op says, and so needs --allow-writes.
-    /// drain-adversary: drains with requests far apart; raise the drains of the file; about twenty
-    /// times as long as batch.
+    /// it writes, whatever --op says, and therefore needs --allow-writes.
+    /// drain-adversary: drains with requests far apart; can raise the drain times in the file;
+    /// takes about twenty times as long as batch.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = experiment, verbatim_doc_comment)]
     pub(crate) only: Vec<Experiment>,
     #[command(flatten)]
     pub(crate) samples: SamplesArguments,
-    /// Stop after this time with what was measured until then, for example 10min.
+    /// Stop after this time, for example 10min; results so far are written.
     #[arg(long, value_name = "TIME", value_parser = quantity::<Duration>)]
     pub(crate) time_limit: Option<Duration>,
-    /// Sizes of requests, each measured by itself.
+    /// Request sizes, each measured separately.
     #[arg(long, value_name = "SIZE,..", value_delimiter = ',', default_value = "128KiB", value_parser = quantity::<Bytes>)]
     pub(crate) size: Vec<Bytes>,
-    /// The most requests at once (K); otherwise what the device accepts, at most 32.
+    /// The most requests at once (K); by default what the device accepts, at most 32.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) depth: Option<u32>,
-    /// Reads, writes or both, each measured by itself.
+    /// Reads, writes or both, each measured separately.
     #[arg(long, value_name = "OP,..", value_delimiter = ',', default_value = "read")]
     pub(crate) op: Vec<OpArgument>,
-    /// A simulated drive as this, instead of from its parts: pseudo, from its own batches.
+    /// The drive model; overrides the drive's own parts. pseudo takes its times from the drive's
+    /// batch tables.
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<MeasurableModel>,
-    /// Permit writing: the data on the target is lost. Then `flush` is measured as well.
+    /// Permit writing: the data on the target is lost. `flush` is then measured as well.
     #[arg(long)]
     pub(crate) allow_writes: bool,
-    /// First create the target as a new file of this size, filled with random data; it is
-    /// removed again if nothing is measured.
+    /// First create the target as a new file of this size, filled with random data; it is removed
+    /// again if nothing is measured.
     #[arg(long, value_name = "SIZE", value_parser = quantity::<Bytes>)]
     pub(crate) create: Option<Bytes>,
-    /// What the drive file calls the drive; otherwise the model of the device.
+    /// The drive's name in the drive file; by default the device's model.
     #[arg(long, value_name = "NAME", value_parser = printable)]
     pub(crate) name: Option<String>,
-    /// Fixes the places and the order of the batches; otherwise new each time, and printed.
+    /// The seed for the positions and the order of the batches; by default random, and printed.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Print one JSON object instead of tables, or of the drive file; also of --plan.
+    /// Print one JSON object instead of tables or the drive file; also with --plan.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl ProfileArguments {
-    /// What is measured.
+    /// Returns the experiments to run.
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
         let may_write = self.allow_writes || self.op.contains(&OpArgument::Write);
         let is_left_out = |it: &Experiment| match *it {
@@ -266,36 +269,36 @@ impl ProfileArguments {
         }
     }
 
-    /// The requests it is measured with.
+    /// Returns the kinds of requests to measure.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let ops: Vec<Op> = self.op.iter().copied().map(Op::from).collect();
         Kind::all(&ops, &self.size)
     }
 
-    /// Whether data on the target is lost.
+    /// Returns whether data on the target is lost.
     pub(crate) fn writes(&self) -> bool {
         self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::FLUSH)
     }
 }
 
-/// How often each entry is measured.
+/// The number of samples of each entry.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct SamplesArguments {
     /// Samples of each entry.
     #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// 100 samples, without drain-adversary: enough to look at a device, not to rely on it.
+    /// 100 samples, without drain-adversary: enough for a first look, not for a guarantee.
     #[arg(long)]
     quick: bool,
-    /// As many samples as it takes to see, with this confidence, a time beyond four standard
+    /// As many samples as it takes to observe, with this confidence, a time beyond four standard
     /// deviations on either side of a normal distribution: 72704 for 99% (above them: 145404).
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     confidence: Option<f64>,
 }
 
 impl SamplesArguments {
-    /// The number that was asked for.
+    /// Returns the requested number of samples.
     pub(crate) fn count(&self) -> u32 {
         let sure = self.confidence.map(|confidence| samples_needed(confidence, FOUR_SIGMA));
         match (sure, self.quick) {
@@ -306,10 +309,10 @@ impl SamplesArguments {
     }
 }
 
-/// `--quick`.
+/// Samples of each entry with `--quick`.
 const QUICK_SAMPLES: u32 = 100;
 
-/// `99%`, `99.9%`: a share of one.
+/// Parses a percentage, for example `99%` or `99.9%`, into a fraction of one.
 fn confidence(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     percent
@@ -325,8 +328,8 @@ pub(crate) struct RunArguments {
     /// The block device or file to run against.
     #[arg(long, value_name = "PATH")]
     pub(crate) device: PathBuf,
-    /// Policies to run one after the other, for example noop,fifo,dqf; any other word lists all,
-    /// and docs/reference/policies.md says what they do.
+    /// Policies to run one after the other, for example noop,fifo,dqf. Any other word lists all;
+    /// docs/reference/policies.md describes them.
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     #[command(flatten)]
@@ -334,7 +337,7 @@ pub(crate) struct RunArguments {
     /// Permit the workload's writes: the data on the target is lost.
     #[arg(long)]
     pub(crate) allow_writes: bool,
-    /// Fixes the places of the requests.
+    /// The seed for the positions of the requests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate check`: the proof, or an honest no.
+//! `tidegate check`: proves the deadlines of a workload, or says that it cannot.
 
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport};
@@ -9,8 +9,7 @@ use crate::arguments::CheckArguments;
 use crate::failure::Failure;
 use crate::{input, show};
 
-/// Runs the command: of a workload's disk, of its processor, or of both, which then have one
-/// answer.
+/// Runs the command for the workload's disk, its processor, or both; both give one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
     let disk = machine.disk.as_ref().map(|disk| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate ctl`: asks a running service, or tells it something, through its control socket.
+//! `tidegate ctl`: queries or controls a running service through its control socket.
 
 mod client;
 mod new_export;
@@ -61,14 +61,14 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         }
         CtlVerb::Stop => {
             shown.reply(|_: &Noted, page| {
-                writeln!(page, "It answers what is outstanding, and ends.");
+                writeln!(page, "The service stops after finishing outstanding requests.");
             })?;
         }
     }
     Ok(Answer::Yes)
 }
 
-/// A reply that is to be read, and printed unless it was printed as it came.
+/// A reply that is parsed, and printed unless `--json` printed it unchanged.
 struct Shown<'a> {
     client: &'a Client,
     line: &'a str,
@@ -85,12 +85,12 @@ impl Shown<'_> {
     }
 }
 
-/// Whether somebody may say no to it.
+/// Returns whether the service can refuse the verb.
 fn is_about_change(verb: CtlVerb) -> bool {
     matches!(verb, CtlVerb::Check | CtlVerb::Admit | CtlVerb::Remove)
 }
 
-/// The line that asks for it.
+/// Returns the request line for the arguments.
 fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
     let verb = match arguments.verb {
         CtlVerb::Status => "status",
@@ -115,12 +115,12 @@ fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
         }
         (None, false) => Ok(Asked { verb: verb.to_owned(), export: None }),
         (None, true) => Err(Failure::input(
-            format!("`{verb}` is about one export, and none is named"),
+            format!("`{verb}` needs the name of an export"),
             format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),
         )),
         (Some(_), false) => Err(Failure::input(
-            format!("`{verb}` is about all exports"),
-            "leave the name of the export out",
+            format!("`{verb}` applies to all exports"),
+            "leave the export's name out",
         )),
     }
 }

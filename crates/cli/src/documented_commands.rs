@@ -19,7 +19,7 @@ fn faults(page: &Page) -> Vec<String> {
     });
     let refused = commands.filter_map(|command| {
         let error = Arguments::try_parse_from(&command.words).err()?;
-        // `--help` and `--version` are no faults.
+        // `--help` and `--version` are not faults.
         error.use_stderr().then(|| format!("{}: {error}", page.path.display()))
     });
     refused.collect()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive`: the drives that come with Tidegate, those of drive files, and those of
-//! other simulators; one file per sub-command.
+//! `tidegate drive`: built-in drives, drive files, and drives of other simulators; one file per
+//! sub-command.
 
 pub(crate) mod arguments;
 mod attach;

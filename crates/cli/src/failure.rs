@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a person sees when a command cannot do its work.
+//! The error that a person sees when a command cannot run.
 //!
-//! The only place that knows `miette`: a wrong line of a file deserves the line and a caret.
+//! This is the only module that uses `miette`, which shows the faulty line of a file with a caret.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -16,55 +16,55 @@ use miette::{
 use tidegate_measure::{FileFault, OutputFault};
 use tidegate_model::FileError;
 
-/// Why a command did not run.
+/// The reason why a command did not run.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The user can mend it: exit code 2.
+    /// The user can correct it: exit code 2.
     Input(Report),
-    /// The machine has to be mended: exit code 3.
+    /// The machine must be repaired: exit code 3.
     Environment(Report),
 }
 
 impl Failure {
-    /// A fault in a file, shown with its line.
+    /// Reports an error in a file and shows its line.
     pub(crate) fn in_file(path: &Path, text: String, error: &FileError) -> Self {
         let name = path.display().to_string();
         let mut diagnostic = MietteDiagnostic::new(format!("{name}: {}", error.message));
         diagnostic.help.clone_from(&error.help);
         if error.span == (0..0) {
-            // About the file as a whole.
+            // The error concerns the whole file.
             return Self::Input(Report::new(diagnostic));
         }
         let (line, column) = error.line_and_column(&text);
         diagnostic.message = format!("{name}, line {line}, column {column}: {}", error.message);
-        // A place between two characters is shown on the one before it.
+        // A position between two characters is shown on the first of them.
         let start = error.span.start.min(text.len().saturating_sub(1));
         let span = start..error.span.end.max(start + 1);
         diagnostic = diagnostic.with_label(LabeledSpan::new_with_span(None, span));
         Self::Input(Report::new(diagnostic).with_source_code(NamedSource::new(name, text)))
     }
 
-    /// Something that the user wrote and can mend.
+    /// Reports input that the user can correct.
     pub(crate) fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Input(Report::new(MietteDiagnostic::new(message).with_help(help)))
     }
 
-    /// Something that the user named and that cannot be used, with its causes.
+    /// Reports a named object that cannot be used, with the causes.
     pub(crate) fn unusable(error: &(dyn Error + 'static)) -> Self {
         Self::Input(Report::new(MietteDiagnostic::new(with_causes(error))))
     }
 
-    /// Something that the machine refused.
+    /// Reports a failure of the machine.
     pub(crate) fn environment(error: &(dyn Error + 'static)) -> Self {
         Self::Environment(Report::new(MietteDiagnostic::new(with_causes(error))))
     }
 
-    /// A fault of the file that a measurement makes.
+    /// Reports an error in a file that a measurement writes.
     pub(crate) fn of_file(fault: &FileFault) -> Self {
         Self::input(fault.to_string(), fault.help())
     }
 
-    /// A fault of the drive file that a measurement makes or adds to.
+    /// Reports an error in the drive file that a measurement creates or extends.
     pub(crate) fn of_output(fault: OutputFault) -> Self {
         match fault {
             OutputFault::Faulty { path, text, error } => Self::in_file(&path, text, &error),
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// The same of a result that could not be put where it was to go and was printed instead.
+    /// Adds that the result could not be written to its file and was printed instead.
     pub(crate) fn after_measuring(self) -> Self {
         let (Self::Input(report) | Self::Environment(report)) = self;
         Self::Environment(report.wrap_err(
@@ -81,7 +81,7 @@ impl Failure {
         ))
     }
 
-    /// Prints the failure to standard error and gives its exit code.
+    /// Prints the failure to standard error and returns its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let (report, code) = match self {
             Self::Input(report) => (report, 2),
@@ -105,12 +105,12 @@ impl Failure {
     }
 }
 
-/// An error and what caused it, on one line.
+/// Formats an error and its causes on one line.
 fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // Many messages name their cause themselves.
+        // Many messages already include their cause.
         let reason = error.to_string();
         if !text.contains(&reason) {
             let _ = write!(text, ": {reason}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads a workload and the drive it is for.
+//! Reads a workload and its drive.
 
 use std::path::Path;
 
@@ -20,13 +20,13 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
 }
 
-/// Everything that a workload file says of a machine: one of the two at least.
+/// The disk part and the processor part of a workload file; it has at least one of them.
 pub(crate) struct Machine {
     pub(crate) disk: Option<Input>,
     pub(crate) cpu: Option<Processor>,
 }
 
-/// Reads the workload file and the drive that it or the command line names; `asked` are the
+/// Reads the workload file and the drive that the file or the command line names; `asked` holds the
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
@@ -48,8 +48,8 @@ pub(crate) fn read_machine(
     let is_about_disk = arguments.drive.is_some() || arguments.batch.is_some() || !asked.is_empty();
     if file.disk.is_none() && is_about_disk {
         return Err(Failure::input(
-            "--drive, --batch and --policy are about a disk, and the workload has none",
-            "leave them out, or add a drive and a [[task]] to the file",
+            "--drive, --batch and --policy apply to a disk, but the workload has none",
+            "leave these options out, or add a drive and a [[task]] to the file",
         ));
     }
     let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
@@ -68,7 +68,8 @@ fn bind(
     let in_file = |error: FileError| Failure::in_file(path, text.to_owned(), &error);
     file.also_try(asked);
     if arguments.batch.is_some() {
-        // Whatever the file says instead is not used, and so no reason to refuse it.
+        // The command line overrides the file's value, which therefore is no reason to refuse the
+        // file.
         file.set_batch(BatchChoice::Auto);
     }
     let drive = match (&arguments.drive, &file.drive) {
@@ -99,14 +100,14 @@ fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Failure> {
     }
     Err(Failure::input(
         format!(
-            "--batch {batch_max} is larger than the table of `{}`, which ends at {largest}",
+            "--batch {batch_max} exceeds the table of `{}`, which ends at {largest}",
             workload.drive_name
         ),
         format!("write at most --batch {largest}"),
     ))
 }
 
-/// The policies asked for on the command line, or the one that the workload names.
+/// Returns the policies on the command line, or the one that the workload names.
 pub(crate) fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyName> {
     let mut policies = if asked.is_empty() { vec![workload.policy] } else { asked.to_vec() };
     let mut seen = Vec::new();
@@ -118,11 +119,11 @@ pub(crate) fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyN
     policies
 }
 
-/// Why a drive cannot be used.
+/// The reason why a drive cannot be used.
 enum DriveFault {
-    /// Its name leads nowhere: the fault of whoever names it.
+    /// No drive has this name; the fault is reported where the name is given.
     Missing { message: String, help: String },
-    /// Its file is faulty.
+    /// The drive file is faulty.
     Faulty(Failure),
 }
 
@@ -135,7 +136,7 @@ impl DriveFault {
     }
 }
 
-/// The drive that the command line names: built in, or a file.
+/// Reads the drive that the command line names: built in, or a file.
 pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
     read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
 }

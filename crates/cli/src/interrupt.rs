@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Ctrl-C: the first one asks a run to end with what it has, a later one ends the process.
+//! Handles Ctrl-C: the first one stops a run, which keeps partial results; a later one kills the
+//! process.
 //!
 //! ```text
-//!   running --> asked to end, saving .......... another within a second: nothing more
+//!   running --> stopping, saving .............. another within a second: ignored
 //!                   |                           (`timeout` sends its signal twice)
 //!                   v another, later
-//!                 ends as the signal wants; what was kept until then is named
+//!                 ends as the signal's default does; prints where partial results are
 //! ```
 
 use std::io::{self, IsTerminal as _};
@@ -25,13 +26,15 @@ use tidegate_platform::terminal;
 
 use crate::failure::Failure;
 
-/// Requests to stop that are so close together are one.
+/// Stop requests closer together than this count as one.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
 
-/// What waits for signals prints a line and needs little; the stack may be locked into memory.
+/// The stack of the thread that waits for signals; small, because it prints one line and memory may
+/// be locked.
 const STACK_BYTES: usize = 128 << 10;
 
-/// A flag that the first SIGINT or SIGTERM sets; a later one kills as usual, and says what is `kept`.
+/// Returns a flag that the first SIGINT or SIGTERM sets; a later signal kills as usual, and prints
+/// `kept`.
 pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let (flag, mut requests) = (Arc::clone(&interrupted), Requests::default());
@@ -42,12 +45,15 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
             match requests.answer(Instant::now()) {
                 Reaction::End => {
                     flag.store(true, Ordering::Relaxed);
-                    say("Stopping", "with what there is; once more, in a second, quits at once");
+                    say(
+                        "Stopping",
+                        "partial results follow; Ctrl-C again, after a second, quits immediately",
+                    );
                 }
                 Reaction::Nothing => (),
                 Reaction::Quit => {
-                    say("Quit", kept.as_deref().unwrap_or("at once"));
-                    // Fails for signals that cannot be ended by, which these are not.
+                    say("Quit", kept.as_deref().unwrap_or("immediately"));
+                    // Fails only for signals that do not end a process; these signals do.
                     let _ = emulate_default_handler(signal);
                 }
             }
@@ -58,24 +64,25 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
     Ok(interrupted)
 }
 
-/// What would end a process or stop it, and can be caught: what people send, and what limits do. Ctrl-Z
-/// is one of them: a manager that is stopped watches over nothing. `abort()` ends the process all the same.
+/// Signals that end or stop a process and can be caught: those that people send, and those that
+/// limits send. Ctrl-Z is included, because a stopped manager watches over nothing. `abort()` ends
+/// the process regardless.
 const ENDING: [i32; 17] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,
     SIGPROF, SIGXCPU, SIGXFSZ, SIGIO, SIGABRT, SIGSYS, SIGTRAP,
 ];
 
-/// Signals to a program that must put something back before it ends.
+/// Signals to a program that must restore state before it ends.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// Set by each of these signals, and none of them ends the process: to be looked at often.
+    /// Set by each of these signals, none of which ends the process; poll it often.
     pub(crate) is_asked: Arc<AtomicBool>,
-    /// To be set when everything is put back: from then on they do what they always do.
+    /// Set this when the state is restored: the signals then have their default effect.
     pub(crate) is_over: Arc<AtomicBool>,
 }
 
 impl Patience {
-    /// Begins now. The terminal does not stop the program for writing from the background either.
+    /// Begins handling the signals. Writing from the background does not stop the program either.
     pub(crate) fn begin() -> Result<Self, Failure> {
         let patience = Self { is_asked: Arc::default(), is_over: Arc::default() };
         terminal::write_from_background();
@@ -88,24 +95,24 @@ impl Patience {
     }
 }
 
-/// On a line of its own, also where a bar is drawn.
+/// Prints on a new line, even if a progress bar is drawn.
 fn say(label: &str, text: &str) {
     let line = if io::stderr().is_terminal() { "\n" } else { "" };
     eprintln!("{line}{label:<12} {text}");
 }
 
-/// What to do about a request to stop.
+/// The reaction to a stop request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reaction {
     /// Let the run end.
     End,
-    /// It ends already.
+    /// The run is ending already.
     Nothing,
-    /// End the process.
+    /// Kill the process.
     Quit,
 }
 
-/// The requests to stop so far.
+/// The stop requests so far.
 #[derive(Debug, Default)]
 struct Requests {
     first: Option<Instant>,

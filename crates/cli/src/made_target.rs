@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A target that `--create` made: it goes again if nothing was measured on it, so that the
+//! A target that `--create` made: it is removed if nothing was measured on it, so that the
 //! corrected command finds its name free.
 
 use std::fs::{self, File, Metadata};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tidegate_device::Target;
 
-/// A file that this command made; removed when dropped, unless it is kept.
+/// A file that this command made; removed when dropped, unless `keep` is called.
 #[derive(Debug)]
 pub(crate) struct MadeTarget {
     path: PathBuf,
@@ -18,18 +18,18 @@ pub(crate) struct MadeTarget {
 }
 
 impl MadeTarget {
-    /// The file of a target that was just made at `path`.
+    /// Takes the target's file that was just made at `path`.
     pub(crate) fn new(path: &Path, target: &Target) -> Self {
         let file = target.as_fd().try_clone_to_owned().ok().map(File::from);
         Self { path: path.to_owned(), file }
     }
 
-    /// Leaves the file where it is: something was measured on it.
+    /// Keeps the file, because something was measured on it.
     pub(crate) fn keep(mut self) {
         self.file = None;
     }
 
-    /// Whether the file at the path is still the one that was made.
+    /// Returns whether the file at the path is still the one that was made.
     fn is_in_place(&self) -> io::Result<bool> {
         let identity = |file: &Metadata| (file.dev(), file.ino());
         let Some(file) = &self.file else { return Ok(false) };
@@ -44,7 +44,7 @@ impl Drop for MadeTarget {
         }
         let path = self.path.display();
         let (label, said) = match fs::remove_file(&self.path) {
-            Ok(()) => ("Removed", "made just now, and nothing was measured".to_owned()),
+            Ok(()) => ("Removed", "created by this command, and nothing was measured".to_owned()),
             Err(error) => ("Warning", format!("cannot be removed: {error}")),
         };
         eprintln!("{label:<12} {path}: {said}");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate`: measure a disk, prove its deadlines, keep them, see the evidence.
+//! `tidegate`: measures a disk, proves its deadlines, keeps them, and shows the evidence.
 //!
-//! One file per command; everything they share to read files and to print is in `input`,
-//! `failure` and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
+//! One file per command; the shared code for reading files and printing is in `input`, `failure`
+//! and `show`. Exit codes: 0 yes, 1 no, 2 wrong input, 3 the environment failed.
 
 mod answer;
 mod arguments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile`: measure the device, write a drive file.
+//! `tidegate profile`: measures a device and writes a drive file.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -47,46 +47,48 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     Ok(Answer::Yes)
 }
 
-/// What must be the same for samples to belong together, beside the device: which file, how
-/// large, how deep.
+/// Returns what samples of one measurement share besides the device: file, size and depth.
 fn same(target: &Target, params: &ProfileParams) -> String {
     let file = fs::metadata(&target.facts().path).ok().filter(fs::Metadata::is_file);
     let file = file.map_or_else(String::new, |file| format!("file {}, ", file.ino()));
     format!("{file}{} bytes, 1 to {} at once", target.size().get(), params.depth)
 }
 
-/// What can be refused without looking at the target.
+/// Refuses arguments that are wrong for every target.
 fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     if arguments.model.is_some() {
-        return Err(Failure::input("--model is for simulated drives", "leave it out"));
+        return Err(Failure::input(
+            "--model applies only to simulated drives",
+            "leave --model out",
+        ));
     }
     if arguments.writes() && !arguments.allow_writes {
         return Err(Failure::input(
-            "measuring writes destroys what is on the target",
-            "add --allow-writes if that is meant",
+            "measuring writes destroys the data on the target",
+            "add --allow-writes if the data can be lost",
         ));
     }
     let is_drive_file = |text: String| DriveFile::parse(&text).is_ok();
     if text_file::read(&arguments.target).is_ok_and(is_drive_file) {
         return Err(Failure::input(
             format!("{} is a drive file, not a disk", arguments.target.display()),
-            "to measure the drive it describes, name it with .drive.toml at the end",
+            "to measure the drive that it describes, rename it to end in .drive.toml",
         ));
     }
     if !arguments.experiments().contains(&Experiment::BATCH) && !arguments.add {
         return Err(Failure::input(
-            "a drive file needs a table of batches",
-            "put batch into --only, or add to a drive file that exists with --add",
+            "a drive file needs a batch table",
+            "put batch into --only, or extend an existing drive file with --add",
         ));
     }
     arguments.create.map_or(Ok(()), |size| check_before_making(arguments, size))
 }
 
-/// Refuses what is sure to be refused once the target is made.
+/// Refuses a measurement that would certainly fail after the target is made.
 fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<(), Failure> {
     let params = ProfileParams {
         kinds: arguments.kinds(),
-        // Where nobody says, the device does, and that is not known yet.
+        // By default the device sets the depth, which is not known yet.
         depth: arguments.depth.unwrap_or(1),
         samples: arguments.samples.count(),
         ..ProfileParams::new("", &DeviceFacts::default())
@@ -94,7 +96,7 @@ fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<
     params.check(capacity).map_err(profile_failure)
 }
 
-/// The target, and what removes it again if it was made now.
+/// Opens the target, and returns the guard that removes it if this command made it.
 fn open_target(
     arguments: &ProfileArguments,
     interrupted: &AtomicBool,
@@ -116,8 +118,8 @@ fn open_target(
     Ok((target, Some(made)))
 }
 
-/// Measures until done, stopped or out of time. What was made for it stays once something
-/// was measured on it.
+/// Measures until done, stopped or out of time. A target made for the measurement is kept once
+/// something was measured on it.
 fn measure(
     arguments: &ProfileArguments,
     target: &Target,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where the result of `tidegate profile` goes: a drive file and tables for people, or one JSON
-//! object; and its samples meanwhile. A measurement is never lost: what cannot be put in place is
-//! printed.
+//! The destination of the result of `tidegate profile`: a drive file and tables for people, or one
+//! JSON object, and meanwhile its samples. A measurement is never lost: a file that cannot be
+//! written is printed.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::progress::profile_failure;
 use crate::show::out;
 
-/// Where the result goes; nowhere if it is printed.
+/// The destination of the result; no file if it is printed.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) file: Option<OutputFile>,
@@ -29,15 +29,15 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Refuses what cannot be before anything is measured.
+    /// Refuses impossible destinations before anything is measured.
     pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
         let is_json = arguments.json;
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
         let Some(path) = path else { return Ok(Self { is_json, ..Self::default() }) };
         if path.to_string_lossy().contains(char::is_control) {
             return Err(Failure::input(
-                format!("{} cannot be a name here", path.to_string_lossy().escape_debug()),
-                "name the output with characters that can be printed",
+                format!("the name {} cannot be printed", path.to_string_lossy().escape_debug()),
+                "write an --output of printable characters",
             ));
         }
         let expected = match (arguments.add, arguments.resume) {
@@ -51,8 +51,8 @@ impl Output {
         Ok(Self { file: Some(file), samples: Some(samples), is_json })
     }
 
-    /// The journal of what is measured on that device, or on what stands for it; it can be gone on with only where `same`
-    /// is the same.
+    /// Opens the journal of a measurement of that device, or of that simulated drive. The
+    /// measurement can be resumed only if `same` is equal.
     pub(crate) fn journal(
         &self,
         (device, origin): (&Identity, Origin),
@@ -69,12 +69,12 @@ impl Output {
         journal.transpose().map_err(samples_failure)
     }
 
-    /// What is left of a measurement whose process ends at once.
+    /// Describes what is kept of a measurement whose process is killed.
     pub(crate) fn kept(&self) -> Option<String> {
         self.samples.as_ref().map(SamplesFile::kept)
     }
 
-    /// Keeps the samples of a measurement that failed, if it has any.
+    /// Keeps the samples of a failed measurement, if it has any.
     pub(crate) fn after(
         &self,
         measured: Result<Profile, ProfileError>,
@@ -87,8 +87,8 @@ impl Output {
         measured.map_err(profile_failure)
     }
 
-    /// Writes or prints the `whole` drive file and shows what was `measured`; where writing
-    /// fails the file is printed, and its samples stay.
+    /// Writes or prints the `whole` drive file and shows what was `measured`. If writing fails, the
+    /// file is printed and its samples are kept.
     pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
         for warning in &measured.warnings {
             eprintln!("{:<12} {warning}", "Warning");
@@ -103,7 +103,7 @@ impl Output {
         }
         let is_written = self.file.is_some() && failure.is_none();
         let is_done = failure.is_none() && !measured.is_cancelled;
-        // What is in place needs its samples no more, whether or not it can be shown.
+        // A drive file in place no longer needs its samples, whether or not it can be shown.
         if is_written {
             self.close(is_done);
         }
@@ -124,7 +124,7 @@ impl Output {
         shown.and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
     }
 
-    /// Removes or names the samples.
+    /// Removes the samples, or says where they are.
     fn close(&self, is_done: bool) {
         match &self.samples {
             Some(samples) if is_done => match samples.close() {
@@ -136,7 +136,7 @@ impl Output {
         }
     }
 
-    /// The drive file that stands there now, with what it had before.
+    /// Returns the drive file that is on disk now, including its earlier content.
     fn written(&self, is_written: bool) -> Option<DriveFile> {
         self.file.as_ref().filter(|_| is_written)?.read()
     }
@@ -157,7 +157,7 @@ impl Output {
     }
 }
 
-/// Says where the samples are, and how to go on.
+/// Says where the samples are, and how to resume.
 fn keep(samples: &SamplesFile) {
     eprintln!("{:<12} {}", "Samples", samples.how_to_go_on());
 }
@@ -173,8 +173,8 @@ fn samples_failure(fault: SamplesFault) -> Failure {
     Failure::input(fault.to_string(), fault.help())
 }
 
-/// Prints the result, on standard error where standard output takes nothing. Who closed it has seen
-/// enough of what `is_written`.
+/// Prints the result, to standard error if standard output fails. A closed standard output is no
+/// failure if the result `is_written`.
 fn print(text: &str, is_written: bool) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
@@ -182,7 +182,7 @@ fn print(text: &str, is_written: bool) -> Result<(), Failure> {
             std::process::exit(141);
         }
         eprint!("{text}");
-        let said = format!("cannot write to standard output: {error}; the result stands above");
+        let said = format!("cannot write to standard output: {error}; the result is printed above");
         Failure::environment(&io::Error::new(error.kind(), said))
     })
 }

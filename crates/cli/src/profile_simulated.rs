@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` of a simulated drive: the tables that a drive file lacks, measured in
-//! virtual time on what the file says the drive is made of.
+//! `tidegate profile` of a simulated drive: measures the tables that a drive file lacks, in virtual
+//! time, on the parts that the file describes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,40 +21,40 @@ use crate::profile_output::Output;
 use crate::show;
 use crate::{input, interrupt, progress};
 
-/// Of a drive of which only times are known: places do not matter to it.
+/// The capacity of a drive with known times only: positions do not matter to it.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 
-/// How drive files end.
+/// The ending of drive file names.
 const EXTENSION: &str = ".drive.toml";
 
-/// Whether the target is a simulated drive: a built-in one, or a drive file.
+/// Returns whether the target is a simulated drive: a built-in one, or a drive file.
 pub(crate) fn is_meant(target: &Path) -> bool {
     let name = target.as_os_str().to_string_lossy();
     tidegate_drive::builtin::is_name(&name) || name.ends_with(EXTENSION)
 }
 
-/// Measures it, and writes or prints its drive file with the table that was measured.
+/// Measures the drive, and writes or prints its drive file with the measured tables.
 pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     if arguments.create.is_some() {
-        return Err(Failure::input("a simulated drive is not created", "leave --create out"));
+        return Err(Failure::input(
+            "--create does not apply to a simulated drive",
+            "leave --create out",
+        ));
     }
     let file = input::drive_named(&arguments.target.to_string_lossy())?;
-    // It may be added to: a simulated drive is not harmed by its file changing.
+    // The drive file itself can be the output: changing it does not harm a simulated drive.
     let output = Output::prepare(arguments, Path::new(""))?;
     let params = params(arguments, &file)?;
     let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
     progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
-    // Its pace is found on a drive of its own: one that has served is not as it was.
+    // The pace is measured on another drive, because serving requests changes a drive's state.
     let (_, mut other) = drive_of(arguments, &file, params.seed)?;
     let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);
     let steps = steps.map_err(progress::profile_failure)?;
     if arguments.plan {
         show::report(&PlanReport::of(&steps), arguments.json);
         if !arguments.json {
-            show::labelled(
-                "Time",
-                "is that of the drive; simulating it takes a small part of that",
-            );
+            show::labelled("Time", "is the drive's time; simulating it takes much less");
         }
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
         measured.file.identity = identity;
-        // What it is made of is known, and not to be replaced by what was seen of it.
+        // The file describes the parts; the observed mechanics must not replace them.
         measured.file.mechanics = None;
         return output.publish(&measured.file, &measured);
     }
@@ -84,13 +84,14 @@ fn honours_priority(file: &DriveFile) -> bool {
     file.mechanics.as_ref().is_some_and(|mechanics| mechanics.queue.priority)
 }
 
-/// The drive from its parts, or as slow as its table of batches allows.
+/// Builds the drive from its parts, or as slow as its batch table allows.
 fn drive_of(
     arguments: &ProfileArguments,
     file: &DriveFile,
     seed: u64,
 ) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
-    // Tables alone are not measured again unless asked: that returns the tables.
+    // A drive with tables only is measured only if asked, because measuring returns the same
+    // tables.
     let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
     let kind = arguments.model.map_or(parts, DriveKind::from);
     if kind != DriveKind::Pseudo {
@@ -100,25 +101,25 @@ fn drive_of(
     }
     let &[Kind { op, size }] = &arguments.kinds()[..] else {
         return Err(Failure::input(
-            "--model pseudo serves one operation in one size",
-            "name one --op and one --size",
+            "--model pseudo serves only one operation in one size",
+            "give one --op and one --size",
         ));
     };
     let measured = tidegate_drive::measured_table(file, op, size).ok_or_else(|| {
         Failure::input(
-            format!("`{}` has no table of batches for {}s of {size}", file.name, op.name()),
-            "name a size that it has, or leave --model out",
+            format!("`{}` has no batch table for {}s of {size}", file.name, op.name()),
+            "give a size that it has, or leave --model out",
         )
     })?;
     Ok((kind, Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed))))
 }
 
-/// Priority is measured where it is asked for by name, or means something to the drive.
+/// Returns the experiments; priority is included if it is named, or if the drive honours it.
 fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
     let is_asked = !arguments.only.is_empty() || honours_priority(file);
     let mut all = arguments.experiments();
     all.retain(|it| is_asked || *it != Experiment::PRIORITY);
-    // Nobody's data is lost; batches alone say nothing of flushes.
+    // Flushes destroy no data here, but a drive with batch tables only has no flush times.
     let is_pseudo = arguments.model.map(DriveKind::from) == Some(DriveKind::Pseudo);
     all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
     if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
@@ -127,10 +128,9 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
     all
 }
 
-/// What must be the same for samples to belong together: the drive to the last figure, what
-/// stands for it, and how deep it is measured.
+/// Returns what samples of one measurement share: the exact drive, its model, and the depth.
 fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
-    // Not of its text: a drive file that is added to stays the drive that it is.
+    // Without its tables: a drive file with added tables describes the same drive.
     let hash = tidegate_device::facts::hashed(&file.parts_text());
     let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
     let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What every measurement shows while it runs, and how it fails.
+//! The progress and the errors of every measurement.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,12 +11,12 @@ use tidegate_report::plan;
 
 use crate::failure::Failure;
 
-/// A seed that differs from run to run: a second profile looks at other places.
+/// Returns a seed that differs from run to run, so that a second profile uses other positions.
 pub(crate) fn seed_of_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |age| age.as_secs())
 }
 
-/// Says what is measured, and how.
+/// Prints what is measured, and how.
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
@@ -36,7 +36,7 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     );
 }
 
-/// A bar on a terminal; a log has no use for it.
+/// Returns a progress bar; it is hidden if the output is not a terminal.
 pub(crate) fn bar(unit: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -53,15 +53,15 @@ pub(crate) fn bar(unit: &str) -> ProgressBar {
     bar
 }
 
-/// Shows how far the measurement is.
+/// Shows the progress of the measurement.
 pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut TimeLeft) {
     let left = plan::long(left.after(progress));
-    bar.set_message(format!("of {}, {left} until all is measured", progress.experiment.name()));
+    bar.set_message(format!("of {}, {left} left in all", progress.experiment.name()));
     bar.set_length(progress.total);
     bar.set_position(progress.done);
 }
 
-/// Tells the faults of the user from those of the machine.
+/// Tells the user's errors from the machine's.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     match error {

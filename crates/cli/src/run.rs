@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate run`: the workload against a real device, with the policy deciding.
+//! `tidegate run`: runs the workload on a real device, with the policy deciding.
 
 use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::{interrupt, show};
 
-/// How long to run where no length is asked for.
+/// The length of a run by default.
 const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     Ok(Answer::of(report.is_kept()))
 }
 
-/// The workload on a device that keeps no times for requests with priority.
+/// Returns the workload on a drive without times for requests with priority.
 fn without_priority(workload: &Workload) -> Workload {
     let contracts = Contracts { priority: None, ..workload.contracts.clone() };
     Workload { contracts, ..workload.clone() }
@@ -100,7 +100,7 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-/// A run that could not start is the user's to mend, one that broke off is the machine's.
+/// Reports a run that could not start as the user's error, and one that broke off as the machine's.
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {
@@ -127,7 +127,7 @@ fn head(
     }
 }
 
-/// What a reader of the results must know.
+/// Returns notes that a reader of the results must know.
 fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String> {
     let mut warnings = workload.notes.clone();
     warnings.extend(other_device(drive, target));
@@ -141,7 +141,7 @@ fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String>
     warnings
 }
 
-/// A bound says nothing of a device that its table was not measured on.
+/// Warns that the drive file was measured on another device, so that its bounds may not hold.
 fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
     let here = tidegate_measure::device_identity(target.facts());
     let measured = &drive.identity;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate serve`: prove the contracts of a serve file, then let nbdkit serve with our plugin.
+//! `tidegate serve`: proves the contracts of a serve file, then lets nbdkit serve with Tidegate's
+//! plugin.
 //!
-//! This process watches over it: its signals are nbdkit's, and its exit code but for 1. Where the service
-//! manager brings the sockets, it becomes nbdkit instead, since they are given to this process and
-//! no other; the service manager watches then.
+//! This process supervises nbdkit: it passes signals on and returns nbdkit's exit code, except 1.
+//! Under socket activation it becomes nbdkit instead, because the sockets are given to this process
+//! alone; the service manager supervises then.
 
 mod command;
 mod supervisor;
@@ -49,12 +50,12 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         outln!("{command}");
         return Ok(Answer::Yes);
     }
-    // What was printed is to be seen before the server speaks.
+    // The printed text must be visible before the server prints.
     std::io::Write::flush(&mut std::io::stdout()).map_err(|error| Failure::environment(&error))?;
     if command::is_activated() {
         return Err(Failure::environment(&ExecError::of(&command.to_command().exec())));
     }
-    // Nothing is left to be done here.
+    // Exits directly, because no cleanup is left.
     std::process::exit(supervisor::run(&command)?)
 }
 

@@ -5,9 +5,9 @@ use std::io::Write as _;
 
 use tidegate_report::{Page, Report};
 
-/// Writes to standard output. Whoever closed it has seen enough: the process ends quietly
-/// with what the shell gives a program that SIGPIPE ends. Any other fault ends it too,
-/// with a message: results that cannot be written must not look like success.
+/// Writes to standard output. If the reader closed it, the process ends quietly with the exit code
+/// of a program that SIGPIPE ends. Any other error ends the process with a message: results that
+/// cannot be written must not look like success.
 pub(crate) fn write_out(text: std::fmt::Arguments<'_>) {
     let Err(error) = std::io::stdout().lock().write_fmt(text) else { return };
     if error.kind() == std::io::ErrorKind::BrokenPipe {
@@ -33,7 +33,7 @@ macro_rules! outln {
 
 pub(crate) use {out, outln};
 
-/// Prints a report in the form that was asked for.
+/// Prints a report as text or as JSON.
 pub(crate) fn report(report: &impl Report, is_json: bool) {
     if is_json {
         outln!("{}", report.to_json());
@@ -42,7 +42,7 @@ pub(crate) fn report(report: &impl Report, is_json: bool) {
     }
 }
 
-/// Prints what is written to a page.
+/// Prints the text that `write` puts on a page.
 pub(crate) fn page(write: impl FnOnce(&mut Page)) {
     let mut page = Page::default();
     write(&mut page);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate sim`: policies side by side on a simulated drive, in virtual time.
+//! `tidegate sim`: compares policies on a simulated drive, in virtual time.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::show;
 
-/// Jobs of each task where no length is asked for: those of the dissertation (9.3.4).
+/// The jobs of each task by default, as in the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
@@ -25,10 +25,10 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let input = input::read(&arguments.workload, &arguments.policy)?;
     let kind = arguments.model.map_or(input.drive.kind, DriveKind::from);
     let policies = input::policies(&arguments.policy, &input.workload);
-    let cheats = cheats(&arguments.cheat, &input.workload)?;
+    let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);
     let defaults = SimParams::new(&input.workload, length);
-    let params = SimParams { seed: arguments.seed, cheats: &cheats, ..defaults };
+    let params = SimParams { seed: arguments.seed, cheats: &false_reports, ..defaults };
     let runs = policies.iter().map(|&policy| simulate(&input, kind, policy, &params));
     let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
     let report = SimReport::of(&input.workload, kind, arguments.seed, runs);
@@ -47,9 +47,9 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-/// The tasks of these names, which are to be soft: nobody hears the others.
-fn cheats(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failure> {
-    let mut cheats = Vec::new();
+/// Returns the tasks of these names, which must be soft: only soft tasks report misses.
+fn soft_tasks(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failure> {
+    let mut found = Vec::new();
     for name in names {
         let is_meant = |task: &&(TaskIndex, &Task)| {
             let (_, task) = task;
@@ -57,16 +57,16 @@ fn cheats(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failu
                 && (task.name == *name || workload.entries[task.entry as usize] == *name)
         };
         let tasks: Vec<_> = (0..).map(TaskIndex).zip(&workload.tasks).collect();
-        let before = cheats.len();
-        cheats.extend(tasks.iter().filter(is_meant).map(|(index, _)| *index));
-        if cheats.len() == before {
+        let before = found.len();
+        found.extend(tasks.iter().filter(is_meant).map(|(index, _)| *index));
+        if found.len() == before {
             return Err(Failure::input(
-                format!("there is no soft task `{name}` that could cheat"),
-                "name a task of the workload that has class = \"soft\"",
+                format!("`{name}`, given to --false-reports, is not a soft task"),
+                "name a task of the workload with class = \"soft\"",
             ));
         }
     }
-    Ok(cheats)
+    Ok(found)
 }
 
 fn simulate<'a>(
@@ -84,7 +84,7 @@ fn simulate<'a>(
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
     let watch = watch(&plan);
-    // Of the other kinds the mechanics in the file tell nothing: their times come from tables.
+    // Other drive models take their times from tables, not from the file's mechanics.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
     let (built, checkers) =
@@ -99,7 +99,8 @@ fn simulate<'a>(
     Ok(SimulatedRun { result, violations, watch })
 }
 
-/// Holds the drive to what the proof charges: where that is each request's own cost, to costs.
+/// Returns the check that the drive keeps the proof's charges: costs if the proof charges each
+/// request's own cost.
 fn watch(plan: &Plan) -> ContractWatch {
     let watch = ContractWatch::new(plan.table.clone(), &plan.contracts);
     match &plan.charges {
@@ -108,8 +109,8 @@ fn watch(plan: &Plan) -> ContractWatch {
     }
 }
 
-/// The workload as the pseudo-disk is to serve it: as slow as the proof allows, by costs only
-/// where the proof rests on them.
+/// Returns the workload as the pseudo drive must serve it: as slow as the proof allows, by costs
+/// only if the proof uses them.
 fn charged(workload: &Workload, assessment: &Assessment) -> Workload {
     let mut workload = workload.clone();
     if !assessment.rests_on_costs() {

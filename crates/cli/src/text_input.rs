@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Texts that the command line names.
+//! Reads text files that the command line names.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use tidegate_platform::text_file;
 
 use crate::failure::Failure;
 
-/// The text of a file that the user named.
+/// Reads the text of a file that the user named.
 pub(crate) fn read_named(path: &Path, what: &str) -> Result<String, Failure> {
     text_file::read(path).map_err(|error| {
         Failure::input(
             format!("cannot read the {what} {}: {error}", path.display()),
-            "name a file that exists and may be read",
+            "name an existing, readable file",
         )
     })
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate top`: what a service does, each second, until somebody has seen enough.
+//! `tidegate top`: shows a service's activity, each second, until the user quits.
 //!
-//! Whatever ends it, the terminal is as it was: a guard restores it on every way out, and a panic
-//! does so before it speaks.
+//! The terminal is restored however the command ends: a guard restores it on every way out, and a
+//! panic restores it before it prints.
 
 mod screen;
 
@@ -22,10 +22,10 @@ use crate::failure::Failure;
 
 use screen::Screen;
 
-/// Between two looks at the service.
+/// The interval between two queries to the service.
 const REFRESH: Duration = Duration::from_secs(1);
 
-/// A signal is noticed so soon.
+/// The longest delay until a signal is noticed.
 const NOTICED: Duration = Duration::from_millis(100);
 
 /// Runs the command.
@@ -50,7 +50,7 @@ pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     seen.map(|()| Answer::Yes)
 }
 
-/// Gives the terminal back.
+/// Restores the terminal when dropped.
 struct Restoring;
 
 impl Drop for Restoring {
@@ -71,7 +71,7 @@ fn watch(
         let now = Instant::now();
         if now >= next {
             screen.update(client.ask("statistics")?);
-            // Not in arrears after a pause.
+            // No catching up after a pause.
             next = now + REFRESH;
         }
         terminal.draw(|frame| screen.draw(frame)).map_err(failed)?;
@@ -83,7 +83,7 @@ fn watch(
     Ok(())
 }
 
-/// Whether somebody has seen enough: q, Escape or Ctrl-C.
+/// Returns whether the user quits: q, Escape or Ctrl-C.
 fn is_end(event: &Event) -> bool {
     let Event::Key(key) = event else { return false };
     let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Values of the command line, each as it is written.
+//! Parses values of the command line.
 
 use clap::ValueEnum;
 use tidegate_measure::Experiment;
 use tidegate_model::quantity::Quantity;
 use tidegate_model::{DriveKind, Duration, Op, PolicyName};
 
-/// A simulated drive by name.
+/// A drive model by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Model {
-    /// The worst the drive's table allows.
+    /// As slow as the drive's batch table allows
     Pseudo,
     /// A hard disk from its mechanics.
     Mechanical,
@@ -30,11 +30,11 @@ impl From<Model> for DriveKind {
     }
 }
 
-/// A simulated drive that can be measured: not one whose times are recorded, for a measurement
-/// of these would tell what was measured before.
+/// A drive model that can be measured. Recorded times are excluded: measuring them would return the
+/// earlier measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MeasurableModel {
-    /// The worst the drive's table allows.
+    /// As slow as the drive's batch table allows
     Pseudo,
     /// A hard disk from its mechanics.
     Mechanical,
@@ -72,7 +72,7 @@ impl From<OpArgument> for Op {
 pub(crate) fn policy(name: &str) -> Result<PolicyName, String> {
     PolicyName::from_name(name).ok_or_else(|| {
         let known = PolicyName::ALL.map(PolicyName::name).join(", ");
-        format!("there is no policy of that name in this version; write one of {known}")
+        format!("this version has no policy of that name; write one of {known}")
     })
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn experiment(name: &str) -> Result<Experiment, String> {
     })
 }
 
-/// A name as drive files may have it.
+/// Parses a name that can stand in a drive file.
 pub(crate) fn printable(name: &str) -> Result<String, String> {
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err("write a name that can be printed".to_owned());
@@ -92,10 +92,12 @@ pub(crate) fn printable(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// How long to go on: who writes a time of nothing meant another one.
+/// Parses a run length; zero is refused, because it is certainly a mistake.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     match quantity(text)? {
-        Duration::ZERO => Err("no time at all; write how long, or leave it out".to_owned()),
+        Duration::ZERO => {
+            Err("the time is zero; write a longer one, or leave the option out".to_owned())
+        }
         length => Ok(length),
     }
 }

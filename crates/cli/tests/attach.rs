@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive attach` on this machine: a real block device above a simulated drive, read,
-//! written, held and killed. Without root, FUSE or loop devices these tests say so and pass.
+//! Goal: `tidegate drive attach` keeps data, serves at full depth, and leaves nothing behind.
+//! Method: a real block device backed by a simulated drive is read, written, held and killed.
+//! Without root, FUSE or loop devices the tests print the reason and pass.
 
 mod common;
 
@@ -15,13 +16,14 @@ use common::Folder;
 use tidegate_device::IoBuffer;
 use tidegate_model::Bytes;
 
-/// 20 ms for however many, so that whoever asks soon enough is outstanding together.
+/// A drive that takes 20 ms for any number of requests, so that many clients can be outstanding
+/// together.
 const SLOW: &str = "name = \"slow\"\nkind = \"pseudo\"\ndepth = 64\n[[batch]]\nop = \"read\"\n\
                     size = \"4KiB\"\nns_max = [TIMES]\n";
 
 const O_DIRECT: i32 = 0x4000;
 
-/// Why nothing can be attached here; none if something can.
+/// Returns why nothing can be attached here; `None` if it can.
 fn refusal() -> Option<String> {
     let open = |path| OpenOptions::new().read(true).write(true).open(path).map(drop);
     for path in ["/dev/fuse", "/dev/loop-control"] {
@@ -36,14 +38,15 @@ fn refusal() -> Option<String> {
     (!is_there("losetup")).then(|| "losetup is not installed".to_owned())
 }
 
-/// Root in a container may open devices and not mount.
+/// Returns whether this process can mount: root in a container can sometimes open devices but not
+/// mount.
 fn may_mount() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
     u64::from_str_radix(effective.trim(), 16).unwrap() >> 21 & 1 == 1
 }
 
-/// Whether anything can be attached here; if not, it is said why.
+/// Returns whether a drive can be attached here; prints the reason if not.
 fn can_run(what: &str) -> bool {
     if !cfg!(target_arch = "x86_64") {
         eprintln!("skipped: {what}: O_DIRECT is only known here for x86-64");
@@ -56,7 +59,7 @@ fn can_run(what: &str) -> bool {
     refusal.is_none()
 }
 
-/// An attached drive; nothing of it is left when the test ends, whatever happened.
+/// An attached drive; it is removed when the test ends, even after a failure.
 struct Attached<'a> {
     folder: &'a Folder,
     name: String,
@@ -79,7 +82,7 @@ impl<'a> Attached<'a> {
             }
             line.clear();
             let count = attached.stdout.read_line(&mut line).unwrap();
-            assert!(count > 0, "it ended before the device was there");
+            assert!(count > 0, "it ended before the device existed");
         }
         attached
     }
@@ -98,7 +101,7 @@ impl<'a> Attached<'a> {
         self.child.wait().unwrap();
     }
 
-    /// What it said after it was told to stop.
+    /// Waits for its end; returns its exit code and its output.
     fn end(&mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
@@ -115,7 +118,7 @@ impl<'a> Attached<'a> {
         Path::new("/run/tidegate/attached").join(&self.name)
     }
 
-    /// Nothing is left of it: no device, no mount, no folder.
+    /// Returns whether nothing is left: no device, no mount, no folder.
     fn is_gone(&self) -> bool {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         !self.has_device() && !mounts.contains(&self.name) && !self.records().exists()
@@ -133,13 +136,13 @@ impl Drop for Attached<'_> {
         if self.records().exists() {
             self.detach(&["--force"]);
         }
-        // It may have ended long ago.
+        // The process can have ended earlier.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Waits for what the kernel does on its own; gives whether it did.
+/// Waits for an action of the kernel; returns whether it happened.
 fn comes_true(is_so: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
@@ -157,14 +160,14 @@ fn buffer(size: usize, byte: u8) -> IoBuffer {
     buffer
 }
 
-/// Whether a program of e2fsprogs succeeded; none where it is not there.
+/// Returns whether a program of e2fsprogs succeeded; `None` if it is not installed.
 fn try_program(program: &str, arguments: &[&str], device: &Path) -> Option<bool> {
     let output = Command::new(program).args(arguments).arg(device).output().ok()?;
     Some(output.status.success())
 }
 
-/// Goal: what is written is read, through the device, and stands in the store afterwards; a file
-/// system can be made on it; detaching ends the process with what it saw.
+/// Goal: written data can be read through the device and is in the store afterwards; a file system
+/// can be made on the device; detaching ends the process with statistics.
 #[test]
 fn attached_drive_keeps_data_and_a_file_system() {
     if !can_run("attach and read back") {
@@ -190,7 +193,7 @@ fn attached_drive_keeps_data_and_a_file_system() {
     assert_eq!((code, error.as_str()), (0, ""));
     let (code, said) = drive.end();
     assert_eq!(code, Some(0));
-    // One flush at least: the `sync_all`.
+    // At least one flush, from `sync_all`.
     let flushes = said.lines().find_map(|line| line.strip_prefix("Flushes")).unwrap();
     assert!(flushes.trim().parse::<u32>().unwrap() >= 1, "{said}");
     assert!(drive.is_gone());
@@ -199,8 +202,8 @@ fn attached_drive_keeps_data_and_a_file_system() {
     assert_eq!(stored, written.bytes()[..size]);
 }
 
-/// Goal: as many requests reach the drive as are outstanding. Method: 64 threads read from a
-/// drive that takes 20 ms for however many; each asks again when it was answered.
+/// Goal: every outstanding request reaches the drive. Method: 64 threads read from a drive that
+/// takes 20 ms for any number of requests; each thread sends its next request after a completion.
 #[test]
 fn requests_reach_the_drive_at_full_depth() {
     if !can_run("attach at depth 64") {
@@ -227,7 +230,7 @@ fn requests_reach_the_drive_at_full_depth() {
     drop(file);
     assert_eq!(drive.tags(), "64");
     assert_eq!(drive.detach(&[]).0, 0);
-    // Whoever has the device next is not limited by what was a drive of ours.
+    // The loop device's depth limit is reset for its next user.
     assert_ne!(drive.tags(), "64");
     let (_, said) = drive.end();
     let outstanding = said.lines().find_map(|line| line.strip_prefix("Outstanding")).unwrap();
@@ -235,7 +238,7 @@ fn requests_reach_the_drive_at_full_depth() {
     assert!((32..=64).contains(&highest), "{said}");
 }
 
-/// Goal: no drive is pulled out by mistake, and one whose process was killed is cleaned up.
+/// Goal: no drive is detached by mistake, and a drive whose process was killed is cleaned up.
 #[test]
 fn a_killed_drive_is_refused_while_held_and_cleaned_up_after() {
     if !can_run("attach and kill") {
@@ -250,9 +253,9 @@ fn a_killed_drive_is_refused_while_held_and_cleaned_up_after() {
     drive.kill();
     let mut memory = buffer(4096, 0);
     let read = file.read_exact_at(&mut memory.bytes_mut()[..4096], 0);
-    assert!(read.is_err(), "nobody is there who could answer");
+    assert!(read.is_err(), "no process is left that could serve it");
     drop(file);
-    assert!(!drive.is_gone(), "a process that is killed cleans nothing up");
+    assert!(!drive.is_gone(), "a killed process cleans nothing up");
 
     let (_, listed) = folder.json(&["drive", "detach"]);
     let all = listed["attached"].as_array().unwrap();
@@ -266,7 +269,7 @@ fn a_killed_drive_is_refused_while_held_and_cleaned_up_after() {
     assert!(code == 2 && error.contains("no attached drive"), "{error}");
 }
 
-/// Goal: by force it goes from under whoever has it, also when the mount below was torn away.
+/// Goal: --force detaches a drive that is in use, even if the mount below it was removed.
 #[test]
 fn by_force_a_held_drive_is_pulled_out() {
     if !can_run("attach and pull out") {
@@ -280,13 +283,13 @@ fn by_force_a_held_drive_is_pulled_out() {
     assert!(Command::new("umount").arg("-l").arg(&mount).status().unwrap().success());
     let (code, said, _) = drive.detach(&["--force"]);
     assert!(code == 0 && said.contains("Stays"), "{said}");
-    assert!(drive.has_device(), "somebody has it open");
+    assert!(drive.has_device(), "a process has it open");
     drop(file);
     assert!(comes_true(|| drive.is_gone()));
 }
 
-/// Goal: what is mounted where only others see it is not pulled out. Canary: once it is unmounted
-/// there, it goes.
+/// Goal: a drive that is mounted in another namespace is not detached. Canary: after it is
+/// unmounted there, it can be detached.
 #[test]
 fn a_mount_in_another_namespace_is_seen() {
     if !can_run("attach and mount elsewhere") {
@@ -315,7 +318,7 @@ fn a_mount_in_another_namespace_is_seen() {
         return;
     }
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    assert!(!mounts.contains(place.to_str().unwrap()), "it is seen from here");
+    assert!(!mounts.contains(place.to_str().unwrap()), "the mount is visible here");
     let (code, said, error) = drive.detach(&[]);
     assert!(
         code == 2 && error.contains("a user that is not visible here holds it"),
@@ -331,7 +334,7 @@ fn a_mount_in_another_namespace_is_seen() {
     assert_eq!(code, 0, "{said}{error}");
 }
 
-/// A background start returns when the device is there; what is wrong is told by it.
+/// Goal: a background start returns when the device exists, or reports the error.
 #[test]
 fn in_the_background_it_returns_with_the_device_or_the_fault() {
     if !can_run("attach in the background") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu profile` and `cpu serve` through the binary: results that survive, refusals, and
-//! who may measure. Short measurements of whatever this machine is; no figure is asserted that
-//! the machine decides.
+//! Goal: `tidegate cpu profile` and `cpu serve` keep their results, refuse wrong input, and restore
+//! threads. Method: short measurements through the binary on this machine; no figure that depends
+//! on the machine is asserted.
 
 mod common;
 
@@ -17,15 +17,15 @@ use common::Folder;
 use rustix::fs::{OFlags, fcntl_setfl};
 use serde_json::Value;
 
-/// Who may nothing.
+/// A user without permissions.
 const NOBODY: u32 = 65_534;
 
-/// A measurement of a fraction of a second.
+/// Options of a measurement that takes a fraction of a second.
 const SHORT: [&str; 7] =
     ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
 
-/// A command that said the word, and what it says later is still to be read; or what it said in all,
-/// where it ended before.
+/// Starts a command and waits until it prints the word; its later output can still be read. If it
+/// ends before, returns its whole output.
 fn begun(command: &mut Command, word: &str) -> Result<Child, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = child.stderr.as_mut().unwrap();
@@ -45,7 +45,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
 }
 
-/// Goal: what is measured is written whole, drawn, and counts in a proof.
+/// Goal: a measurement is written whole, drawn, and used in a proof.
 #[test]
 fn a_profile_is_written_drawn_and_proved_with() {
     let folder = Folder::new();
@@ -56,7 +56,7 @@ fn a_profile_is_written_drawn_and_proved_with() {
     assert_eq!((intervals.len(), intervals[9]), (10, 5_000_000));
     assert!(demand.windows(2).all(|pair| pair[0] <= pair[1]), "Theorem 5.4.1: {demand:?}");
     assert!(demand.iter().zip(&intervals).all(|(demand, interval)| demand <= interval));
-    // No thread wakes up in no time, and that is in the figures.
+    // A wake-up takes time, and the figures include it.
     assert!(demand[9] > 0 && found["wake_up_ns_max"].as_u64() > Some(0));
     assert!(found["trials"].as_u64() >= Some(20));
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
@@ -70,8 +70,8 @@ fn a_profile_is_written_drawn_and_proved_with() {
     assert!(code < 2 && stdout.contains("cpu"), "{stdout}{stderr}");
 }
 
-/// Goal: the machine as it is can be measured once, for long, and what answers another question is not
-/// taken for it.
+/// Goal: the machine can be measured once, for long, as a baseline; a profile with other parameters
+/// is not accepted.
 #[test]
 fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     let folder = Folder::new();
@@ -91,7 +91,7 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
         assert!(code == 2 && stderr.contains(says), "{more:?}: {stderr}");
         assert!(!stderr.contains("Measuring"), "{stderr}");
     }
-    // Whoever was below all others measured another question, and points alone have no line.
+    // A measurement at a lower priority has other parameters, and points alone have no line.
     let text = fs::read_to_string(folder.path().join("idle.cpu.toml")).unwrap();
     let (same, no_fit) = (&["--longest=5ms", "--lengths=10"], text.split("[fit").next().unwrap());
     let is_priority = |line: &&str| line.starts_with("priority = ");
@@ -111,23 +111,24 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     folder.file("idle.cpu.toml", &elsewhere);
     let (code, found) = folder.json(&with_thief(same));
     let warnings = found["warnings"].to_string();
-    assert!(warnings.contains("the baseline is of far away"), "{warnings}");
+    assert!(warnings.contains("the baseline was measured on far away"), "{warnings}");
     assert_eq!(found["conditions"]["thief"], "200us/1ms");
     assert!(idle["conditions"]["thief"].is_null());
-    // Whether it is covered is for the host to say.
+    // Whether the load is covered depends on the host.
     assert!(code < 2, "{found:#}");
     assert_eq!(found["calibration"]["idle_ns"], idle["demand_ns"]);
     assert_eq!(found["calibration"]["lines"]["points"], 10);
 }
 
-/// Goal: Ctrl-C in a long measurement leaves a profile of what there is, and scripts are told.
+/// Goal: Ctrl-C in a long measurement leaves a profile of partial results, and scripts can tell.
 #[test]
 fn an_interrupted_measurement_is_written() {
     let folder = Folder::new();
     let long =
         ["cpu", "profile", "--longest=5ms", "--trials=1000000", "--json", "-o", "a.cpu.toml"];
     let child = begun(&mut folder.command(&long), "Measuring").unwrap();
-    // Long enough for one stretch of 25 ms on any host; where not, the command waits for no file.
+    // Long enough for one stretch of 25 ms on any host; if not, the command waits for the first
+    // one.
     sleep(Duration::from_millis(1_500));
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(kill.success());
@@ -138,22 +139,22 @@ fn an_interrupted_measurement_is_written() {
     assert!(text.contains(&format!("trials = {}\n", found["trials"])), "{text}");
 }
 
-/// Goal: who asks for a time gets what is measured in all of it, also where the usual number of trials is
-/// reached before, and is not told of an interruption; nothing but the result is left beside it.
+/// Goal: with a duration, the measurement uses all of it, even if the usual number of trials is
+/// reached before, and does not count as interrupted; only the result is left.
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();
     let options = ["cpu", "profile", "--longest=100us", "--lengths=10", "--duration=1s"];
     let (code, found) = folder.json(&[&options[..], &["-o", "a.cpu.toml"]].concat());
     assert_eq!((code, &found["end"]), (0, &Value::from("time over")));
-    // Both: whichever comes first.
+    // With both limits, the first one reached ends the measurement.
     let (code, both) = folder.json(&[&options[..], &["--trials=1"]].concat());
     assert_eq!((code, &both["end"]), (0, &Value::from("complete")));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Goal: without permission it measures all the same and says what that costs. Needs root, to
-/// become somebody else.
+/// Goal: without permission the command measures all the same, and says what that costs. Needs
+/// root, to become another user.
 #[test]
 fn without_permission_it_works_and_warns() {
     let folder = Folder::new();
@@ -167,7 +168,7 @@ fn without_permission_it_works_and_warns() {
         command.uid(NOBODY).gid(NOBODY).current_dir("/").output()
     };
     let Ok(output) = as_nobody(&[]) else {
-        eprintln!("skipped: the binary is out of nobody's reach");
+        eprintln!("skipped: the user `nobody` cannot reach the binary");
         return;
     };
     let (stdout, stderr) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
@@ -177,7 +178,7 @@ fn without_permission_it_works_and_warns() {
         "{stderr}"
     );
     assert!(!String::from_utf8_lossy(stdout).contains("\npriority ="), "none was granted");
-    // A thief among equals proves nothing, whatever it covers.
+    // A load among threads of the same priority proves nothing, whatever it covers.
     let thief = as_nobody(&["--thief=1ms/5ms"]).unwrap();
     let stdout = String::from_utf8_lossy(&thief.stdout);
     assert_eq!(thief.status.code(), Some(1), "{stdout}");
@@ -197,9 +198,9 @@ fn a_processor_that_is_not_there_is_refused() {
     }
 }
 
-/// Goal: a thread of another process is kept within its budget, by the kernel's account, and is
-/// what it was when the server is told to stop, or reaches a limit. Needs permission; lateness of the
-/// host is in what is reported and allowed for.
+/// Goal: a thread of another process stays within its budget, by the kernel's account, and gets its
+/// scheduling back when the server is stopped or reaches a limit. Needs permission; the report
+/// includes the host's lateness, and the test allows for it.
 #[test]
 fn a_process_is_served_and_put_back() {
     for signal in ["-TERM", "-XCPU", "-ABRT"] {
@@ -220,7 +221,7 @@ fn is_served_until(signal: &str) {
             return;
         }
     };
-    // Nobody serves it a second time, or says so.
+    // A second server for the same thread is refused.
     let (code, _, second) = folder.run(&options);
     sleep(Duration::from_millis(800));
     let told = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -240,8 +241,8 @@ fn is_served_until(signal: &str) {
     assert!(ns("executed_ns") > 0 && ns("exhaustions") > 0, "{found:#}");
 }
 
-/// Goal: who does not read what is said keeps the manager from nothing: in time the thread is what it
-/// was. Method: standard error is a pipe that is full, so that the program waits for ever after.
+/// Goal: a reader that does not read cannot delay the manager: the thread's scheduling is restored
+/// in time. Method: standard error is a full pipe, so that the program waits for ever afterwards.
 #[test]
 fn a_manager_waits_for_nobody_who_reads() {
     let folder = Folder::new();
@@ -264,19 +265,19 @@ fn a_manager_waits_for_nobody_who_reads() {
     let options = [&options[..], &["3s"]].concat();
     let mut child = folder.command(&options).stdout(Stdio::null()).stderr(full).spawn().unwrap();
     until("it is served", || greedy.policy() != ORDINARY);
-    until("it is put back", || greedy.policy() == ORDINARY);
+    until("the thread is restored", || greedy.policy() == ORDINARY);
     until("the program ends", || {
         Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
         child.try_wait().unwrap().is_some()
     });
-    assert_eq!(child.wait().unwrap().signal(), Some(15), "it waits to be read");
+    assert_eq!(child.wait().unwrap().signal(), Some(15), "it waits for the reader");
     drop(kept);
 }
 
-/// A process that never rests.
+/// A process that never sleeps.
 struct Greedy(Child);
 
-/// Priority and policy of a process that nobody serves.
+/// The priority and policy of a process without a server.
 const ORDINARY: [&str; 2] = ["0", "0"];
 
 impl Greedy {
@@ -288,7 +289,7 @@ impl Greedy {
         self.0.id().to_string()
     }
 
-    /// Priority and policy are fields 40 and 41, and the state behind the name is the third.
+    /// Priority and policy are fields 40 and 41; the state, after the name, is field 3.
     fn policy(&self) -> Vec<String> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
         let fields = text.rsplit(") ").next().unwrap().split(' ').skip(40 - 3).take(2);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` and `run` through the binary, on a file beside the build output.
+//! Goal: `tidegate profile` and `run` work on a real disk. Method: the binary measures and runs on
+//! a file beside the build output.
 //!
-//! Where that folder has no direct I/O the tests say so and pass: they need a disk of
-//! some kind, not a particular one.
+//! If that folder has no direct I/O, the tests print the reason and pass: they need some disk, not
+//! a particular one.
 
 mod common;
 
@@ -25,7 +26,7 @@ outstanding = 8
 size = "64KiB"
 "#;
 
-/// Measures a new file of 8 MiB; false, with its reason, where that cannot be done.
+/// Measures a new file of 8 MiB; prints the reason and returns `false` if that is impossible.
 fn is_profiled(folder: &Folder) -> bool {
     let (code, _, stderr) = folder.run(&[
         "profile",
@@ -56,7 +57,7 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         return;
     }
     folder.file("w.toml", SHARED);
-    // So rarely that there is a bound however much the host added to what was measured.
+    // Released so rarely that a bound exists however much the host added to the measurement.
     folder.file("rare.toml", &SHARED.replace("50ms", "1h"));
     let (_, check) = folder.json(&["check", "rare.toml"]);
     assert!(check["tasks"][0]["bounds"]["tight_ns"].is_u64());
@@ -79,15 +80,15 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         assert!(
             policy["host_lateness"]["ns_max"].is_u64() && policy["device_time"]["ns_p50"].is_u64()
         );
-        // On a disk that a busy host made slow, nothing may be left for best effort.
+        // On a disk slowed by a busy host, nothing can be left for best effort.
         let is_served = policy["policy"] != "dqf" || policy["best_effort_fill"] != 0;
         assert_eq!(policy["best_effort"]["requests"] != 0, is_served, "{policy:#}");
     }
     assert!(run["policies"][2]["batches"].as_u64().unwrap() > 0);
 }
 
-/// A file's device says nothing of priority, so a bound that rests on it is not given, and that
-/// is said once; every request is served all the same.
+/// Goal: a drive file without priority times gives no bound that rests on priority, and one message
+/// says so; every request is served all the same.
 #[test]
 fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     let folder = Folder::new();
@@ -121,13 +122,13 @@ fn a_measurement_is_not_overwritten_and_can_be_added_to() {
         ["profile", "disk.img", "--size", "4KiB", "--depth", "2", "--samples", "5", "-o", "d.toml"];
     let (code, _, stderr) = folder.run(&arguments);
     assert_eq!(code, 2);
-    assert!(stderr.contains("nothing that exists is overwritten"), "{stderr}");
+    assert!(stderr.contains("existing files are never overwritten"), "{stderr}");
     assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), before);
     let (code, ..) = folder.run(&[&arguments[..], &["--add"]].concat());
     assert_eq!(code, 0);
     let after = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
     assert_eq!(after.matches("[[batch]]").count(), 2);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing half-written stays");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no partial file is left");
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn nothing_is_written_without_permission() {
     assert!(std::fs::read(folder.path().join("disk.img")).unwrap() != before, "it was not written");
 }
 
-/// Goal: Ctrl-C ends a run cleanly with the results so far.
+/// Goal: Ctrl-C ends a run cleanly with partial results.
 #[test]
 fn an_interrupted_run_tells_what_it_has() {
     let folder = Folder::new();
@@ -173,7 +174,7 @@ fn an_interrupted_run_tells_what_it_has() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // From this line on the signal finds its handler; a few periods later it finds jobs.
+    // From this line on the signal handler is installed; a few periods later jobs are running.
     let mut stderr = BufReader::new(run.stderr.take().unwrap()).lines();
     assert!(stderr.any(|line| line.unwrap().starts_with("running noop")));
     std::thread::sleep(Duration::from_millis(300));
@@ -181,7 +182,7 @@ fn an_interrupted_run_tells_what_it_has() {
     assert!(kill.success());
     let mut text = String::new();
     run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(run.wait().unwrap().code(), Some(1), "dqf was asked for and not run: {text}");
+    assert_eq!(run.wait().unwrap().code(), Some(1), "dqf was requested but not run: {text}");
     for part in ["noop: the results are those of the part before", "dqf: the run was interrupted"] {
         assert!(text.contains(part), "{part} in\n{text}");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` of a simulated drive that is told to stop: by a signal that comes twice, by a
-//! second one of a user who does not wait, and by its time limit.
+//! Goal: a stopped measurement keeps partial results. Method: `tidegate profile` of a simulated
+//! drive is stopped by a signal sent twice, by a second signal of an impatient user, and by its
+//! time limit.
 
 mod common;
 
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 const SIGTERM: i32 = 15;
 
-/// More samples than anybody waits for, at one depth.
+/// So many samples at one depth that the measurement outlasts the test.
 const LONG: [&str; 7] = [
     "profile",
     "fujitsu-max3036rc",
@@ -27,7 +28,7 @@ const LONG: [&str; 7] = [
     "d.toml",
 ];
 
-/// A measurement that has kept some rounds beside those that were there.
+/// Starts a measurement, and waits until it has kept some rounds in addition to earlier ones.
 fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let rounds = || {
         let text = std::fs::read_to_string(folder.path().join("d.toml.samples"));
@@ -44,14 +45,14 @@ fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) 
     (child, stderr)
 }
 
-/// Sends SIGTERM so many times in a row.
+/// Sends SIGTERM this many times in a row.
 fn stop(child: &Child, times: usize) {
     let kill = format!("kill -TERM {}; ", child.id()).repeat(times);
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
 }
 
-/// Goal: what `timeout` sends, twice the same in a row, ends a measurement with a drive file of
-/// what there is, and programs are told.
+/// Goal: two equal signals in a row, as `timeout` sends them, end a measurement with a drive file
+/// of partial results, and programs can tell.
 #[test]
 fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     let folder = Folder::new();
@@ -60,7 +61,7 @@ fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{said}");
-    for line in ["Stopping ", "stopped early: ", "d.toml.samples: go on with --resume"] {
+    for line in ["Stopping ", "stopped early: ", "d.toml.samples: continue with --resume"] {
         assert!(said.contains(line), "{line}: {said}");
     }
     let value: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
@@ -72,8 +73,8 @@ fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     assert_eq!(folder.json(&["check", "w.toml"]).0, 0);
 }
 
-/// Goal: who asks again later does not wait for the saving, and is told what is left. Method: the
-/// drive file is locked, so that saving takes seconds.
+/// Goal: a second signal after a pause skips the saving, and the message says what is left. Method:
+/// the drive file is locked, so that saving takes seconds.
 #[test]
 fn a_later_request_quits_at_once_and_names_the_samples() {
     let folder = Folder::new();
@@ -86,35 +87,35 @@ fn a_later_request_quits_at_once_and_names_the_samples() {
     let mut line = String::new();
     while !line.starts_with("Stopping") {
         line.clear();
-        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a word");
+        assert!(stderr.read_line(&mut line).unwrap() > 0, "it ended without a message");
     }
     sleep(Duration::from_millis(1100));
     stop(&child, 1);
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(SIGTERM), "{said}");
-    assert!(said.contains("d.toml.samples: go on with --resume"), "{said}");
+    assert!(said.contains("d.toml.samples: continue with --resume"), "{said}");
     drop(held);
     let again = ["--samples=5", "--resume"];
     let (code, _, stderr) = folder.run(&[&LONG[..4], &again, &LONG[5..]].concat());
-    assert_eq!(code, 0, "what was kept can be gone on with: {stderr}");
+    assert_eq!(code, 0, "the kept samples can be resumed: {stderr}");
 }
 
-/// Goal: what was measured before an interruption is not measured again, and the result is as
-/// large as if there had been none. Method: the first run is told to stop at once; the samples
-/// that the second has beside it are counted.
+/// Goal: resuming does not repeat measurements, and the result is as large as without the
+/// interruption. Method: the first run is stopped at once; the samples that the second run has
+/// beside it are counted.
 #[test]
 fn an_interrupted_profile_goes_on() {
     let folder = Folder::new();
     let profile = |more: &[&str]| folder.run(&[&LONG[..2], &["--depth=4"], more].concat());
     let only = ["--only=batch,single", "-o", "d.toml"];
     let stopped = [&only[..], &["--samples=400000", "--time-limit=500ms"]].concat();
-    // On a busy machine the time may be over before the first sample: that leaves nothing behind.
+    // On a busy machine the time can be over before the first sample; then nothing is left behind.
     let mut tries = (0..20).map(|_| profile(&stopped));
     let is_measured = |(_, _, stderr): &(i32, String, String)| !stderr.contains("allow more time");
     let (code, _, stderr) = tries.find(is_measured).expect("some time for it");
     assert_eq!(code, 0, "{stderr}");
-    assert!(stderr.contains("go on with --resume"), "{stderr}");
+    assert!(stderr.contains("continue with --resume"), "{stderr}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "d.toml and its samples");
     let rounds = count_of_batches(&folder);
     assert!(rounds > 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile` through the binary: nothing of the user's is lost, and no measurement.
+//! Goal: `tidegate profile` loses neither the user's files nor a measurement. Method: the binary is
+//! run with wrong outputs, kills and full outputs.
 //!
-//! What is refused before anything is measured needs no disk. The other tests say so and
-//! pass where the folder of the build output has no direct I/O.
+//! Refusals before measuring need no disk. The other tests print the reason and pass if the folder
+//! of the build output has no direct I/O.
 
 mod common;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 
 use common::Folder;
 
-/// Measures 8 MiB in no time.
+/// Options that measure 8 MiB quickly.
 const MEASURE: [&str; 10] = [
     "profile",
     "disk.img",
@@ -27,7 +28,7 @@ const MEASURE: [&str; 10] = [
     "--seed=1",
 ];
 
-/// With a new file of 8 MiB; false, with its reason, where that cannot be measured.
+/// Creates a new file of 8 MiB; prints the reason and returns `false` if it cannot be measured.
 fn is_measurable(folder: &Folder) -> bool {
     let (code, _, stderr) = folder.run(&[&MEASURE[..], &["--create", "8MiB"]].concat());
     if code != 0 {
@@ -48,7 +49,7 @@ fn names(folder: &Folder) -> Vec<String> {
     names
 }
 
-/// Other outputs that cannot be are in `screens`; what this one is refused with is the system's.
+/// `screens` has the other impossible outputs; this one's message comes from the system.
 #[test]
 fn an_output_in_a_folder_of_the_system_is_refused() {
     let folder = Folder::new();
@@ -74,7 +75,7 @@ fn the_target_is_no_output_and_neighbours_are_left_alone() {
     assert_eq!(names(&folder), ["d.toml", "d.toml.partial", "disk.img"]);
 }
 
-/// A profile to `d.toml` that takes as long as it may, as soon as it has kept some rounds.
+/// Starts a profile into `d.toml` without a time limit, and waits until it has kept some rounds.
 fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = folder
         .command(&[&MEASURE[..7], &["--samples", "4000000", "-o", "d.toml"]].concat())
@@ -91,9 +92,9 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     (child, stderr)
 }
 
-/// Goal: what the drive file says of the host is said of the run that measured, not of the one that
-/// ended it. Method: a run is killed, and its record changed to another date and a host without
-/// real-time scheduling beside other load; the next run measures nothing more.
+/// Goal: the drive file's facts about the host are those of the run that measured, not of the one
+/// that finished. Method: a run is killed, and its record changed to another date and a host
+/// without real-time scheduling beside other load; the next run measures nothing more.
 #[test]
 fn the_host_of_a_killed_run_is_that_of_the_file() {
     let folder = Folder::new();
@@ -147,7 +148,7 @@ fn samples_that_another_process_writes_are_refused() {
     assert!(code == 2 && stderr.contains("another process measures into it now"), "{stderr}");
 }
 
-/// Goal: a measurement that cannot be put in place is printed, and nothing else with it.
+/// Goal: a measurement that cannot be written is printed, and nothing else with it.
 #[test]
 fn a_finished_measurement_is_never_lost() {
     let folder = Folder::new();
@@ -156,7 +157,8 @@ fn a_finished_measurement_is_never_lost() {
     }
     let (mut child, mut stderr) = measuring(&folder);
     folder.file("d.toml", "precious");
-    // It measures until it is told to stop: the file is there first, however slow this process is.
+    // It measures until it is stopped, so the other file exists first, however slow this process
+    // is.
     let kill = Command::new("kill").arg(child.id().to_string()).status().unwrap();
     assert!(kill.success());
     let [mut table, mut said] = [String::new(), String::new()];
@@ -164,7 +166,7 @@ fn a_finished_measurement_is_never_lost() {
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
     assert!(said.contains("printed to standard output"), "{said}");
-    assert!(said.contains("came up during the measurement"), "{said}");
+    assert!(said.contains("appeared during the measurement"), "{said}");
     assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), "precious");
     folder.file("printed.toml", &table);
     folder.file("w.toml", "drive = \"printed.toml\"\n[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n");
@@ -194,13 +196,13 @@ fn a_table_of_another_device_is_not_added() {
     assert_eq!(code, 0, "{stderr}");
     let both = std::fs::read_to_string(&path).unwrap();
     assert!(both.contains("; reads of 64KiB measured again (20 samples of each), 2"), "{both}");
-    // The host's facts are kept once; what a busy host makes it say may differ.
+    // The host's facts are kept once; a busy host's remarks can differ.
     let kernels = |file: &str| file.matches("\"kernel ").count();
     assert_eq!((kernels(&own), kernels(&both)), (1, 1), "{both}");
 }
 
-/// Goal: a slip in one option does not leave a file that makes the corrected command fail. Method: a
-/// depth that only the target decides, and it has no room for it.
+/// Goal: a mistake in one option does not leave a file that makes the corrected command fail.
+/// Method: a depth that only the target limits, and that has no room on it.
 #[test]
 fn a_refused_profile_leaves_no_file_of_its_own() {
     let folder = Folder::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is added to a drive file, through the program: nothing that was seen of a device is
-//! forgotten, and no contract is stretched beyond what was measured. Simulated drives, no disk.
+//! Goal: adding to a drive file forgets no observation, and extends no contract beyond the
+//! measurements. Method: simulated drives through the program, no disk.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn read(folder: &Folder) -> DriveFile {
     DriveFile::parse(&text).unwrap()
 }
 
-/// Measures `drive` into `d.drive.toml`; what is said on standard error.
+/// Measures `drive` into `d.drive.toml`; returns standard error.
 fn profile(folder: &Folder, drive: &str, more: &str) -> String {
     let more: Vec<&str> = more.split(' ').collect();
     let arguments = [&["profile", drive, "-o", "d.drive.toml"], &more[..]].concat();
@@ -21,8 +21,8 @@ fn profile(folder: &Folder, drive: &str, more: &str) -> String {
     stderr
 }
 
-/// Goal: a starvation that was measured with two requests on the drive lets no third on it. Method:
-/// a drive of 20, batches and drains measured at 20 beside it.
+/// Goal: a starvation that was measured with two requests on the drive admits no third. Method: a
+/// drive of 20, with batches and drains measured at 20 in addition.
 #[test]
 fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     let folder = Folder::new();
@@ -44,7 +44,7 @@ fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     assert_eq!(code, 0, "{value:#}");
 }
 
-/// Goal: few samples added to many make no device faster. Method: the same disk with other seeds.
+/// Goal: adding few samples to many makes no device faster. Method: the same disk with other seeds.
 #[test]
 fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
     let folder = Folder::new();
@@ -52,7 +52,10 @@ fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
     let before = read(&folder);
     let more = "--depth 3 --only batch,drain --samples 3 --seed 9 --add";
     let said = profile(&folder, "ibm-40k1044", more);
-    assert!(said.contains("drains of reads of 128KiB: ") && said.contains("stay"), "{said}");
+    assert!(
+        said.contains("drains of reads of 128KiB: ") && said.contains("keep the earlier"),
+        "{said}"
+    );
     let after = read(&folder);
     for (before, after) in [(&before.batch, &after.batch), (&before.drain, &after.drain)] {
         assert_eq!((after[0].samples, after[0].ns_max.len()), (Some(60), 6));
@@ -65,7 +68,7 @@ fn a_table_measured_again_with_fewer_samples_keeps_its_longest_times() {
     assert!(how.contains("reads of 128KiB measured again (3 samples of each)"), "{how}");
 }
 
-/// Goal: drains that refute the table are in it, whenever they were measured.
+/// Goal: drains that refute the table are included, whenever they were measured.
 #[test]
 fn adversaries_raise_the_drains_of_an_earlier_measurement() {
     let folder = Folder::new();
@@ -82,8 +85,8 @@ fn adversaries_raise_the_drains_of_an_earlier_measurement() {
     assert!(code == 0 && stderr.contains("no [[drain]] of reads of 1MiB"), "{stderr}");
 }
 
-/// Goal: what is added last is covered like what was there first. Method: costs of 8 KiB from two
-/// samples, then of 4 KiB, which are charged as those, from many.
+/// Goal: later additions are covered like earlier measurements. Method: costs of 8 KiB from two
+/// samples, then of 4 KiB, which are charged as 8 KiB, from many samples.
 #[test]
 fn costs_cover_smaller_requests_that_are_added() {
     let folder = Folder::new();
@@ -99,7 +102,7 @@ fn costs_cover_smaller_requests_that_are_added() {
     }
 }
 
-/// Goal: a starvation that was seen is not forgotten for a shorter one.
+/// Goal: a shorter starvation does not replace a longer one.
 #[test]
 fn starvation_that_is_added_does_not_fall() {
     let folder = Folder::new();
@@ -110,8 +113,8 @@ fn starvation_that_is_added_does_not_fall() {
     assert!(before.is_some() && read(&folder).starvation_max >= before);
 }
 
-/// Goal: the last column of drains is drain(q) of the file. Method: drains after requests far apart,
-/// which raise it above those from random places.
+/// Goal: the last column of drains is drain(q) of the file. Method: drains after requests far
+/// apart, which raise it above those from random positions.
 #[test]
 fn drains_are_shown_as_the_file_has_them() {
     let folder = Folder::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile --json`: one object that says what the drive file says, where that is, and what
-//! to think of it.
+//! Goal: `tidegate profile --json` prints one object with the drive file's contents, its path, and
+//! the findings. Method: simulated drives; the object is compared with the file.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn kinds(value: &Value) -> Vec<&str> {
     warnings.iter().map(|it| it["kind"].as_str().unwrap()).collect()
 }
 
-/// Goal: times are those of the drive file, with their units, and both are where the object says.
+/// Goal: times equal those of the drive file, with their units, and the object says where both are.
 #[test]
 fn one_object_has_what_the_drive_file_has() {
     let folder = Folder::new();
@@ -45,7 +45,7 @@ fn one_object_has_what_the_drive_file_has() {
     assert_eq!(kinds(&value), ["skipped", "few_samples"]);
 }
 
-/// Goal: without --output nothing is lost: the object carries the drive file.
+/// Goal: without --output nothing is lost: the object contains the drive file.
 #[test]
 fn what_is_not_written_is_in_the_object() {
     let folder = Folder::new();
@@ -70,8 +70,8 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     assert!(kinds(&value).contains(&"added_costs"), "{value:#}");
 }
 
-/// Goal: what the object says of the drive as a whole is what the drive file says, also where that
-/// has more than was measured.
+/// Goal: the object's facts about the whole drive equal the drive file's, even if that holds
+/// earlier measurements.
 #[test]
 fn depth_identity_and_starvation_are_those_of_the_file() {
     let folder = Folder::new();
@@ -93,7 +93,7 @@ fn depth_identity_and_starvation_are_those_of_the_file() {
     assert_eq!(value["has_mechanics"], true, "the printed file has it");
 }
 
-/// Goal: no measurement is lost to a full standard output: the object stands on standard error.
+/// Goal: no measurement is lost to a full standard output: the object is printed to standard error.
 #[test]
 fn what_standard_output_does_not_take_is_not_lost() {
     let folder = Folder::new();
@@ -111,5 +111,5 @@ fn what_standard_output_does_not_take_is_not_lost() {
     let (code, stderr) = to_full(&["--json", "-o", "d.toml"]);
     assert!(code == Some(3) && stderr.contains("cannot write to standard output"), "{stderr}");
     assert_eq!(folder.run(&["drive", "show", "d.toml"]).0, 0, "it is written");
-    assert!(!folder.path().join("d.toml.samples").exists(), "and its samples are needed no more");
+    assert!(!folder.path().join("d.toml.samples").exists(), "its samples are no longer needed");
 }

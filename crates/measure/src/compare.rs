@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares two drive files, figure by figure.
 //!
-//! A figure has moved when it changed by more than the tolerance and by more than its sampling
-//! error explains ([`sampling`]); where nothing is known of that error, the tolerance alone
-//! decides. Maxima grow with the number of samples and decide nothing; but one thing they say
-//! for sure: where the second profile holds a time above the first one's table, that table is
-//! refuted for the device of the second.
+//! A figure has changed if it differs by more than the tolerance and by more than its sampling
+//! error explains ([`sampling`]); if the error is unknown, the tolerance alone decides. Maxima grow
+//! with the number of samples and decide nothing, with one exception: if the second profile holds a
+//! time above the first one's table, that table is refuted for the second profile's device.
 
 mod figures;
 mod sampling;
@@ -18,24 +17,24 @@ use figures::Figures;
 pub use figures::Unit;
 use sampling::{Chance, Figure, Sampling};
 
-/// A change in parts per million of what was.
+/// A change in parts per million of the first value.
 pub type ChangePpm = i64;
 
 /// One figure of a table, in both profiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Of how many requests, over how many cylinders; 1 where there is only one figure.
+    /// The entry of the figure: a number of requests or of cylinders; 1 for a single figure.
     pub entry: u32,
     /// The figure in the first profile.
     pub first: u64,
     /// The figure in the second profile.
     pub second: u64,
-    /// Sampling explains that they differ.
+    /// Whether sampling explains the difference.
     pub is_chance: bool,
 }
 
 impl Pair {
-    /// By how much the second is larger.
+    /// Returns by how much the second figure is larger, relative to the first.
     pub fn change_ppm(&self) -> ChangePpm {
         let difference = i128::from(self.second) - i128::from(self.first);
         let ppm = difference * 1_000_000 / i128::from(self.first.max(1));
@@ -47,30 +46,32 @@ impl Pair {
     }
 }
 
-/// What one table says in both profiles.
+/// The figures of one table in both profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// `batch of reads of 128KiB`.
+    /// The table's name, for example `batch of reads of 128KiB`.
     pub name: String,
-    /// What its figures count.
+    /// The unit of its figures.
     pub unit: Unit,
-    /// How many figures both have.
+    /// The number of entries that both profiles have.
     pub entries: usize,
-    /// The median that changed most; of those that chance does not explain, if there are any.
+    /// The median that changed most; preferably one that chance does not explain.
     pub median: Option<Pair>,
-    /// The same of the 99 % quantiles; of rates the slowest stretch, of limits the longest.
+    /// The same for the 99 % quantiles; for rates the slowest stretch, for limits the longest time.
     pub tail: Option<Pair>,
-    /// The longest time that lies furthest above the first table.
+    /// The longest time that exceeds the first table most.
     pub exceeded: Option<Pair>,
 }
 
 impl Row {
-    /// Whether a median or a tail changed by more than `tolerance_ppm` and than chance explains.
+    /// Returns whether a median or a tail changed by more than `tolerance_ppm` and by more than
+    /// chance explains.
     pub fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.decisive().any(|pair| !pair.is_chance && pair.is_beyond(tolerance_ppm))
     }
 
-    /// Whether one changed by more than `tolerance_ppm`, and chance explains all of it.
+    /// Returns whether one changed by more than `tolerance_ppm`, and chance explains every such
+    /// change.
     pub fn is_unsure(&self, tolerance_ppm: u32) -> bool {
         let is_beyond = self.decisive().any(|pair| pair.is_beyond(tolerance_ppm));
         is_beyond && !self.has_moved(tolerance_ppm)
@@ -81,21 +82,21 @@ impl Row {
     }
 }
 
-/// Two profiles beside each other.
+/// The comparison of two profiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
-    /// What, first, second: facts about the devices that are not the same.
+    /// The facts about the devices that differ: name, first, second.
     pub facts: Vec<(String, String, String)>,
-    /// What both measured, and what both are made of.
+    /// The tables and the structure that both have.
     pub rows: Vec<Row>,
-    /// What only the first has.
+    /// The tables that only the first has.
     pub only_first: Vec<String>,
-    /// What only the second has.
+    /// The tables that only the second has.
     pub only_second: Vec<String>,
 }
 
 impl Comparison {
-    /// Of all that both files have.
+    /// Compares everything that both files have.
     pub fn of(first: &DriveFile, second: &DriveFile) -> Self {
         let [a, b] = all_figures(first, second);
         let is_in = |list: &[Figures], name: &str| list.iter().any(|it| it.name == name);
@@ -115,7 +116,7 @@ impl Comparison {
         }
     }
 
-    /// Whether anything moved.
+    /// Returns whether anything changed.
     pub fn has_moved(&self, tolerance_ppm: u32) -> bool {
         self.rows.iter().any(|row| row.has_moved(tolerance_ppm))
     }
@@ -130,7 +131,7 @@ fn all_figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
 }
 
 impl Figures {
-    /// How many medians and tails of both were drawn from samples.
+    /// Returns how many medians and tails of both were drawn from samples.
     fn sampled_beside(&self, other: &Self) -> usize {
         let is_common = |&&entry: &&u32| other.index(entry).is_some();
         let is_sampled = !self.sampling.is_empty() && !other.sampling.is_empty();
@@ -157,7 +158,7 @@ impl Figures {
         }
     }
 
-    /// One figure of each entry that both have.
+    /// Returns one figure of each entry that both have.
     fn pairs(
         &self,
         other: &Self,
@@ -178,7 +179,7 @@ impl Figures {
     }
 }
 
-/// What the files say of their devices that is not the same.
+/// Returns the facts that differ in the two files' descriptions of their devices.
 fn facts(first: &DriveFile, second: &DriveFile) -> Vec<(String, String, String)> {
     let text = |of: fn(&Identity) -> &Option<String>| {
         [first, second]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Adds a measured table to a drive file that exists.
+//! Adds measured tables to an existing drive file.
 //!
-//! A drive file is about one device: a table of another one is refused. What the file says
-//! of its origin stays, and what is added says its own. What was seen is not forgotten: of tables
-//! of the same kind the longest times stay.
+//! A drive file describes one device: tables of another device are refused. The file's origin is
+//! kept, and the added tables state their own. Observations are never forgotten: of two tables of
+//! the same kind, the longer times are kept.
 
 mod costs;
 mod starvation;
@@ -15,10 +15,10 @@ use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
-/// Refuses to add what is measured on `measured` to a file about `existing`.
+/// Refuses to add measurements of `measured` to a file about `existing`.
 ///
 /// # Errors
-/// The file is about another device.
+/// If the file describes another device.
 pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), OtherDevice> {
     let facts = [
         ("model", &existing.model, &measured.model),
@@ -34,19 +34,19 @@ pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), Othe
     }
 }
 
-/// The first fact by which the device of a file differs from the measured one.
+/// The first fact that differs between the file's device and the measured one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "is about another device: its {fact} is {}, here it is {}",
+    "describes another device: its {fact} is {}, but this device's is {}",
     OtherDevice::said(.known.as_deref()),
     OtherDevice::said(.here.as_deref())
 )]
 pub struct OtherDevice {
     /// The key under `[identity]`.
     pub fact: &'static str,
-    /// What the file says; none where it says nothing.
+    /// The file's value; `None` if it has none.
     pub known: Option<String>,
-    /// What the measured device says.
+    /// The measured device's value.
     pub here: Option<String>,
 }
 
@@ -56,8 +56,8 @@ impl OtherDevice {
     }
 }
 
-/// `existing` with what was `measured`, drains from these `starts` among it; and what is to be said
-/// of what became of both.
+/// Merges `measured` into `existing`, including drains from these `starts`. Also returns remarks
+/// about the result.
 pub fn with_tables_of(
     existing: &DriveFile,
     measured: &DriveFile,
@@ -121,7 +121,7 @@ pub fn with_tables_of(
     }
     if let Some(flush) = measured.flush_max {
         added.push("flush".to_owned());
-        // Of whatever writes, a flush may follow them: the greatest holds.
+        // A flush can follow every kind of write, so the longest flush is kept.
         file.flush_max = file.flush_max.max(Some(flush));
     }
     said.extend(starvation::add(&mut file, measured));
@@ -137,8 +137,9 @@ pub fn with_tables_of(
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// A new file of what was `measured`, its drains raised to those from `starts`: they may come from
-/// the file of a simulated drive; and what is to be said where it has none.
+/// Returns a new file of the `measured` tables, with drains raised to those from `starts`; these
+/// can come from the file of a simulated drive. Also returns a remark if there is no table to
+/// raise.
 pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile, Option<String>) {
     let mut file = measured.clone();
     let raised = tables::raise_drains(&mut file.drain, starts);
@@ -146,8 +147,8 @@ pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
-/// Returns the simulated drive `file` with the tables that were `measured` in place of its own of
-/// the same section.
+/// Returns the simulated drive `file` with the `measured` tables in place of its tables of the same
+/// section.
 pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
@@ -163,7 +164,7 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
         priority: or(measured.priority, file.priority),
         single: measured.single,
         throughput: measured.throughput,
-        // Costs are of the batches that they were fitted to.
+        // Costs belong to the batches that they were fitted to.
         mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
         cost: if measured.batch.is_empty() { file.cost } else { measured.cost },
         fit: joined(file.fit, measured.fit),
@@ -179,7 +180,7 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     }
 }
 
-/// What was fitted before and now, table by table; what is in both is as it is now.
+/// Returns the earlier and the new fits, table by table; the new one wins if both exist.
 fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::Table> {
     let (Some(mut known), Some(new)) = (known.clone(), new.clone()) else { return new.or(known) };
     for (name, value) in new {
@@ -191,7 +192,7 @@ fn joined(known: Option<toml::Table>, new: Option<toml::Table>) -> Option<toml::
     Some(known)
 }
 
-/// `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
+/// Formats an addition, for example `writes of 128KiB, 2026-05-04T03:02:01Z: tidegate profile ..`.
 fn how_of(added: &[String], measured: &Identity) -> String {
     format!(
         "{}, {}: {}",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file that a measurement will make: what can be refused is refused before, nothing that exists
-//! is replaced, and a reader sees the whole file or none.
+//! A file that a measurement will create: errors are reported before measuring, existing files are
+//! never replaced, and a reader sees the whole file or none.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// A place for a new file, found usable.
+/// The path of a new file, checked to be usable.
 #[derive(Debug)]
 pub struct NewFile {
     named: PathBuf,
@@ -17,48 +17,48 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Checks that there is nothing, and that something can be there.
+    /// Checks that no file exists at the path, and that one can be created.
     ///
     /// # Errors
-    /// When something is there, or nothing can be.
+    /// If a file exists there, or none can be created.
     pub fn prepare(named: &Path) -> Result<Self, FileFault> {
         let path = real_path_of_new(named)?;
-        // Made and removed again: a process that is killed leaves nothing behind.
+        // Created and removed again, so that a killed process leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
         Ok(Self { named: named.to_owned(), path })
     }
 
-    /// Whether both are one file.
+    /// Returns whether both are the same file.
     pub fn is_same(&self, other: &Self) -> bool {
         self.path == other.path
     }
 
-    /// How the user calls it.
+    /// Returns the name that the user gave.
     pub fn name(&self) -> String {
         self.named.display().to_string()
     }
 
-    /// Puts the text in place, unless something came up there meanwhile.
+    /// Writes the text, unless a file appeared at the path meanwhile.
     ///
     /// # Errors
-    /// When something did, or the file cannot be written.
+    /// If a file appeared there, or the file cannot be written.
     pub fn write(&self, text: &str) -> Result<(), FileFault> {
         let file = self.filled(text).map_err(|error| unwritable(&self.named, error))?;
         put(file, &self.named, &self.path)
     }
 
-    /// Puts the text in place of what was put there before: for a file that grows.
+    /// Replaces the text written before: for a file that grows.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn rewrite(&self, text: &str) -> io::Result<()> {
         self.filled(text)?.persist(&self.path).map(|_| ()).map_err(|error| error.error)
     }
 
-    /// Removes what was put there.
+    /// Removes the written file.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// If it cannot be removed.
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
@@ -71,16 +71,16 @@ impl NewFile {
     }
 }
 
-/// Why a file cannot be made.
+/// The reason why a file cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
-    /// Something is there.
-    #[error("{} exists, and nothing that exists is overwritten", path.display())]
+    /// A file exists there.
+    #[error("{} exists; existing files are never overwritten", path.display())]
     Exists {
         /// The file as it was named.
         path: PathBuf,
     },
-    /// A directory.
+    /// The path is a directory.
     #[error("{} is a directory", path.display())]
     Folder {
         /// The file as it was named.
@@ -91,11 +91,11 @@ pub enum FileFault {
     Unwritable {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// Another process made it.
-    #[error("{} came up during the measurement", path.display())]
+    /// Another process created the file.
+    #[error("{} appeared during the measurement", path.display())]
     CameUp {
         /// The file as it was named.
         path: PathBuf,
@@ -107,14 +107,14 @@ impl FileFault {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Exists { .. } => "name a new file",
-            Self::Folder { .. } => "name a file in it",
-            Self::Unwritable { .. } => "name a file in a folder that exists and may be written",
-            Self::CameUp { .. } => "it was left as it is",
+            Self::Folder { .. } => "name a file in that directory",
+            Self::Unwritable { .. } => "name a file in an existing, writable folder",
+            Self::CameUp { .. } => "the other file was left unchanged",
         }
     }
 }
 
-/// Gives a temporary file its name, never over another.
+/// Renames a temporary file to its final name, never over an existing file.
 pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), FileFault> {
     match file.persist_noclobber(path) {
         Ok(_) => Ok(()),
@@ -125,16 +125,16 @@ pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), 
     }
 }
 
-/// A temporary file beside what it will be.
+/// Creates a temporary file beside its final name.
 pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".tidegate-")
-        // As any new file has them: temporary files are private otherwise.
+        // The permissions of any new file; temporary files are private otherwise.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)
 }
 
-/// The path itself of a file that does not exist, in a folder that does.
+/// Returns the real path of a file that does not exist, in a folder that does.
 pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => return Err(is_folder(path)),

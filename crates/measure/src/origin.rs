@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether the times of a drive file are of a device or of what stands for it.
+//! The origin of a drive file's times: a device or a simulation.
 //!
-//! A file that was measured on a device bounds that device. Simulated times, even of a drive that
-//! was made from that file, bound nothing of it: both never stand in one file under one name.
+//! A file that was measured on a device bounds that device. Simulated times bound nothing of the
+//! device, even if the simulated drive was made from its file: the two are never put into one file.
 
 use tidegate_model::drive_file::Identity;
 
-/// How `where` begins in a file of simulated times that were made from a measured one.
+/// The beginning of `where` in a file of simulated times that were made from a measured file.
 const SIMULATED: &str = "simulated from what was measured on ";
 
-/// How the host line begins that every measurement of a device leaves.
+/// The beginning of the host line that every measurement of a device writes.
 const KERNEL: &str = "kernel ";
 
-/// Where the times of a file come from.
+/// The origin of a file's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// A device.
     Device,
-    /// A simulated drive that was made from the file of a device.
+    /// A simulated drive that was made from a device's file.
     Simulation,
-    /// Figures that were published or chosen, and what was simulated from these.
+    /// Published or chosen figures, or a simulation of these.
     Other,
 }
 
 impl Origin {
-    /// Of the file that this identity is of.
+    /// Returns the origin of the file with this identity.
     pub fn of(identity: &Identity) -> Self {
         let is_simulated = identity.place.as_ref().is_some_and(|it| it.starts_with(SIMULATED));
-        // Where runs had different kernels each line names its run.
+        // If the runs had different kernels, each line names its run.
         let is_kernel = |line: &String| line.split(": ").any(|part| part.starts_with(KERNEL));
         let has_host = identity.host.iter().any(is_kernel);
         match identity.when {
@@ -40,7 +40,7 @@ impl Origin {
     /// Refuses to put times of this origin into the file about `existing`.
     ///
     /// # Errors
-    /// Times of a device and simulated times never stand in one file.
+    /// If one is measured on a device and the other simulated.
     pub fn check(self, existing: &Identity) -> Result<(), MixedOrigins> {
         match (self, Self::of(existing)) {
             (Self::Simulation | Self::Other, Self::Device) => Err(MixedOrigins::IntoMeasured),
@@ -50,18 +50,18 @@ impl Origin {
     }
 }
 
-/// Times of two origins that would come into one file.
+/// Times of two origins for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MixedOrigins {
-    /// Simulated times, into the file of a device.
-    #[error("was measured on a device: simulated times are not added to it")]
+    /// Simulated times, for a device's file.
+    #[error("was measured on a device; simulated times cannot be added")]
     IntoMeasured,
-    /// Times of a device, into a file of simulated times.
-    #[error("has simulated times: times of a device are not added to it")]
+    /// Times of a device, for a file of simulated times.
+    #[error("has simulated times; times measured on a device cannot be added")]
     IntoSimulated,
 }
 
-/// The identity of a file of simulated times that were made from a file of `target`.
+/// Returns the identity of a file of simulated times that were made from a file of `target`.
 pub fn simulated(target: Identity) -> Identity {
     if Origin::of(&target) != Origin::Device {
         return target;
@@ -89,7 +89,7 @@ mod tests {
         let host = vec!["run of 2026-05-04T03:02:01Z: kernel 6.12".to_owned()];
         assert_eq!(Origin::of(&Identity { host, ..measured() }), Origin::Device);
         let published = Identity { place: Some("published: ..".to_owned()), ..Identity::default() };
-        assert_eq!(simulated(simulation.clone()), simulation, "it is said once");
+        assert_eq!(simulated(simulation.clone()), simulation, "the text appears once");
         assert_eq!(simulated(published.clone()), published);
         for (origin, existing, is_right) in [
             (Origin::Device, &device, true),

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where a measured drive file goes.
+//! The destination of a measured drive file.
 //!
-//! All that can be refused is refused before hours of measurement; nothing that exists is
-//! replaced without being asked for; a reader sees the old file or the new one.
-//!
+//! Errors are reported before hours of measurement; existing files are replaced only on request; a
+//! reader sees the old file or the new one.
 //! ```text
 //!   prepare --> the target itself ........................ refused
 //!           --> exists --> without --add ................. refused
-//!           |          --> --add: no drive file .......... refused
-//!           --> exists --> --resume: its other tables stay
+//!           |          --> --add: not a drive file ....... refused
+//!           --> exists --> --resume: its other tables are kept
 //!           --> missing --> --add ........................ refused
-//!           --> folder missing, or cannot be written ..... refused
-//!   publish --> new: never over a file that came up meanwhile
-//!           --> --add: to what the file holds by then, one process after the other
+//!           --> folder missing, or not writable .......... refused
+//!   publish --> new: never over a file that appeared meanwhile
+//!           --> --add: to the file's contents by then, one process after the other
 //! ```
 
 mod fault;
@@ -36,40 +35,40 @@ use crate::start::StartTimes;
 
 pub use fault::OutputFault;
 
-/// How often a file that another process is adding to is tried again.
+/// The number of tries to lock a file that another process is extending.
 const LOCK_TRIES: u32 = 500;
-/// How long between two tries.
+/// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// A place for a drive file, found usable.
+/// The path of a drive file, checked to be usable.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// As it was named.
+    /// The path as the user named it.
     named: PathBuf,
     /// The folder, without symbolic links.
     folder: PathBuf,
     /// The file itself, without symbolic links.
     path: PathBuf,
-    /// What stands there and is added to.
+    /// The existing drive file to extend.
     existing: Option<Identity>,
 }
 
-/// What may stand there.
+/// The file that can exist at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing.
+    /// No file.
     Nothing,
-    /// A drive file to add to.
+    /// A drive file to extend.
     DriveFile,
-    /// The drive file of a measurement that was interrupted, or nothing.
+    /// The drive file of an interrupted measurement, or no file.
     Interrupted,
 }
 
 impl OutputFile {
-    /// Checks that a drive file can go to `path`; `target` is what will be measured.
+    /// Checks that a drive file can be written to `path`; `target` is the object to measure.
     ///
     /// # Errors
-    /// When it cannot.
+    /// If it cannot.
     pub fn prepare(path: &Path, expected: Expected, target: &Path) -> Result<Self, OutputFault> {
         let is_there = expected == Expected::Interrupted && path.exists();
         let add = expected == Expected::DriveFile || is_there;
@@ -79,7 +78,7 @@ impl OutputFile {
         let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
         let folder = folder_of(&real).to_owned();
         let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
-        // Made and removed again: a process that is killed leaves nothing behind.
+        // Created and removed again, so that a killed process leaves nothing behind.
         output.temporary().map_err(|error| unwritable(path, error))?;
         if add {
             let (_held, existing) = output.lock_existing()?;
@@ -88,19 +87,19 @@ impl OutputFile {
         Ok(output)
     }
 
-    /// Refuses to add to a file about another device than `measured`.
+    /// Refuses to extend a file about another device than `measured`.
     ///
     /// # Errors
-    /// When the file is about another device.
+    /// If the file describes another device.
     pub fn check_device(&self, measured: &Identity) -> Result<(), OutputFault> {
         let Some(known) = &self.existing else { return Ok(()) };
         self.about_same_device(known, measured)
     }
 
-    /// Refuses to add times of that origin to a file of another.
+    /// Refuses to add times of that origin to a file of another origin.
     ///
     /// # Errors
-    /// When the file has times of another origin.
+    /// If the file has times of another origin.
     pub fn check_origin(&self, measured: Origin) -> Result<(), OutputFault> {
         let Some(known) = &self.existing else { return Ok(()) };
         measured
@@ -108,26 +107,26 @@ impl OutputFile {
             .map_err(|error| OutputFault::Origin { path: self.named.clone(), error })
     }
 
-    /// Whether something stands there that is added to.
+    /// Returns whether an existing file is extended.
     pub fn is_added_to(&self) -> bool {
         self.existing.is_some()
     }
 
-    /// How the user calls it.
+    /// Returns the name that the user gave.
     pub fn name(&self) -> String {
         self.named.display().to_string()
     }
 
-    /// What stands there now; none where it cannot be read.
+    /// Reads the file as it is now; `None` if it cannot be read.
     pub fn read(&self) -> Option<DriveFile> {
         DriveFile::parse(&text_file::read(&self.path).ok()?).ok()
     }
 
-    /// Puts the measured tables in place; drains from `starts` raise those that stand there. Gives
-    /// what is to be said of the file as it is now.
+    /// Writes the measured tables; drains from `starts` raise the file's drains. Returns a remark
+    /// about the written file.
     ///
     /// # Errors
-    /// When the file cannot be put in place.
+    /// If the file cannot be written.
     pub fn publish(
         &self,
         measured: &DriveFile,
@@ -156,7 +155,7 @@ impl OutputFile {
         measured: &DriveFile,
         starts: &[StartTimes],
     ) -> Result<Option<String>, OutputFault> {
-        // Read again: somebody may have added to it, and the file as it was is not the file.
+        // Read again: another process can have extended it since.
         let (held, existing) = self.lock_existing()?;
         self.about_same_device(&existing.identity, &measured.identity)?;
         let replace = || {
@@ -169,7 +168,7 @@ impl OutputFile {
         replace().map_err(|error: io::Error| unwritable(&self.named, error).into())
     }
 
-    /// A temporary file in the same folder with this text, on the medium.
+    /// Creates a temporary file in the same folder with this text, and syncs it to the medium.
     fn filled(&self, file: &DriveFile) -> io::Result<NamedTempFile> {
         let mut temporary = self.temporary()?;
         temporary.write_all(file.to_toml().as_bytes())?;
@@ -181,7 +180,7 @@ impl OutputFile {
         new_file::temporary_in(&self.folder)
     }
 
-    /// The drive file that stands there, locked against other processes that add to it.
+    /// Reads the existing drive file, locked against other processes that extend it.
     fn lock_existing(&self) -> Result<(File, DriveFile), OutputFault> {
         let held = lock(&self.path).map_err(|error| unwritable(&self.named, error))?;
         let text = text_file::read_open(&held)
@@ -193,15 +192,15 @@ impl OutputFile {
     }
 }
 
-/// The path itself of a file that is added to.
+/// Returns the real path of a file to extend.
 fn real_path_of_existing(path: &Path) -> Result<PathBuf, OutputFault> {
     let real = fs::canonicalize(path)
         .map_err(|error| OutputFault::Missing { path: path.to_owned(), error })?;
-    // Before it is opened: opening a pipe waits, opening a device may do anything.
+    // Checked before opening: opening a pipe waits, and opening a device can have side effects.
     if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile { path: path.to_owned() }) }
 }
 
-/// Whether two names stand for one file, or will once it is made.
+/// Returns whether two names denote the same file, or will once it is created.
 fn is_same_file(path: &Path, target: &Path) -> bool {
     if let (Ok(found), Ok(target)) = (fs::metadata(path), fs::metadata(target)) {
         return identity(&found) == identity(&target);
@@ -214,8 +213,8 @@ fn identity(file: &Metadata) -> (u64, u64) {
     (file.dev(), file.ino())
 }
 
-/// Opens and locks the file that stands at `path` now. Who adds replaces the file, so the
-/// one that was opened may be another by the time that the lock is granted.
+/// Opens and locks the file that is at `path` now. Extending replaces the file, so the opened file
+/// can be an old one by the time that the lock is granted.
 fn lock(path: &Path) -> io::Result<File> {
     for _ in 0..LOCK_TRIES {
         let file = OpenOptions::new().read(true).write(true).open(path)?;

@@ -2,13 +2,13 @@
 //! The journal of a measurement, beside its drive file: `disk.drive.toml.samples`.
 //!
 //! ```text
-//!   new --> measured to the end, drive file in place --> removed, unless it is to be kept
+//!   new --> measured completely, drive file written --> removed, unless it must be kept
 //!    |
 //!    v
-//!   interrupted, killed, the device or the disk failed: it stays
+//!   interrupted, killed, the device or the disk failed: kept
 //!    |
 //!    v --resume
-//!   goes on, and stays in any case: it may have been kept on purpose
+//!   resumed, and kept in any case: it can have been kept on purpose
 //! ```
 
 use std::fs;
@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 use crate::journal::{Journal, JournalError};
 
-/// What is added to the name of the drive file.
+/// The suffix that is appended to the drive file's name.
 const SUFFIX: &str = ".samples";
 
-/// Where the samples go.
+/// The destination of the samples.
 #[derive(Debug)]
 pub struct SamplesFile {
     path: PathBuf,
@@ -29,11 +29,11 @@ pub struct SamplesFile {
 }
 
 impl SamplesFile {
-    /// Beside the drive file at `output`; `is_resumed`: it goes on where an earlier
-    /// measurement ended. Refuses what cannot be before anything is measured.
+    /// Checks the journal beside the drive file at `output` before anything is measured;
+    /// `is_resumed` says whether it continues an earlier measurement.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// If the journal cannot be used.
     pub fn beside(output: &Path, is_resumed: bool, is_kept: bool) -> Result<Self, SamplesFault> {
         let mut name = output.as_os_str().to_owned();
         name.push(SUFFIX);
@@ -41,17 +41,17 @@ impl SamplesFile {
         match (path.exists(), is_resumed) {
             (true, false) => Err(SamplesFault::Earlier { path }),
             (false, true) => Err(SamplesFault::Nothing { path }),
-            // Before it is opened: opening a pipe waits.
+            // Checked before opening: opening a pipe waits.
             (true, true) if !path.is_file() => Err(SamplesFault::NoFile { path }),
             _ => Ok(Self { path, is_resumed, is_kept }),
         }
     }
 
-    /// The journal about `measured`: which device, and what of it must be the same when a
-    /// measurement goes on.
+    /// Opens the journal about `measured`: the device, and its properties that must be equal when a
+    /// measurement is resumed.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn open(&self, measured: &str) -> Result<Journal, SamplesFault> {
         let journal = if self.is_resumed {
             Journal::resume(&self.path, measured)
@@ -61,27 +61,28 @@ impl SamplesFile {
         journal.map_err(|error| self.refused(error))
     }
 
-    /// What is left if the process ends at once.
+    /// Describes what is kept if the process is killed.
     pub fn kept(&self) -> String {
-        format!("at once, without a drive file; the samples are in {}", self.how_to_go_on())
+        format!("immediately, without a drive file; the samples are in {}", self.how_to_go_on())
     }
 
-    /// Says where the samples are, and how to go on.
+    /// Says where the samples are, and how to resume.
     pub fn how_to_go_on(&self) -> String {
-        format!("{}: go on with --resume", self.path.display())
+        format!("{}: continue with --resume", self.path.display())
     }
 
-    /// Where the samples are afterwards; none where they are removed once all `is_done`.
+    /// Returns where the samples are afterwards; `None` if they are removed because everything
+    /// `is_done`.
     pub fn left(&self, is_done: bool) -> Option<String> {
         let is_left = !is_done || self.is_kept || self.is_resumed;
         is_left.then(|| self.path.display().to_string())
     }
 
-    /// All is measured and in place: removes what nobody asked to keep. Returns where the samples
-    /// are if they stay.
+    /// Removes the samples of a complete, written measurement unless the user asked to keep them.
+    /// Returns where the samples are if they are kept.
     ///
     /// # Errors
-    /// When they cannot be removed.
+    /// If they cannot be removed.
     pub fn close(&self) -> Result<Option<String>, StuckSamples> {
         let left = self.left(true);
         if left.is_none() {
@@ -90,10 +91,10 @@ impl SamplesFile {
         Ok(left)
     }
 
-    /// Nothing was measured: removes what was made just now.
+    /// Removes the journal that was just created, because nothing was measured.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// If it cannot be removed.
     pub fn discard(&self) -> Result<(), StuckSamples> {
         if self.is_resumed { Ok(()) } else { self.remove() }
     }
@@ -121,7 +122,7 @@ pub struct StuckSamples {
     error: io::Error,
 }
 
-/// Why samples cannot be kept, or gone on with.
+/// The reason why samples cannot be kept or resumed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplesFault {
@@ -131,14 +132,14 @@ pub enum SamplesFault {
         /// The journal.
         path: PathBuf,
     },
-    /// No measurement left any.
-    #[error("there is nothing to go on with: no {}", path.display())]
+    /// No measurement left samples.
+    #[error("there is no measurement to resume: {} does not exist", path.display())]
     Nothing {
         /// The journal.
         path: PathBuf,
     },
-    /// It is something else than a file.
-    #[error("cannot go on with {}: it is not a regular file", path.display())]
+    /// The path is not a regular file.
+    #[error("cannot resume from {}: it is not a regular file", path.display())]
     NoFile {
         /// The journal.
         path: PathBuf,
@@ -148,15 +149,15 @@ pub enum SamplesFault {
     Unwritable {
         /// The journal.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// The journal is in use, or of something else.
-    #[error("cannot go on with {}: {error}", path.display())]
+    /// The journal is in use, or belongs to another measurement.
+    #[error("cannot resume from {}: {error}", path.display())]
     Journal {
         /// The journal.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: JournalError,
     },
 }
@@ -165,14 +166,14 @@ impl SamplesFault {
     /// Returns what to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Earlier { .. } => "go on with it by --resume, or move it away",
+            Self::Earlier { .. } => "continue it with --resume, or move the file away",
             Self::Nothing { .. } => "leave --resume out",
-            Self::Unwritable { .. } => "name an output in a folder that exists and may be written",
+            Self::Unwritable { .. } => "name an output in an existing, writable folder",
             Self::Journal { error: JournalError::Locked, .. } => {
-                "wait until it has ended, or name another output"
+                "wait until that process ends, or name another output"
             }
             Self::NoFile { .. } | Self::Journal { .. } => {
-                "name the output that was measured, or leave --resume out and name a new one"
+                "name that measurement's output, or leave --resume out and name a new one"
             }
         }
     }

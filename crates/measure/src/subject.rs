@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is measured: takes requests, says when they are back.
+//! The device or simulated drive that is measured: accepts requests and reports their completions.
 //!
-//! A real target through its ring on the real clock, or a simulated drive in virtual time.
+//! It is a real target with its ring and the real clock, or a simulated drive in virtual time.
 
 use crate::held_up::HeldUpMeter;
 use crate::load::{Load, LoadMeter};
@@ -11,35 +11,35 @@ use tidegate_drive::{Completion, Drive};
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_platform::Clock;
 
-/// A device that does not answer for so long is taken for dead.
+/// A device that completes no request for this long is considered dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
-/// The name of a flush; nothing else is outstanding meanwhile.
+/// The id of a flush, during which nothing else is outstanding.
 const FLUSH: u64 = u64::MAX;
 
-/// Why a trial has no time.
+/// The reason why a trial has no time.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubjectError {
     /// A request failed.
     #[error("the device failed at sector {}: {source}", start.get())]
     Io {
-        /// Where.
+        /// The request's first sector.
         start: Lba,
-        /// How.
+        /// The device's error.
         source: IoError,
     },
     /// A flush failed.
     #[error("the device failed to flush: {source}")]
     Flush {
-        /// How.
+        /// The device's error.
         source: IoError,
     },
     /// Execution failed.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// No answer.
-    #[error("the device has not answered for {SILENCE_MAX}: look at the kernel log")]
+    /// The device does not complete its requests.
+    #[error("the device has completed no request for {SILENCE_MAX}: look at the kernel log")]
     Silent,
 }
 
@@ -48,46 +48,48 @@ pub enum SubjectError {
 pub(crate) struct Probe {
     /// Read or write.
     pub(crate) op: Op,
-    /// Its first sector.
+    /// The first sector.
     pub(crate) start: Lba,
-    /// How much.
+    /// The size.
     pub(crate) size: Bytes,
 }
 
-/// What is measured. No two requests that start at one place are outstanding: a place names its
-/// request.
+/// An object that can be measured. No two outstanding requests start at the same position: a
+/// position identifies its request.
 pub(crate) trait Subject {
-    /// Gives the device these requests, all at once; says when it began to.
+    /// Sends these requests to the device, all at once, and returns the time when it began.
     fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError>;
 
-    /// Waits until at least one request is back and appends the places of all that are.
+    /// Waits until at least one request completes, and appends the positions of all completed ones.
     fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError>;
 
-    /// Waits until all requests are back; says when the last was.
+    /// Waits until all requests complete, and returns the time of the last completion.
     fn drain(&mut self) -> Result<Time, SubjectError>;
 
-    /// Flushes the idle device, and says how long that took.
+    /// Flushes the idle device, and returns how long that took.
     fn flush(&mut self) -> Result<Duration, SubjectError>;
 
-    /// The clock by which it is measured.
+    /// Returns the time of the clock that is used for measuring.
     fn now(&self) -> Time;
 
-    /// How long the host has kept the measurement from running, ever since it began.
+    /// Returns how long the host has prevented the measurement from running since it began.
     fn held_up(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether a part of that is counted in steps longer than many a time: stolen time.
+    /// Returns whether part of that time is counted in steps longer than many measured times:
+    /// stolen time.
     fn has_steal(&self) -> bool {
         false
     }
 
-    /// What others did to the device and the host so far, where that is known. Nothing is outstanding.
+    /// Returns the load by others on the device and the host so far, if known. Nothing is
+    /// outstanding.
     fn load(&self) -> Option<Load> {
         None
     }
 
-    /// Gives the idle device a batch, and says how long it took until the last was complete.
+    /// Sends a batch to the idle device, and returns the time until its last request completes.
     fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
         let begun = self.send(probes, Tag::Simple)?;
         Ok(self.drain()?.since(begun))
@@ -96,20 +98,20 @@ pub(crate) trait Subject {
 
 /// A block device or file.
 ///
-/// A time runs from just before a submission to the moment a completion was taken: the
-/// host's own work and lateness are in it. Tags do not reach the device.
+/// A time runs from just before a submission to the moment when a completion was taken: it includes
+/// the host's own work and lateness. Tags do not reach the device.
 pub(crate) struct RealSubject<'a> {
-    /// Holds at least as many requests as the largest batch.
+    /// The ring; it holds at least as many requests as the largest batch.
     pub(crate) ring: Ring,
     /// The clock of the measurement.
     pub(crate) clock: Clock,
-    /// What it is.
+    /// The facts about the device.
     pub(crate) facts: &'a DeviceFacts,
-    /// What was given to the device so far, as the kernel splits it.
+    /// The requests sent to the device so far, as the kernel splits them.
     pub(crate) sent: Completed,
-    /// What the host does to the thread that measures.
+    /// Measures the host's interference with the measuring thread.
     pub(crate) meter: HeldUpMeter,
-    /// What others did when it began.
+    /// Measures the load by others since the measurement began.
     pub(crate) load: LoadMeter,
 }
 
@@ -172,7 +174,7 @@ impl Subject for RealSubject<'_> {
 }
 
 impl<'a> RealSubject<'a> {
-    /// Of which nothing was asked so far.
+    /// Creates the subject, with no requests sent so far.
     pub(crate) fn new(ring: Ring, clock: Clock, facts: &'a DeviceFacts) -> Self {
         let (meter, load) = (HeldUpMeter::of_this_thread(), LoadMeter::start(facts));
         Self { ring, clock, facts, sent: Completed { reads: 0, writes: 0 }, meter, load }
@@ -186,7 +188,7 @@ impl<'a> RealSubject<'a> {
         }
     }
 
-    /// Waits for so many completions and takes what there is: fewer after a signal.
+    /// Waits for this many completions and takes all that are available: fewer after a signal.
     fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
         let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
         let mut failure = None;
@@ -212,13 +214,13 @@ pub(crate) struct SimulatedSubject<'a> {
 }
 
 impl<'a> SimulatedSubject<'a> {
-    /// An idle drive.
+    /// Creates a subject from an idle drive.
     pub(crate) fn new(drive: &'a mut dyn Drive) -> Self {
         let (outstanding, completions) = (Vec::new(), Vec::new());
         Self { drive, now: Time::ZERO, request_count: 0, outstanding, completions }
     }
 
-    /// Lets time pass while nothing is outstanding.
+    /// Advances the time while nothing is outstanding.
     #[cfg(test)]
     pub(crate) fn idle_until(&mut self, now: Time) {
         assert!(self.outstanding.is_empty(), "an idle drive");

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much is left of a measurement.
+//! The time left of a measurement.
 
 use tidegate_model::Duration;
 
 use crate::followers::Progress;
 use crate::plan::Step;
 
-/// How much is left of a measurement: the estimate, corrected by how it went so far.
+/// The time left of a measurement: the estimate, corrected by the pace so far.
 #[derive(Debug)]
 pub struct TimeLeft {
     steps: Vec<Step>,
-    /// What of the estimate was over when the first trial was told of: made by an earlier
-    /// measurement that is gone on with.
+    /// The part of the estimate that was complete at the first report: done by the earlier
+    /// measurement that is resumed.
     over_before: Option<Duration>,
 }
 
 impl TimeLeft {
-    /// Of such a measurement.
+    /// Creates the estimate for a measurement of these steps.
     pub fn of(steps: Vec<Step>) -> Self {
         Self { steps, over_before: None }
     }
 
-    /// After that trial.
+    /// Returns the time left after that trial.
     pub fn after(&mut self, progress: Progress) -> Duration {
         let is_it =
             |step: &Step| (step.experiment, step.kind) == (progress.experiment, progress.kind);
@@ -36,7 +36,7 @@ impl TimeLeft {
         let before = *self.over_before.get_or_insert(over);
         let left = total(&self.steps).checked_sub(over).unwrap_or(Duration::ZERO);
         let estimated = over.checked_sub(before).unwrap_or(Duration::ZERO);
-        // The first per cent say little about the pace.
+        // The first percent says little about the pace.
         if u128::from(estimated.ns()) * 100 < u128::from(total(&self.steps).ns()) {
             return left;
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the text of a file that somebody named, and nothing that could go on for ever.
+//! Reads the text of a named file, and refuses files that might never end.
 //!
-//! Devices and pipes may never end, and a file of gigabytes is no file of ours: all of them
-//! are refused by name before they fill the memory.
+//! Devices and pipes can be endless, and a file of gigabytes is not an input file: these are
+//! refused before they fill the memory; the error says what they are.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read as _};
@@ -11,28 +11,28 @@ use std::path::Path;
 
 use tidegate_model::Bytes;
 
-/// More text than this nobody writes; a table of 4096 batches has about 300 KiB.
+/// The largest accepted size; a table of 4096 batches has about 300 KiB.
 const SIZE_MAX: Bytes = Bytes::from_kib(16 << 10);
 
-/// Why a file is not read.
+/// The reason why a file is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The system refused.
     #[error(transparent)]
     Refused(#[from] io::Error),
-    /// Not a regular file.
+    /// The path is not a regular file.
     #[error("it is {what}, not a file")]
     NoFile {
-        /// What it is, with its article.
+        /// The kind of the object, with its article.
         what: &'static str,
     },
-    /// Too much.
+    /// The file is too large.
     #[error("it holds more than {SIZE_MAX}")]
     TooLarge,
-    /// Something other than text.
+    /// The contents are not text.
     #[error("it is not text: byte {offset} is not UTF-8")]
     NotText {
-        /// Where the text ends.
+        /// The offset of the first byte that is not text.
         offset: usize,
     },
 }
@@ -40,9 +40,9 @@ pub enum ReadError {
 /// Returns the text of a regular file, or of one that a symbolic link leads to.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, is larger than 16 MiB, or is not text.
+/// If the file cannot be read, is not a regular file, is larger than 16 MiB, or is not text.
 pub fn read(path: &Path) -> Result<String, ReadError> {
-    // Before it is opened: opening a pipe waits for its other end.
+    // Checked before opening: opening a pipe waits for its other end.
     let kind = fs::metadata(path)?.file_type();
     if kind.is_file() { read_open(&File::open(path)?) } else { Err(no_file(kind)) }
 }
@@ -50,14 +50,14 @@ pub fn read(path: &Path) -> Result<String, ReadError> {
 /// Returns the text of an open file.
 ///
 /// # Errors
-/// As [`read`].
+/// Like [`read`].
 pub fn read_open(file: &File) -> Result<String, ReadError> {
     let kind = file.metadata()?.file_type();
     if !kind.is_file() {
         return Err(no_file(kind));
     }
     let mut bytes = Vec::new();
-    // Whatever its size is said to be: it may grow, and some files say 0.
+    // Read regardless of the stated size: the file can grow, and some files state 0.
     file.take(SIZE_MAX.get() + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > SIZE_MAX.get() {
         return Err(ReadError::TooLarge);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate check`: what can be proved of a disk's workload.
+//! The report of `tidegate check`: the proof for a disk's workload.
 
 mod limit;
 mod text;
@@ -14,7 +14,7 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::soft::{Soft, SoftBound};
 
-/// What can be proved of a workload under a policy.
+/// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]
 pub struct CheckReport<'a> {
     drive: &'a str,
@@ -37,24 +37,24 @@ pub struct CheckReport<'a> {
     workload: &'a Workload,
     #[serde(skip)]
     assessment: Assessment,
-    /// At the highest quantile first.
+    /// The highest quantile first.
     #[serde(skip)]
     soft: Vec<Soft>,
 }
 
-/// The verdict of a report, as JSON names it.
+/// A report's verdict, under its JSON name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Every deadline is proven.
     Proven,
-    /// Not every deadline is.
+    /// At least one deadline is not proven.
     NotProven,
-    /// The analysis says nothing of such a workload.
+    /// The analysis does not cover such a workload.
     NotApplicable,
 }
 
-/// What can be proved of one task.
+/// The proof for one task.
 #[derive(Debug, Serialize)]
 struct TaskReport<'a> {
     name: &'a str,
@@ -71,7 +71,7 @@ struct TaskReport<'a> {
     entry: u32,
 }
 
-/// Every bound that holds for a task, under `NAME_ns` each.
+/// Every bound of a task, each under the key `NAME_ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct BoundsReport(Bounds);
 
@@ -88,7 +88,7 @@ impl Serialize for BoundsReport {
     }
 }
 
-/// Bounds under other policies: the policy itself is left out.
+/// Bounds under other policies; the policy of the report is left out.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 struct ComparisonReport {
@@ -100,17 +100,17 @@ struct ComparisonReport {
     dqf_ns: OtherBound,
 }
 
-/// The bound under another policy.
+/// A task's bound under another policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 enum OtherBound {
-    /// It is the policy itself.
+    /// The policy of the report itself.
     Own,
-    /// None where none holds.
+    /// `None` if no bound holds.
     Bound(Option<Ns>),
 }
 
-/// How many more tasks like those of an entry can be proven.
+/// The number of further tasks like those of an entry that can be proven.
 #[derive(Debug, Serialize)]
 struct HeadroomReport<'a> {
     name: &'a str,
@@ -120,7 +120,7 @@ struct HeadroomReport<'a> {
 }
 
 impl<'a> CheckReport<'a> {
-    /// Proves what can be proved of `workload` under `policy`.
+    /// Assesses `workload` under `policy`.
     pub fn of(workload: &'a Workload, policy: PolicyName) -> Self {
         let assessment = assess(workload, policy);
         let headroom = match assessment.answer {
@@ -166,7 +166,7 @@ impl<'a> CheckReport<'a> {
         }
     }
 
-    /// Whether every deadline is proven.
+    /// Returns whether every deadline is proven.
     pub fn is_proven(&self) -> bool {
         self.schedulable
     }

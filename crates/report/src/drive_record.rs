@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whose fault it is when a response exceeds its bound: the drive's, which broke the contract
-//! that the bound rests on, or Tidegate's.
+//! Finds the cause when a response time exceeds its bound: the drive, which broke the contract that
+//! the bound rests on, or Tidegate.
 
 use serde::{Serialize, Serializer};
 use tidegate_host::{ContractWatch, Overruns};
@@ -10,7 +10,7 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::runs::PolicyReport;
 
-/// What was seen of the drive's contracts in a run, for programs.
+/// How the drive kept its contracts in a run, for programs.
 #[derive(Debug, Serialize)]
 pub(crate) struct ContractsReport {
     batches: u64,
@@ -24,7 +24,7 @@ pub(crate) struct ContractsReport {
 #[derive(Debug)]
 struct ByContract(Vec<(&'static str, OverrunsReport)>);
 
-/// How often a contract was broken, and by how much.
+/// The number of times a contract was broken, and the largest excess.
 #[derive(Debug, Serialize)]
 struct OverrunsReport {
     observed: u64,
@@ -50,23 +50,23 @@ impl<'a> DriveRecord<'a> {
         Self { result, watch }
     }
 
-    /// The contract that the policy's bounds rest on.
+    /// Returns the contract that the policy's bounds rest on.
     fn contract(&self) -> DriveContract {
         figures::watched(self.result.policy())
     }
 
-    /// What was seen of it; none where it was never measured.
+    /// Returns the overruns of the contract; `None` if it was never measured.
     fn overruns(&self) -> Option<Overruns> {
         self.watch.overruns(self.contract())
     }
 
-    /// How far a response may lie above its bound before that is a defect of ours; none where
-    /// the drive broke its contract in a way that no bound survives.
+    /// Returns the largest excess over a bound that is no defect of Tidegate; `None` if the drive
+    /// broke its contract in a way that invalidates every bound.
     ///
-    /// Under the contracts beside b(i) each job waits for at most two rounds, which are late by
-    /// no more than all rounds of the run together. So it is late by no more, as long as even
-    /// then every response is below every period, which is what the proofs need. With b(i) the
-    /// number of batches itself may grow: nothing is said.
+    /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
+    /// most the lateness of all rounds of the run together. A job is therefore late by at most that
+    /// much, provided that even then every response time is below every period, as the proofs
+    /// require. Under b(i) the number of batches itself can grow, so no limit is known.
     pub(crate) fn allowance(&self) -> Option<Duration> {
         let overruns = self.overruns().unwrap_or_default();
         if overruns.overruns == 0 {
@@ -84,7 +84,7 @@ impl<'a> DriveRecord<'a> {
         tasks.iter().all(|task| late_max < task.period).then_some(overruns.sum)
     }
 
-    /// What a reader must know of a drive that broke the contract.
+    /// Describes the effect of a broken contract.
     pub(crate) fn sentence(&self) -> Option<String> {
         let Overruns { observed, overruns, max, .. } = self.overruns()?;
         let what = match self.contract() {
@@ -111,7 +111,7 @@ impl<'a> DriveRecord<'a> {
         })
     }
 
-    /// Returns what was seen: of the contract that the bounds rest on, and of each.
+    /// Returns the overruns: of the contract that the bounds rest on, and of each contract.
     pub(crate) fn report(&self) -> ContractsReport {
         let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
@@ -131,8 +131,8 @@ impl<'a> DriveRecord<'a> {
     }
 }
 
-/// What helps against a drive that took longer than its tables say: more samples only where the
-/// workload is what they are samples of.
+/// Returns the advice for a drive that took longer than its tables say: more samples, but only if
+/// the workload resembles the measured requests.
 fn advice(workload: &Workload) -> &'static str {
     let tasks = workload.tasks.iter().map(|task| task.op);
     let ops: Vec<Op> = tasks.chain(workload.best_effort.iter().map(|load| load.op)).collect();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How figures look in text, and the phrases that several reports share.
+//! The format of figures in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment};
 use tidegate_model::{Bytes, DispatchMode, DriveContract, Duration, PolicyName};
 
-/// `camera-1 to 16` of the first and the last of several numbered tasks.
+/// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
     format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
 }
 
-/// How best effort is served.
+/// Describes how best effort is served.
 pub(crate) fn best_effort(assessment: &Assessment) -> String {
     let is_unproved = matches!(assessment.answer, Answer::NotApplicable { .. });
     let never = if is_unproved {
@@ -46,62 +46,63 @@ pub(crate) fn best_effort(assessment: &Assessment) -> String {
     }
 }
 
-/// z, none where the policy makes no batches.
+/// Returns z; `None` if the policy forms no batches.
 pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
     assessment.policy.facts().dispatch.awaits_idle_drive().then_some(assessment.batch_max)
 }
 
-/// What of the drive's a proof rests on, in a sentence that says that the drive keeps it.
+/// Names the drive contract that a proof rests on, for a sentence that requires the drive to keep
+/// it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
     if assessment.rests_on_costs() { "cost model" } else { watched(assessment.policy).what() }
 }
 
-/// The contract of the drive that a run under the policy is held against: the batch table where no
+/// Returns the drive contract that a run under the policy is checked against: the batch table if no
 /// bound rests on a contract.
 pub(crate) fn watched(policy: PolicyName) -> DriveContract {
     policy.facts().contract.unwrap_or(DriveContract::Batches)
 }
 
-/// How batches are limited by cost, none where they are not.
+/// Describes how batches are limited by cost; `None` if they are not.
 pub(crate) fn batch_cost(assessment: &Assessment) -> Option<String> {
     let cost = assessment.batch_cost.as_ref()?;
     Some(format!("which cost at most {} together (batch_cost)", cost.cost_max))
 }
 
-/// How much best effort may be on the drive at once, none where the policy does not say.
+/// Returns the most best-effort requests in flight; `None` if the policy sets no limit.
 pub(crate) fn best_effort_depth(assessment: &Assessment) -> Option<u32> {
     let is_limited = assessment.policy.facts().dispatch.limits_best_effort();
     is_limited.then_some(assessment.best_effort_depth)
 }
 
-/// A bound or an observed maximum in milliseconds, rounded up to the microsecond.
+/// Formats a bound or an observed maximum in milliseconds, rounded up to the microsecond.
 pub fn ms_ceil(duration: Duration) -> String {
     let us = duration.ns().div_ceil(1_000);
     format!("{}.{:03}ms", us / 1_000, us % 1_000)
 }
 
-/// A margin in milliseconds, rounded down to the microsecond.
+/// Formats a margin in milliseconds, rounded down to the microsecond.
 pub(crate) fn ms_floor(duration: Duration) -> String {
     let us = duration.ns() / 1_000;
     format!("{}.{:03}ms", us / 1_000, us % 1_000)
 }
 
-/// An optional bound, `-` where there is none.
+/// Formats an optional bound; `-` if there is none.
 pub fn bound(bound: Option<Duration>) -> String {
     bound.map_or_else(|| "-".to_owned(), ms_ceil)
 }
 
-/// Megabytes per second with one decimal.
+/// Formats megabytes per second with one decimal.
 pub fn throughput(bytes_per_s: u64) -> String {
     format!("{}.{}MB/s", bytes_per_s / 1_000_000, bytes_per_s / 100_000 % 10)
 }
 
-/// `1 task`, `2 tasks`.
+/// Formats a number of objects, for example `1 task` or `2 tasks`.
 pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// `1,234,567`.
+/// Formats a number with separators, for example `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -114,7 +115,7 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
-/// A size as disks are sold: `9.1 GB`.
+/// Formats a size in decimal units, as on disk labels, for example `9.1 GB`.
 pub fn decimal(size: Bytes) -> String {
     let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB")];
     let unit = units.into_iter().find(|&(unit, _)| size.get() >= unit);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Results as text for people and JSON for programs, both made from the same value.
 //!
-//! One type for each command that has a result; [`Report`] gives its two forms. Nothing here
-//! measures, proves, reads a file or prints: the caller has the result and knows where the report
-//! goes. Names of fields are the keys of the JSON output, which scripts rely on.
+//! The crate has one type for each command that has a result; [`Report`] gives its two forms. The
+//! crate does not measure, prove, read files or print: the caller has the result and decides where
+//! the report goes. Field names are the keys of the JSON output, which scripts rely on.
 
 pub mod check;
 pub mod cpu;

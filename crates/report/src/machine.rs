@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One answer for a machine: the reports of its disk and of its processor.
+//! One verdict for a machine, from the reports of its disk and its processor.
 
 use serde::Serialize;
 
@@ -7,17 +7,17 @@ use crate::check::{CheckReport, Verdict};
 use crate::cpu::CpuReport;
 use crate::page::{Page, Report};
 
-/// What can be proved of a machine: of its disk, of its processor, or of both.
+/// The proof for a machine: for its disk, its processor, or both.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum MachineReport<'a> {
-    /// The workload file is about a disk alone.
+    /// The workload file has only a disk.
     Disk(Box<CheckReport<'a>>),
-    /// It has a processor.
+    /// The workload file has a processor.
     Processor(Box<ProcessorReport<'a>>),
 }
 
-/// A machine with a processor: the verdict of the whole, with an object for each part.
+/// A machine with a processor: the overall verdict, with an object for each part.
 #[derive(Debug, Serialize)]
 pub struct ProcessorReport<'a> {
     verdict: Verdict,
@@ -27,16 +27,16 @@ pub struct ProcessorReport<'a> {
 }
 
 impl<'a> MachineReport<'a> {
-    /// Reports on what there is.
+    /// Reports on the given parts.
     ///
     /// # Panics
-    /// When there is neither a disk nor a processor.
+    /// If both parts are missing.
     pub fn of(disk: Option<CheckReport<'a>>, cpu: Option<CpuReport<'a>>) -> Self {
         let Some(cpu) = cpu else {
-            return Self::Disk(Box::new(disk.expect("a workload file has one of both")));
+            return Self::Disk(Box::new(disk.expect("a workload file has at least one part")));
         };
         let verdicts = [disk.as_ref().map(CheckReport::verdict), Some(cpu.verdict())];
-        // What is not proven is worse news than what nothing can be said of.
+        // "Not proven" takes precedence over "not applicable".
         let worst = [Verdict::NotProven, Verdict::NotApplicable];
         let verdict = worst.into_iter().find(|worst| verdicts.contains(&Some(*worst)));
         Self::Processor(Box::new(ProcessorReport {
@@ -47,7 +47,7 @@ impl<'a> MachineReport<'a> {
         }))
     }
 
-    /// Whether every deadline is proven.
+    /// Returns whether every deadline is proven.
     pub fn is_proven(&self) -> bool {
         match self {
             Self::Disk(disk) => disk.is_proven(),

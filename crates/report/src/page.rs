@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text of a screen, built from the top to the bottom, and the two forms of every report.
+//! The text of a screen, built from top to bottom, and the two forms of every report.
 
 use std::fmt::{self, Display, Write as _};
 
 use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
-/// A result that is read by people as text and by programs as JSON.
+/// A result that people read as text and programs as JSON.
 ///
-/// Both forms are made from the same value: a figure cannot stand in one and not be known to the
-/// other.
+/// Both forms are made from the same value, so that each figure of the text is known to the JSON.
 pub trait Report: Serialize {
     /// Writes the text for people.
     fn write(&self, page: &mut Page);
@@ -37,7 +36,7 @@ impl Page {
     /// Appends text: `write!` and `writeln!` call it.
     ///
     /// # Panics
-    /// When a value that is written says that it failed.
+    /// If the `Display` of a value fails.
     pub fn write_fmt(&mut self, text: fmt::Arguments<'_>) {
         self.text.write_fmt(text).expect("a string takes all text");
     }
@@ -52,7 +51,7 @@ impl Page {
         self.text.push_str(&table(header, rows, first_number));
     }
 
-    /// Appends a table of columns, each a title and a cell for each row.
+    /// Appends a table of columns; each column has a title and a cell for each row.
     pub fn columns(&mut self, columns: &[(&str, Vec<String>)], first_number: usize) {
         let header: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
         let count = columns.first().map_or(0, |(_, cells)| cells.len());
@@ -66,7 +65,7 @@ impl Page {
     }
 }
 
-/// A table with a header, numbers to the right from column `first_number` on.
+/// Formats a table with a header; columns from `first_number` on are aligned to the right.
 fn table(header: &[&str], rows: Vec<Vec<String>>, first_number: usize) -> String {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING);

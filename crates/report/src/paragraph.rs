@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Facts as paragraphs: a label, and its lines beside it, broken to fit a terminal.
+//! Facts as paragraphs: a label with lines of text beside it, wrapped to fit a terminal.
 
 use crate::page::Page;
 
-/// A label and what stands behind it.
+/// A label and its text.
 pub(crate) type Fact = (&'static str, String);
 
-/// Columns beside the labels, on a terminal of 80.
+/// The columns beside the labels, on a terminal with 80 columns.
 const COLUMNS: usize = 66;
 
-/// Writes facts; of neighbours with the same label the first has it.
+/// Writes facts; consecutive facts with the same label share it.
 pub(crate) fn write(facts: &[Fact], page: &mut Page) {
     let mut last = "";
     for (label, text) in facts {
@@ -22,12 +22,12 @@ pub(crate) fn write(facts: &[Fact], page: &mut Page) {
     }
 }
 
-/// Facts that share a label.
+/// Returns facts that share a label.
 pub(crate) fn under(label: &'static str, lines: impl IntoIterator<Item = String>) -> Vec<Fact> {
     lines.into_iter().map(|line| (label, line)).collect()
 }
 
-/// The text in lines that fit, broken between words.
+/// Wraps the text between words.
 fn broken(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -44,7 +44,7 @@ fn broken(text: &str) -> Vec<String> {
     lines
 }
 
-/// Rows as lines in which columns stand below each other.
+/// Formats rows as lines with aligned columns.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.first().map_or(0, Vec::len);
     let width =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate profile --plan`: each experiment, and how long it takes.
+//! The report of `tidegate profile --plan`: each experiment, and its duration.
 
 use serde::Serialize;
 use tidegate_measure::{Kind, Step, time_left};
@@ -8,7 +8,7 @@ use tidegate_model::{Bytes, Duration, Op};
 use crate::ns::Ns;
 use crate::page::{Page, Report};
 
-/// The steps of a measurement and their sum.
+/// The steps of a measurement and their total time.
 #[derive(Serialize)]
 pub struct PlanReport {
     plan: Vec<StepReport>,
@@ -58,11 +58,12 @@ impl Report for PlanReport {
         writeln!(page);
         page.table(&header, self.plan.iter().map(row).collect(), 2);
         writeln!(page);
-        page.labelled("Together", format!("about {}", long(self.time_ns.0)));
+        page.labelled("Total", format!("about {}", long(self.time_ns.0)));
     }
 }
 
-/// `2 h 13 min`, `45 s`: no more than the estimate is worth.
+/// Formats a duration, for example `2 h 13 min` or `45 s`, with as many digits as an estimate
+/// deserves.
 pub fn long(time: Duration) -> String {
     let seconds = time.ns().div_ceil(1_000_000_000);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Plots: what is drawn is a [`Chart`]; [`text`] and [`svg`] only know how to draw one.
+//! Plots: a [`Chart`] says what is drawn; [`text`] and [`svg`] draw it.
 
 pub(crate) mod axis;
 pub(crate) mod svg;
@@ -10,14 +10,14 @@ use axis::Axis;
 /// A curve over two axes, and points beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chart {
-    /// What is drawn.
+    /// The title.
     pub(crate) title: String,
-    /// The axis below.
+    /// The horizontal axis.
     pub(crate) x: Axis,
-    /// The axis on the left.
+    /// The vertical axis.
     pub(crate) y: Axis,
-    /// Points to be joined, in order of x.
+    /// Points that are joined, in order of x.
     pub(crate) curve: Vec<(u64, u64)>,
-    /// Points that stand for themselves.
+    /// Separate points.
     pub(crate) points: Vec<(u64, u64)>,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate profile`. Docs/profile.md says what each part means; `null` is what was
-//! not measured or does not apply.
+//! The report of `tidegate profile`. `docs/reference/json.md` explains each part; `null` means not
+//! measured or not applicable.
 
 mod findings;
 mod tables;
@@ -17,20 +17,20 @@ use crate::page::{Page, Report};
 use findings::FindingReport;
 use tables::{Cost, Flow, Single, Starts, Table};
 
-/// Where a profile went, and what came of it.
+/// The destination of a profile, and the result of writing it.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The drive file; none where none was asked for, or it could not be written.
+    /// The drive file; `None` if none was requested, or if it could not be written.
     pub written: Option<String>,
-    /// The journal, if it is still there.
+    /// The journal, if it still exists.
     pub samples_file: Option<String>,
-    /// What is to be said of the file that was added to.
+    /// The remark about the file that was extended.
     pub said: Option<String>,
-    /// The drive file itself where it is not written.
+    /// The drive file's text if it is not written.
     pub toml: Option<String>,
 }
 
-/// What was measured of a device.
+/// The measurements of a device.
 #[derive(Serialize)]
 pub struct ProfileReport<'a> {
     drive: &'a str,
@@ -65,8 +65,8 @@ struct WarningReport {
 }
 
 impl<'a> ProfileReport<'a> {
-    /// Reports a measurement; `stated` is the drive file as it is written or printed, which may
-    /// have more than was measured now.
+    /// Reports a measurement; `stated` is the drive file as written or printed, which can hold
+    /// earlier measurements too.
     pub fn of(profile: &'a Profile, stated: &'a DriveFile, outcome: &'a Outcome) -> Self {
         let file = &profile.file;
         let added = outcome.said.as_deref().map(WarningReport::of_addition);
@@ -97,7 +97,7 @@ impl<'a> ProfileReport<'a> {
     }
 }
 
-/// Tables of what is in the file; the file itself where it is not written.
+/// Writes the tables of the file, or the file itself if it is not written.
 impl Report for ProfileReport<'_> {
     fn write(&self, page: &mut Page) {
         if let Some(toml) = self.toml {

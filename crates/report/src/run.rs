@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate run`: policies one after the other on a device.
+//! The report of `tidegate run`: policies, one after the other, on a device.
 
 use serde::Serialize;
 use tidegate_host::BatchWatch;
@@ -11,7 +11,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::runs::{self, P50, P99, P999, PolicyReport};
 
-/// What was known before the first policy ran.
+/// The facts that are known before the first policy runs.
 #[derive(Debug, Clone)]
 pub struct RunHead {
     /// The drive whose table the bounds rest on.
@@ -22,27 +22,27 @@ pub struct RunHead {
     pub size: String,
     /// Whether the kernel granted all real-time scheduling.
     pub real_time_granted: bool,
-    /// What it granted.
+    /// The granted real-time scheduling.
     pub real_time: String,
-    /// The seed of the places of all requests.
+    /// The seed of the positions of all requests.
     pub seed: u64,
-    /// What a reader of the results must know.
+    /// Notes that a reader of the results must know.
     pub notes: Vec<String>,
 }
 
 /// One policy's run on the device.
 pub struct DeviceRun<'a> {
-    /// What the policy did.
+    /// The policy's results.
     pub result: PolicyReport<'a>,
-    /// How late the host released jobs.
+    /// The host's lateness in releasing jobs.
     pub host_lateness: Distribution,
-    /// What the device took for a request.
+    /// The device's time for each request.
     pub device_time: Distribution,
-    /// Batches against the table.
+    /// The comparison of batches with the table.
     pub batches: BatchWatch,
 }
 
-/// Policies one after the other on a device.
+/// Policies, one after the other, on a device.
 #[derive(Debug, Serialize)]
 pub struct RunReport<'a> {
     drive: &'a str,
@@ -54,7 +54,7 @@ pub struct RunReport<'a> {
     notes: &'a [String],
 }
 
-/// A policy that was asked for.
+/// A requested policy.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum DevicePolicy<'a> {
@@ -101,7 +101,7 @@ impl RunHead {
 }
 
 impl<'a> RunReport<'a> {
-    /// Reports all runs, and the policies that an interrupted one left out.
+    /// Reports all runs, and the policies that an interruption left out.
     pub fn of(head: &'a RunHead, runs: Vec<DeviceRun<'a>>, not_run: &[PolicyName]) -> Self {
         let ran = runs.into_iter().map(|run| DevicePolicy::Ran(Box::new(RanPolicy::of(run))));
         let not_run = not_run
@@ -118,11 +118,11 @@ impl<'a> RunReport<'a> {
         }
     }
 
-    /// Whether every deadline was kept under every policy that was asked for.
+    /// Returns whether every deadline was kept under every requested policy.
     pub fn is_kept(&self) -> bool {
         let is_kept = |policy: &DevicePolicy<'_>| match policy {
             DevicePolicy::Ran(ran) => ran.result.is_kept(),
-            // A policy that was asked for and not run kept no deadline.
+            // A requested policy that did not run kept no deadline.
             DevicePolicy::NotRun { .. } => false,
         };
         self.policies.iter().all(is_kept)
@@ -137,7 +137,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// The results; the head is written before.
+/// Writes the results; the head is written before.
 impl Report for RunReport<'_> {
     fn write(&self, page: &mut Page) {
         let ran = self.ran();
@@ -170,7 +170,7 @@ impl<'a> RanPolicy<'a> {
         (self.overruns > 0).then_some(self.overrun_ns_max.0)
     }
 
-    /// Who made a bound fail, if one did.
+    /// Returns the cause of an exceeded bound, if there is one.
     fn end(&self) -> Option<String> {
         let excess = self.result.excesses().map(|(_, excess)| excess).max()?;
         let why = suspect(self.overrun(), Times::pick(self.host_lateness.as_ref(), |it| it.ns_max));
@@ -179,7 +179,7 @@ impl<'a> RanPolicy<'a> {
 }
 
 impl Times {
-    /// None where nothing was recorded.
+    /// `None` if nothing was recorded.
     fn of(times: &Distribution) -> Option<Self> {
         (times.count() > 0).then(|| Self {
             ns_min: Ns::of(times.min()),
@@ -196,7 +196,7 @@ impl Times {
     }
 }
 
-/// Writes what the host and the device did, apart from the policy.
+/// Writes the host's and the device's figures, which do not depend on the policy.
 fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
     writeln!(page);
     writeln!(page, "Host and device:");
@@ -237,8 +237,8 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
     }
 }
 
-/// Who may have made a bound fail. A host that is seen to be late at releases is late at
-/// completions too, where its lateness is part of what a batch seems to take.
+/// Returns the suspected cause of an exceeded bound. A host that is late at releases is also late
+/// at completions, and its lateness then counts as part of a batch's time.
 fn suspect(overrun_max: Option<Duration>, lateness_max: Option<Duration>) -> &'static str {
     match overrun_max {
         None => "the drive file was kept, so the host was late: see lateness",

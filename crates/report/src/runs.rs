@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What one policy did to a workload, beside what was proved of it: the common part of the
-//! reports of `tidegate sim` and `tidegate run`.
+//! The results of one policy for a workload, beside the proof: the common part of the reports of
+//! `tidegate sim` and `tidegate run`.
 
 pub(crate) mod text;
 
@@ -13,12 +13,12 @@ use tidegate_stats::Distribution;
 use crate::figures;
 use crate::ns::Ns;
 
-/// Shares in parts per million.
+/// The median, in parts per million.
 pub(crate) const P50: u32 = 500_000;
 pub(crate) const P99: u32 = 990_000;
 pub(crate) const P999: u32 = 999_000;
 
-/// What one policy did to the workload.
+/// The results of one policy for the workload.
 #[derive(Debug, Serialize)]
 pub struct PolicyReport<'a> {
     policy: &'static str,
@@ -46,7 +46,7 @@ pub struct PolicyReport<'a> {
     workload: &'a Workload,
 }
 
-/// What one task got.
+/// The results of one task.
 #[derive(Debug, Serialize)]
 pub(crate) struct TaskReport<'a> {
     pub(crate) name: &'a str,
@@ -61,7 +61,7 @@ pub(crate) struct TaskReport<'a> {
     task: &'a Task,
 }
 
-/// Response times; null where nothing completed.
+/// Response times; null if nothing completed.
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct ResponseTimes {
@@ -73,7 +73,7 @@ pub(crate) struct ResponseTimes {
     pub(crate) response_ns_max: Option<Ns>,
 }
 
-/// Requests and their throughput up to the last release.
+/// Requests and their throughput, up to the last release.
 #[derive(Debug, Serialize)]
 struct VolumeReport {
     requests: u64,
@@ -81,7 +81,7 @@ struct VolumeReport {
 }
 
 impl<'a> PolicyReport<'a> {
-    /// Reports a `run` of `workload` under the policy that was assessed.
+    /// Reports a `run` of `workload` under the assessed policy.
     pub fn of(workload: &'a Workload, assessment: Assessment, run: &Run, wall_ns: u64) -> Self {
         let measured = workload.tasks.iter().zip(run.metrics.tasks()).zip(&assessment.tasks);
         let tasks = measured.map(|((task, metrics), assessed)| {
@@ -114,12 +114,12 @@ impl<'a> PolicyReport<'a> {
         }
     }
 
-    /// Whether every deadline was kept and nothing failed.
+    /// Returns whether every deadline was kept and no request failed.
     pub fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// Whether the run was interrupted.
+    /// Returns whether the run was interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.run_end == RunEnd::Interrupted
     }
@@ -140,7 +140,7 @@ impl<'a> PolicyReport<'a> {
         self.requests_failed
     }
 
-    /// By how much each task's longest response exceeded what was proved, where it did.
+    /// Returns the tasks whose longest response time exceeded its bound, with the excess.
     pub(crate) fn excesses(&self) -> impl Iterator<Item = (&str, Duration)> {
         self.tasks.iter().filter_map(|task| Some((task.name, task.excess()?)))
     }

@@ -11,9 +11,9 @@ use crate::runs::{self, PolicyReport};
 
 /// One policy's run in the simulator.
 pub struct SimulatedRun<'a> {
-    /// What the policy did.
+    /// The policy's results.
     pub result: PolicyReport<'a>,
-    /// What the checkers found.
+    /// The violations that the checkers found.
     pub violations: Vec<String>,
     /// How the drive kept its contracts.
     pub watch: ContractWatch,
@@ -29,7 +29,7 @@ pub struct SimReport<'a> {
     notes: &'a [String],
     #[serde(skip)]
     kind: DriveKind,
-    /// Promises of ours that did not hold.
+    /// Promises of Tidegate that did not hold.
     #[serde(skip)]
     defects: Vec<String>,
 }
@@ -40,7 +40,7 @@ struct SimulatedPolicy<'a> {
     result: PolicyReport<'a>,
     #[serde(flatten)]
     contracts: ContractsReport,
-    /// What a reader must know of a drive that broke its contract.
+    /// The effect of a broken drive contract.
     #[serde(skip)]
     overruns: Option<String>,
 }
@@ -64,12 +64,12 @@ impl<'a> SimReport<'a> {
         }
     }
 
-    /// Whether every deadline was kept under every policy.
+    /// Returns whether every deadline was kept under every policy.
     pub fn is_kept(&self) -> bool {
         self.policies.iter().all(|policy| policy.result.is_kept())
     }
 
-    /// Returns a sentence for each promise of ours that did not hold.
+    /// Returns a sentence for each promise of Tidegate that did not hold.
     pub fn defects(&self) -> &[String] {
         &self.defects
     }

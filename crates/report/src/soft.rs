@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Soft guarantees beside the hard ones: where measured quantiles (`model`), what they prove
-//! (`measure`) and what follows for a job (`analysis`) come together.
+//! Soft guarantees beside the hard ones: combines measured quantiles (`model`), their confidence
+//! (`measure`) and the bounds for jobs (`analysis`).
 //!
-//! The verdict stays hard: a soft promise speaks of the device as it was when it was measured,
-//! the verdict of any device that keeps its table.
+//! The verdict stays hard: a soft guarantee holds for the device as measured, the verdict for any
+//! device that keeps its table.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, SoftPromise, soft_promise};
@@ -14,15 +14,14 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
 
-/// With what confidence everything is said that is said of one quantile, all its table's
-/// entries together.
+/// The confidence of all statements about one quantile, for all entries of its table together.
 const CONFIDENCE_PPM: u32 = 990_000;
-/// What is left to doubt.
+/// The complement of the confidence.
 const DOUBT_PPB: u32 = 10_000_000;
 /// One, in parts per billion.
 const WHOLE_PPB: u64 = 1_000_000_000;
 
-/// What is promised at one quantile.
+/// The guarantees at one quantile.
 #[derive(Debug)]
 pub(crate) struct Soft {
     level_ppm: u32,
@@ -30,8 +29,8 @@ pub(crate) struct Soft {
     promise: SoftPromise,
 }
 
-/// The probability that a batch exceeds its entry of the table, with [`CONFIDENCE_PPM`] for all
-/// entries at once (Bonferroni): the doubt is shared among them. A batch of reads and
+/// Returns the probability that a batch exceeds its entry of the table, with [`CONFIDENCE_PPM`] for
+/// all entries at once (Bonferroni): the doubt is divided among the entries. A batch of reads and
 /// writes exceeds the sum of two entries only if it exceeds one of them.
 fn exceedance_of(table: &SoftTable) -> Option<u64> {
     let entries = table.sources.iter().map(|source| source.entries).sum::<u32>();
@@ -43,7 +42,7 @@ fn exceedance_of(table: &SoftTable) -> Option<u64> {
     table.sources.iter().map(|source| of_source(source).map(u64::from)).sum()
 }
 
-/// What one task is promised at one quantile.
+/// The guarantee of one task at one quantile.
 #[derive(Debug, Serialize)]
 pub(crate) struct SoftBound {
     quantile_ppm: u32,
@@ -55,7 +54,7 @@ pub(crate) struct SoftBound {
 }
 
 impl Soft {
-    /// The promises worth making: some job keeps them, and each is below every hard bound.
+    /// Returns the useful guarantees: some job keeps each, and each is below every hard bound.
     pub(crate) fn promises(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
         let is_shorter = |promise: &SoftPromise| {
             let hard = assessment.tasks.iter().filter_map(|task| task.response_max);
@@ -71,7 +70,7 @@ impl Soft {
         workload.contracts.soft.iter().rev().filter_map(of_table).collect()
     }
 
-    /// What a task is promised.
+    /// Returns a task's guarantee.
     pub(crate) fn bound_of(&self, task: &Task) -> SoftBound {
         SoftBound {
             quantile_ppm: self.level_ppm,
@@ -83,8 +82,7 @@ impl Soft {
         }
     }
 
-    /// Writes the lines for people: what is promised, what it rests on, or why there is nothing where a
-    /// task asks for it.
+    /// Writes the guarantees and their basis, or why there are none although a task requests one.
     pub(crate) fn write(
         soft: &[Self],
         workload: &Workload,
@@ -110,7 +108,7 @@ impl Soft {
         self.promise.response_max <= task.deadline
     }
 
-    /// `p99.9`.
+    /// Formats the quantile, for example `p99.9`.
     fn level(&self) -> String {
         let (whole, rest) = (self.level_ppm / 10_000, self.level_ppm % 10_000);
         let digits = format!("{rest:04}");

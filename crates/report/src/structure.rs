@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `[fit]` of a drive file says of what a device is made of, in few words: at the end of
-//! a measurement, and wherever the file is shown.
+//! Describes `[fit]` of a drive file in a few words: at the end of a measurement, and wherever the
+//! file is shown.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use tidegate_model::{Bytes, Duration};
 use crate::figures;
 use crate::paragraph::Fact;
 
-/// What was found out about rotation, zones, seeks, stripes and flushes; nothing of what was not.
+/// Returns the facts about rotation, zones, seeks, stripes and flushes that were measured.
 pub(crate) fn facts(fit: &toml::Table) -> Vec<Fact> {
     let geometry = part(fit, "geometry").map(|it| of_geometry(&it));
     let stripe = part(fit, "stripe").map(|it| of_stripe(&it));
@@ -36,7 +36,7 @@ fn of_geometry(geometry: &Geometry) -> Vec<Fact> {
     });
     let overhead = geometry.overhead.as_ref().map(|overhead| {
         let hit = overhead.hit_ns.map(|ns| format!("takes {}", ms(ns)));
-        let hit = hit.unwrap_or_else(|| "answers none".to_owned());
+        let hit = hit.unwrap_or_else(|| "serves none".to_owned());
         let least = ms(overhead.least_ns);
         ("Overhead", format!("a read takes at least {least}; from memory it {hit}"))
     });
@@ -54,7 +54,7 @@ fn of_geometry(geometry: &Geometry) -> Vec<Fact> {
     [rotation, overhead, zones, seek].into_iter().flatten().collect()
 }
 
-/// The longest flush after each number of writes, of each kind of them.
+/// Returns the longest flush after each number of writes, for each kind of writes.
 fn of_flushes(flushes: &BTreeMap<String, FlushTimes>) -> Vec<Fact> {
     let text = |(kind, times): (&String, &FlushTimes)| {
         let FlushTimes { start, writes, ns_max, samples, .. } = times;
@@ -81,7 +81,7 @@ fn of_stripe(stripe: &Stripe) -> Vec<Fact> {
         stripe.conflicts_ppm.iter().filter(|(_, ppm)| *ppm >= stripe.alone_slow_ppm + 500_000);
     let distances: Vec<_> = often.map(|&(bytes, _)| Bytes::new(bytes).to_string()).collect();
     let said = if distances.is_empty() { "no distance".to_owned() } else { distances.join(", ") };
-    let conflicts = format!("two reads get in each other's way mostly at {said}");
+    let conflicts = format!("two reads delay each other mostly at {said}");
     let beside = stripe.beside_writes_ns.map(|times| {
         let [median, p99, longest] = times.map(ms);
         let of = stripe.beside_writes_of_bytes.map(|bytes| format!(" of {}", Bytes::new(bytes)));
@@ -91,20 +91,21 @@ fn of_stripe(stripe: &Stripe) -> Vec<Fact> {
         ("Beside", text)
     });
     let block = stripe.block_bytes.map(|bytes| {
-        let again =
-            stripe.again_bytes.map(|bytes| format!(", the same again {} on", Bytes::new(bytes)));
+        let again = stripe
+            .again_bytes
+            .map(|bytes| format!(", and the pattern repeats after {}", Bytes::new(bytes)));
         let again = again.unwrap_or_default();
-        ("Blocks", format!("of {} are on one chip each{again}", Bytes::new(bytes)))
+        ("Blocks", format!("of {} are each on one chip{again}", Bytes::new(bytes)))
     });
     let chips = stripe.chips.as_ref().map(|chips| ("Chips", of_chips(chips)));
     let always = [("Parallel", parallel), ("Conflicts", conflicts)];
     block.into_iter().chain(chips).chain(always).chain(beside).collect()
 }
 
-/// Among how many chips reads are shared, as far as pairs tell.
+/// Returns the number of chips that share reads, as estimated from pairs.
 fn of_chips(chips: &Chips) -> String {
     let Chips { pairs, conflicts, count_min, count, count_max } = chips;
-    let seen = format!("{conflicts} of {pairs} pairs of reads at random places met");
+    let seen = format!("{conflicts} of {pairs} pairs of reads at random positions conflicted");
     match (count, count_max) {
         (Some(count), Some(most)) => {
             format!("about {count}, {count_min} to {most} with 99 % confidence: {seen}")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu check`: the proof of a processor, or an honest no.
+//! `tidegate cpu check`: proves the deadlines on a processor, or says that it cannot.
 
 use tidegate_report::cpu::CpuReport;
 

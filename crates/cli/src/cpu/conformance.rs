@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu conformance`: is it a sporadic server?
+//! `tidegate cpu conformance`: tests whether an implementation is a sporadic server.
 
 use std::io;
 
@@ -39,7 +39,7 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
     };
     show::report(&ConformanceReport::of(&reports, arguments.seed), arguments.json);
     let conforms = reports.iter().all(|(_, report)| report.conforms());
-    // All of ours together are an overview: that some do not conform is no news.
+    // Testing all built-in servers is an overview: some are known not to conform.
     let is_overview = reports.len() > 1;
     Ok(Answer::of(conforms || is_overview))
 }
@@ -51,14 +51,16 @@ fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
     tidegate_cpu_conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
 }
 
-/// What the suite says of a program, or which answer made it end at once: that does not conform either.
+/// Returns the suite's report on a program, or the reply that ended the suite at once: such a
+/// program does not conform either.
 fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, ExternalError>, Failure> {
     let name = arguments.command[0].to_string_lossy();
     let (program, external) =
         Program::start(&arguments.command, arguments.time_limit).map_err(|error| {
             Failure::input(
                 format!("cannot start `{name}`: {error}"),
-                "write the path of a program that speaks the protocol of docs/reference/conformance.md",
+                "write the path of a program that speaks the protocol of \
+                 docs/reference/conformance.md",
             )
         })?;
     let mut theirs = |params: &ServerParams| external.server(params);
@@ -67,8 +69,8 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, Externa
     let error = external.take_error();
     if program.end() {
         return Err(Failure::input(
-            format!("`{name}` was not done after {}", arguments.time_limit),
-            "give it more time with --time-limit, or fewer --runs",
+            format!("`{name}` did not finish within {}", arguments.time_limit),
+            "raise --time-limit, or lower --runs",
         ));
     }
     match error {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads the processor of a workload file, and the profiles that it names.
+//! Reads the processor part of a workload file, and the profiles that it names.
 
 use std::path::Path;
 
@@ -13,12 +13,12 @@ use tidegate_platform::text_file;
 use crate::failure::Failure;
 use crate::text_input;
 
-/// A processor with what was measured of it.
+/// A processor and the measurements of it.
 pub(crate) struct Processor {
     pub(crate) workload: CpuWorkload,
-    /// One for each interference of the workload.
+    /// The measured demand of each interference in the workload.
     pub(crate) measured: Vec<MeasuredDemand>,
-    /// Who steals as much as that, in a simulation.
+    /// The loads that take as much time in a simulation.
     pub(crate) thieves: Vec<StolenTime>,
 }
 
@@ -34,12 +34,12 @@ pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
 fn without_processor() -> FileError {
     FileError::new(
         0..0,
-        "the workload says nothing of a processor",
+        "the workload has no processor",
         "add a [[cpu_task]] or a [[cpu_server]]; docs/reference/processor-file.md shows both",
     )
 }
 
-/// Reads the profiles that a processor's workload names; `text` is that of its file.
+/// Reads the profiles that a processor's workload names; `text` is the text of the workload file.
 pub(crate) fn with_profiles(
     workload: CpuWorkload,
     path: &Path,

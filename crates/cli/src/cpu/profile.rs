@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu profile`: measure what others take of a processor, write a `*.cpu.toml`.
+//! `tidegate cpu profile`: measures what other threads take of a processor, and writes a
+//! `*.cpu.toml`.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -22,23 +23,24 @@ use crate::interrupt;
 use crate::progress::{bar, seed_of_now};
 use crate::{show, text_input};
 
-/// How much of a long measurement is lost with a process that is killed.
+/// The interval at which a long measurement is saved: a kill loses at most this much.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
 
-/// Trials, where nobody says for how many or for how long.
+/// The number of trials if neither trials nor a duration is given.
 const TRIALS: u64 = 200;
 
-/// As many trials as there is time for.
+/// The number of trials if only a duration is given.
 const UNLIMITED: u64 = u64::MAX;
 
-/// Where the result goes.
+/// The destination of the result.
 struct Output {
     toml: Option<NewFile>,
     svg: Option<NewFile>,
     kept: Kept,
 }
 
-/// What there is of a long measurement, in a file beside that of the result until that is written.
+/// The partial result of a long measurement, in a file beside the result until the result is
+/// written.
 struct Kept {
     file: Option<NewFile>,
     is_there: bool,
@@ -66,7 +68,8 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     Ok(Answer::of(is_whole && is_covered))
 }
 
-/// Without the thief, unless that is known, and with it; whoever interrupts the first has that alone.
+/// Measures without the load, unless a baseline is given, and then with it. If the first
+/// measurement is interrupted, its result is returned alone.
 fn calibrate(
     thief: SyntheticLoad,
     params: &CpuProfileParams,
@@ -80,7 +83,8 @@ fn calibrate(
         let without = CpuProfileParams { synthetic_load: None, ..params.clone() };
         let mut idle = measure(&without, kept, interrupted)?;
         if idle.end == CpuProfileEnd::Cancelled {
-            let warning = "interrupted before the thief began: this is the machine without it";
+            let warning =
+                "interrupted before the synthetic load began: this is the machine without it";
             idle.warnings.push(warning.to_owned());
             return Ok((idle, None));
         }
@@ -89,21 +93,23 @@ fn calibrate(
     let mut measured = measure(params, kept, interrupted)?;
     let (there, here) = (&without.conditions.place, &measured.profile.conditions.place);
     if there != here {
-        let there = there.as_deref().unwrap_or("a machine that it does not name");
-        measured.warnings.push(format!("the baseline is of {there}: not of this machine"));
+        let there = there.as_deref().unwrap_or("an unnamed machine");
+        measured
+            .warnings
+            .push(format!("the baseline was measured on {there}, not on this machine"));
     }
     let calibration = Calibration::of(thief, &without, &measured);
     Ok((measured, Some(calibration)))
 }
 
-/// Reads what the machine takes without the thief: a profile that answers the question of these
+/// Reads the profile of the machine without the load, which must have been measured with these
 /// parameters.
 fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
     let text = text_input::read_named(path, "processor profile")?;
     let profile =
         CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     check_baseline(&profile, params).map_err(|error| {
-        Failure::input(format!("{} is no baseline: {error}", path.display()), &error.help)
+        Failure::input(format!("{} cannot be the baseline: {error}", path.display()), &error.help)
     })?;
     Ok(profile)
 }
@@ -158,11 +164,11 @@ fn measure(
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
     let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
-    let what = if params.synthetic_load.is_some() { " with the thief" } else { "" };
+    let what = if params.synthetic_load.is_some() { " with the synthetic load" } else { "" };
     bar.set_message(format!("{unit}{what}"));
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
-        // Of trials without a known number the seconds are known.
+        // With an unknown number of trials, the bar counts seconds.
         let seconds = params.time_limit.filter(|_| params.trials == UNLIMITED);
         let (all, done) = seconds.map_or((progress.trials_all, progress.trials), |limit| {
             (limit.ns() / 1_000_000_000, begin.elapsed().as_secs())
@@ -193,17 +199,20 @@ impl Kept {
         let file = beside.transpose().map_err(|fault| match fault {
             FileFault::Exists { .. } => Failure::input(
                 fault.to_string(),
-                "it is what a killed measurement left: rename or remove it",
+                "a killed measurement left it: rename or remove it",
             ),
             fault => Failure::of_file(&fault),
         })?;
         Ok(Self { file, is_there: false })
     }
 
-    /// For whoever does not wait for the end.
+    /// Returns what a second Ctrl-C prints.
     fn says(&self) -> Option<String> {
         let file = self.file.as_ref()?;
-        Some(format!("at once; {} has what there was a minute ago, if it is there", file.name()))
+        Some(format!(
+            "immediately; {}, if it exists, holds the results of up to a minute ago",
+            file.name()
+        ))
     }
 
     fn keep(&mut self, profile: &CpuProfile) {
@@ -217,7 +226,7 @@ impl Kept {
         }
     }
 
-    /// The result is there.
+    /// Removes the partial result once the result is written.
     fn remove(&self) {
         if let Some(file) = self.file.as_ref().filter(|_| self.is_there)
             && let Err(error) = file.remove()
@@ -228,7 +237,7 @@ impl Kept {
 }
 
 impl Output {
-    /// Refuses what cannot be before anything is measured.
+    /// Refuses impossible destinations before anything is measured.
     fn prepare(arguments: &CpuProfileArguments) -> Result<Self, Failure> {
         let prepare = |path: &Option<PathBuf>| {
             let file = path.as_deref().map(NewFile::prepare).transpose();
@@ -238,13 +247,14 @@ impl Output {
         let kept = Kept::prepare(arguments.output.as_deref())?;
         let is_svg = |it: &NewFile| svg.as_ref().is_some_and(|svg| svg.is_same(it));
         if let Some(both) = toml.iter().chain(&kept.file).find(|it| is_svg(it)) {
-            let what = format!("the plots and the profile are to be one file, {}", both.name());
+            let what = format!("the plots and the profile have the same name, {}", both.name());
             return Err(Failure::input(what, "name another file with --svg"));
         }
         Ok(Self { toml, svg, kept })
     }
 
-    /// Files first: what cannot be put in place is printed, so that no measurement is lost.
+    /// Writes the files, then shows the result. A profile that cannot be written is printed, so
+    /// that no measurement is lost.
     fn publish(
         &self,
         arguments: &CpuProfileArguments,

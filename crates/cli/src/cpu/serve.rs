@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu serve`: a sporadic server for a thread that is there already.
+//! `tidegate cpu serve`: runs a sporadic server for an existing thread.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::Ordering;
@@ -24,14 +24,15 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let thread = find(&arguments.thread)?;
     let params = params(arguments, thread)?;
     let Patience { is_asked, is_over } = Patience::begin()?;
-    // What it is before anything is changed, said once nothing more can be refused.
+    // The head describes the thread before any change; it is printed once nothing more can be
+    // refused.
     let head = head(&params);
     let (say, granted) = mpsc::channel();
     let begin = move || {
-        // Nobody is left to hear it only if the whole program is ending.
+        // The receiver is gone only if the whole program is ending.
         let _ = say.send(());
     };
-    // The manager is pinned and above others from then on: a thread of its own.
+    // The manager becomes pinned to a processor at a high priority, so it gets its own thread.
     let manager = thread::Builder::new().name("manager".to_owned());
     let served = manager.spawn(move || {
         let served = tidegate_cpu_live::serve(&params, begin, &is_asked);
@@ -40,8 +41,8 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     });
     let served = served.map_err(|error| Failure::environment(&error))?;
     if granted.recv().is_ok() {
-        // Not by the manager, which would wait for whoever reads it; and while it serves, nothing here
-        // may end the program.
+        // The manager must not print, because it would wait for the reader; and while it serves,
+        // nothing here may end the program.
         let _ = writeln!(io::stderr(), "{head}");
     }
     let served = served.join();
@@ -65,7 +66,8 @@ fn failure(error: ThreadServerError) -> Failure {
     }
 }
 
-/// What makes a thread again what it is now, for whoever has to: only what will be changed.
+/// Returns the commands that restore the thread's current scheduling by hand; only what will be
+/// changed.
 fn by_hand(params: &ThreadServerParams) -> Option<String> {
     let thread = params.thread;
     let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;
@@ -94,7 +96,7 @@ fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServe
     })
 }
 
-/// The one thread of that name or number.
+/// Returns the only thread of that name or number.
 fn find(wanted: &str) -> Result<ThreadId, Failure> {
     let number = wanted.parse().ok().and_then(ThreadId::from_raw);
     if let Some(thread) = number {
@@ -108,29 +110,29 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
         [thread] => Ok(thread),
         [] => Err(Failure::input(
             format!("no thread is called {wanted}"),
-            "see `ps -eLo tid,comm`; the kernel keeps 15 bytes of a name",
+            "see `ps -eLo tid,comm`; the kernel truncates names to 15 bytes",
         )),
         _ => {
             let numbers: Vec<String> = found.iter().map(ThreadId::to_string).collect();
             Err(Failure::input(
                 format!("{} threads are called {wanted}: {}", found.len(), numbers.join(", ")),
-                "name one by its number",
+                "give the number of one",
             ))
         }
     }
 }
 
-/// Budgets of which a tenth or more may be lost to looks that cannot be closer together.
+/// Budgets below this can lose a tenth or more to checks, which cannot be closer together.
 const SMALL: Duration = Duration::from_us(500);
 
-/// What is said when it begins.
+/// Returns the text that is printed when the server begins.
 fn head(params: &ThreadServerParams) -> String {
     let ThreadServerParams { thread, cpu, priority, server, .. } = params;
     let name = thread.name().unwrap_or_default();
     let before = Scheduling::of(*thread).map_or_else(|_| "?".to_owned(), |it| it.to_string());
     let small = if server.budget < SMALL {
         format!(
-            "\n{:<12} of so small a budget up to 50us may be lost each time it is used up",
+            "\n{:<12} up to 50us of this small budget may be lost each time it is used up",
             "Note"
         )
     } else {
@@ -140,7 +142,7 @@ fn head(params: &ThreadServerParams) -> String {
     format!(
         "{:<12} thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
          processor {cpu}{small}\n\
-         {:<12} Ctrl-C ends it and puts the thread back; after SIGKILL nobody does{by_hand}",
+         {:<12} Ctrl-C stops the server and restores the thread; SIGKILL does not restore it{by_hand}",
         "Serving", server.budget, server.period, server.kind, "Host"
     )
 }

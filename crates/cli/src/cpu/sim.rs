@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu sim`: tasks and servers on a simulated processor.
+//! `tidegate cpu sim`: simulates tasks and servers on a processor.
 
 use std::time::Instant;
 
@@ -21,8 +21,8 @@ pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
         [] => vec![(None, workload)],
         _ if workload.servers.is_empty() => {
             return Err(Failure::input(
-                "--server has nothing to replace: the workload has no [[cpu_server]]",
-                "add one to the file, or leave the option out",
+                "--server cannot be used: the workload has no [[cpu_server]]",
+                "add one to the file, or leave --server out",
             ));
         }
         kinds => kinds.iter().map(|&kind| with_kind(&workload, kind)).collect::<Result<_, _>>()?,
@@ -47,7 +47,7 @@ const fn timing(disturb: Disturb) -> Timing {
     }
 }
 
-/// The workload with servers of another kind.
+/// Returns the workload with servers of another kind.
 fn with_kind(
     workload: &CpuWorkload,
     kind: ServerKind,
@@ -60,7 +60,8 @@ fn with_kind(
     Ok((Some(kind), workload))
 }
 
-/// Thieves go on as soon as they may steal so much: less is not worth the time that it takes.
+/// The smallest slice that interference takes: smaller slices cost more simulation time than they
+/// are worth.
 const GRAIN: Duration = Duration::from_us(1);
 
 fn run(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The other end of a control socket.
+//! The client's end of a control socket.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -15,13 +15,13 @@ use tidegate_model::ServeFile;
 use super::text::text;
 use crate::failure::Failure;
 
-/// No answer takes so long.
+/// The timeout for a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Nor does one about a change, which is proved, and waits some seconds for its instant.
+/// The timeout for a change, which is proved first and can then wait seconds for a quiet instant.
 const PATIENCE_FOR_CHANGES: Duration = Duration::from_mins(1);
 
-/// No answer is so long: whatever listens there, it is no service.
+/// The longest reply accepted: a longer one cannot come from a service.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// A connection to a service.
@@ -32,18 +32,18 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects to a control socket, or to the one that a serve file names.
+    /// Connects to a control socket, or to the control socket that a serve file names.
     pub(crate) fn open(target: &Path) -> Result<Self, Failure> {
         let path = socket_of(target)?;
         let unreachable = |error: io::Error| {
             let why = match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
-                    "no service listens there: is it running, and was its socket removed?"
+                    "no service listens there; check that the service is running"
                 }
                 io::ErrorKind::PermissionDenied => {
-                    "only the user who runs the service may: try as that user, or as root"
+                    "only the user who runs the service may connect: try as that user, or as root"
                 }
-                _ => "is it a control socket?",
+                _ => "check that it is a control socket",
             };
             Failure::environment(&NotReached { path: path.clone(), error, why })
         };
@@ -53,7 +53,7 @@ impl Client {
         Ok(Self { path: path.clone(), stream: BufReader::new(stream) })
     }
 
-    /// The same for a question about a change.
+    /// Connects for a change, which gets a longer timeout.
     pub(crate) fn open_for_change(target: &Path) -> Result<Self, Failure> {
         let client = Self::open(target)?;
         let patient = client.stream.get_ref().set_read_timeout(Some(PATIENCE_FOR_CHANGES));
@@ -61,7 +61,7 @@ impl Client {
         Ok(client)
     }
 
-    /// The answer to a request, as it came.
+    /// Sends a request and returns the reply unchanged.
     pub(crate) fn ask_line(&mut self, request: &Asked) -> Result<String, Failure> {
         let mut exchange = || -> io::Result<String> {
             let mut request = serde_json::to_vec(request)?;
@@ -74,39 +74,46 @@ impl Client {
         let line = exchange().map_err(|error| {
             let why = match error.kind() {
                 io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => {
-                    "it ended, or this is the socket of its clients: name that of `control`"
+                    "the service ended, or this is the socket of its clients: name the socket \
+                     under `control`"
                 }
-                _ => "it ended, or it does not answer in time",
+                _ => "the service ended, or did not reply in time",
             };
             Failure::environment(&NotReached { path: self.path.clone(), error, why })
         })?;
         Ok(line.trim_end().to_owned())
     }
 
-    /// What an answer says, unless it says no.
+    /// Parses a reply; a refusal is an error.
     pub(crate) fn understand<T: DeserializeOwned>(&self, line: &str) -> Result<T, Failure> {
         match wire::read(line) {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(failed)) => Err(Failure::input(text(&failed.error), text(&failed.help))),
             Err(error) if wire::is_reply(line) => Err(Failure::input(
-                format!("the service at {} answers in another form: {error}", self.path.display()),
-                "ask with the tidegate that the service was started with",
+                format!(
+                    "the service at {} replies in an unknown format: {error}",
+                    self.path.display()
+                ),
+                "use the version of tidegate that started the service",
             )),
             Err(_) => Err(Failure::input(
-                format!("what listens at {} does not answer as a service", self.path.display()),
-                "name the socket that the serve file has under `control`",
+                format!(
+                    "the program that listens at {} does not reply like a service",
+                    self.path.display()
+                ),
+                "name the socket that the serve file gives under `control`",
             )),
         }
     }
 
-    /// Asks about all exports, and reads the answer.
+    /// Sends a request about all exports and parses the reply.
     pub(crate) fn ask<T: DeserializeOwned>(&mut self, verb: &str) -> Result<T, Failure> {
         let line = self.ask_line(&Asked { verb: verb.to_owned(), export: None })?;
         self.understand(&line)
     }
 }
 
-/// The service was not reached.
+/// The service could not be reached.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot ask the service at {}: {error}; {why}", path.display())]
 struct NotReached {
@@ -115,7 +122,7 @@ struct NotReached {
     why: &'static str,
 }
 
-/// The socket itself, or that of the file.
+/// Returns the socket itself, or the one that the serve file names.
 fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
     let found = fs::metadata(target);
     let is_missing = found.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
@@ -140,7 +147,7 @@ fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
         Some(named) => Ok(target.parent().unwrap_or(Path::new("")).join(named.get_ref())),
         None => Err(Failure::input(
             format!("{} names no control socket", target.display()),
-            "add the line control = \"serve.ctl\" above its exports, and start it again",
+            "add the line control = \"serve.ctl\" above its exports, and restart the service",
         )),
     }
 }

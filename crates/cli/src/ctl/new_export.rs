@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An export that is to be admitted, as somebody wrote it: with the keys of a serve file.
+//! An export for admission, with the keys of a serve file.
 //!
-//! In a file of its own, on standard input, or in the serve file itself, to which it was added to
-//! be there at the next start too.
+//! The export comes from its own file, from standard input, or from the serve file, to which it was
+//! added so that the next start offers it too.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use tidegate_model::ServeFile;
 
 use crate::failure::Failure;
 
-/// The export that `what` names: a file, `-`, or an entry of the serve file `target`.
+/// Reads the export that `what` names: a file, `-`, or an entry of the serve file `target`.
 pub(super) fn read(what: &str, target: &Path) -> Result<Value, Failure> {
     if what == "-" {
         let mut text = String::new();
@@ -31,16 +31,17 @@ pub(super) fn read(what: &str, target: &Path) -> Result<Value, Failure> {
     in_serve_file(what, target).ok_or_else(|| {
         Failure::input(
             format!("`{what}` is neither a file nor an export in {}", target.display()),
-            "name a file with one [[export]]; or add it to the serve file, and name both",
+            "name a file with one [[export]]; or add it to the serve file, and give that file and \
+             the export's name",
         )
     })
 }
 
-/// The keys of one export, alone or under `[[export]]`.
+/// Parses the keys of one export, alone or under `[[export]]`.
 fn of_text(path: &Path, text: &str) -> Result<Value, Failure> {
     ServeFile::parse_export(text)
         .map_err(|error| Failure::in_file(path, text.to_owned(), &error))?;
-    let table: toml::Table = text.parse().expect("it was just read");
+    let table: toml::Table = text.parse().expect("the text was parsed before");
     let own = table.get("export").and_then(|exports| exports.get(0)).cloned();
     Ok(to_json(own.unwrap_or(toml::Value::Table(table))))
 }
@@ -53,7 +54,7 @@ fn in_serve_file(name: &str, target: &Path) -> Option<Value> {
 }
 
 fn to_json(export: toml::Value) -> Value {
-    serde_json::to_value(export).expect("a table of a serve file has no dates in it")
+    serde_json::to_value(export).expect("a serve file has no dates")
 }
 
 #[cfg(test)]

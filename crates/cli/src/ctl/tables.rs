@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service's answers for people.
+//! A service's replies as text.
 
 use tidegate_engine::control::wire::{
     AdmittedExport, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed, Heard,
@@ -11,12 +11,12 @@ use super::text::text;
 use crate::arguments::CtlVerb;
 use tidegate_report::{Page, figures};
 
-/// A time of so many nanoseconds, `-` where there is none.
+/// Formats a time in nanoseconds; `-` if there is none.
 pub(crate) fn time(ns: Option<u64>) -> String {
     figures::bound(ns.map(Duration::from_ns))
 }
 
-/// Whether everything that was agreed is proved, still stands, and was answered.
+/// Returns whether every contract is proved, still stands, and no request with a contract failed.
 pub(super) fn is_guaranteed(status: &Status) -> bool {
     stands(status) && failed(status) == 0
 }
@@ -30,7 +30,7 @@ fn stands(status: &Status) -> bool {
     with_contract(status).all(stands)
 }
 
-/// Requests of exports with a contract that the drive did not carry out.
+/// Returns the number of requests with a contract that the drive failed to execute.
 fn failed(status: &Status) -> u64 {
     with_contract(status).map(|export| export.failed).sum()
 }
@@ -56,16 +56,17 @@ pub(super) fn write_status(status: &Status, page: &mut Page) {
 
 fn guarantee(status: &Status) -> String {
     let what = match (stands(status), failed(status)) {
-        _ if with_contract(status).next().is_none() => "none was asked for",
-        (true, 0) => "stands: no response takes longer than its bound",
+        _ if with_contract(status).next().is_none() => "none requested",
+        (true, 0) => "stands: no response time exceeds its bound",
         (true, count) => {
             let requests = figures::count(usize::try_from(count).unwrap_or(usize::MAX), "request");
             return format!(
-                "stands for what was answered; {requests} with a contract failed: see the log"
+                "stands for completed requests; {requests} with a contract failed: see the log"
             );
         }
         (false, _) if status.is_degraded => {
-            "DEGRADED: a bound was exceeded, or the drive broke its table: see `statistics`, and restart"
+            "DEGRADED: a bound was exceeded, or a batch took longer than the drive file says: see \
+             `statistics`, and restart"
         }
         (false, _) => "not proved for every contract",
     };
@@ -115,7 +116,7 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     page.labelled("Drive", drive(&seen.drive));
 }
 
-/// `3 of 4`.
+/// Formats the tokens left, for example `3 of 4`.
 pub(crate) fn tokens(export: &ExportFigures) -> String {
     match export.tokens_max {
         0 => "-".to_owned(),
@@ -123,7 +124,7 @@ pub(crate) fn tokens(export: &ExportFigures) -> String {
     }
 }
 
-/// What the drive does and did.
+/// Describes the drive's current and past load.
 pub(crate) fn drive(drive: &DriveFigures) -> String {
     let overruns = drive.overruns;
     let worst = match overruns {
@@ -144,12 +145,9 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
 
 pub(super) fn write_heard(answer: &Heard, page: &mut Page) {
     if answer.is_heard {
-        writeln!(page, "It is heard by the regulator of best effort.");
+        writeln!(page, "The regulator of best effort receives it.");
     } else {
-        writeln!(
-            page,
-            "It changes nothing: no regulator of this service is steered by notices (mdn is)."
-        );
+        writeln!(page, "It has no effect: no regulator of this service uses notices (mdn does).");
     }
 }
 
@@ -157,13 +155,13 @@ fn megabytes(bytes: u64) -> String {
     format!("{}.{}MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
-/// `1:02:03`.
+/// Formats an elapsed time, for example `1:02:03`.
 pub(crate) fn elapsed(ns: u64) -> String {
     let seconds = ns / 1_000_000_000;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// Why a change is not made, and what would be or what to do.
+/// Explains why a change is refused, and what would fit or what to do.
 pub(super) fn refusal(refused: &Failed, verb: CtlVerb) -> String {
     let what = if verb == CtlVerb::Remove { "Not removed" } else { "Not admitted" };
     let fits = refused.would_fit.iter().map(|entry| format!("\n  {}", text(entry)));
@@ -180,7 +178,7 @@ pub(super) fn write_admitted(answer: &AdmittedExport, what: &str, page: &mut Pag
     let (size, offset) = (answer.size_bytes, answer.offset_bytes);
     writeln!(
         page,
-        "`{}` {what}: {} of the store, from {} on, under `{}`.",
+        "`{}` {what}: {} of the store, from offset {}, policy `{}`.",
         text(&answer.export),
         Bytes::new(size),
         Bytes::new(offset),
@@ -191,16 +189,16 @@ pub(super) fn write_admitted(answer: &AdmittedExport, what: &str, page: &mut Pag
 
 pub(super) fn write_removed(answer: &RemovedExport, page: &mut Page) {
     let free = if answer.is_free {
-        "its place and its share of the drive are free"
+        "its space and its share of the drive are free"
     } else {
-        "its place and its share of the drive are free after the next change: the others left no \
-         quiet instant"
+        "its space and its share of the drive are free after the next change: the other exports \
+         left no quiet instant"
     };
     writeln!(page, "`{}` is removed; {free}.", text(&answer.export));
     write_bounds(&answer.bounds, &answer.note, page);
 }
 
-/// What each export is promised now.
+/// Writes each export's current bound.
 fn write_bounds(exports: &[ExportBound], note: &str, page: &mut Page) {
     let cells = |of: fn(&ExportBound) -> String| exports.iter().map(of).collect::<Vec<_>>();
     let columns = [
@@ -249,7 +247,7 @@ mod tests {
         };
         for (failed, is_degraded, is_good, said) in [
             (0, false, true, "stands: no response"),
-            (1, false, false, "stands for what was answered; 1 request with a contract failed"),
+            (1, false, false, "stands for completed requests; 1 request with a contract failed"),
             (8, true, false, "DEGRADED"),
         ] {
             let status = status(failed, is_degraded);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Texts that came over a socket.
+//! Sanitizes texts from a socket.
 
 /// Returns the text without control characters: it must not move the cursor.
 pub(crate) fn text(text: &str) -> String {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive attach`: a simulated drive as a block device, until somebody says stop.
+//! `tidegate drive attach`: attaches a simulated drive as a block device until it is told to stop.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,12 +20,12 @@ use crate::failure::Failure;
 use crate::show::{self, outln};
 use crate::{input, interrupt};
 
-/// How often it is looked whether somebody says stop.
+/// The interval between checks for a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
-    // Faults of the file are told here, also for one in the background.
+    // Errors in the drive file are reported here, also for a background process.
     let file = input::drive_named(&arguments.drive)?;
     if arguments.background {
         return start_in_background(arguments);
@@ -54,9 +54,9 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
     Err(Failure::environment(&Stopped))
 }
 
-/// It ended though nobody said so here.
+/// The drive stopped, although this process received no stop request.
 #[derive(Debug, thiserror::Error)]
-#[error("the drive stopped answering: its file system was unmounted or cut off from outside")]
+#[error("the drive stopped: another process unmounted or cut off its file system")]
 struct Stopped;
 
 fn introduce(attachment: &Attachment, arguments: &AttachArguments) {
@@ -65,13 +65,14 @@ fn introduce(attachment: &Attachment, arguments: &AttachArguments) {
     show::labelled("Size", &figures::decimal(attachment.size()));
     show::labelled("At once", &format!("{} requests", attachment.depth()));
     let store = arguments.store.as_deref().map(|path| path.display().to_string());
-    show::labelled("Data", &store.unwrap_or_else(|| "in memory, gone at the end".to_owned()));
+    show::labelled("Data", &store.unwrap_or_else(|| "in memory, lost at the end".to_owned()));
     show::labelled("Host", &attachment.granted().to_string());
     let name = attachment.name();
     show::labelled("Stop", &format!("Ctrl-C, or `tidegate drive detach {name}`"));
 }
 
-/// Until somebody says stop and nobody has the device; gives whether it answered until then.
+/// Waits for a stop request and until no process has the device open. Returns whether the drive
+/// served requests until then.
 fn serve(attachment: &Attachment, stop: &AtomicBool) -> bool {
     let mut is_waiting = false;
     while attachment.is_served() {
@@ -90,7 +91,7 @@ fn serve(attachment: &Attachment, stop: &AtomicBool) -> bool {
     false
 }
 
-/// Starts this program once more, without a terminal, and waits until the device is there.
+/// Starts this program again without a terminal, and waits until the device exists.
 fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
     let failed = |error: std::io::Error| Failure::environment(&error);
     let program = std::env::current_exe().map_err(failed)?;
@@ -99,7 +100,7 @@ fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
     let mut command = Command::new(program);
     command.args(arguments_of(arguments, &log)).stdin(Stdio::null());
     command.stdout(output.try_clone().map_err(failed)?).stderr(output);
-    // Ctrl-C here is not meant for it.
+    // Its own process group: Ctrl-C here does not reach it.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
     wait_for_device(&mut child).map_err(failed)?;
     let text = fs::read_to_string(&log).unwrap_or_default();
@@ -107,13 +108,13 @@ fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
         outln!("{}", text.trim_end());
         return Ok(Answer::Yes);
     };
-    // What it said is the whole message, and its exit code tells what kind.
+    // Its output is the whole message, and its exit code tells the kind of failure.
     eprintln!("{}", text.trim_end());
     let _ = fs::remove_file(&log);
     std::process::exit(status.code().unwrap_or(3));
 }
 
-/// A file for what it says, beside the records.
+/// Creates a log file for the background process, beside the records.
 fn make_log() -> Result<PathBuf, Failure> {
     let folder = Path::new(ROOT).parent().unwrap_or(Path::new("/run"));
     let make = || {
@@ -142,7 +143,7 @@ fn arguments_of(arguments: &AttachArguments, log: &Path) -> Vec<OsString> {
     list
 }
 
-/// Until its record names a device and it has said so, or it ended.
+/// Waits until the background process recorded its device and printed its head, or ended.
 fn wait_for_device(child: &mut Child) -> std::io::Result<()> {
     let pid = child.id();
     let is_its = |place: &AttachmentFolder| {
@@ -155,7 +156,7 @@ fn wait_for_device(child: &mut Child) -> std::io::Result<()> {
         }
         sleep(LOOK_EVERY);
     }
-    // It says the rest right after that.
+    // It prints its head right after that.
     sleep(LOOK_EVERY);
     Ok(())
 }
@@ -172,7 +173,7 @@ fn attach_failure(error: &AttachError) -> Failure {
     }
 }
 
-/// Something that is in use is the user's to let go of; the rest is the machine's.
+/// A drive in use is the user's to free (exit code 2); other failures are the environment's.
 pub(super) fn detach_failure(error: &DetachError) -> Failure {
     match error {
         DetachError::InUse { .. } => Failure::unusable(error),

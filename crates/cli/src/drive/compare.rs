@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive compare`: two profiles of one device, or of two, and what moved.
+//! `tidegate drive compare`: compares two profiles of one drive or of two.
 
 use tidegate_measure::compare::Comparison;
 use tidegate_report::drive::CompareReport;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive detach`: what is attached, and away with it.
+//! `tidegate drive detach`: lists attached drives and detaches them.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
     let places =
         AttachmentFolder::all(Path::new(ROOT)).map_err(|error| Failure::environment(&error))?;
     if arguments.all {
-        // One that refuses does not keep the others.
+        // A drive that cannot be detached does not prevent detaching the others.
         let results: Vec<_> = places.iter().map(|place| take(place, arguments.force)).collect();
         return results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| Answer::Yes);
     }
@@ -30,8 +30,8 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
     };
     let place = places.iter().find(|place| is_meant(place, target)).ok_or_else(|| {
         Failure::input(
-            format!("no attached drive is called `{target}`, and none has it as its device"),
-            "`tidegate drive detach` lists those that are attached",
+            format!("no attached drive has the name or the device `{target}`"),
+            "`tidegate drive detach` lists the attached drives",
         )
     })?;
     take(place, arguments.force)?;
@@ -52,17 +52,20 @@ fn take(place: &AttachmentFolder, is_forced: bool) -> Result<(), Failure> {
     show::labelled("Detached", &place.name());
     for device in held {
         let device = device.display();
-        show::labelled("Stays", &format!("{device}, and fails, until nobody has it open"));
+        show::labelled(
+            "Stays",
+            &format!("{device} fails requests until every process has closed it"),
+        );
     }
     if let Some(log) = record.and_then(|record| record.log) {
         print_end(&fs::read_to_string(&log).unwrap_or_default());
-        // It is nobody's any more.
+        // No process uses the log any more.
         let _ = fs::remove_file(&log);
     }
     Ok(())
 }
 
-/// What its process said last: after the empty line.
+/// Prints the final statistics of the drive's process: the text after the empty line.
 fn print_end(text: &str) {
     if let Some((_, end)) = text.split_once("\n\n") {
         out!("{end}");

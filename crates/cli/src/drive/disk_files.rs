@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Parameter files from the file system, under the limits that all files have here.
+//! Reads parameter files from the file system, with the size limits of all input files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tidegate_disksim::Files;
 use tidegate_platform::text_file::{self, ReadError};
 
-/// Enough of a file to tell what it is: comments may come first.
+/// The bytes that identify a file's kind; comments can come first.
 const HEAD_BYTES: u64 = 16 << 10;
 
 /// The file system.
@@ -25,18 +25,18 @@ impl Files for DiskFiles {
     }
 
     fn head(&self, path: &Path) -> io::Result<String> {
-        // Before it is opened: opening a pipe waits for its other end.
+        // Checked before opening: opening a pipe waits for its other end.
         if !fs::metadata(path)?.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let mut bytes = Vec::new();
         File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
-        // The last letter may be cut.
+        // The last character can be truncated.
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     fn folder(&self, path: &Path) -> io::Result<Option<Vec<PathBuf>>> {
-        // What does not exist is found missing when it is read.
+        // A missing path is reported when it is read.
         if !path.is_dir() {
             return Ok(None);
         }

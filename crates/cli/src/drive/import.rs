@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive import`: a drive file from the parameter files of DiskSim or DIXtrac.
+//! `tidegate drive import`: makes a drive file from the parameter files of DiskSim or DIXtrac.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::show;
 
 /// Runs the command.
 pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
-    // Nothing that exists is overwritten, so no given file is.
+    // The output must be a new file, so no input file can be overwritten.
     let output = OutputFile::prepare(&arguments.output, Expected::Nothing, Path::new(""))
         .map_err(Failure::of_output)?;
     let Import { mut drive, report } =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive list`: the drives that come with Tidegate.
+//! `tidegate drive list`: lists the built-in drives.
 
 use tidegate_model::DriveFile;
 use tidegate_report::drive::ListReport;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive replay`: how true a simulated drive is to a measured one.
+//! `tidegate drive replay`: compares a simulated drive with a measured trace.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ fn trace(path: &Path) -> Result<Vec<TraceRequest>, Failure> {
     let text = text_input::read_named(path, "trace")?;
     match read_trace(&text) {
         Ok(trace) if trace.is_empty() => Err(Failure::input(
-            format!("{}: there is no request in it", path.display()),
-            "give a trace with lines as `R tag sector sectors measured_us idle_us`",
+            format!("{} contains no request", path.display()),
+            "give a trace with lines like `R tag sector sectors measured_us idle_us`",
         )),
         Ok(trace) => Ok(trace),
         Err(error) => {
@@ -35,7 +35,7 @@ fn trace(path: &Path) -> Result<Vec<TraceRequest>, Failure> {
     }
 }
 
-/// The fault with its line.
+/// Returns the error with its line.
 fn fault(text: &str, error: &TraceError) -> FileError {
     let mut lines = text.split_inclusive('\n');
     let start: usize = lines.by_ref().take(error.line - 1).map(str::len).sum();
@@ -51,8 +51,11 @@ fn compare<'a>(
 ) -> Result<ReplayReport<'a>, Failure> {
     let Some(kind) = file.parts().map(Parts::kind) else {
         return Err(Failure::input(
-            format!("`{}` has tables only: nothing says where its sectors lie", file.name),
-            "name a drive with [mechanics] or [ssd], for example one that `tidegate drive import` made",
+            format!(
+                "`{}` has only tables, which do not give the positions of its sectors",
+                file.name
+            ),
+            "name a drive with [mechanics] or [ssd], for example one from `tidegate drive import`",
         ));
     };
     let mut drive = tidegate_drive::from_parts(kind, file, arguments.seed)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive show`: what is known of a drive, with plots.
+//! `tidegate drive show`: shows a drive, with plots.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -30,7 +30,7 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The mechanics do not fit together.
+/// Reports mechanics that contradict each other.
 fn unfit(error: MechanicsError) -> Failure {
     Failure::unusable(&BuildError::from(error))
 }
@@ -38,19 +38,19 @@ fn unfit(error: MechanicsError) -> Failure {
 fn write_svg(path: &Path, file: &DriveFile, report: &ShowReport<'_>) -> Result<(), Failure> {
     let picture = report.draw().ok_or_else(|| {
         Failure::input(
-            format!("there is nothing to draw of `{}`: no mechanics, no tables", file.name),
+            format!("`{}` has nothing to plot: no mechanics, no tables", file.name),
             "leave --svg out, or measure the drive with `tidegate profile`",
         )
     })?;
     let write = || File::create_new(path)?.write_all(picture.as_bytes());
     write().map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::input(
-            format!("{} exists, and nothing that exists is overwritten", path.display()),
+            format!("{} exists; existing files are never overwritten", path.display()),
             "name a new file",
         ),
         _ => Failure::input(
             format!("cannot write {}: {error}", path.display()),
-            "name a file in a folder that exists and may be written",
+            "name a file in an existing, writable folder",
         ),
     })
 }

@@ -14,36 +14,36 @@ use tidegate_model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
 
-/// Requests of one connection that nbdkit reads at once where no contract needs more: as deep as
-/// clients usually go. What it has not read cannot be stamped with its arrival.
+/// The requests of one connection that nbdkit reads at once if no contract needs more: the usual
+/// depth of clients. A request that is not read cannot be stamped with its arrival.
 const THREADS_BEST_EFFORT: u64 = 64;
 
-/// More threads than this for one connection are not asked for: a contract that needs more is
-/// refused.
+/// The most threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
-/// Connections at once beyond those of each export, for whoever looks or needs more.
+/// Connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for clients that need
+/// more.
 const CONNECTIONS_MORE: usize = 16;
 
-/// By how much nbdkit's own limit is higher than the plugin's, which knows whose a connection is:
-/// for those that have not said yet which export they want.
+/// The margin of nbdkit's own limit over the plugin's: for connections that have not named their
+/// export yet. Only the plugin knows a connection's export.
 const CONNECTIONS_UNNAMED: usize = 16;
 
-/// Exports that may be admitted while it runs without crowding the connections of others.
+/// Exports that can be admitted later without taking the connections of others.
 const EXPORTS_MORE: usize = 16;
 
-/// What the name of a socket may take (`sun_path`).
+/// The longest name of a socket, in bytes (`sun_path`).
 const SOCKET_BYTES_MAX: usize = 107;
 
-/// File names of the plugin: as installed, and as the compiler leaves it.
+/// File names of the plugin: as installed, and as the compiler writes it.
 const PLUGINS: [&str; 2] = ["nbdkit-tidegate-plugin.so", "libtidegate_nbdkit.so"];
 
-/// See the module's text.
+/// The command line of nbdkit, its socket and its keys.
 pub(super) struct ServerCommand {
     arguments: Vec<OsString>,
-    /// Where a socket will be.
+    /// The path of the socket.
     socket: Option<PathBuf>,
-    /// Where the keys of TLS are.
+    /// The path of the TLS keys.
     keys: Option<PathBuf>,
 }
 
@@ -79,7 +79,8 @@ impl ServerCommand {
             keys = Some(path.clone());
             arguments.extend(["--tls=require".into(), option.into(), path.into()]);
             if matches!(tls, Tls::Certificates(_)) {
-                // Without it nbdkit encrypts, and lets in who has no certificate.
+                // Without this option nbdkit encrypts, but accepts clients that have no
+                // certificate.
                 arguments.push("--tls-verify-peer".into());
             }
         }
@@ -93,7 +94,7 @@ impl ServerCommand {
         if is_forced {
             arguments.push("force=1".into());
         }
-        // What may be admitted later has to get along with them.
+        // Exports that are admitted later must work with this number of threads.
         arguments.push(format!("threads={threads}").into());
         let is_told = prepared.file().control.is_some();
         let exports = prepared.file().export_count() + if is_told { EXPORTS_MORE } else { 0 };
@@ -110,26 +111,26 @@ impl ServerCommand {
         command
     }
 
-    /// The same for whoever watches over it: it ends when they do.
+    /// Returns the command for a supervised nbdkit, which ends when its supervisor does.
     pub(super) fn to_supervised(&self) -> Command {
         let mut command = self.to_command();
         command.arg("--exit-with-parent");
         command
     }
 
-    /// Refuses what nbdkit would end for, and removes a socket that a killed server left behind.
+    /// Refuses errors that would end nbdkit, and removes the socket of a killed server.
     pub(super) fn prepare(&self) -> Result<(), Failure> {
         if let Some(keys) = self.keys.as_ref().filter(|keys| !keys.exists()) {
             return Err(Failure::input(
-                format!("[tls]: there are no keys at {}", keys.display()),
-                "name what is there: a file for psk, a folder for certificates",
+                format!("[tls]: no keys exist at {}", keys.display()),
+                "give the path of the keys: a file for psk, a folder for certificates",
             ));
         }
         self.prepare_socket()
     }
 
-    /// Removes a socket that a killed server left behind; refuses one that is in use, or cannot be
-    /// made. Nothing else is removed.
+    /// Removes the socket of a killed server; refuses a socket that is in use or cannot be created.
+    /// Removes nothing else.
     fn prepare_socket(&self) -> Result<(), Failure> {
         let Some(path) = &self.socket else { return Ok(()) };
         let refused = |what: String| {
@@ -141,30 +142,30 @@ impl ServerCommand {
         }
         let folder = path.parent().unwrap_or(Path::new("/"));
         match (fs::symlink_metadata(path), UnixStream::connect(path)) {
-            _ if !folder.is_dir() => refused("has no folder to be in".to_owned()),
+            _ if !folder.is_dir() => refused("is in a folder that does not exist".to_owned()),
             (Ok(found), _) if !found.file_type().is_socket() => {
-                refused("cannot be made: something else is there, and stays".to_owned())
+                refused("cannot be created: another file has this name".to_owned())
             }
             (_, Ok(_)) => Err(Failure::input(
-                format!("a server listens at {} already", path.display()),
+                format!("a server already listens at {}", path.display()),
                 "stop it first, or write another socket",
             )),
             (_, Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                // Nobody listens: what is left of a server that was killed.
+                // No process listens: a killed server left the socket.
                 fs::remove_file(path).map_err(|error| Failure::environment(&error))
             }
             _ => Ok(()),
         }
     }
 
-    /// Removes the socket of a server that ended, which nbdkit leaves.
+    /// Removes the socket of a server that ended; nbdkit leaves it.
     pub(super) fn remove_socket(&self) {
-        // Where another one listens already, it is theirs; where it is gone, nothing is left to do.
+        // A socket on which another server listens is not removed, and a missing one needs no work.
         let _ = self.prepare_socket();
     }
 }
 
-/// As a shell would take it.
+/// Writes the command as a shell would take it.
 impl fmt::Display for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, argument) in self.arguments.iter().enumerate() {
@@ -181,46 +182,46 @@ impl fmt::Display for ServerCommand {
     }
 }
 
-/// Whether the service manager brings the sockets along (`sd_listen_fds`).
+/// Returns whether the service manager passes sockets (`sd_listen_fds`).
 pub(super) fn is_activated() -> bool {
     let pid = std::env::var("LISTEN_PID").ok().and_then(|pid| pid.parse::<u32>().ok());
     pid == Some(std::process::id())
 }
 
-/// Clients come in elsewhere than whoever controls it.
+/// Refuses a control socket that is also the clients' socket.
 fn check_control(prepared: &Prepared, file: &Path, socket: &Path) -> Result<(), Failure> {
     let Some(control) = &prepared.file().control else { return Ok(()) };
     if plain(&absolute(&prepared.resolve(control.get_ref()))?) != plain(socket) {
         return Ok(());
     }
     let help = "write for example control = \"serve.ctl\"";
-    let fault = FileError::new(control.span(), "this is the socket of its clients", help);
+    let fault = FileError::new(control.span(), "this is the clients' socket", help);
     Err(Failure::in_file(file, prepared.text().to_owned(), &fault))
 }
 
-/// Without what leads nowhere: `.` and double separators.
+/// Returns the path without `.` and double separators.
 fn plain(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// So many that no request within its contract waits unread.
+/// Returns the number of threads at which no request within its contract waits unread.
 fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
     if !prepared.is_proven() {
-        // All of it is best effort.
+        // Every export is best effort.
         return Ok(THREADS_BEST_EFFORT);
     }
     let fault = prepared.file().fault_of_contract(
         |contract| outstanding_max(contract) > THREADS_MAX,
         |name, contract| {
             format!(
-                "the client of `{name}` may have {} requests outstanding, and a server reads at \
-                 most {THREADS_MAX} of a connection at once: what is not read cannot be stamped \
-                 with its arrival",
+                "the client of `{name}` can have {} outstanding requests, but a server reads at \
+                 most {THREADS_MAX} at once from a connection: a request that is not read cannot \
+                 be stamped with its arrival",
                 outstanding_max(contract)
             )
         },
-        "ask for fewer requests a period, or a deadline of fewer periods; or make several exports \
-         of it",
+        "write fewer requests per period or a deadline of fewer periods, or split the export into \
+         several",
     );
     if let Some(fault) = fault {
         return Err(Failure::in_file(file, prepared.text().to_owned(), &fault));
@@ -229,9 +230,9 @@ fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
     Ok(needed.chain([THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_BEST_EFFORT))
 }
 
-/// The plugin: where the environment says, beside this program, or in `../lib/tidegate`.
+/// Finds the plugin: where the environment says, beside this program, or in `../lib/tidegate`.
 fn plugin() -> Result<PathBuf, Failure> {
-    // Set to nothing it is as if it were not set.
+    // An empty variable counts as unset.
     if let Some(path) = std::env::var_os("TIDEGATE_PLUGIN").filter(|path| !path.is_empty()) {
         return absolute(Path::new(&path));
     }
@@ -241,8 +242,8 @@ fn plugin() -> Result<PathBuf, Failure> {
     let candidates = places.iter().flat_map(|place| PLUGINS.map(|name| place.join(name)));
     candidates.into_iter().find(|path| path.is_file()).ok_or_else(|| {
         Failure::input(
-            format!("the plugin {} is not where it belongs", PLUGINS[0]),
-            "put it beside this program or in ../lib/tidegate, build it with `make build`, or set \
+            format!("the plugin {} was not found", PLUGINS[0]),
+            "build it with `make build`, put it beside this program or in ../lib/tidegate, or set \
              TIDEGATE_PLUGIN to its path",
         )
     })
@@ -252,7 +253,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::environment(&error))
 }
 
-/// nbdkit did not begin.
+/// nbdkit could not be started.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot run nbdkit ({error}): install it (Debian: `apt-get install nbdkit`)")]
 pub(super) struct ExecError {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Watches over nbdkit, and starts it again where it ended by an assertion of its own.
+//! Supervises nbdkit, and restarts it if it ends by an assertion of its own.
 //!
 //! ```text
-//!   serving --SIGABRT--> said, and started again (not more than 5 times in a minute: given up)
-//!      |----SIGTERM, SIGINT, SIGHUP, SIGQUIT--> passed on, and its end is ours
-//!      |----it ends otherwise --> its exit code is ours, and 1 is 3: the environment failed
+//!   serving --SIGABRT--> reported and restarted (at most 5 times in a minute, then given up)
+//!      |----SIGTERM, SIGINT, SIGHUP, SIGQUIT--> passed on; nbdkit's end is this process's end
+//!      |----any other end --> nbdkit's exit code, but 3 for 1: the environment failed
 //! ```
-//! nbdkit 1.32 aborts when a client leaves while requests of it are outstanding
+//! nbdkit 1.32 aborts if a client leaves while its requests are outstanding
 //! (`raw_send_socket: Assertion 'sock >= 0' failed`), and all clients lose their connection. A
-//! plugin cannot mend that; being back at once is what is left.
+//! plugin cannot prevent that; a quick restart limits the damage.
 
 use std::collections::VecDeque;
 use std::io;
@@ -24,37 +24,37 @@ use signal_hook::low_level::emulate_default_handler;
 use super::command::{ExecError, ServerCommand};
 use crate::failure::Failure;
 
-/// It is started again so often within [`WITHIN`], and then given up.
+/// The most restarts within [`WITHIN`]; after that, nbdkit is not restarted.
 const STARTS_MAX: usize = 5;
 
-/// See [`STARTS_MAX`].
+/// The time in which [`STARTS_MAX`] restarts are allowed.
 const WITHIN: Duration = Duration::from_mins(1);
 
 /// The signals that end a server.
 const ENDS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGQUIT];
 
-/// Why it is not served any more.
+/// The reason why serving ended.
 #[derive(Debug, thiserror::Error)]
 enum Ended {
     #[error(
-        "nbdkit ended by an assertion of its own (SIGABRT) more than {STARTS_MAX} times in \
-         a minute, and is not started again: what it said is above; a newer version may help"
+        "nbdkit failed an assertion of its own (SIGABRT) more than {STARTS_MAX} times in \
+         a minute and is not restarted: its messages are above; a newer version may help"
     )]
     TooOften,
-    #[error("nbdkit was ended by signal {0}, which nobody sent through this process")]
+    #[error("nbdkit was killed by signal {0}, which this process did not send")]
     Killed(i32),
 }
 
-/// What nbdkit ends with that could not begin: our own 1 says that a proof failed.
+/// nbdkit's exit code if it could not start; Tidegate's own 1 means a failed proof.
 const NBDKIT_FAILED: i32 = 1;
 
-/// See [`NBDKIT_FAILED`].
+/// The exit code that replaces [`NBDKIT_FAILED`].
 const ENVIRONMENT_FAILED: i32 = 3;
 
-/// Serves until somebody says stop or nbdkit ends; gives its exit code, or 3 where it is 1.
+/// Serves until a stop signal or until nbdkit ends. Returns nbdkit's exit code, or 3 if it is 1.
 pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
     let failed = |error: io::Error| Failure::environment(&error);
-    // Before it begins: nothing is missed.
+    // Registered before nbdkit starts, so that no signal is missed.
     let mut signals = Signals::new(ENDS.into_iter().chain([SIGCHLD])).map_err(failed)?;
     let mut aborts = Aborts::default();
     let mut told = None;
@@ -70,9 +70,9 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
                 command.remove_socket();
                 return Ok(code);
             }
-            // It had not begun to listen to signals, or ended by one while it was to end anyway.
+            // nbdkit did not listen to signals yet, or a signal killed it while it was stopping.
             (None, _, Some(signal)) => {
-                // Fails for signals that cannot be ended by, which these are not.
+                // Fails only for signals that do not end a process; these signals do.
                 let _ = emulate_default_handler(signal);
                 return Ok(0);
             }
@@ -82,8 +82,8 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
                     return Err(Failure::environment(&Ended::TooOften));
                 }
                 eprintln!(
-                    "tidegate: nbdkit ended by an assertion of its own (SIGABRT), and all \
-                     connections with it; starting it again ({count} of {STARTS_MAX} times in \
+                    "tidegate: nbdkit failed an assertion of its own (SIGABRT), and all \
+                     connections are lost; restarting it ({count} of {STARTS_MAX} times in \
                      a minute)"
                 );
             }
@@ -94,7 +94,7 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
     }
 }
 
-/// Waits for its end, and passes on what this process is told meanwhile.
+/// Waits for nbdkit's end, and passes signals on meanwhile.
 fn wait(
     server: &mut Child,
     signals: &mut Signals,
@@ -102,7 +102,7 @@ fn wait(
 ) -> io::Result<ExitStatus> {
     loop {
         if let Some(status) = server.try_wait()? {
-            // Told between its end and now: it is not to begin again.
+            // A stop signal that arrived between nbdkit's end and now prevents a restart.
             *told = signals.pending().filter(|signal| ENDS.contains(signal)).last().or(*told);
             return Ok(status);
         }
@@ -118,17 +118,17 @@ fn pass_on(server: &Child, signal: i32) {
     let known = [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
     let signal = known.into_iter().find(|known| known.as_raw() == signal);
     if let (Some(pid), Some(signal)) = (pid, signal) {
-        // It is not waited for yet, so the number is still its own.
+        // nbdkit is not reaped yet, so its process ID is still valid.
         let _ = kill_process(pid, signal);
     }
 }
 
-/// When it aborted, as far as that counts.
+/// The times of recent aborts.
 #[derive(Debug, Default)]
 struct Aborts(VecDeque<Instant>);
 
 impl Aborts {
-    /// One more; how many there were lately.
+    /// Adds an abort, and returns the number of recent ones.
     fn count(&mut self, now: Instant) -> usize {
         self.0.push_back(now);
         while self.0.front().is_some_and(|&then| now.duration_since(then) >= WITHIN) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The live view as it is drawn: a row for each export, the drive below.
+//! Draws the live view: a row for each export, the drive below.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
@@ -26,27 +26,27 @@ const COLUMNS: [(&str, u16); 11] = [
     ("bound", 11),
 ];
 
-/// What is shown.
+/// The state of the live view.
 #[derive(Debug)]
 pub(super) struct Screen {
     status: Status,
     seen: Statistics,
-    /// The look before, for what happens each second.
+    /// The previous statistics, for rates per second.
     before: Statistics,
 }
 
 impl Screen {
-    /// Of a service of that status.
+    /// Creates the view of a service with that status.
     pub(super) fn new(status: Status) -> Self {
         Self { status, seen: Statistics::default(), before: Statistics::default() }
     }
 
-    /// Another look.
+    /// Takes new statistics.
     pub(super) fn update(&mut self, seen: Statistics) {
         self.before = std::mem::replace(&mut self.seen, seen);
     }
 
-    /// Draws all of it.
+    /// Draws the view.
     pub(super) fn draw(&self, frame: &mut Frame<'_>) {
         let rows = [Constraint::Length(2), Constraint::Min(2), Constraint::Length(2)];
         let [head, middle, foot] = Layout::vertical(rows).areas(frame.area());
@@ -63,7 +63,7 @@ impl Screen {
             text(&self.status.policy),
             elapsed(self.seen.uptime_ns)
         );
-        // Exports come and go: not those of the beginning.
+        // Exports can be added and removed, so the status of the start is not enough.
         let exports = &self.seen.exports;
         let guarantee = if !exports.iter().any(|export| export.bound_ns.is_some()) {
             "best effort only".into()
@@ -103,7 +103,7 @@ impl Screen {
         if is_late { row.red() } else { row }
     }
 
-    /// By how much it grew since the look before, each second; none at the first.
+    /// Returns the growth per second since the previous statistics; `None` at the first.
     fn per_second(&self, now: u64, before: u64) -> Option<u64> {
         let grown = now.checked_sub(before)?;
         let time_ns = self.seen.uptime_ns.checked_sub(self.before.uptime_ns);
@@ -113,7 +113,7 @@ impl Screen {
     }
 }
 
-/// Names to the left, figures to the right.
+/// Aligns names to the left, numbers to the right.
 fn cell(index: usize, text: &str) -> Cell<'static> {
     let line = Line::from(text.to_owned());
     Cell::from(if index == 0 { line.left_aligned() } else { line.right_aligned() })

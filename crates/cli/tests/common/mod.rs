@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Running the binary as a person or a script would.
+//! Runs the binary as a person or a script would.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A folder with files in which commands run; it goes when the test ends.
+/// A folder with files in which commands run; it is removed when the test ends.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub(crate) fn new() -> Self {
-        // Beside the build output and not in /tmp, which may keep its files in memory.
+        // Beside the build output and not in /tmp, which can keep its files in memory.
         Self(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
 
@@ -31,14 +31,14 @@ impl Folder {
         command
     }
 
-    /// Exit code, standard output and standard error of `tidegate ARGUMENTS`.
+    /// Returns the exit code, standard output and standard error of `tidegate ARGUMENTS`.
     pub(crate) fn run(&self, arguments: &[&str]) -> (i32, String, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (status.code().expect("it ends by itself"), text(stdout), text(stderr))
+        (status.code().expect("it exits by itself"), text(stdout), text(stderr))
     }
 
-    /// Exit code and the JSON object of `tidegate ARGUMENTS --json`.
+    /// Returns the exit code and the JSON object of `tidegate ARGUMENTS --json`.
     pub(crate) fn json(&self, arguments: &[&str]) -> (i32, Value) {
         let (code, stdout, stderr) = self.run(&[arguments, &["--json"]].concat());
         let value = serde_json::from_str(&stdout);

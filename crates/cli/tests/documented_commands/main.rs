@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs the commands of the documentation that need neither root nor a device: each must exit with
-//! the code that its page promises.
-//!
-//! Each page has a folder of its own with the files that it shows, beside the repository's
-//! `workloads`. `src/documented_commands.rs` tests that the other commands parse.
+//! Goal: the documentation's commands do what their pages promise. Method: each command that needs
+//! neither root nor a device is run, and its exit code compared with its page's.
 
 mod pages;
 
@@ -38,7 +35,7 @@ fn run(page: &Page) -> (String, usize) {
     (faults, count)
 }
 
-/// Returns what the command printed, where it exits with another code than its page promises.
+/// Returns the command's output if its exit code differs from its page's.
 fn fault(folder: &Path, command: &DocumentedCommand) -> Option<String> {
     let mut program = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     program.current_dir(folder).args(command.words.iter().skip(1));

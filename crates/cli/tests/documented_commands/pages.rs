@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The commands and files that README, `docs/guide` and `docs/reference` show.
 //!
-//! A command is a line of a block marked `sh`, or of an unmarked one, that begins with `tidegate`;
-//! `$` and `sudo` may stand before it. A comment before a block says more about it:
+//! A command is a line of a block marked `sh`, or of an unmarked one, that begins with `tidegate`,
+//! possibly after `$` or `sudo`. A comment before a block says more about it:
 //!
 //! ```text
 //! <!-- file: cameras.workload.toml -->   the block is the contents of this file
@@ -21,7 +21,7 @@ pub(crate) struct Page {
     pub(crate) items: Vec<Item>,
 }
 
-/// Something that a reader types or saves.
+/// An item that a reader types or saves.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item {
     File { name: String, text: String },
@@ -35,7 +35,7 @@ pub(crate) struct DocumentedCommand {
     pub(crate) words: Vec<String>,
     /// The exit code that the page promises.
     pub(crate) exit: i32,
-    /// Whether a test can run it: it needs neither root nor anything that the page names.
+    /// Whether a test can run it: it needs neither root nor anything else that the page names.
     pub(crate) can_run: bool,
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate check`: disks, and whole machines.
+//! Goal: the screens of `tidegate check` stay as they are, for disks and for whole machines.
+//! Method: snapshots.
 
 use crate::screens;
 
@@ -30,7 +31,7 @@ screens! {
         "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml",
         "tidegate check soft.toml",
     ];
-    /// Requests that differ are charged their own cost, and the reader is told on what ground.
+    /// Requests that differ are charged their own cost, and the screen names the basis.
     check_costs: [
         "tidegate check sizes.toml --batch 3",
         "tidegate check cost.toml",
@@ -40,7 +41,7 @@ screens! {
         "tidegate check cuts.toml",
         "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml",
         "tidegate check load.toml",
-        // Without a limit the tighter bound is by costs too.
+        // Without a limit the tighter bound is also by costs.
         "sed 's/# deadline/deadline/' cost.toml > late.toml",
         "tidegate check late.toml",
         "tidegate check late.toml --policy edf",
@@ -50,14 +51,14 @@ screens! {
         "sed 's/75ms/160ms/' depth.toml > later.toml",
         "tidegate check later.toml --policy rtio-limit",
     ];
-    /// A drain table below the batch table of the same drive proves nothing and is named.
+    /// A drain table below the batch table of the same drive proves nothing and is reported.
     check_drains: [
         "tidegate check drain.toml --policy gated-drain",
         "sed 's/8ms/9ms/' drain.toml > later.toml",
         "tidegate check later.toml --policy gated-drain",
         "tidegate check later.toml --policy dqf",
     ];
-    /// What a disk with a write cache does to reads beside writes stands in none of its tables.
+    /// No table contains the effect of a disk's write cache on reads beside writes.
     check_write_cache: [
         "tidegate check cache.toml",
         "sed 's/op = \"write\"//' cache.toml > reads.toml",
@@ -94,7 +95,7 @@ screens! {
         "sed 's/# batch_cost/batch/' cost.toml > w.toml",
         "tidegate check w.toml",
     ];
-    /// What never ends, or fills the memory, is refused by name and not read.
+    /// Endless or huge files are refused by kind and not read.
     check_no_files: [
         "truncate -s 16777217 large",
         "tidegate check /dev/zero",
@@ -104,7 +105,7 @@ screens! {
         "tidegate check inline.toml --drive .",
         "tidegate check inline.toml --drive large",
     ];
-    /// One command answers for the whole machine: yes only when both are proven.
+    /// One command gives the verdict for the whole machine: yes only if both are proven.
     check_machines: [
         "cat inline.toml processor.toml > both.toml",
         "tidegate check both.toml",
@@ -115,7 +116,7 @@ screens! {
         "tidegate check cpu.toml",
         "cat tight.toml overload.toml > none.toml",
         "tidegate check none.toml",
-        // A file without a disk is for `check` what it is for `cpu check`.
+        // `check` treats a file without a disk as `cpu check` does.
         "tidegate check processor.toml",
         "tidegate check processor.toml --policy dqf",
     ];

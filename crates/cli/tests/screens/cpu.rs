@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu`: proofs and simulations of a processor, tests of servers, and the refusals of
-//! `cpu profile` and `cpu serve`, whose results depend on the machine.
+//! Goal: the screens of `tidegate cpu` stay as they are: proofs and simulations of a processor,
+//! tests of servers, and the refusals of `cpu profile` and `cpu serve`, whose results depend on the
+//! machine. Method: snapshots.
 
 use crate::screens;
 
@@ -30,8 +31,8 @@ screens! {
         "sed '/^priority = 50/d' idle.cpu.toml > t && mv t idle.cpu.toml",
         "tidegate cpu check margin.toml",
     ];
-    /// Of windows longer than any that was measured a line is a guess, and points are not. It is
-    /// the windows that the bound rests on which count, and not the deadlines: R = e + 0.4 + 0.1 R.
+    /// For windows longer than any that was measured, a line is a guess, but points are not. The
+    /// windows that the bound rests on count, not the deadlines: R = e + 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",
         "tidegate cpu check short.toml",
@@ -39,13 +40,13 @@ screens! {
         "tidegate cpu check long.toml",
         "sed 's/# bound/bound/' long.toml > points.toml",
         "tidegate cpu check points.toml",
-        // The first job responds within 9.9 ms, and the busy interval goes on.
+        // The first job responds within 9.9 ms, and the busy interval continues.
         "sed 's/\"11ms\"/\"9.6ms\"/; s/# deadline/deadline/' short.toml > many.toml",
         "tidegate cpu check many.toml",
         "(printf '[cpu]\\nscheduling = \"edf\"\\n'; sed '/^priority/d' many.toml) > edf.toml",
         "tidegate cpu check edf.toml",
     ];
-    /// Who measures at a priority, which is 50, sees nothing of others there.
+    /// A measurement at priority 50 does not observe threads of that priority or below.
     cpu_check_priorities: [
         "sed 's/8.5ms/1ms/; s/priority = 60/priority = 49/' slow.toml > t",
         "cat t interference.toml > w.toml",
@@ -90,13 +91,14 @@ screens! {
         "tidegate cpu sim processor.toml --duration 1s",
         "tidegate cpu sim overload.toml --duration 1h",
     ];
-    /// A job of `urgent` comes while `other` executes; a thief takes 9 ms at once, and a quarter.
+    /// A job of `urgent` arrives while `other` executes; interference takes 9 ms at once, and a
+    /// quarter.
     cpu_sim_disturbed: [
         "tidegate cpu check disturbed.toml",
         "tidegate cpu sim disturbed.toml --duration 10s",
         "tidegate cpu sim disturbed.toml --duration 10s --disturb random",
         "tidegate cpu sim disturbed.toml --duration 10s --disturb never",
-        // Between the two a third that nothing may block.
+        // Between the two, a third task that must not be blocked.
         "(sed 's/priority = 2/priority = 3/' disturbed.toml; cat third.toml) > three.toml",
         "tidegate cpu sim three.toml --duration 10s",
     ];
@@ -125,7 +127,7 @@ screens! {
         "tidegate cpu conformance -- ./nowhere",
         "tidegate cpu conformance -- sh babbler.sh",
         "tidegate cpu conformance --time-limit 100ms -- sleep 600",
-        // What is said depends on whether writing to it fails first, or reading from it.
+        // The message depends on whether writing to the program or reading from it fails first.
         "tidegate cpu conformance -- true 2> said; echo $?; grep -q program said",
         "tidegate cpu conformance --server list",
     ];

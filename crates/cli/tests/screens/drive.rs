@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive`: lists, pictures, imports, comparisons and replays.
+//! Goal: the screens of `tidegate drive` stay as they are: lists, pictures, imports, comparisons
+//! and replays. Method: snapshots.
 
 use crate::screens;
 
@@ -16,18 +17,18 @@ screens! {
         "tidegate drive show seagate-36es2",
         "tidegate drive show seagate-st340810a",
     ];
-    /// An import says what it used, left out and did not find.
+    /// An import reports the files and values that it used, left out and did not find.
     drive_import: [
         "tidegate drive import disk -o d.drive.toml",
         "cat d.drive.toml",
         "tidegate drive show d.drive.toml",
-        // One file is enough, and the name is the user's.
+        // One file is enough, and the user can choose the name.
         "tidegate drive import disk/d.diskspecs -o n.drive.toml --name 'my disk'",
         "tidegate drive show d.drive.toml --svg d.svg",
         "cat d.svg",
         "tidegate drive show sizes.drive.toml --svg t.svg",
         "cat t.svg",
-        // The picture goes into a new file.
+        // The picture must be a new file.
         "tidegate drive show d.drive.toml --svg t.svg",
     ];
     drive_import_faults: [
@@ -76,7 +77,7 @@ screens! {
         "tidegate drive replay d.drive.toml --trace no.trace",
         "tidegate drive replay inline.drive.toml --trace d.trace",
     ];
-    /// Neither root nor a device is needed to be told what is wrong.
+    /// Errors are reported without root and without a device.
     drive_attach_faults: [
         "tidegate drive attach nonesuch",
         "tidegate drive attach nvme-ssd --name ../x",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives that come with Tidegate, pictures of drives, and disks that were imported.
+//! Goal: built-in drives are listed, pictures are well-formed, and imported disks are accurate.
+//! Method: the JSON and SVG outputs are parsed and compared with known figures.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ fn every_built_in_drive_is_listed_and_shown() {
     }
 }
 
-/// Names of tags in their order, `/` before those that close.
+/// Returns the names of tags in their order, with `/` before closing tags.
 fn tags(xml: &str) -> Vec<String> {
     let parts = xml.split('<').skip(1);
     let parts = parts.filter(|part| !part.starts_with('?') && !part.contains("/>"));
@@ -47,7 +48,7 @@ fn pictures_are_well_formed() {
     }
 }
 
-/// The files of real disks; none, with a reason, where there are none.
+/// Returns the files of real disks; `None`, with a reason, if there are none.
 fn real_drives() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("TIDEGATE_DRIVE_DATA").map_or(beside, PathBuf::from);
@@ -59,8 +60,8 @@ fn real_drives() -> Option<PathBuf> {
     None
 }
 
-/// Goal: an imported disk is as true to the measured one as in the simulator that its files
-/// were written for, whose demerit figures are known.
+/// Goal: an imported disk is as close to the measured one as in the simulator that its files were
+/// written for, with known demerit figures.
 #[test]
 fn imported_disks_are_as_true_as_in_the_simulator_they_come_from() {
     let Some(drives) = real_drives() else { return };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The help of every command, short and long, and of command lines that are none.
+//! Goal: the help of every command, short and long, and the errors for wrong command lines stay as
+//! they are. Method: snapshots.
 
 use crate::screens;
 

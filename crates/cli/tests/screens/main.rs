@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Snapshots of every screen of `tidegate`, at 80 and at 120 columns, with its exit code.
+//! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 80 and at
+//! 120 columns, with its exit code.
 //!
 //! Each test is a name and the lines that a user types. `sh` runs them in a new copy of `files`,
-//! beside the drives and workloads that come with Tidegate. The snapshot `../snapshots/NAME.snap`
-//! shows each line, its standard output, its standard error and an exit code other than 0; it shows
-//! a line twice where the screen depends on the width. Nothing but `measured` depends on this
-//! machine: drives are simulated in virtual time.
+//! beside the built-in drives and workloads. The snapshot `../snapshots/NAME.snap` shows each line,
+//! its standard output, its standard error and an exit code other than 0; it shows a line twice if
+//! the screen depends on the width. Only `measured` depends on this machine: drives are simulated
+//! in virtual time.
 //!
-//! `values`, `simulated` and `drives` compare what programs read with figures from elsewhere.
+//! `values`, `simulated` and `drives` compare the output for programs with independent figures.
 //!
 //! A changed screen fails its test and writes nothing. To accept the change, run
 //! `INSTA_UPDATE=always cargo test -p tidegate --test screens` and read `git diff`.
@@ -37,7 +38,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_tidegate");
 /// The widths at which each screen is taken.
 const COLUMNS: [&str; 2] = ["80", "120"];
 
-/// Makes a test of each name, which compares what its lines print with its snapshot.
+/// Defines a test for each name, which compares the output of its lines with its snapshot.
 macro_rules! screens {
     ($($(#[$attribute:meta])* $name:ident: $lines:expr;)*) => {$(
         $(#[$attribute])*
@@ -60,7 +61,7 @@ fn folders() -> [TempDir; 2] {
     COLUMNS.map(|_| folder())
 }
 
-/// Makes a folder with a copy of `files`, and the drives and workloads that come with Tidegate.
+/// Makes a folder with a copy of `files`, and the built-in drives and workloads.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -94,7 +95,7 @@ fn assert_snapshot(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// Returns what a line prints, and its exit code.
+/// Returns a line's output, and its exit code.
 fn screen(line: &str, folder: &Path, columns: &str) -> String {
     let Output { status, stdout, stderr } = run(line, folder, columns);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_owned()).unwrap();
@@ -109,7 +110,7 @@ fn screen(line: &str, folder: &Path, columns: &str) -> String {
     redacted.collect::<String>() + "\n"
 }
 
-/// Replaces what differs from run to run: the folder, the version, the date.
+/// Replaces text that differs from run to run: the folder, the version, the date.
 fn redacted(line: &str, folder: &Path) -> String {
     let folder = folder.to_str().unwrap();
     let line = line.replace(folder, "FOLDER").replace(env!("CARGO_PKG_VERSION"), "VERSION");

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Screens of measurements and runs on this machine, without what it decides: each figure is `#`,
-//! plots and lines about the host are left out. Where the build output has no direct I/O, the test of
-//! `profile` and `run` says so and passes.
+//! Goal: the screens of measurements and runs on this machine stay as they are. Method: snapshots
+//! in which each figure is `#`; plots and lines about the host are left out. If the build output
+//! has no direct I/O, the test of `profile` and `run` prints the reason and passes.
 
 use std::path::Path;
 
 use crate::{COLUMNS, assert_snapshot, folder, run};
 
-/// Labels of lines that only some machines have.
+/// Labels of lines that appear only on some machines.
 const OF_THE_HOST: [&str; 9] =
     ["Drained", "Exceeded", "Host", "Hyperbola", "Line", "Note", "Processor", "Samples", "Tail"];
 
-/// What a line prints to standard output; `None`, with its reason, where it fails.
+/// Returns a line's standard output; `None`, after printing the reason, if it fails.
 fn printed(line: &str, folder: &Path) -> Option<String> {
     let output = run(line, folder, COLUMNS[0]);
-    // A deadline may be missed here.
+    // A missed deadline is possible here.
     if output.status.code().is_none_or(|code| code > 1) {
         println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
         return None;
@@ -23,7 +23,8 @@ fn printed(line: &str, folder: &Path) -> Option<String> {
     Some(format!("$ {line}\n{}\n", text.lines().filter_map(without_figures).collect::<String>()))
 }
 
-/// A line with `#` for each figure; none of plots, rows of figures, and lines about the host.
+/// Replaces each figure of a line by `#`; returns `None` for plots, rows of figures, and lines
+/// about the host.
 fn without_figures(line: &str) -> Option<String> {
     let is_figure = |word: &str| word == "-" || word.contains(|c: char| c.is_ascii_digit());
     let words = line.split_whitespace().filter(|word| *word != "EXCEEDED");

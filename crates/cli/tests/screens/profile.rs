@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate profile`: plans, simulated drives, what is added, and what is refused.
+//! Goal: the screens of `tidegate profile` stay as they are: plans, simulated drives, additions,
+//! and refusals. Method: snapshots.
 
 use crate::screens;
 
@@ -30,12 +31,12 @@ screens! {
     profile_printed: [
         "tidegate profile nvme-ssd --depth 2 --samples 5 --seed 1 --only batch --model pseudo",
     ];
-    /// What is added never takes costs away unsaid.
+    /// Additions never remove costs without saying so.
     profile_added: [
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 1 -o d.toml \
          --only batch,mixed --size 4KiB,128KiB",
         "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
-        // One of the kinds that were mixed: the costs stay.
+        // One of the mixed kinds: the costs are kept.
         "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 9 -o d.toml --add \
          --only batch --size 4KiB",
         "sed -n '/^\\[cost/,/^$/p; /^\\[\\[cost/,/^$/p' d.toml",
@@ -51,7 +52,7 @@ screens! {
         "tidegate profile maxtor-atlas-10k-v --depth 3 --samples 4 --seed 1 -o e.toml \
          --size 1MiB --only batch,drain-adversary",
     ];
-    /// The command that a refused service names gives its drive file the longest flush.
+    /// The command that a refused service suggests gives its drive file the longest flush.
     profile_flush: [
         "tidegate profile nearline-7200 --depth 4 --samples 12 --seed 1 -o d.toml --only batch",
         "sed '/^flush_ns_max/d' d.toml > t && mv t d.toml",
@@ -81,8 +82,8 @@ screens! {
         "mkfifo f.toml.samples",
         "tidegate profile fujitsu-max3036rc --depth 4 --seed 1 --only batch -o f.toml --resume",
     ];
-    /// The drive file says with which options all its rounds were made, also where the run that made
-    /// some of them left no drive file; and it does not claim what was not measured.
+    /// The drive file lists the options of all its rounds, even if the run that made some of them
+    /// left no drive file; it does not claim measurements that were not made.
     profile_says_how: [
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 3 --seed 11 -o d.toml \
          --only batch,rotation --keep-samples > said",
@@ -99,7 +100,8 @@ screens! {
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o e.toml \
          --only batch,mixed,stripe > said",
         "grep ^how e.toml",
-        // What the drive file could not say twice is not measured twice.
+        // Repeated options are measured only once, because the drive file can hold the result only
+        // once.
         "tidegate profile fujitsu-max3036rc --depth 4 --samples 2 --seed 1 -o f.toml \
          --only batch --size 4KiB,4KiB --op read,read",
         "grep -c '^\\[\\[batch' f.toml",
@@ -115,7 +117,7 @@ screens! {
         "tidegate drive compare a.toml ibm-36z15 --json",
         "tidegate drive compare a.toml none.toml",
     ];
-    /// A table of a device is never replaced by what a simulation of it gave.
+    /// A simulation never replaces a device's table.
     profile_of_a_device: [
         "tidegate profile measured.drive.toml --model pseudo --only batch --size 4KiB --samples 5 \
          --seed 1 -o measured.drive.toml --add",
@@ -157,8 +159,8 @@ screens! {
         "tidegate profile new.img --create 64KiB --size 128KiB",
         "test ! -e new.img",
     ];
-    /// Whatever has the name of the output is not touched. No target exists, so the output is
-    /// refused before it.
+    /// A file with the output's name is not changed. No target exists, so the output is refused
+    /// before the target.
     profile_outputs: [
         "printf '\\377 precious' > bytes && printf precious > text && ls -A > before",
         "tidegate profile disk.img -o bytes",

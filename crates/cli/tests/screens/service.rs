@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate serve`, `ctl` and `top`. Nothing is served: `ctl` asks a listener of this test, which
-//! reads its answers from `files/services`.
+//! Goal: the screens of `tidegate serve`, `ctl` and `top` stay as they are. Method: snapshots;
+//! nothing is served: `ctl` queries a listener of this test, which reads its replies from
+//! `files/services`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -84,14 +85,14 @@ fn ctl_tables() {
     compare_in("ctl_tables", &lines, &folders);
 }
 
-/// Listens as a service that has an answer for each verb, until the test ends.
+/// Listens like a service with a reply for each verb, until the test ends.
 fn listen(folder: &Path, service: &str) {
     let listener = UnixListener::bind(folder.join(format!("{service}.ctl"))).unwrap();
     let text = std::fs::read_to_string(folder.join(format!("services/{service}.json"))).unwrap();
     let answers: Value = serde_json::from_str(&text).unwrap();
     thread::spawn(move || {
         for stream in listener.incoming() {
-            // The client may close its end before it reads an answer.
+            // The client can close its end before it reads a reply.
             let _ = answer(&stream.unwrap(), &answers);
         }
     });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate sim`, and the refusals of `tidegate run`, whose results depend on the device.
+//! Goal: the screens of `tidegate sim`, and the refusals of `tidegate run`, whose results depend on
+//! the device, stay as they are. Method: snapshots.
 
 use crate::screens;
 
@@ -14,8 +15,8 @@ screens! {
         "tidegate sim recorded.toml --jobs 500",
         "tidegate sim recorded.toml --jobs 500 --model pseudo",
     ];
-    /// The drive breaks the contract that a bound rests on: that is said, and nobody calls it a
-    /// defect; a contract that it keeps is not spoken of.
+    /// If the drive breaks the contract that a bound rests on, the screen says so and reports no
+    /// defect; contracts that the drive keeps are not mentioned.
     sim_broken_contract: [
         "sed -n '/^\\[mechanics\\]/,$p' drives/fujitsu-max3036rc.drive.toml > mechanics",
         "cat optimist.head mechanics > d.drive.toml",
@@ -26,7 +27,7 @@ screens! {
     ];
     sim_soft: [
         "tidegate sim cheats.toml --policy mdn --jobs 50",
-        "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat camera",
+        "tidegate sim cheats.toml --policy mdn --jobs 50 --false-reports camera",
         "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat backup",
     ];
     sim_faults: [

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What programs read: exit codes, and values of `--json` that follow from arithmetic.
+//! Goal: exit codes and `--json` values are correct. Method: values that follow from arithmetic.
 
 use serde_json::{Value, json};
 
 use crate::{folder, json_of};
 
-/// Makes a test of each name: each line prints an object with these values, by their pointers, and
-/// ends with that exit code.
+/// Defines a test for each name: each line prints an object with these values, by their pointers,
+/// and ends with that exit code.
 macro_rules! values {
     ($($(#[$attribute:meta])* $name:ident: [$($line:expr, $code:expr, $values:tt;)*];)*) => {$(
         $(#[$attribute])*
@@ -21,7 +21,7 @@ macro_rules! values {
 fn has_values(line: &str, code: i32, values: &Value, (found_code, object): &(i32, Value)) {
     assert_eq!(*found_code, code, "{line}: {object:#}");
     for (pointer, value) in values.as_object().unwrap() {
-        // A key that is not there is as null.
+        // A missing key counts as null.
         let found = object.pointer(pointer).unwrap_or(&Value::Null);
         assert_eq!(found, value, "{line}: {pointer} of {object:#}");
     }
@@ -44,11 +44,11 @@ values! {
         };
         "tidegate check inline.toml --policy noop --json", 1, {
             "/verdict": "not_applicable",
-            // It makes no batches.
+            // The policy forms no batches.
             "/batch": null,
             "/tasks/0/response_ns_max": null,
         };
-        // A batch of best effort in flight, and the next one filled up: 2 b(3).
+        // One batch of best effort in flight, and the next one filled up: 2 b(3).
         "tidegate check best-effort.toml --json", 0, {
             "/best_effort_fill": 3,
             "/tasks/0/bounds/min_period_ns": null,
@@ -66,7 +66,8 @@ values! {
         };
     ];
     check_soft_promises_stand_beside_the_verdict: [
-        // Two tasks may have led; each batch exceeds p99.9 of 10,000 with 0.2 % and a little.
+        // Either of two tasks can lead; each batch exceeds p99.9 of 10,000 with slightly more than
+        // 0.2 %.
         "tidegate check soft.toml --batch 2 --json", 1, {
             "/verdict": "not_proven",
             "/tasks/0/soft/0/quantile_ppm": 999_000,
@@ -75,7 +76,7 @@ values! {
             "/tasks/0/soft/0/meets_deadline": true,
             "/tasks/0/soft/0/miss_ppb_max": 4_277_128,
         };
-        // No samples, no promise.
+        // Without samples there is no soft guarantee.
         "sed '/samples/d' soft.drive.toml > t && mv t soft.drive.toml && \
          tidegate check soft.toml --json", 1, {
             "/tasks/0/soft": [],
@@ -102,15 +103,15 @@ values! {
         "sed 's/24ms/20ms/' limit.toml > cuts.toml && tidegate check cuts.toml --json", 0, {
             "/tasks/0/response_ns_max": 64_000_000,
         };
-        // 2 A + 2 F stays below the period of 200 ms: what is left of it is best effort's.
+        // 2 A + 2 F stays below the period of 200 ms: best effort gets the rest.
         "sed 's/24ms/100ms/; s/# best_effort/[[best_effort]]/; s/# load//' limit.toml > load.toml && \
          tidegate check load.toml --json", 0, {
             "/verdict": "proven",
             "/best_effort_fill_cost_ns": 89_999_999,
         };
     ];
-    /// The depths of RTAS 2008 for the built-in drive it measured: drain(8) = 72.3 ms is within
-    /// 75 ms, drain(9) = 77.4 ms is not; drain(20) is within 160 ms.
+    /// The depths of RTAS 2008 for the built-in drive that the paper measured: drain(8) = 72.3 ms
+    /// is within 75 ms, drain(9) = 77.4 ms is not; drain(20) is within 160 ms.
     check_published_drive_gets_the_published_depths: [
         "tidegate check depth.toml --policy rtio-limit --json", 0, {
             "/best_effort_depth": 7,
@@ -139,7 +140,7 @@ values! {
          tidegate cpu check over.toml --json", 1, {
             "/tasks/2/response_ns_max": null,
         };
-        // The bound is the deadline: that says nothing of what is left of it.
+        // The bound is the deadline: the time left before it is not known.
         "sed 's/# edf/[cpu]\\nscheduling = \"edf\"/' edf.toml > edf && \
          tidegate cpu check edf --json", 0, {
             "/tasks/0/response_ns_max": 4_000_000,
@@ -180,7 +181,7 @@ values! {
             "/disk/verdict": "not_proven",
             "/cpu/verdict": "proven",
         };
-        // The processor alone does not need the disk to be proven.
+        // The proof of the processor alone does not need the disk.
         "tidegate cpu check cpu.toml --json", 0, {};
         "cat tight.toml overload.toml > none.toml && tidegate check none.toml --json", 1, {
             "/verdict": "not_proven",
@@ -196,7 +197,7 @@ values! {
         };
     ];
     cpu_check_corrected_servers_are_tasks_and_posix_ones_are_not: [
-        // A period until the budget is back, 18 of it, and task 1 in the way.
+        // A period until the budget is replenished, 18 of it, and task 1 delays it.
         "cat table-6.1.toml events.toml > w.toml && tidegate cpu check w.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/1/response_ns_max": 99_000_000,
@@ -205,7 +206,7 @@ values! {
             "/servers/0/response_ns_max": 30_000_000,
             "/work/0/response_ns_max": 78_000_000,
         };
-        // Above it all is well.
+        // Tasks above the server meet their deadlines.
         "sed 's/kind = \"sporadic\"/kind = \"posix-sporadic\"/' w.toml > posix.toml && \
          tidegate cpu check posix.toml --json", 1, {
             "/verdict": "not_applicable",
@@ -237,14 +238,14 @@ values! {
         "tidegate cpu sim overload.toml --duration 1h --json", 1, {
             "/runs/0/end": "overloaded",
         };
-        // A switch delays the first chunk of the budget and not the second, which follows it at
-        // once: a window then holds more than the budget, and nothing is wrong with that.
+        // A switch delays the first chunk of the budget but not the second, which follows at once:
+        // a window then holds more than the budget, which is correct.
         "tidegate cpu sim switch.toml --duration 100ms --json", 0, {
             "/runs/0/servers/0/executed_in_period_ns_max": 5_000_000,
         };
     ];
-    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 for the one, and the least
-    /// R = 30 + 2 + 9 + R / 4 for the other, 54.7.
+    /// Blocking and interference at their worst: 2 + 4 + 9 + 5 = 20 for the one, and the least R =
+    /// 30 + 2 + 9 + R / 4 for the other, 54.7.
     cpu_sim_blocking_and_interference: [
         "tidegate cpu check disturbed.toml --json", 0, {
             "/tasks/0/response_ns_max": 20_000_000,
@@ -258,8 +259,8 @@ values! {
             "/runs/0/stolen_ns": 0,
         };
     ];
-    /// Seeks over 100 cylinders: the line 1 + 9 (d - 1) / 98 ms, d being 33.33 on average where it is
-    /// not 0, which it is once in a hundred: 3.96 ms.
+    /// Seeks over 100 cylinders: the line 1 + 9 (d - 1) / 98 ms; the mean d is 33.33 over seeks
+    /// that move, and one in a hundred does not: 3.96 ms.
     drive_figures: [
         "tidegate drive import disk -o d.drive.toml > said && \
          tidegate drive show d.drive.toml --json", 0, {

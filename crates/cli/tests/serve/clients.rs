@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Clients that people have, each as they use it.
+//! Goal: common clients work. Method: each client of NBD is run as people use it.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use crate::server::{Server, done, has, tool};
 const SCRATCH: &str = "simulate = \"sata-ssd\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"16MiB\"\nbest_effort = true\n";
 
-/// Bytes that are all different from their neighbours.
+/// Returns bytes that all differ from their neighbours.
 fn data(bytes: u32) -> Vec<u8> {
     (0..bytes / 4).flat_map(|word| (word.wrapping_mul(2_654_435_761)).to_le_bytes()).collect()
 }
@@ -30,7 +30,7 @@ fn qemu_img_converts_and_compares() {
     done("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]);
     done("qemu-img", &["convert", "-f", "raw", "-O", "qcow2", &uri, &back]);
     done("qemu-img", &["compare", "-f", "raw", "-F", "qcow2", &image, &back]);
-    // Canary: a byte that differs is seen.
+    // Canary: a changed byte is found.
     done("qemu-io", &["-f", "raw", "-c", "write -P 1 8192 512", &uri]);
     assert_eq!(tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", &image, &uri]).0, Some(1));
     assert_eq!(server.stop().0, Some(0));
@@ -63,7 +63,7 @@ fn fio_verifies_what_it_wrote() {
     let uri = format!("--uri={}", server.uri("scratch"));
     let job = ["--name=job", "--ioengine=nbd", &uri, "--rw=randwrite", "--bs=4k,4k", "--size=4M"];
     let more = ["--iodepth=16", "--verify=crc32c", "--fsync=64", "--verify_fatal=1"];
-    // Nothing is left where the test was started.
+    // Writes no files into the folder where the test was started.
     let quiet = ["--verify_state_save=0", "--output-format=terse"];
     done("fio", &[&job[..], &more, &quiet].concat());
     let (code, said) = server.stop();
@@ -71,12 +71,12 @@ fn fio_verifies_what_it_wrote() {
     assert!(said.contains("scratch: ") && !said.contains("failed"), "{said}");
 }
 
-/// A port that nobody has now.
+/// Returns a port that is free now.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Serves what is in the folder, until clients are let in at the port.
+/// Serves the folder's serve file; returns when clients can connect at the port.
 fn begin_at(folder: &Folder, port: u16) -> Server {
     let log = std::fs::File::create(folder.path().join("log")).unwrap();
     let mut command = folder.command(&["serve", "s.toml"]);
@@ -110,13 +110,13 @@ fn over_tcp_a_key_is_asked_for() {
         let (code, said, _) = tool("nbdinfo", &[&refused]);
         assert_ne!(code, Some(0), "{refused}: {said}");
     }
-    // Whoever was refused is nobody's loss.
+    // A refused client affects no other.
     assert_eq!(tool("nbdinfo", &[&with_key]).0, Some(0));
     assert_eq!(server.stop().0, Some(0));
 }
 
-/// A key at `NAME-key.pem` and a certificate of what `template` says at `NAME-cert.pem`, signed by
-/// the authority in the folder; with its own key where that is not there yet.
+/// Writes a key to `NAME-key.pem` and a certificate for `template` to `NAME-cert.pem`, signed by
+/// the authority in the folder; creates the key if it is missing.
 fn certify(folder: &Path, name: &str, template: &str) {
     let path = |name: &str, what: &str| folder.join(format!("{name}-{what}")).display().to_string();
     let (key, certificate) = (path(name, "key.pem"), path(name, "cert.pem"));
@@ -132,7 +132,7 @@ fn certify(folder: &Path, name: &str, template: &str) {
     done("certtool", &[&["--generate-certificate"], &signer[..], &made].concat());
 }
 
-/// An authority that certified a server at 127.0.0.1 and a client.
+/// Creates an authority that certified a server at 127.0.0.1 and a client.
 fn authority(folder: &Folder, name: &str) -> PathBuf {
     let folder = folder.path().join(name);
     std::fs::create_dir(&folder).unwrap();
@@ -184,7 +184,7 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
     assert_eq!(server.stop().0, Some(0));
 }
 
-/// The socket is the service manager's: made, listened at and removed by it.
+/// Goal: the service manager can pass the socket, which it creates, listens at and removes.
 #[test]
 fn a_socket_may_come_from_the_service_manager() {
     let folder = Folder::new();
@@ -194,7 +194,7 @@ fn a_socket_may_come_from_the_service_manager() {
     let path = folder.path().join("s.sock");
     let listener = UnixListener::bind(&path).unwrap();
     let program = env!("CARGO_BIN_EXE_tidegate");
-    // As systemd does: descriptor 3, and the number of the process that gets it.
+    // Like systemd: descriptor 3, and the id of the process that gets it.
     let begin = format!(
         "exec 3<&0 0</dev/null; export LISTEN_PID=$$ LISTEN_FDS=1; exec '{program}' serve s.toml"
     );

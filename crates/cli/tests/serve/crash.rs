@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Servers that end in the middle of the work: by order, killed, or left by their clients.
+//! Goal: durable data survives servers that end during work. Method: servers are stopped, killed,
+//! or left by their clients.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use crate::server::{PATIENCE, Server, image, until};
 
 const BLOCK: usize = 4096;
 
-/// Blocks of each of the four writers.
+/// The number of blocks of each of the four writers.
 const BLOCKS: u64 = 512;
 
 const WRITERS: u64 = 4;
@@ -19,8 +20,8 @@ const STORE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"first\"\nsize = \"4MiB\"\nbest_effort = true\n\
     [[export]]\nname = \"second\"\nsize = \"4MiB\"\nbest_effort = true\n";
 
-/// Writes stamps, ever larger, until the server is gone; for each block the last stamp that was
-/// acknowledged as durable, by FUA or by a flush after it.
+/// Writes increasing stamps until the server is gone. Returns, for each block, the last stamp that
+/// was acknowledged as durable, by FUA or by a later flush.
 fn write_until_killed(socket: &Path, writer: u64) -> Vec<u64> {
     let export = if writer < 2 { "first" } else { "second" };
     let mut client = Client::connect(socket, export).unwrap();
@@ -36,7 +37,7 @@ fn write_until_killed(socket: &Path, writer: u64) -> Vec<u64> {
         match client.write((first + block) * BLOCK as u64, &data, is_durable) {
             Ok(0) if is_durable => durable[place] = stamp,
             Ok(0) => written.push((place, stamp)),
-            // Refused or gone: nothing was promised.
+            // Refused or gone: the write was not acknowledged.
             _ => break,
         }
         if stamp % 16 == 0 {
@@ -49,7 +50,7 @@ fn write_until_killed(socket: &Path, writer: u64) -> Vec<u64> {
     durable
 }
 
-/// How many blocks do not hold what was promised of them, or something newer.
+/// Returns how many blocks hold neither their durable stamp nor a later one.
 fn lost(socket: &Path, writer: u64, durable: &[u64]) -> usize {
     let export = if writer < 2 { "first" } else { "second" };
     let mut client = Client::connect(socket, export).unwrap();
@@ -85,14 +86,14 @@ fn what_was_durable_is_there_after_a_kill_under_load() {
         let Some(server) = Server::start(&folder, STORE, &[]) else { panic!("it served before") };
         for (writer, durable) in (0..).zip(&promises) {
             assert_eq!(lost(&server.socket(), writer, durable), 0, "round {round}");
-            // Canary: a stamp that was never written is missed.
+            // Canary: a stamp that was never written counts as lost.
             let more: Vec<u64> = durable.iter().map(|stamp| stamp + 1_000_000).collect();
             assert_eq!(lost(&server.socket(), writer, &more), more.len());
             promised_count += durable.iter().filter(|&&stamp| stamp > 0).count();
         }
         server.kill();
-        // Stamps begin again.
-        image(&folder, "disk.img", 8).expect("it was to be had before");
+        // The next round uses stamps from the start again.
+        image(&folder, "disk.img", 8).expect("it could be created before");
     }
     assert!(promised_count > 100, "only {promised_count} blocks were promised anything");
 }
@@ -106,7 +107,7 @@ const SLOW_SERVE: &str = "simulate = \"slow.drive.toml\"\nstore = \"store.img\"\
     [[export]]\nname = \"a\"\nsize = \"1MiB\"\nbest_effort = true\n\
     [[export]]\nname = \"b\"\nsize = \"1MiB\"\nbest_effort = true\n";
 
-/// Requests of that export that were read and are not answered.
+/// Returns the number of that export's requests that were read and are not completed.
 fn outstanding(folder: &Folder, export: usize) -> u64 {
     let (_, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
     seen["exports"][export]["outstanding"].as_u64().unwrap_or(0)
@@ -118,7 +119,7 @@ fn the_end_answers_what_is_outstanding() {
     folder.file("slow.drive.toml", SLOW);
     let Some(server) = Server::start(&folder, SLOW_SERVE, &[]) else { return };
     let mut client = Client::connect(&server.socket(), "a").unwrap();
-    // So many that some are outstanding however late this machine looks.
+    // So many that some are outstanding however late this machine checks.
     for block in 0..40 {
         client.ask_write(block, block * 4096, &[u8::try_from(block).unwrap() + 1; 4096], true);
     }
@@ -136,7 +137,7 @@ fn the_end_answers_what_is_outstanding() {
     }
     let (code, said) = server.ended();
     assert_eq!(code, Some(0), "{said}");
-    // Older ones were answered before.
+    // Earlier ones were completed before.
     assert!(answered.len() as u64 >= waiting, "{} of {waiting}\n{said}", answered.len());
     let store = std::fs::read(folder.path().join("store.img")).unwrap();
     for block in answered {
@@ -157,7 +158,7 @@ fn clients_that_leave_in_the_middle_take_nothing_along() {
             leaving.ask_write(block, block * 4096, &[9; 4096], block % 4 == 3);
         }
         assert!(until(|| outstanding(&folder, 0) > 0));
-        // Not a word: half a request, and gone.
+        // The client leaves without a word, after half a request.
         drop(leaving);
         let mut other = Client::connect(&server.socket(), "b").unwrap();
         assert_eq!(other.write(0, &[5; 4096], true).unwrap(), 0);

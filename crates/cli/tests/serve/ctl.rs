@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate ctl` and `tidegate top` through the binary, on a service that nbdkit runs.
+//! Goal: `tidegate ctl` and `tidegate top` query and control a service. Method: the binary, on a
+//! service that nbdkit runs.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +17,7 @@ const SERVE: &str = "simulate = \"sata-ssd\"\ncontrol = \"s.ctl\"\nmetrics = \"1
     contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n\
     [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nread_only = true\nbest_effort = true\n";
 
-/// A server with a control socket, and the port of its metrics.
+/// Starts a server with a control socket; returns it and the port of its metrics.
 fn start(folder: &Folder, programs: &[&str]) -> Option<(Server, u16)> {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let server = Server::start(folder, &SERVE.replace("PORT", &port.to_string()), programs)?;
@@ -27,7 +28,7 @@ fn start(folder: &Folder, programs: &[&str]) -> Option<(Server, u16)> {
 fn a_service_is_asked_and_told_and_stopped() {
     let folder = Folder::new();
     let Some((server, port)) = start(&folder, &[]) else { return };
-    // The serve file leads to the socket, the socket itself too.
+    // The serve file leads to the socket; the socket's path works too.
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
     let is_degraded = stdout.contains("DEGRADED");
     assert_eq!(code, i32::from(is_degraded), "{stdout}{stderr}");
@@ -39,7 +40,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "statistics"]);
     assert!(code == 0 && stdout.contains("in flight"), "{stdout}");
     let (code, stdout, _) = folder.run(&["ctl", "s.ctl", "missed", "camera"]);
-    assert!(code == 0 && stdout.contains("changes nothing"), "{stdout}");
+    assert!(code == 0 && stdout.contains("has no effect"), "{stdout}");
     let (code, _, stderr) = folder.run(&["ctl", "s.ctl", "ended", "nobody"]);
     assert!(code == 2 && stderr.contains("no export of that name"), "{stderr}");
     let (code, answer) = folder.json(&["ctl", "s.ctl", "missed", "rest"]);
@@ -57,7 +58,8 @@ fn a_service_is_asked_and_told_and_stopped() {
     assert!(!folder.path().join("s.ctl").exists());
 }
 
-/// Clients come to exports that were not there at the start, and find no longer those that left.
+/// Goal: clients can connect to exports that were added after the start, and no longer to removed
+/// ones.
 #[test]
 fn exports_come_and_go() {
     let folder = Folder::new();
@@ -79,9 +81,10 @@ fn exports_come_and_go() {
     for said in ["`second` is admitted: 8MiB", "camera", "until the service ends"] {
         assert!(stdout.contains(said), "{said}: {stdout}");
     }
-    // A server beside contracts does not offer to trim.
+    // A server with contracts does not offer trim.
     assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("rest")]).0, Some(0));
-    // One that was added to the serve file since, by its name; in a hurry that no drive has.
+    // An export that was added to the serve file since, by its name; its deadline is shorter than
+    // any drive can meet.
     let greedy = keys.replace("second", "greedy").replace("\"300ms\"", "\"50us\"");
     let port = port.to_string();
     folder.file("s.toml", &format!("{}[[export]]\n{greedy}", SERVE.replace("PORT", &port)));
@@ -104,8 +107,8 @@ fn exports_come_and_go() {
     assert_eq!(names(), ["camera", "rest"]);
 }
 
-/// Goal: the live view gives the terminal back, whatever ends it. Method: `script` makes a
-/// terminal; its last bytes leave the other screen and show the cursor.
+/// Goal: the live view restores the terminal however it ends. Method: `script` makes a terminal;
+/// its last bytes leave the alternate screen and show the cursor.
 #[test]
 fn the_live_view_gives_the_terminal_back() {
     let folder = Folder::new();
@@ -121,11 +124,11 @@ fn the_live_view_gives_the_terminal_back() {
     drop(server);
 }
 
-/// What `tidegate top` showed until these keys, or a signal.
+/// Returns what `tidegate top` printed until these keys or a signal.
 fn viewed(folder: &Path, keys: &[u8], is_signal: bool) -> String {
     let program = env!("CARGO_BIN_EXE_tidegate");
     let how = if is_signal {
-        // A shell gives what runs in the background another input, unless it is told.
+        // A shell redirects a background command's input unless told otherwise.
         format!(
             "exec 3<&0; '{program}' top s.ctl <&3 & \
              until [ -e seen ]; do sleep 0.1; done; kill -TERM $!; wait; rm seen"

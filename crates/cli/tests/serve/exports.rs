@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `tidegate serve` refuses, and what clients find.
+//! Goal: `tidegate serve` refuses wrong serve files, and clients find the exports. Method: the
+//! binary with nbdkit and clients.
 
 use std::fs;
 
@@ -28,7 +29,7 @@ fn clients_find_the_exports_and_their_data() {
     assert!(std::fs::read(&to).unwrap() == image, "what was read is not what was written");
     let refused = tool("nbdcopy", &[&from, &server.uri("notes")]);
     assert_ne!(refused.0, Some(0));
-    // Nobody has a contract, so what is not wanted any more may be said.
+    // No export has a contract, so trim is offered.
     assert_eq!(tool("nbdinfo", &["--can", "trim", &server.uri("scratch")]).0, Some(0));
     assert_ne!(tool("nbdinfo", &["--can", "trim", &server.uri("notes")]).0, Some(0));
     if has(&["qemu-io"]) {
@@ -51,7 +52,7 @@ fn a_file_holds_what_clients_wrote_to_its_parts() {
     let text = "backing = \"disk.img\"\n\
         [[export]]\nname = \"first\"\nsize = \"1MiB\"\nbest_effort = true\n\
         [[export]]\nname = \"second\"\nsize = \"1MiB\"\nbest_effort = true\nweight = 3\n";
-    // Where the build output has no direct I/O the server says so and ends.
+    // If the build output has no direct I/O, the server reports that and ends.
     let Some(image) = image(&folder, "disk.img", 2) else { return };
     let Some(server) = Server::start(&folder, text, &["nbdcopy"]) else { return };
     let data = folder.path().join("in.img");
@@ -71,16 +72,16 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };
     let (code, _, stderr) = folder.run(&["serve", "s.toml"]);
     assert_eq!(code, 2, "{stderr}");
-    assert!(stderr.contains("a server listens at"), "{stderr}");
+    assert!(stderr.contains("a server already listens at"), "{stderr}");
     let socket = server.socket();
     server.kill();
     assert!(socket.exists());
     let Some(server) = Server::start(&folder, SCRATCH, &["nbdinfo", "nbdcopy"]) else { return };
     assert_eq!(server.stop().0, Some(0));
-    assert!(!socket.exists(), "a server that ended leaves none");
+    assert!(!socket.exists(), "a stopped server leaves no socket");
 }
 
-/// Goal: no slip in a serve file costs anybody a file, and each is wrong input with its reason.
+/// Goal: no mistake in a serve file costs the user a file; each is wrong input with its reason.
 #[test]
 fn only_sockets_are_removed_for_a_socket() {
     let folder = Folder::new();
@@ -92,14 +93,17 @@ fn only_sockets_are_removed_for_a_socket() {
     fs::create_dir(folder.path().join("folder")).unwrap();
     let long = format!("socket = \"{}\"\n", "x".repeat(108));
     for (text, said) in [
-        (with("socket = \"precious\"\n"), "something else is there, and stays"),
-        (with("socket = \"folder\"\n"), "something else is there, and stays"),
-        (with("socket = \"s.toml\"\n"), "something else is there, and stays"),
-        (with("socket = \"nowhere/s.sock\"\n"), "has no folder to be in"),
+        (with("socket = \"precious\"\n"), "another file has this name"),
+        (with("socket = \"folder\"\n"), "another file has this name"),
+        (with("socket = \"s.toml\"\n"), "another file has this name"),
+        (with("socket = \"nowhere/s.sock\"\n"), "is in a folder that does not exist"),
         (with(&long), "more than 107 bytes"),
-        (with("control = \"s.sock\"\n"), "the socket of its clients"),
-        (with("socket = \"a\"\ncontrol = \"./a\"\n"), "the socket of its clients"),
-        (format!("{}[tls]\npsk = \"gone\"\n", with("listen = \"127.0.0.1:9\"\n")), "no keys at"),
+        (with("control = \"s.sock\"\n"), "this is the clients' socket"),
+        (with("socket = \"a\"\ncontrol = \"./a\"\n"), "this is the clients' socket"),
+        (
+            format!("{}[tls]\npsk = \"gone\"\n", with("listen = \"127.0.0.1:9\"\n")),
+            "no keys exist at",
+        ),
     ] {
         folder.file("s.toml", &text);
         let (code, _, stderr) = folder.run(&["serve", "s.toml"]);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Drives that fail, hang and vanish below a server, and logs that nobody reads.
+//! Goal: a service survives drives that fail, hang and vanish, and logs without a reader. Method:
+//! faults are injected below and beside a server.
 //!
 //! The drive is a file in user space (`nbdfuse`) whose data another nbdkit keeps in memory: its
-//! filter `error` fails what a file on the side says, SIGSTOP makes it hang, SIGKILL vanish.
+//! filter `error` fails the requests that a control file selects, SIGSTOP makes it hang, SIGKILL
+//! makes it vanish.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -14,7 +16,7 @@ use crate::server::{PATIENCE, Server, has, tool, until, uri};
 const EIO: u32 = 5;
 const ENOSPC: u32 = 28;
 
-/// A file whose drive can be made to fail; it goes with its processes when the test ends.
+/// A file whose drive can be made to fail; it is removed with its processes when the test ends.
 pub(crate) struct Frail {
     inner: Child,
     fuse: Child,
@@ -23,7 +25,8 @@ pub(crate) struct Frail {
 }
 
 impl Frail {
-    /// `disk.img` in that folder, of 32 MiB; `None`, with the reason, where it cannot be had.
+    /// Creates `disk.img` of 32 MiB in that folder; `None`, after printing the reason, if that is
+    /// impossible.
     pub(crate) fn make(folder: &Folder, error: &str) -> Option<Self> {
         let has_fuse = std::fs::File::options().write(true).open("/dev/fuse").is_ok();
         if !has_fuse || !has(&["nbdkit", "nbdfuse", "fusermount3", "nbdinfo"]) {
@@ -69,7 +72,7 @@ impl Frail {
 
 impl Drop for Frail {
     fn drop(&mut self) {
-        // A drive that hangs would keep its file busy.
+        // A hanging drive would keep its file busy.
         let _ = Command::new("kill").args(["-CONT", &self.inner.id().to_string()]).status();
         let _ = self.inner.kill();
         let _ = Command::new("fusermount3").args(["-u", "-z"]).arg(&self.file).status();
@@ -96,12 +99,12 @@ fn a_drive_that_fails_is_said_and_nothing_acknowledged_is_lost() {
         assert_eq!(a.write(0, &[1; 4096], true).unwrap(), 0);
         assert_eq!(b.write(0, &[2; 4096], false).unwrap(), 0);
         drive.fail(true);
-        // What the kernel makes of ENOSPC on its way through FUSE is either of the two.
+        // The kernel turns ENOSPC from FUSE into either of these.
         let failed = [EIO, ENOSPC];
         assert!(failed.contains(&a.write(0, &[3; 4096], false).unwrap()), "{number}");
         assert_eq!(a.read(0, 4096).unwrap(), Err(number));
         drive.fail(false);
-        // Whoever met no fault never notices, and the connection of who did goes on.
+        // A client without a fault does not notice, and the connection of the other continues.
         assert_eq!(b.read(0, 4096).unwrap().unwrap(), vec![2; 4096]);
         assert_eq!(a.read(0, 4096).unwrap().unwrap(), vec![1; 4096]);
         assert_eq!(b.flush().unwrap(), 0);
@@ -111,7 +114,7 @@ fn a_drive_that_fails_is_said_and_nothing_acknowledged_is_lost() {
         assert_eq!(code, Some(0), "{said}");
         let line = "export `a`: a read of 4096 bytes at 0: the device reported: ";
         assert!(said.contains(line), "{said}");
-        // The restart is what the message asks for.
+        // The message asks for this restart.
         let Some(server) = Server::start(&folder, STORE, &[]) else { panic!("it served before") };
         let mut a = client(&server, "a");
         assert_eq!(a.read(0, 4096).unwrap().unwrap(), vec![1; 4096]);
@@ -128,7 +131,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     drive.signal("-STOP");
     a.ask_write(1, 0, &[1; 4096], true);
     assert!(until(|| server.said().contains("requests in flight for 5")), "{}", server.said());
-    // It is asked and told as ever, and takes requests.
+    // The control socket still works, and the service takes requests.
     let (_, status) = folder.json(&["ctl", "s.ctl", "statistics"]);
     assert_eq!(status["drive"]["stalls"], 1, "{status}");
     b.ask_write(2, 0, &[2; 4096], true);
@@ -152,7 +155,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     }
 }
 
-/// A server whose standard error is this.
+/// Returns a server with this standard error.
 fn with_log(folder: &Folder, log: Stdio) -> Option<Server> {
     const SERVE: &str = "simulate = \"slow.drive.toml\"\ncontrol = \"s.ctl\"\n\
         [[export]]\nname = \"a\"\nsize = \"1MiB\"\nbest_effort = true\n";
@@ -168,8 +171,8 @@ fn with_log(folder: &Folder, log: Stdio) -> Option<Server> {
     is_possible.then(|| Server::spawn(folder, &mut command))
 }
 
-/// Goal: what cannot be said stops nobody. Method: a drive that is late by its table each time, so
-/// that there is something to say while it runs, and the results at its end.
+/// Goal: a blocked log stops nothing. Method: a drive that exceeds its table each time, so that
+/// there are messages while it runs, and the results at its end.
 #[test]
 fn a_log_that_takes_nothing_stops_nobody() {
     let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").unwrap());
@@ -185,7 +188,7 @@ fn a_log_that_takes_nothing_stops_nobody() {
             assert_eq!(client.write(block * 4096, &[1; 4096], true).unwrap(), 0);
         }
         std::fs::remove_file(folder.path().join("s.ctl")).unwrap();
-        // It is made again, although nobody hears of it.
+        // The socket is created again, although the message cannot be written.
         assert!(until(|| folder.path().join("s.ctl").exists()), "not within {PATIENCE:?}");
         let (code, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);
         assert_eq!((code, &seen["exports"][0]["requests"]), (0, &50.into()));
@@ -194,11 +197,11 @@ fn a_log_that_takes_nothing_stops_nobody() {
     }
 }
 
-/// Writes until nothing more goes in.
+/// Fills the pipe until it accepts nothing more.
 fn fill(pipe: &mut std::io::PipeWriter) {
     use std::io::Write;
 
-    // What a pipe holds unless it is told otherwise.
+    // The default capacity of a pipe.
     pipe.write_all(&vec![b'\n'; 64 << 10]).unwrap();
 }
 

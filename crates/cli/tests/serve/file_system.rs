@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file system on an export, and its server killed in the middle of the work.
+//! Goal: a file system on an export survives a killed server. Method: ext4 on an export, whose
+//! server is killed under load.
 //!
 //! ```text
 //!   file --tidegate serve--> NBD --nbdfuse--> file --loop--> block device --ext4--> files
@@ -17,10 +18,10 @@ use crate::server::{Server, done, has, image, path_with_sbin, tool, until};
 const SERVE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"root\"\nsize = \"48MiB\"\nbest_effort = true\n";
 
-/// As many as there is room for.
+/// As many files as there is room for.
 const FILES: u32 = 500;
 
-/// The way from an export to a mounted file system; taken down when it goes, whatever happened.
+/// The layers from an export to a mounted file system; removed on drop, even after a failure.
 struct Mounted {
     fuse: Child,
     file: PathBuf,
@@ -29,7 +30,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// The export as a file.
+    /// Presents the export as a file.
     fn file(folder: &Folder, server: &Server) -> Option<Self> {
         let path = |name: &str| folder.path().join(name);
         let (file, mount) = (path("export.img"), path("mnt"));
@@ -49,8 +50,8 @@ impl Mounted {
         Some(mounted)
     }
 
-    /// The file as a block device: programs that write less than a block at once need one. `None`
-    /// where there is none.
+    /// Presents the file as a block device: programs that write less than a block at once need one.
+    /// `None` if there is no loop device.
     fn attach(&mut self) -> Option<String> {
         let (code, device, stderr) =
             tool("losetup", &["--find", "--show", &self.file.display().to_string()]);
@@ -89,7 +90,7 @@ impl Drop for Mounted {
     }
 }
 
-/// What is in the file of that number.
+/// Returns the content of the file with that number.
 fn content(number: u32) -> Vec<u8> {
     (0..6000 + number % 7 * 3000).flat_map(|word| (word ^ number << 16).to_le_bytes()).collect()
 }
@@ -98,14 +99,14 @@ fn name(number: u32) -> String {
     format!("{number:04}")
 }
 
-/// Writes files until that fails; how many were on the medium by then.
+/// Writes files until that fails; returns how many were durable by then.
 fn write_until_killed(folder: &Path) -> u32 {
     for number in 0..FILES {
         let write = || -> std::io::Result<()> {
             let mut file = File::create(folder.join(name(number)))?;
             file.write_all(&content(number))?;
             file.sync_all()?;
-            // The name is durable when its folder is.
+            // A name is durable once its folder is synced.
             File::open(folder)?.sync_all()
         };
         if write().is_err() {
@@ -136,7 +137,7 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     }
     let durable = std::thread::scope(|scope| {
         let writer = scope.spawn(|| write_until_killed(&mounted.folder));
-        // Under load: some files are there, others to come.
+        // Under load: some files exist, others will follow.
         until(|| mounted.folder.join(name(10)).exists() || writer.is_finished());
         std::thread::sleep(Duration::from_millis(50));
         server.kill();
@@ -146,8 +147,8 @@ fn ext4_is_sound_and_whole_after_its_server_was_killed() {
     drop(mounted);
     let server = Server::start(&folder, SERVE, &[]).expect("it served before");
     let mut mounted = Mounted::file(&folder, &server).expect("it was mounted before");
-    let device = mounted.attach().expect("there was one before");
-    // The journal is replayed, then nothing may be left to repair.
+    let device = mounted.attach().expect("a loop device existed before");
+    // The journal is replayed; then nothing must be left to repair.
     let (code, said, stderr) = tool("e2fsck", &["-fy", &device]);
     assert!(code == Some(0) || code == Some(1), "{said}{stderr}{}", server.said());
     let (code, said, stderr) = tool("e2fsck", &["-fn", &device]);

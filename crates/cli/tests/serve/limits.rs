@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What many connections cost.
+//! Goal: many connections use bounded memory and do not block others. Method: a thousand
+//! connections in sequence, and as many as allowed at once.
 
 use crate::common::Folder;
 use crate::nbd::Client;
@@ -8,24 +9,25 @@ use crate::server::{Server, until};
 const SERVE: &str = "simulate = \"sata-ssd\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// By how much memory may grow from the hundredth connection to the thousandth: less than a
-/// hundredth of what one of them has while it is there.
+/// The largest growth of memory from the hundredth connection to the thousandth: less than a
+/// hundredth of what one connection uses while it is open.
 const GROWTH_KIB_MAX: u64 = 8 << 10;
 
-/// A server that nobody came to has less. The allocator of its plugin reserves more than it uses, and
-/// what is reserved is locked: 1 GiB, which takes seconds at each start, unless it was compiled for less.
+/// The largest memory of a server without connections. The plugin's allocator reserves more than it
+/// uses, and reserved memory is locked: 1 GiB, which takes seconds at each start, unless it was
+/// compiled for less.
 const AT_FIRST_KIB_MAX: u64 = 512 << 10;
 
-/// Connects, writes and reads a little, and leaves, that often.
+/// Connects, writes and reads a little, and disconnects, this many times.
 fn come_and_go(server: &Server, count: usize) {
     for round in 0..count {
         let mut client = None;
-        // Those who left may still be counted.
+        // Earlier connections can still be counted.
         assert!(until(|| {
             client = Client::connect(&server.socket(), "scratch").ok();
             client.is_some()
         }));
-        let mut client = client.expect("until it was there");
+        let mut client = client.expect("connected in time");
         let offset = (round % 64 * 4096) as u64;
         assert_eq!(client.write(offset, &[1; 4096], false).unwrap(), 0);
         if round % 3 == 0 {
@@ -49,7 +51,7 @@ fn a_thousand_connections_leave_no_memory_behind() {
     });
     let peak = server.memory_kib("VmHWM:");
     println!("KiB: {at_first} at first, {before} after 100, {after} after 1000, {peak} at most");
-    // `.cargo/config.toml` says how much, unless whoever compiles has flags of his own.
+    // `.cargo/config.toml` sets the size, unless the environment sets other compiler flags.
     let is_ours = std::env::var("CFLAGS").is_ok_and(|flags| flags.contains("MI_DEFAULT_ARENA"));
     assert!(!is_ours || at_first < AT_FIRST_KIB_MAX, "{at_first} KiB at first");
     assert!(is_bounded, "{before} KiB after 100 connections, {after} KiB after 1000");
@@ -75,7 +77,7 @@ fn whoever_takes_all_connections_leaves_the_others_theirs() {
     for client in &mut modest {
         assert_eq!(client.write(0, &[1; 4096], false).unwrap(), 0);
     }
-    // What is closed is free again, for whoever comes first.
+    // A closed connection is free again, for the first client that connects.
     drop(greedy);
     let mut more = Vec::new();
     assert!(until(|| {

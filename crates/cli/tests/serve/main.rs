@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate serve`, `ctl` and `top` through the binary: what they refuse, what clients of NBD find,
-//! and what becomes of them when something breaks.
+//! Goal: `tidegate serve`, `ctl` and `top` serve clients of NBD, refuse wrong input, and survive
+//! faults. Method: the binary with nbdkit and real clients.
 //!
-//! The tests that serve need nbdkit and the plugin beside the binary, others the tools of a client:
-//! they say so and pass where one is missing (`scripts/tools.sh` installs them).
+//! The tests that serve need nbdkit and the plugin beside the binary, others a client's tools: they
+//! print the reason and pass if one is missing (`scripts/tools.sh` installs them).
 
 mod clients;
 #[path = "../common/mod.rs"]

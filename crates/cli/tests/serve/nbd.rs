@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A client of the NBD protocol that can do what good clients do not: leave without a word.
+//! An NBD client that can also misbehave: it can disconnect without a word.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ pub(crate) struct Client {
     stream: UnixStream,
 }
 
-/// What was answered: which request, and the protocol's error or 0.
+/// A reply: the request's cookie, and the protocol's error or 0.
 pub(crate) type Answered = (u64, u32);
 
 impl Client {
@@ -74,17 +74,17 @@ impl Client {
         request.extend(offset.to_be_bytes());
         request.extend(u32::try_from(size).unwrap().to_be_bytes());
         request.extend(data);
-        // A server that was killed is noticed when nothing is answered.
+        // A killed server is noticed when the reply is missing.
         let _ = self.stream.write_all(&request);
     }
 
-    /// Asks for a write and does not wait.
+    /// Sends a write and does not wait.
     pub(crate) fn ask_write(&mut self, cookie: u64, offset: u64, data: &[u8], is_durable: bool) {
         let flags = if is_durable { FUA } else { 0 };
         self.send(WRITE, flags, cookie, offset, data.len(), data);
     }
 
-    /// What comes next of anything but reads.
+    /// Returns the next reply to a request other than a read.
     pub(crate) fn answer(&mut self) -> io::Result<Answered> {
         let (magic, error) = (self.number()?, self.number()?);
         if magic != REPLY {
@@ -93,7 +93,7 @@ impl Client {
         Ok((u64::from_be_bytes(self.take()?), error))
     }
 
-    /// The protocol's error, or 0.
+    /// Writes; returns the protocol's error, or 0.
     pub(crate) fn write(&mut self, offset: u64, data: &[u8], is_durable: bool) -> io::Result<u32> {
         self.ask_write(1, offset, data, is_durable);
         self.answer().map(|(_, error)| error)
@@ -104,7 +104,7 @@ impl Client {
         self.answer().map(|(_, error)| error)
     }
 
-    /// The protocol's error, or what was read.
+    /// Reads; returns the protocol's error, or the data.
     pub(crate) fn read(&mut self, offset: u64, size: usize) -> io::Result<Result<Vec<u8>, u32>> {
         self.send(READ, 0, 1, offset, size, &[]);
         let (_, error) = self.answer()?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The one way in which tests start servers, and the tools that talk to them.
+//! Starts servers for tests, and the tools that talk to them.
 //!
-//! Waits end at once when what they wait for is there, and after minutes on a machine that has
-//! no time for us; then the server is killed, and what it said is printed.
+//! Waits end as soon as their condition holds, and after minutes on an overloaded machine; then the
+//! server is killed, and its output is printed.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use crate::common::Folder;
 
-/// No wait of a test is longer.
+/// The longest wait of a test.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(3);
 
-/// A server at work; killed when the test ends.
+/// A running server; killed when the test ends.
 pub(crate) struct Server {
     child: Child,
     folder: PathBuf,
 }
 
-/// Waits until `is_so`; whether it was before all patience was gone.
+/// Waits until `is_so`; returns whether it was in time.
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
@@ -33,7 +33,7 @@ pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Whether all of these programs are there; says which is not.
+/// Returns whether all of these programs are installed; prints the missing one.
 pub(crate) fn has(programs: &[&str]) -> bool {
     let is_there = |program: &&&str| {
         let sought = format!("command -v {program}");
@@ -53,7 +53,8 @@ pub(crate) fn has(programs: &[&str]) -> bool {
     }
 }
 
-/// Exit code, standard output and standard error of a program, which is ended after minutes.
+/// Returns the exit code, standard output and standard error of a program, which is killed after
+/// minutes.
 pub(crate) fn tool(name: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let seconds = PATIENCE.as_secs().to_string();
     let Output { status, stdout, stderr } = Command::new("timeout")
@@ -66,21 +67,21 @@ pub(crate) fn tool(name: &str, arguments: &[&str]) -> (Option<i32>, String, Stri
     (status.code(), text(stdout), text(stderr))
 }
 
-/// The same where it must succeed; what it said.
+/// Runs a program that must succeed; returns its output.
 pub(crate) fn done(name: &str, arguments: &[&str]) -> String {
     let (code, stdout, stderr) = tool(name, arguments);
     assert_eq!(code, Some(0), "{name} {arguments:?}: {stdout}{stderr}");
     stdout
 }
 
-/// Administrators' programs are not on everybody's path.
+/// Returns the search path with the administrators' folders.
 pub(crate) fn path_with_sbin() -> String {
     format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default())
 }
 
 impl Server {
-    /// Serves `text` from `folder`: its socket is `s.sock` there, its log `log`. `None`, with the
-    /// reason, where nbdkit, the plugin or one of `programs` is missing.
+    /// Serves `text` from `folder`: its socket is `s.sock` there, its log `log`. `None`, after
+    /// printing the reason, if nbdkit, the plugin or one of `programs` is missing.
     pub(crate) fn start(folder: &Folder, text: &str, programs: &[&str]) -> Option<Self> {
         if !Self::is_possible(folder, text, programs) {
             return None;
@@ -91,14 +92,14 @@ impl Server {
         Some(Self::spawn(folder, &mut command))
     }
 
-    /// Writes the serve file; whether it could be served.
+    /// Writes the serve file; returns whether it can be served.
     pub(crate) fn is_possible(folder: &Folder, text: &str, programs: &[&str]) -> bool {
         folder.file("s.toml", text);
         if !has(&["nbdkit"]) || !has(programs) {
             return false;
         }
         let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
-        if stderr.contains("is not where it belongs") {
+        if stderr.contains("the plugin nbdkit") {
             println!("skipped: {stderr}");
             return false;
         }
@@ -106,7 +107,7 @@ impl Server {
         true
     }
 
-    /// Runs a command that serves at `s.sock`, until clients are let in.
+    /// Runs a command that serves at `s.sock`; returns when clients can connect.
     pub(crate) fn spawn(folder: &Folder, command: &mut Command) -> Self {
         let mut server = Self::begin(folder, command);
         let socket = server.socket();
@@ -119,12 +120,12 @@ impl Server {
         server
     }
 
-    /// Runs it and waits for nothing.
+    /// Runs the command and waits for nothing.
     pub(crate) fn begin(folder: &Folder, command: &mut Command) -> Self {
         Self { child: command.spawn().unwrap(), folder: folder.path().to_owned() }
     }
 
-    /// Waits for what must come while it runs.
+    /// Waits for a condition that must become true while the server runs.
     pub(crate) fn wait_for(&mut self, what: &str, mut is_so: impl FnMut() -> bool) {
         let mut ended = None;
         let came = until(|| {
@@ -145,13 +146,13 @@ impl Server {
         uri(&self.socket(), export)
     }
 
-    /// What it said so far.
+    /// Returns its output so far.
     pub(crate) fn said(&self) -> String {
         let bytes = std::fs::read(self.folder.join("log")).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The number of nbdkit, which this program watches over, or became.
+    /// Returns the id of nbdkit's process, which this program supervises, or became.
     fn server_pid(&self) -> u32 {
         let pid = self.child.id();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -159,11 +160,12 @@ impl Server {
         first.unwrap_or(pid)
     }
 
-    /// Memory that it has, in KiB, by the name that the kernel gives it.
+    /// Returns its memory in KiB, by the kernel's name for it.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
         let path = format!("/proc/{}/status", self.server_pid());
         let status = std::fs::read_to_string(path).unwrap();
-        let line = status.lines().find(|line| line.starts_with(what)).expect("the kernel tells");
+        let line =
+            status.lines().find(|line| line.starts_with(what)).expect("the kernel reports it");
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
@@ -171,7 +173,7 @@ impl Server {
         Self::send(signal, self.child.id());
     }
 
-    /// To nbdkit itself.
+    /// Sends a signal to nbdkit itself.
     pub(crate) fn signal_server(&self, signal: &str) {
         Self::send(signal, self.server_pid());
     }
@@ -181,13 +183,13 @@ impl Server {
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
 
-    /// Ends it as a service manager would; exit code and what it said.
+    /// Stops it as a service manager would; returns the exit code and the output.
     pub(crate) fn stop(self) -> (Option<i32>, String) {
         self.signal("-TERM");
         self.ended()
     }
 
-    /// Waits until it ended; exit code and what it said.
+    /// Waits until it ends; returns the exit code and the output.
     pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut ended: Option<ExitStatus> = None;
         let in_time = until(|| {
@@ -198,7 +200,7 @@ impl Server {
         (ended.and_then(|status| status.code()), self.said())
     }
 
-    /// Ends it as a failing host would.
+    /// Kills it as a failing host would.
     pub(crate) fn kill(mut self) {
         self.signal_server("-KILL");
         self.child.wait().unwrap();
@@ -212,16 +214,16 @@ impl Drop for Server {
     }
 }
 
-/// Paths of the build output have nothing in them that a URI would quote.
+/// Returns the URI of an export; paths of the build output contain nothing that a URI would quote.
 pub(crate) fn uri(socket: &Path, export: &str) -> String {
     format!("nbd+unix:///{export}?socket={}", socket.display())
 }
 
-/// A file without holes for a store, where direct I/O is to be had; says so where it is not.
+/// Creates a file without holes for a store, if direct I/O is available; prints the reason if not.
 pub(crate) fn image(folder: &Folder, name: &str, mib: usize) -> Option<PathBuf> {
     let path = folder.path().join(name);
     std::fs::write(&path, vec![0_u8; mib << 20]).unwrap();
-    // What is not written yet stays in the page cache, and is refused.
+    // Unwritten data is in the page cache, which the server refuses.
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     let probe = ["profile", name, "--only=batch", "--samples=1", "--size=4KiB", "--depth=1"];
     let (code, _, stderr) = folder.run(&probe);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What becomes of an nbdkit that ends by itself: a script stands for it, early in PATH, that
-//! aborts as often as a file says.
+//! Goal: nbdkit is restarted if it aborts, and services never share a file that one of them writes.
+//! Method: a script takes nbdkit's place, early in PATH, and aborts as often as a file says.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,8 +14,8 @@ use crate::server::{Server, image, until};
 const SCRATCH: &str = "simulate = \"sata-ssd\"\nsocket = \"s.sock\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// Notes that it began, aborts while `aborts` names a number above 0, and otherwise serves until
-/// SIGTERM, and ends with 7.
+/// Records its start, aborts while `aborts` names a number above 0, and otherwise serves until
+/// SIGTERM and exits with 7.
 const SCRIPT: &str = "#!/bin/sh\n\
     echo \"$$ $*\" >> begun\n\
     left=$(cat aborts)\n\
@@ -24,8 +24,8 @@ const SCRIPT: &str = "#!/bin/sh\n\
     touch serving\n\
     while :; do sleep 0.1; done\n";
 
-/// The command with the script in nbdkit's place, which aborts so often; none, with the reason,
-/// where the plugin is missing.
+/// Returns the command with the script in nbdkit's place, which aborts this many times; `None`,
+/// after printing the reason, if the plugin is missing.
 fn command(folder: &Folder, aborts: u32) -> Option<Command> {
     if !Server::is_possible(folder, SCRATCH, &[]) {
         return None;
@@ -40,7 +40,7 @@ fn command(folder: &Folder, aborts: u32) -> Option<Command> {
     Some(command)
 }
 
-/// How often it began.
+/// Returns the number of starts.
 fn begun(folder: &Folder) -> usize {
     fs::read_to_string(folder.path().join("begun")).unwrap_or_default().lines().count()
 }
@@ -58,8 +58,8 @@ fn a_server_that_aborts_is_started_again_and_its_end_is_ours() {
     assert_eq!(begun(&folder), 3);
     let (code, said) = server.stop();
     assert_eq!(code, Some(7), "{said}");
-    assert_eq!(said.matches("starting it again").count(), 2, "{said}");
-    assert_eq!(begun(&folder), 3, "what is told to end is not started again");
+    assert_eq!(said.matches("restarting it").count(), 2, "{said}");
+    assert_eq!(begun(&folder), 3, "a stopped server is not restarted");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_server_that_aborts_all_the_time_is_given_up() {
     let Some(mut command) = command(&folder, 1_000) else { return };
     let (code, said) = Server::begin(&folder, &mut command).ended();
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains("is not started again"), "{said}");
+    assert!(said.contains("is not restarted"), "{said}");
     assert_eq!(begun(&folder), 6, "{said}");
 }
 
@@ -80,11 +80,12 @@ fn a_server_that_is_killed_is_not_started_again() {
     server.wait_for("serving", || is_serving(&folder));
     server.signal_server("-KILL");
     let (code, said) = server.ended();
-    assert!(code == Some(3) && said.contains("ended by signal 9"), "{code:?} {said}");
+    assert!(code == Some(3) && said.contains("killed by signal 9"), "{code:?} {said}");
     assert_eq!(begun(&folder), 1);
 }
 
-/// The real one: its clients lose their connections and are let in again, and it ends when asked.
+/// Goal: with the real nbdkit, clients lose their connections and can connect again, and it ends on
+/// request.
 #[test]
 fn clients_come_back_after_an_abort() {
     let folder = Folder::new();
@@ -93,7 +94,7 @@ fn clients_come_back_after_an_abort() {
     let mut client = Client::connect(&server.socket(), "scratch").unwrap();
     assert_eq!(client.write(0, &[5; 4096], true).unwrap(), 0);
     server.signal_server("-ABRT");
-    // A signal takes its time: what is asked before it arrives is still answered.
+    // A signal takes time to arrive: requests before it are still completed.
     assert!(until(|| client.flush().is_err()), "it goes on: {}", server.said());
     let mut again = None;
     let is_back = until(|| {
@@ -105,10 +106,10 @@ fn clients_come_back_after_an_abort() {
     assert_eq!(data, vec![5; 4096]);
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!(said.matches("starting it again").count(), 1, "{said}");
+    assert_eq!(said.matches("restarting it").count(), 1, "{said}");
 }
 
-/// The same of a file that is the backing: alone for who writes, shared by those who read.
+/// Goal: a backing file belongs to one writer alone, or is shared by readers.
 #[test]
 fn a_backing_that_is_served_is_refused_to_who_writes() {
     let folder = Folder::new();
@@ -136,7 +137,7 @@ fn a_backing_that_is_served_is_refused_to_who_writes() {
     assert_eq!((other.stop().0, server.stop().0), (Some(0), Some(0)));
 }
 
-/// Goal: two services never write to one file. Canary: after the first has ended, the second may.
+/// Goal: two services never write to one file. Canary: after the first has ended, the second can.
 #[test]
 fn a_store_that_is_served_is_refused() {
     let folder = Folder::new();

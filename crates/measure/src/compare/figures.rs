@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures of one profile, table by table, as they are laid beside those of another.
+//! The figures of one profile, table by table, for comparison with those of another.
 
 use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
 use tidegate_model::{Bytes, DriveFile, Duration, Op};
 
 use super::sampling::Sampling;
 
-/// What a figure counts.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// In ns.
+    /// Nanoseconds.
     Time,
-    /// In bytes per second.
+    /// Bytes per second.
     Rate,
-    /// Zones, sectors.
+    /// A number of zones or sectors.
     Count,
 }
 
 impl Unit {
-    /// The name for programs.
+    /// Returns the name for programs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Time => "ns",
@@ -32,18 +32,18 @@ impl Unit {
 pub(super) struct Figures {
     pub(super) name: String,
     pub(super) unit: Unit,
-    /// What each entry is about.
+    /// The number that identifies each entry, such as a batch size.
     pub(super) entries: Vec<u32>,
     pub(super) median: Vec<u64>,
     pub(super) tail: Vec<u64>,
-    /// Empty for rates.
+    /// The longest times; empty for rates.
     pub(super) longest: Vec<u64>,
-    /// What each entry was drawn from; empty where nobody says.
+    /// The samples behind each entry; empty if unknown.
     pub(super) sampling: Vec<Sampling>,
 }
 
 impl Figures {
-    /// Figures that stand for themselves, each with what it is about.
+    /// Returns exact figures, each with its entry.
     pub(super) fn exact(
         name: &str,
         unit: Unit,
@@ -69,7 +69,7 @@ impl Figures {
             entries: (1..).take(table.ns_max.len()).collect(),
             median: p50.clone(),
             tail: p99.clone(),
-            // What may be relied on: a dip is covered by the batches before it.
+            // The values that proofs use: each dip is raised to the batches before it.
             longest: (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns()).collect(),
             sampling: sampling.unwrap_or_default(),
         }
@@ -109,20 +109,20 @@ impl Figures {
         }
     }
 
-    /// A longest time of which nothing else is known.
+    /// Returns the figures of a single longest time.
     fn of_limit(name: &str, time: Option<Duration>) -> Option<Self> {
         let longest = vec![time?.ns()];
         let exact = Self::exact(name, Unit::Time, []);
         Some(Self { entries: vec![1], tail: longest.clone(), longest, ..exact })
     }
 
-    /// Where an entry stands.
+    /// Returns the index of an entry.
     pub(super) fn index(&self, entry: u32) -> Option<usize> {
         self.entries.iter().position(|&other| other == entry)
     }
 }
 
-/// The figures of all tables of a profile.
+/// Returns the figures of all tables of a profile.
 pub(super) fn of_tables(file: &DriveFile) -> Vec<Figures> {
     let of = |section, tables: &[MeasuredTable]| -> Vec<Figures> {
         tables.iter().map(|table| Figures::of_table(section, table)).collect()

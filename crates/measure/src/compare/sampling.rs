@@ -1,91 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How much of a change may be chance: so many samples tell a quantile only so well.
+//! The change of a quantile that chance explains, by the number of samples.
 //!
-//! The true quantile of level p lies between the samples of ranks n (p - d) and n (p + d), where
-//! n d is some standard errors of a binomial rank, both ends moved by its skewness
-//! (Cornish-Fisher). Of two files
+//! The true quantile of level p lies between the samples of ranks `n (p - d)` and `n (p + d)`,
+//! where `n d` is a number of standard errors of a binomial rank, with both ends corrected for its
+//! skewness (Cornish-Fisher). For two files
 //!
 //! ```text
 //!   d_i = z_i sqrt(p (1 - p) / n_i) -+ (z_i^2 - 1) (1 - 2 p) / (6 n_i)
 //!   z_i = z sqrt((1 / n_i) / (1 / n_1 + 1 / n_2))
 //! ```
 //!
-//! makes both together z standard errors of the difference. Two figures are apart when their
-//! intervals are. Beside a median the recorded quantiles are joined by lines; below the 99 %
-//! quantile by what an exponential tail has between them; above it the limit is the next one
-//! recorded, for there times lie thin. Where an interval reaches beyond all samples, chance
-//! explains everything.
+//! together give z standard errors of the difference. Two figures differ if their intervals do not
+//! meet. Around a median, the recorded quantiles are joined by lines; below the 99 % quantile, by
+//! the curve of an exponential tail; above it, the limit is the next recorded quantile, because
+//! times are sparse there. If an interval reaches beyond all samples, chance explains every
+//! difference.
 //!
-//! z is for `FALSE_ALARM` shared by all comparisons (Bonferroni): with q of it on either side
-//! of each, from the tail of the normal distribution, Q(z) <= phi(z) / z.
+//! z gives the probability `FALSE_ALARM`, shared by all comparisons (Bonferroni): each comparison
+//! has q of it on either side, from the tail of the normal distribution, Q(z) <= phi(z) / z.
 //!
-//! Of rates only the median and the slowest of a few stretches are known. Their standard
-//! deviation is taken as the distance of both over that at which the slowest of n normal
-//! values is expected, the larger of the two files; the median is unsure by sqrt(pi / 2 n)
-//! of it, and the slowest by the whole of it.
+//! For rates, only the median and the slowest of a few stretches are known. Their standard
+//! deviation is the distance between the two, divided by the distance at which the slowest of n
+//! normal values is expected; the larger value of the two files is used. The median's error is
+//! sqrt(pi / 2 n) standard deviations, the slowest's is one.
 //!
-//! Of a median of which nothing else is known a deviation of `SPREAD` is assumed.
+//! For a median without further data, a standard deviation of `SPREAD` is assumed.
 //!
 //! # Assumptions
-//! Samples are independent, and near a median times do not lie thinner than on average between
-//! the recorded quantiles beside it.
+//! Samples are independent, and near a median the times are at least as dense as on average between
+//! the neighbouring recorded quantiles.
 
 use std::f64::consts::FRAC_PI_2;
 
 use tidegate_model::drive_file::MeasuredTable;
 
-/// How often two profiles of a device that has not changed may be told apart by chance.
+/// The accepted probability that two profiles of an unchanged device differ by chance.
 const FALSE_ALARM: f64 = 0.01;
 
-/// Of fewer stretches median and slowest do not tell how far others spread.
+/// With fewer stretches, median and slowest do not tell the spread.
 const STRETCHES_MIN: u64 = 10;
 
-/// Where only a median is known: the standard deviation that is assumed, as a part of it. Reads of
-/// a solid-state drive spread less unless its chips get in each other's way.
+/// The assumed standard deviation if only a median is known, as a fraction of it. Reads of a
+/// solid-state drive spread less unless its chips conflict.
 const SPREAD: f64 = 0.25;
 
-/// Steps in which `normal_limit` approaches its answer, each half as far or less.
+/// The iterations of `normal_limit`; each step is at most half as long as the one before.
 const STEPS: u32 = 40;
 
-/// Levels of what [`Sampling::Times`] holds: those of a table, and the maximum.
+/// The number of levels in [`Sampling::Times`]: those of a table, and the maximum.
 const LEVELS: usize = MeasuredTable::LEVELS_PPM.len() + 1;
 
-/// Which figure of a distribution.
+/// The kind of a figure of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Figure {
     Median,
-    /// The 99 % quantile; of rates the slowest.
+    /// The 99 % quantile; for rates the slowest.
     Tail,
 }
 
-/// What is known of the distribution that a figure was drawn from.
+/// The known facts about the distribution that a figure was drawn from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sampling {
-    /// Quantiles, the maximum last, of so many samples.
+    /// Quantiles, the maximum last, and the number of samples.
     Times([u64; LEVELS], u64),
-    /// Median and slowest of so many stretches.
+    /// The median and the slowest of this many stretches.
     Rates([u64; 2], u64),
-    /// A median of so many samples, and nothing of how far they spread.
+    /// A median of this many samples, with unknown spread.
     Median(u64, u64),
-    /// The longest times: they tell little of each other, and a fit to them no more.
+    /// Longest times: neither they nor a fit to them tell the sampling error.
     Longest,
 }
 
-/// So many standard errors are taken for chance.
+/// The number of standard errors that count as chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chance {
     errors: f64,
 }
 
 impl Chance {
-    /// Where so many figures are compared.
+    /// Returns the limit for this many comparisons.
     pub(super) fn among(comparisons: usize) -> Self {
         let comparisons = u64::try_from(comparisons.max(1)).expect("a length fits");
         Self { errors: normal_limit(FALSE_ALARM / (2.0 * float(comparisons))) }
     }
 
-    /// Whether two figures differ by no more than sampling explains; what is of two kinds
-    /// cannot be compared, and is not explained.
+    /// Returns whether sampling explains the difference between two figures; `false` for figures of
+    /// different kinds, which cannot be compared.
     pub(super) fn explains(self, figure: Figure, first: Sampling, second: Sampling) -> bool {
         match (first, second) {
             (Sampling::Times(a, n), Sampling::Times(b, m)) => {
@@ -104,7 +104,7 @@ impl Chance {
         }
     }
 
-    /// Whether the intervals of both quantiles meet.
+    /// Returns whether the intervals of both quantiles meet.
     fn explains_times(
         self,
         figure: Figure,
@@ -112,7 +112,8 @@ impl Chance {
         (second, m): (&[u64; LEVELS], u64),
     ) -> bool {
         let parts = [n, m].map(|samples| 1.0 / float(samples.max(1)));
-        // So many standard errors of its own ranks has each file of those of the difference.
+        // Each file's share of the standard errors of the difference, in standard errors of its own
+        // ranks.
         let errors = parts.map(|part| self.errors * (part / (parts[0] + parts[1])).sqrt());
         let intervals =
             (interval((first, n), figure, errors[0]), interval((second, m), figure, errors[1]));
@@ -120,7 +121,7 @@ impl Chance {
         a[0] <= b[1] && b[0] <= a[1]
     }
 
-    /// Whether both rates are nearer to each other than their errors together.
+    /// Returns whether the two rates differ by less than their errors together.
     fn explains_rates(
         self,
         figure: Figure,
@@ -148,8 +149,8 @@ impl Figure {
     }
 }
 
-/// The times between which a quantile lies, within so many standard errors of its rank; none
-/// where that is beyond all samples.
+/// Returns the times between which a quantile lies, within this many standard errors of its rank;
+/// `None` if the interval reaches beyond all samples.
 fn interval(
     (times, samples): (&[u64; LEVELS], u64),
     figure: Figure,
@@ -168,20 +169,20 @@ fn interval(
     })
 }
 
-/// The level of each recorded quantile.
+/// Returns the level of each recorded quantile.
 fn levels() -> impl Iterator<Item = f64> {
     let whole_ppm = 1_000_000;
     let levels_ppm = MeasuredTable::LEVELS_PPM.into_iter().chain([whole_ppm]);
     levels_ppm.map(move |ppm| f64::from(ppm) / f64::from(whole_ppm))
 }
 
-/// The recorded quantile of that level or the next one.
+/// Returns the recorded quantile of that level or the next one.
 fn above(times: &[u64; LEVELS], level: f64) -> f64 {
     let mut known = levels().zip(times).filter(|&(known, _)| known >= level);
     float(known.next().map_or(times[LEVELS - 1], |(_, &time)| time))
 }
 
-/// The quantile of a level, on the line between those beside it where levels are `scaled`.
+/// Returns the quantile of a level, interpolated between its neighbours on the scale `scaled`.
 fn at(times: &[u64; LEVELS], level: f64, scaled: fn(f64) -> f64) -> f64 {
     let known: Vec<(f64, f64)> = levels().zip(times.iter().map(|&time| float(time))).collect();
     let mut around = known.windows(2).filter(|pair| level <= pair[1].0);
@@ -192,22 +193,24 @@ fn at(times: &[u64; LEVELS], level: f64, scaled: fn(f64) -> f64) -> f64 {
     })
 }
 
-/// The standard deviation of rates of which the median and the slowest are known; none of a few.
+/// Returns the standard deviation of rates with a known median and slowest; `None` for few
+/// stretches.
 fn deviation([median, slowest]: [u64; 2], samples: u64) -> Option<f64> {
     // Blom's rank of the extreme of n normal values.
     let beyond = 0.625 / (float(samples) + 0.25);
     (samples >= STRETCHES_MIN).then(|| float(median.saturating_sub(slowest)) / normal_limit(beyond))
 }
 
-/// What a normal value exceeds with a probability of at most `beyond`, below a half: the z with
-/// `beyond = phi(z) / z`, and 2 % above the true one where `beyond` is 0.01.
+/// Returns a value that a normal variable exceeds with a probability of at most `beyond`, which
+/// must be below a half: the z with `beyond = phi(z) / z`, which is 2 % above the true value for
+/// 0.01.
 fn normal_limit(beyond: f64) -> f64 {
-    // z falls with each guess that is too high, and rises with each that is too low.
+    // z falls after each guess that is too high, and rises after each that is too low.
     let next = |z: f64| (-2.0 * (beyond * z * std::f64::consts::TAU.sqrt()).ln()).max(0.25).sqrt();
     (0..STEPS).fold(3.0, |z, _| z.midpoint(next(z)))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "statistics do not turn on one part in 10^16")]
+#[expect(clippy::cast_precision_loss, reason = "one part in 10^16 does not matter to statistics")]
 fn float(count: u64) -> f64 {
     count as f64
 }

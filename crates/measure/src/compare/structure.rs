@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What two devices are made of, figure by figure: rotation, overhead, zones, seeks, stripes,
+//! Compares the parts of two devices, figure by figure: rotation, overhead, zones, seeks, stripes,
 //! costs.
 //!
-//! What was seen (`[fit.geometry]`) comes before what was fitted to it (`[fit.mechanics]`), and
-//! both before `[mechanics]`: of a simulated disk that is the truth, so that its profile can be
-//! held against the disk itself. Zones are compared at the middle of each zone of either, and
-//! seeks at the same distances, on the lines between measured points. How far these figures
-//! may be wrong by chance no file says: the tolerance alone decides; but of stripes, that are
-//! medians of so many samples, and of costs, that follow the longest times and decide nothing.
+//! Observations (`[fit.geometry]`) take precedence over fits (`[fit.mechanics]`), and both over
+//! `[mechanics]`: the latter is the truth about a simulated disk, so that a disk's profile can be
+//! compared with the disk itself. Zones are compared at the middle of each zone of either file, and
+//! seeks at the same distances, interpolated between measured points. The files do not state the
+//! sampling errors of these figures, so the tolerance alone decides, with two exceptions: stripes
+//! are medians of a known number of samples, and costs follow the longest times and decide nothing.
 
 use crate::geometry::{Geometry, SeekSeen};
 use crate::stripe::Stripe;
@@ -19,10 +19,10 @@ use tidegate_model::{CostModel, DriveFile};
 use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
 
-/// Distances of seeks grow by this part, and by 1 at least.
+/// Seek distances grow by one part in this many, and by at least 1.
 const PART: u32 = 4;
 
-/// What two files say of what their devices are made of, each beside the other.
+/// Returns the parts of both devices, each beside the other's.
 pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2] {
     let [a, b] = [first, second].map(Structure::of);
     let [zones_of_a, zones_of_b] = densities(&a, &b);
@@ -34,11 +34,11 @@ pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2
     [all(&a, zones_of_a, seeks_of_a), all(&b, zones_of_b, seeks_of_b)]
 }
 
-/// What one file says.
+/// The parts of one device.
 struct Structure {
     turn_ns: Option<u64>,
     overhead_ns: Option<u64>,
-    /// First sector and sectors per track.
+    /// First sector and sectors per track of each zone.
     zones: Vec<(u64, u32)>,
     sectors: u64,
     seek: Option<Seeks>,
@@ -46,11 +46,12 @@ struct Structure {
     cost: Option<CostModel>,
 }
 
-/// How long seeks take.
+/// The seek times.
 enum Seeks {
-    /// In order of distance; in cylinders, or in tracks where cylinders were not made out.
+    /// Measured points in order of distance; in cylinders, or in tracks if cylinders could not be
+    /// identified.
     Seen { points: Vec<(u32, u64)>, are_tracks: bool },
-    /// By a formula, and the longest distance.
+    /// A formula, and the longest distance.
     Curve(SeekCurve, u32),
 }
 
@@ -108,7 +109,8 @@ impl Structure {
         let first = ("cost: positioning".to_owned(), cost.positioning_max);
         let each = cost.requests.iter();
         let each = each.map(|it| (format!("cost: {} of {}", it.op.name(), it.size), it.time_max));
-        // Fitted to longest times, and A can grow at the expense of c: told, never decisive.
+        // Costs are fitted to longest times, and A can grow at the expense of c: they are reported
+        // but never decide.
         let figures = |(name, time): (String, tidegate_model::Duration)| Figures {
             sampling: vec![Sampling::Longest],
             ..Figures::exact(&name, Unit::Time, [(1, time.ns())])
@@ -116,13 +118,13 @@ impl Structure {
         std::iter::once(first).chain(each).map(figures).collect()
     }
 
-    /// Sectors per track where a sector lies.
+    /// Returns the sectors per track at a sector.
     fn density(&self, sector: u64) -> Option<u64> {
         let zone = self.zones.iter().rfind(|zone| zone.0 <= sector)?;
         (sector < self.sectors).then_some(zone.1.into())
     }
 
-    /// The middle of each zone.
+    /// Returns the middle of each zone.
     fn middles(&self) -> impl Iterator<Item = u64> {
         let ends = self.zones.iter().skip(1).map(|zone| zone.0).chain([self.sectors]);
         self.zones.iter().zip(ends).map(|(zone, end)| zone.0.midpoint(end))
@@ -141,7 +143,7 @@ impl Seeks {
         Some(Self::Curve(curve, mechanics.cylinders.checked_sub(1)?))
     }
 
-    /// The shortest and the longest distance.
+    /// Returns the shortest and the longest distance.
     fn range(&self) -> Option<[u32; 2]> {
         match self {
             Self::Seen { points, .. } => Some([points.first()?.0, points.last()?.0]),
@@ -149,7 +151,7 @@ impl Seeks {
         }
     }
 
-    /// The time over a distance within the range.
+    /// Returns the seek time for a distance within the range.
     fn ns(&self, distance: u32) -> Option<u64> {
         let points = match self {
             Self::Seen { points, .. } => points,
@@ -174,12 +176,12 @@ impl Seeks {
     }
 }
 
-/// A part of `[fit]`; none where it is missing or of another shape.
+/// Returns a part of `[fit]`; `None` if it is missing or has another form.
 fn fitted<'de, T: Deserialize<'de>>(file: &DriveFile, name: &str) -> Option<T> {
     T::deserialize(file.fit.as_ref()?.get(name)?.clone()).ok()
 }
 
-/// Zones and the end of the last, as seen or as planted.
+/// Returns the zones and the end of the last one, as measured or as described in `[mechanics]`.
 fn zones(geometry: &Geometry, mechanics: Option<&Mechanics>) -> (Vec<(u64, u32)>, u64) {
     if let Some(map) = &geometry.zones {
         let zones = map.zone.iter().map(|zone| (zone.start, zone.sectors_per_track));
@@ -191,7 +193,7 @@ fn zones(geometry: &Geometry, mechanics: Option<&Mechanics>) -> (Vec<(u64, u32)>
     (zones.iter().map(|zone| (zone.start.get(), zone.sectors_per_track)).collect(), sectors)
 }
 
-/// Sectors per track of both at the middles of the zones of both.
+/// Returns both devices' sectors per track at the middles of all zones.
 fn densities(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     let mut middles: Vec<u64> = a.middles().chain(b.middles()).collect();
     middles.sort_unstable();
@@ -204,7 +206,7 @@ fn densities(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     })
 }
 
-/// Times of both over the same distances.
+/// Returns both devices' seek times for the same distances.
 fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     let ranges = [a, b].map(|of| of.seek.as_ref().and_then(Seeks::range));
     let [low, high] = match ranges {
@@ -218,7 +220,8 @@ fn seeks(a: &Structure, b: &Structure) -> [Option<Figures>; 2] {
     })
 }
 
-/// From the shortest to the longest, each longer than the one before by a part.
+/// Returns distances from the shortest to the longest, each longer than the one before by a fixed
+/// part.
 fn distances(low: u32, high: u32) -> impl Iterator<Item = u32> {
     let next = |&distance: &u32| distance.checked_add((distance / PART).max(1));
     let grown = std::iter::successors(Some(low), next);

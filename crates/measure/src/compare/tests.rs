@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a comparison says of two files that are known to the figure.
+//! Goal: comparisons are correct. Method: pairs of files whose differences are known exactly.
 
 use super::*;
 
@@ -79,7 +79,8 @@ fn costs_are_told_and_decide_nothing() {
     assert!(row.is_unsure(50_000) && !comparison.has_moved(50_000));
 }
 
-/// A profile of one entry, of so many samples, its median half way between 10 % and 90 %.
+/// Returns a profile of one entry and this many samples, with the median half way between 10 % and
+/// 90 %.
 fn sampled(p50: u64, samples: u64) -> DriveFile {
     let lists = ["min", "p10", "p50", "p90", "p99", "p999", "max"];
     let steps = [0, 1000, 5000, 9000, 9900, 9990, 10_000];
@@ -92,7 +93,7 @@ fn sampled(p50: u64, samples: u64) -> DriveFile {
     DriveFile::parse(&text).unwrap()
 }
 
-/// One file, 8 % and more slower: of ten samples it may be chance, of a thousand it is not.
+/// Goal: a change of 8 % and more can be chance with ten samples, but not with a thousand.
 #[test]
 fn few_samples_leave_a_change_unsure() {
     let compared = |samples| Comparison::of(&sampled(5000, samples), &sampled(6000, samples));
@@ -102,7 +103,7 @@ fn few_samples_leave_a_change_unsure() {
     assert!(!many.has_moved(500_000));
 }
 
-/// A disk that is known only by what was seen of it.
+/// Returns a disk that is known only by measurements.
 fn seen(rpm: u64, sectors_per_track: u32, seek_ns: u64) -> DriveFile {
     let turn_ps = 60_000_000_000_000 / rpm;
     let fit = format!(
@@ -129,8 +130,8 @@ fn what_a_disk_is_made_of_is_compared() {
     assert_eq!(changes(&seen(10_000, 400, 19_000)), ["seeks over cylinders"]);
 }
 
-/// Goal: what was seen of a disk is held against the disk itself, cylinders that were made out
-/// against cylinders.
+/// Goal: a disk's measurements are compared with the disk itself, cylinders with cylinders where
+/// they were identified.
 #[test]
 fn what_was_seen_is_held_against_mechanics() {
     let mut disk = tidegate_drive::builtin::load("ibm-36z15").unwrap();
@@ -144,5 +145,5 @@ fn what_was_seen_is_held_against_mechanics() {
     disk.fit = Some(toml::Table::from_iter([("mechanics".to_owned(), fitted)]));
     let rows = Comparison::of(&seen(15_000, 400, 9000), &disk).rows;
     let of = |name: &str| rows.iter().find(|row| row.name == name).unwrap();
-    assert!(of("rotation (one turn)").has_moved(50_000), "what was fitted comes first");
+    assert!(of("rotation (one turn)").has_moved(50_000), "the fit takes precedence");
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[cost]` of a drive file that is added to: what stays true of it.
+//! Merges `[cost]` of a drive file with added measurements, so that it stays true.
 //!
 //! ```text
-//!   kinds of one within those of the other .... all kinds of the other
-//!   otherwise ................................. those of the one that speaks of more
-//!   then ...................................... fitted again to all batches of these kinds that
-//!                                               the file has; the greater, figure by figure, where
-//!                                               a model was not fitted to what the file has
-//!   then ...................................... A is raised until every batch is covered of which
-//!                                               the model says anything
-//!   of one kind, in a file of several ......... none: it says no more than its table
+//!   one's kinds within the other's ............ all kinds of the other
+//!   otherwise ................................. those of the model with more kinds
+//!   then ...................................... fitted again to all batches of these kinds in the
+//!                                               file; if a model was not fitted to the file's
+//!                                               batches, the greater of each figure
+//!   then ...................................... A is raised until every batch that the model
+//!                                               covers takes no longer than the model says
+//!   of one kind, in a file of several ......... none: it says no more than the file's table
 //! ```
 //!
-//! Batches that mix the kinds of both were measured by nobody, and do not follow from batches of
-//! either: costs of all kinds are never made up. What is not covered is said.
+//! Batches that mix the kinds of both were not measured, and do not follow from batches of either:
+//! costs of all kinds are never invented. Kinds that are not covered are reported.
 
 use crate::envelope::{self, FITTED, Point};
 use crate::kind::Kind;
@@ -21,10 +21,10 @@ use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
 use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
 
-/// Of what costs are.
+/// The kind of request that a cost belongs to.
 type CostKind = (Op, Bytes);
 
-/// Adds batches of several kinds to those that were `known`: of each the longest time.
+/// Adds batches of several kinds to the `known` ones; the longer time of each batch is kept.
 pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
     for batches in new {
         match known.iter_mut().find(|it| it.request == batches.request) {
@@ -38,7 +38,7 @@ fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
     let has = |it: &MixedBatches, counts| it.counts.contains(counts);
     let is_in_new = known.counts.iter().all(|counts| has(new, counts));
     let is_in_known = new.counts.iter().all(|counts| has(known, counts));
-    // As many as stand behind each batch at least.
+    // The number of samples behind the entry with the fewest.
     known.samples = match (is_in_new, is_in_known) {
         (true, true) => known.samples.max(new.samples),
         (true, false) => new.samples,
@@ -55,8 +55,8 @@ fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
     }
 }
 
-/// The costs of a `file` that has all tables and batches by now, of those it had and those of what
-/// is new; and what is to be said of them.
+/// Returns the costs of a `file` that already holds all tables and batches, from its earlier costs
+/// and the new ones. Also returns a remark about them.
 pub(super) fn joined(
     known: Option<&CostModel>,
     new: Option<&CostModel>,
@@ -98,8 +98,8 @@ fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
     kinds(inner).all(|kind| kinds(outer).any(|other| other == kind))
 }
 
-/// Whether a model was fitted to batches that the file has: written by hand, or by who did not
-/// keep batches of several kinds, it says more than they do.
+/// Returns whether a model was fitted to batches that the file has. A model written by hand, or by
+/// a version that did not keep batches of several kinds, says more than the batches do.
 fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     let is_mixed = |batches: &MixedBatches| {
         let is_known = |(op, size): CostKind| batches.request.contains(&MixedKind { op, size });
@@ -109,7 +109,8 @@ fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     is_fitted && (costs.requests.len() == 1 || file.mixed.iter().any(is_mixed))
 }
 
-/// The least envelope of all batches of the kinds of `widest`; none where that cannot be found.
+/// Returns the least envelope of all batches of the kinds of `widest`; `None` if it cannot be
+/// found.
 fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
     let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
     let at = |op: Op, size: Bytes| of.iter().position(|kind| *kind == Kind { op, size });
@@ -139,7 +140,7 @@ fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
     Some(CostModel { samples: samples.flatten(), ..costs })
 }
 
-/// Covers whatever one of both covers, as far as both speak of it.
+/// Returns a model that covers every batch that either model covers, for the kinds of both.
 fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
     let mut requests = a.requests.clone();
     for cost in &b.requests {
@@ -160,8 +161,8 @@ fn greater_of(a: &CostModel, b: &CostModel) -> CostModel {
     }
 }
 
-/// With the least A that covers each batch that the model speaks of: a file that its own batches
-/// refute is none.
+/// Raises A to the least value that covers each batch in the model's scope: a file that its own
+/// batches refute is invalid.
 fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
     let of_table = |table: &MeasuredTable| {
         let (op, size) = (table.op?, table.size?);
@@ -178,7 +179,7 @@ fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
     if missing.is_zero() {
         return costs;
     }
-    let how = costs.how.unwrap_or_else(|| "as it stood here".to_owned());
+    let how = costs.how.unwrap_or_else(|| "as found in this file".to_owned());
     let how = Some(format!("{how}; positioning raised to cover all batches of the file"));
     CostModel { positioning_max: costs.positioning_max + missing, how, ..costs }
 }
@@ -193,7 +194,7 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
             let larger = match &answered[..] {
                 [] => String::new(),
                 _ => format!(
-                    "; {} are charged as larger ones, raised to cover what was measured of them",
+                    "; {} are charged as larger ones, raised to cover their measurements",
                     list(answered.iter().copied())
                 ),
             };
@@ -208,8 +209,8 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
     let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.0 == *op));
     let ops: Vec<_> = ops.map(Op::name).collect();
     format!(
-        "{what}: no batches that mix {} were measured, and what they take does not follow from \
-         batches of one kind; measure all in one go and add that: `--only batch,mixed --op {} \
+        "{what}: no batches that mix {} were measured, and their times do not follow from \
+         batches of one kind; measure all together and add them: `--only batch,mixed --op {} \
          --size {} --add`",
         list(all.iter().copied()),
         ops.join(","),
@@ -217,7 +218,7 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
     )
 }
 
-/// `reads of 4KiB and writes of 4KiB`.
+/// Lists kinds, for example `reads of 4KiB and writes of 4KiB`.
 fn list(kinds: impl Iterator<Item = CostKind>) -> String {
     let each: Vec<_> = kinds.map(|(op, size)| format!("{}s of {size}", op.name())).collect();
     each.join(" and ")

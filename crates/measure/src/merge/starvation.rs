@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The starvation of a drive file that is added to: the longest wait that was ever seen, with which
-//! requests and how many of them on the drive.
-//!
+//! Merges the starvation of a drive file with an added measurement: the longest wait ever observed,
+//! the requests that caused it, and how many of them were on the drive.
 //! ```text
-//!   finite, finite .... the greater, of the kinds of both, each as deep as it was measured
-//!   endless, any ...... endless: no bound, whatever is seen later
+//!   finite, finite .... the greater, for the kinds of both, each at its measured depth
+//!   endless, any ...... endless: no bound, whatever is measured later
 //! ```
 
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::StarvedKind;
 
-/// What the `file` says once this was `measured`; and what is to be said of it.
+/// Merges the `measured` starvation into `file`, and returns a remark if there is one.
 pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> {
     let was_endless = file.is_starvation_endless;
-    // One figure that holds for all requests stays one: the greatest holds for each.
+    // One figure for all requests remains one: the greatest holds for each kind.
     let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
     file.is_starvation_endless |= measured.is_starvation_endless;
     file.starvation_max = file.starvation_max.max(measured.starvation_max);
@@ -31,7 +30,7 @@ pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> 
     })
 }
 
-/// The deeper of two measurements of one kind: the file's figure is the greatest of both.
+/// Keeps the deeper of two measurements of one kind: the file's figure is the greatest of both.
 fn add_kind(file: &mut DriveFile, kind: StarvedKind) {
     let unsaid = file.starvation_depth.unwrap_or(file.depth);
     let is_it = |known: &&mut StarvedKind| (known.op, known.size) == (kind.op, kind.size);
@@ -67,7 +66,7 @@ mod tests {
         file.starvation_depth_of(op, tidegate_model::Bytes::from_kib(4))
     }
 
-    /// Goal: no depth is claimed at which nobody measured. Method: a file that says none, of a
+    /// Goal: the file claims no depth that was not measured. Method: a file without depths, of a
     /// drive of 2, and a measurement of writes at 8.
     #[test]
     fn a_starvation_stays_at_the_depth_at_which_it_was_measured() {

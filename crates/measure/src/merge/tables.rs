@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables of a drive file that is added to: two measurements of the same are one.
+//! Merges two measurements of the same table.
 //!
 //! ```text
 //!   longest times ..... the longer of both, entry by entry; as many entries as the longer table
-//!   quantiles ......... entry by entry those of more samples
-//!   samples ........... as many as stand behind every entry at least
+//!   quantiles ......... entry by entry those with more samples
+//!   samples ........... those of the entry with the fewest
 //! ```
 //!
-//! A table that is measured again with fewer samples, or that was interrupted, does not make a
+//! Measuring a table again with fewer samples, or an interrupted measurement, does not make a
 //! device faster.
 
 use crate::start::Start;
@@ -15,8 +15,7 @@ use crate::start::StartTimes;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, DriveFile, Duration, Op};
 
-/// Says in the file what it means where it is silent of depths, before another depth of the drive
-/// would say otherwise.
+/// Writes the implied depth into the file before the drive's depth changes and would imply another.
 pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
     let depth = file.depth;
     for table in &mut file.priority {
@@ -27,7 +26,7 @@ pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
     }
 }
 
-/// Both as one.
+/// Merges both measurements.
 pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTable {
     let entries = known.ns_max.len().max(new.ns_max.len());
     let longest = |at| longest_of(known, at).max(longest_of(new, at));
@@ -38,7 +37,8 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
         of(most).or_else(|| of(other))
     };
     let quantiles = |level| (0..entries).map(|at| quantile(level, at)).collect::<Option<Vec<_>>>();
-    // So many stand behind the entries that only the longer one has, and as many behind others.
+    // The longer table's samples stand behind the entries that only it has, and behind other
+    // entries as well.
     let main = if other.ns_max.len() > most.ns_max.len() { other } else { most };
     MeasuredTable {
         table: batch_table(&ns_max),
@@ -51,7 +51,7 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
     }
 }
 
-/// At the greater depth only where every entry was measured at it.
+/// Returns the greater depth if every entry was measured at it, otherwise the smaller.
 fn depth_of_both(known: &MeasuredTable, new: &MeasuredTable) -> Option<u32> {
     let (known_depth, new_depth) = known.depth.zip(new.depth)?;
     let (deeper, other) = if new_depth >= known_depth { (new, known) } else { (known, new) };
@@ -68,21 +68,21 @@ fn batch_table(ns_max: &[u64]) -> BatchTable {
     BatchTable::new(&times).expect("tables have entries, all above zero")
 }
 
-/// What of the `known` table is not as in the `new` one; none where the new one has it all.
+/// Describes the entries of `known` that differ from `new`; `None` if `new` holds all of them.
 pub(super) fn kept_of(known: &MeasuredTable, new: &MeasuredTable) -> Option<String> {
     let entries = known.ns_max.len().max(new.ns_max.len());
     let is_kept = |at: &usize| longest_of(known, *at) > longest_of(new, *at);
     let kept = (0..entries).filter(is_kept).count();
     (kept > 0).then(|| {
         format!(
-            "{kept} of {entries} entries stay as measured before, where they were longer or \
-             were not measured now"
+            "{kept} of {entries} entries keep the earlier measurement, where it was longer or \
+             there is no new one"
         )
     })
 }
 
-/// Raises the tables to drains from `starts` that no table holds yet; tells of each kind that is
-/// raised, or that has no table to raise.
+/// Raises the tables to drains from `starts` that no table holds yet. Returns a remark for each
+/// kind that is raised, and for each that has no table to raise.
 pub(super) fn raise_drains(
     tables: &mut [MeasuredTable],
     starts: &[StartTimes],
@@ -90,7 +90,7 @@ pub(super) fn raise_drains(
     let mut said = Vec::new();
     for found in starts.iter().filter(|it| Start::ADVERSARIES.contains(&it.start)) {
         let kind = found.kind;
-        // Whose figures are used for such requests.
+        // The table whose figures are used for such requests.
         let covers = |it: &&mut MeasuredTable| it.op == Some(kind.op) && it.size >= Some(kind.size);
         let covering = tables.iter_mut().filter(covers).min_by_key(|table| table.size);
         let of_kind = match covering {
@@ -99,7 +99,7 @@ pub(super) fn raise_drains(
             }),
             None => Some(Err(format!(
                 "the file has no [[drain]] of {}s of {} for drains after requests far apart to \
-                 raise: measure `drain`, and them again",
+                 raise: measure `drain`, then these again",
                 kind.op.name(),
                 kind.size
             ))),
@@ -109,7 +109,7 @@ pub(super) fn raise_drains(
     said
 }
 
-/// Whether a time was longer.
+/// Raises a table to longer times; returns whether any time was longer.
 fn raise(table: &mut MeasuredTable, longest: &[Duration]) -> bool {
     let before = table.ns_max.clone();
     for (known, longer) in table.ns_max.iter_mut().zip(longest) {
@@ -119,13 +119,14 @@ fn raise(table: &mut MeasuredTable, longest: &[Duration]) -> bool {
     table.ns_max != before
 }
 
-/// `writes of 128KiB`.
+/// Names a table, for example `writes of 128KiB`.
 pub(super) fn name(table: &MeasuredTable) -> String {
     let op = table.op.map_or("request", Op::name);
     format!("{op}s of {}", table.size.unwrap_or_default())
 }
 
-/// ` (20 samples of each)`: options tell how many were asked for.
+/// Formats the number of samples, for example ` (20 samples of each)`, because the options state
+/// only the requested number.
 pub(super) fn samples(table: &MeasuredTable) -> String {
     table.samples.map_or_else(String::new, |count| format!(" ({count} samples of each)"))
 }
@@ -149,8 +150,8 @@ mod tests {
         DriveFile::parse(&text).unwrap().batch.remove(0)
     }
 
-    /// Goal: an interrupted measurement takes nothing from a whole one, and says so. Method: by
-    /// hand, in both orders.
+    /// Goal: an interrupted measurement does not shorten a complete one, and the file says so.
+    /// Method: by hand, in both orders.
     #[test]
     fn the_longest_times_stay_with_the_quantiles_of_more_samples() {
         let whole = table("10, 20, 30", "samples = 1000\nns_p50 = [5, 6, 7]\nconfidence = \"c\"");
@@ -167,7 +168,8 @@ mod tests {
         assert_eq!(kept_of(&whole, &whole), None);
     }
 
-    /// Goal: no entry claims samples that it has not. Method: the longer table has fewer.
+    /// Goal: no entry claims samples that it does not have. Method: the longer table has fewer
+    /// samples.
     #[test]
     fn samples_are_those_of_the_entries_that_have_fewest() {
         let long = table("10, 20, 30", "samples = 3\nns_p50 = [1, 2, 3]");

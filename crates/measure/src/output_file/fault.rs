@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Why a drive file cannot go where it was named, and what to do.
+//! The reason why a drive file cannot be written, and what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,65 +11,68 @@ use crate::merge::OtherDevice;
 use crate::new_file::FileFault;
 use crate::origin::MixedOrigins;
 
-/// Why a drive file cannot go where it was named.
+/// The reason why a drive file cannot be written to its path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
-    /// It is what will be measured.
-    #[error("{} is what is to be measured: writing there destroys it", path.display())]
+    /// The file is the object to measure.
+    #[error(
+        "{} is the target of the measurement: writing the result there would destroy it",
+        path.display()
+    )]
     Target {
         /// The file as it was named.
         path: PathBuf,
     },
-    /// It cannot be made.
+    /// The file cannot be created.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// It is about another device.
+    /// The file describes another device.
     #[error("{} {error}", path.display())]
     Device {
         /// The file as it was named.
         path: PathBuf,
-        /// What differs.
+        /// The fact that differs.
         error: OtherDevice,
     },
-    /// It has times of another origin.
+    /// The file has times of another origin.
     #[error("{} {error}", path.display())]
     Origin {
         /// The file as it was named.
         path: PathBuf,
-        /// Which of both.
+        /// Which of the two errors.
         error: MixedOrigins,
     },
-    /// There is nothing to add to.
-    #[error("there is no drive file {} to add to: {error}", path.display())]
+    /// There is no file to extend.
+    #[error("cannot add to {}: {error}", path.display())]
     Missing {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is something else than a file.
+    /// The path is not a regular file.
     #[error("cannot add to {}: it is not a regular file", path.display())]
     NoFile {
         /// The file as it was named.
         path: PathBuf,
     },
-    /// What stands there cannot be read.
+    /// The file cannot be read as text.
     #[error("cannot add to {}: {error}", path.display())]
     NotText {
         /// The file as it was named.
         path: PathBuf,
-        /// Why.
+        /// The error.
         error: ReadError,
     },
-    /// What stands there is not a sound drive file.
+    /// The file is not a valid drive file.
     #[error("{}: {}", path.display(), error.message)]
     Faulty {
         /// The file as it was named.
         path: PathBuf,
-        /// Its text.
+        /// The file's text.
         text: String,
-        /// The fault, with its place in the text.
+        /// The error, with its position in the text.
         error: FileError,
     },
 }
@@ -80,20 +83,20 @@ impl OutputFault {
         let help = match self {
             Self::Target { .. } => "name another file for the result",
             Self::File(FileFault::Exists { .. }) => {
-                "name a new file; a table is added to a drive file with --add"
+                "name a new file; --add adds tables to an existing drive file"
             }
             Self::File(fault) => fault.help(),
             Self::Device { error, .. } => {
                 return format!(
-                    "write to a new file; if it is the same device all the same, correct `{}` \
+                    "write to a new file; if it is the same device nevertheless, correct `{}` \
                      under [identity] in the file first",
                     error.fact
                 );
             }
             Self::Origin { .. } => "leave --add out and name a new file",
-            Self::Missing { .. } => "leave --add out to make a new one",
+            Self::Missing { .. } => "leave --add out to create a new file",
             Self::NoFile { .. } | Self::NotText { .. } => {
-                "name a drive file, or leave --add out to make a new one"
+                "name a drive file, or leave --add out to create a new file"
             }
             Self::Faulty { error, .. } => return error.help.clone().unwrap_or_default(),
         };

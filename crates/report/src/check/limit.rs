@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What limits a workload, in a sentence.
+//! The limit of a workload, as a sentence.
 
 use tidegate_analysis::{Assessment, Limit};
 use tidegate_model::{Duration, Workload};

@@ -10,7 +10,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::soft::Soft;
 
-/// Neighbours that differ in nothing but their number, and the name of them all.
+/// Consecutive tasks that differ only in their number, and their common name.
 struct Row<'a> {
     name: String,
     task: &'a TaskReport<'a>,
@@ -80,7 +80,7 @@ impl CheckReport<'_> {
         );
     }
 
-    /// Returns a row for each run of tasks that differ in nothing but their number.
+    /// Returns a row for each run of tasks that differ only in their number.
     fn rows(&self) -> Vec<Row<'_>> {
         let mut rows: Vec<Row<'_>> = Vec::new();
         for task in &self.tasks {
@@ -103,7 +103,7 @@ impl TaskReport<'_> {
     }
 }
 
-/// What is left of the deadline, or by how much it may be missed.
+/// Formats the time left before the deadline, or by how much the deadline can be missed.
 fn margin(task: &TaskReport<'_>) -> String {
     let deadline = task.deadline_ns.0;
     match task.response_ns_max {
@@ -177,7 +177,7 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
     }
 }
 
-/// The names of the bounds that the verdict rests on.
+/// Returns the names of the bounds that the verdict rests on.
 fn bounds_used(assessment: &Assessment) -> String {
     let mut names: Vec<&str> = assessment
         .tasks

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is drawn of a processor's profile: demand with its line, load with its hyperbola.
+//! The charts of a processor profile: demand with its line, load with its hyperbola.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB};
 
@@ -7,13 +7,13 @@ use crate::plot::Chart;
 use crate::plot::axis::{Axis, Unit};
 
 const MS: Unit = ("ms", 1_000_000);
-/// Percent of parts per billion.
+/// The unit percent; values are in parts per billion.
 const PERCENT: Unit = ("%", 10_000_000);
 
-/// At so many lengths a bound is drawn.
+/// The number of lengths at which a bound is drawn.
 const CURVE: u64 = 400;
 
-/// Both charts.
+/// Returns both charts.
 pub(super) fn of(profile: &CpuProfile) -> Vec<Chart> {
     vec![demand(profile), load(profile)]
 }
@@ -22,7 +22,7 @@ fn longest_ns(profile: &CpuProfile) -> u64 {
     profile.points.last().map_or(1, |point| point.interval.ns())
 }
 
-/// Lengths from near 0 to the longest.
+/// Returns lengths from near 0 to the longest.
 fn lengths(profile: &CpuProfile) -> impl Iterator<Item = u64> {
     let longest = longest_ns(profile);
     (1..=CURVE).map(move |index| (longest / CURVE * index).max(1))
@@ -39,7 +39,7 @@ fn demand(profile: &CpuProfile) -> Chart {
         .collect();
     let highest = curve.iter().chain(&points).map(|point| point.1).max().unwrap_or(0);
     Chart {
-        title: "Demand: the most stolen in an interval, and the line above".to_owned(),
+        title: "Demand: the most time taken in an interval, and its upper line".to_owned(),
         x: Axis::ending_at(longest_ns(profile), "interval", MS),
         y: Axis::reaching(highest, "stolen", MS),
         curve,
@@ -57,10 +57,11 @@ fn load(profile: &CpuProfile) -> Chart {
     let curve =
         profile.load_fit.iter().flat_map(|&fit| lengths(profile).map(move |ns| at(fit, ns)));
     let points: Vec<_> = profile.points.iter().map(load).collect();
-    // The hyperbola reaches 100 % near length 0, and would leave no room for the rest.
+    // The hyperbola reaches 100 % near length 0; drawn in full, it would flatten the measured
+    // points.
     let highest = points.iter().map(|point| point.1).max().unwrap_or(0);
     Chart {
-        title: "Load: the same as a share, and the hyperbola above".to_owned(),
+        title: "Load: demand divided by the interval, and its upper hyperbola".to_owned(),
         x: Axis::ending_at(longest_ns(profile), "interval", MS),
         y: Axis::reaching(highest, "load", PERCENT),
         curve: curve.collect(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate cpu check`: what can be proved of a processor.
+//! The report of `tidegate cpu check`: the proof for a processor.
 
 mod limit;
 mod text;
@@ -13,7 +13,7 @@ use tidegate_cpu_model::{CpuServer, CpuTask, CpuWork, CpuWorkload};
 use crate::check::Verdict;
 use crate::ns::Ns;
 
-/// What can be proved of a processor.
+/// The proof for a processor.
 #[derive(Debug, Serialize)]
 pub struct CpuReport<'a> {
     scheduling: &'static str,
@@ -30,7 +30,7 @@ pub struct CpuReport<'a> {
     assumptions: Vec<String>,
     #[serde(skip)]
     workload: &'a CpuWorkload,
-    /// One for each interference of the workload.
+    /// One entry for each interference in the workload.
     #[serde(skip)]
     measured: &'a [MeasuredDemand],
     #[serde(skip)]
@@ -78,7 +78,7 @@ struct WorkReport<'a> {
     bound: BoundReport,
 }
 
-/// What can be proved of a thread.
+/// The proof for a thread.
 #[derive(Debug, Serialize)]
 struct BoundReport {
     response_ns_max: Option<Ns>,
@@ -97,7 +97,7 @@ struct InterferenceReport<'a> {
 }
 
 impl<'a> CpuReport<'a> {
-    /// Proves what can be proved of `workload`, interfered with as `measured`.
+    /// Assesses `workload` with the interference in `measured`.
     pub fn of(workload: &'a CpuWorkload, measured: &'a [MeasuredDemand]) -> Self {
         let assessment = assess(workload, measured);
         let (verdict, reason) = match &assessment.answer {
@@ -139,7 +139,7 @@ impl<'a> CpuReport<'a> {
         }
     }
 
-    /// Whether every deadline is proven.
+    /// Returns whether every deadline is proven.
     pub fn is_proven(&self) -> bool {
         self.schedulable
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate cpu conformance`: what the suite found of implementations.
+//! The report of `tidegate cpu conformance`: the suite's findings about implementations.
 
 mod text;
 
@@ -10,7 +10,7 @@ use tidegate_cpu_conformance::{
 
 use crate::page::{Page, Report};
 
-/// What the conformance suite found.
+/// The findings of the conformance suite.
 #[derive(Debug, Serialize)]
 pub struct ConformanceReport<'a> {
     seed: u64,
@@ -45,7 +45,7 @@ struct StreamFindings<'a> {
     differs: Option<Difference<'a>>,
 }
 
-/// The first call of a stream that was answered otherwise.
+/// The first call of a stream with a different reply.
 #[derive(Debug, Serialize)]
 struct Difference<'a> {
     call: usize,
@@ -62,7 +62,7 @@ struct InvariantFindings {
     violation: Option<String>,
 }
 
-/// An implementation whose answer ended the suite at once.
+/// An implementation whose reply ended the suite at once.
 #[derive(Debug, Serialize)]
 pub struct FaultReport {
     seed: u64,
@@ -78,7 +78,7 @@ struct Fault {
 }
 
 impl<'a> ConformanceReport<'a> {
-    /// Reports what was found of each implementation, with runs from `seed` on.
+    /// Reports the findings for each implementation, with runs from `seed` on.
     pub fn of(found: &'a [(String, Found)], seed: u64) -> Self {
         let implementations = found.iter().map(|(name, found)| ImplementationReport {
             implementation: name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate cpu profile`: what others take of a processor.
+//! The report of `tidegate cpu profile`: the time that other threads take of a processor.
 
 mod text;
 
@@ -13,7 +13,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::plot::{Chart, svg};
 
-/// What others take of a processor.
+/// The time that other threads take of a processor.
 #[derive(Serialize)]
 pub struct CpuProfileReport<'a> {
     name: &'a str,
@@ -62,7 +62,7 @@ struct LoadFitReport {
     task: Option<TaskReport>,
 }
 
-/// The periodic task that takes as much.
+/// The periodic task that takes as much time.
 #[derive(Serialize)]
 struct TaskReport {
     execution_ns: Ns,
@@ -87,13 +87,13 @@ struct CoverageReport {
     excess_ns_max: Ns,
 }
 
-/// Draws the charts of a measurement as a picture (SVG).
+/// Draws the charts of a measurement as an SVG picture.
 pub fn draw_profile(measured: &CpuMeasurement) -> String {
     svg::draw(&measured.profile.name, &charts::of(&measured.profile))
 }
 
 impl<'a> CpuProfileReport<'a> {
-    /// Reports a measurement; `toml` is its profile, which was `written` to that file or nowhere.
+    /// Reports a measurement; `toml` is its profile and `written` the file that holds it, if any.
     pub fn of(
         measured: &'a CpuMeasurement,
         calibration: Option<&'a Calibration>,

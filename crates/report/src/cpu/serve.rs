@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate cpu serve`: what a thread got of its server.
+//! The report of `tidegate cpu serve`: the time that a thread got from its server.
 
 use serde::Serialize;
 use tidegate_cpu_live::{ThreadServerEnd, ThreadServerParams, ThreadServerReport};
@@ -9,7 +9,7 @@ use crate::figures::ms_ceil;
 use crate::ns::Ns;
 use crate::page::{Page, Report};
 
-/// What a thread got of its server.
+/// The time that a thread got from its server.
 #[derive(Serialize)]
 pub struct ServeReport<'a> {
     thread: i32,
@@ -77,7 +77,7 @@ impl Report for ServeReport<'_> {
         );
         page.labelled("Executed", executed);
         let window = format!(
-            "at most {} in any {}, as far as looks tell; budget {}, used up {} times",
+            "at most {} in any {}, as far as the checks show; budget {}, used up {} times",
             ms_ceil(counts.window_max),
             params.server.period,
             params.server.budget,
@@ -85,13 +85,13 @@ impl Report for ServeReport<'_> {
         );
         page.labelled("Budget", window);
         let delay = format!(
-            "at most {} beyond the budget; the latest look came {} late",
+            "at most {} beyond the budget; the latest check came {} late",
             ms_ceil(counts.overrun_max),
             ms_ceil(report.lateness_max)
         );
         page.labelled("Enforcement", delay);
         let cost = format!(
-            "{} looks, {} of the processor",
+            "{} checks, {} of the processor",
             counts.looks,
             share(report.manager, report.took)
         );
@@ -102,7 +102,7 @@ impl Report for ServeReport<'_> {
     }
 }
 
-/// Parts per ten thousand of the time, rounded up.
+/// Formats a share of time in hundredths of a percent, rounded up.
 fn share(part: Duration, whole: Duration) -> String {
     let parts = u128::from(part.ns()) * 10_000;
     let parts = parts.div_ceil(u128::from(whole.ns().max(1)));

@@ -11,15 +11,15 @@ use tidegate_model::Duration;
 use crate::ns::Ns;
 use crate::runs::ResponseTimes;
 
-/// What a processor with servers of one kind did.
+/// The result of one run with servers of one kind.
 pub struct CpuResult {
-    /// None where each server is of the kind that is written.
+    /// `None` if each server is of the kind in the file.
     pub kind: Option<ServerKind>,
-    /// With servers of that kind.
+    /// The workload with servers of that kind.
     pub workload: CpuWorkload,
-    /// What happened.
+    /// The run's results.
     pub run: CpuRun,
-    /// How long the simulation took.
+    /// The wall-clock time of the simulation, in nanoseconds.
     pub wall_ns: u64,
 }
 
@@ -99,12 +99,12 @@ impl<'a> CpuSimReport<'a> {
         }
     }
 
-    /// Whether no job missed its deadline or was lost.
+    /// Returns whether no job missed its deadline or was lost.
     pub fn is_kept(&self) -> bool {
         self.results.iter().all(|result| result.run.is_kept())
     }
 
-    /// Returns a sentence for each server that took more than its kind may.
+    /// Returns a sentence for each server that took more than its kind allows.
     pub fn defects(&self) -> Vec<String> {
         self.results.iter().flat_map(CpuResult::defects).collect()
     }
@@ -175,7 +175,7 @@ impl CpuResult {
             let is_like_a_task = server.params.kind.is_like_a_periodic_task();
             (is_undelayed && is_like_a_task && highest > allowed).then(|| {
                 format!(
-                    "{} executed {highest} in a window of {}, {allowed} is allowed. This is a \
+                    "{} executed {highest} in a window of {}, but {allowed} is allowed. This is a \
                      defect of Tidegate: please report it with the workload and the seed.",
                     server.name, server.params.period
                 )
@@ -185,16 +185,16 @@ impl CpuResult {
     }
 }
 
-/// The most that a server above everybody executes in a window as long as its period (I2 of
-/// docs/reference/conformance.md): its budget and one overrun. A switch delays its execution and a
-/// charge, which takes no time, hastens it, and not always alike: then a window holds what without
-/// them one does that is longer by both.
+/// Returns the most time that a server above all other threads executes in a window as long as its
+/// period (I2 of docs/reference/conformance.md): its budget and one overrun. A switch delays its
+/// execution and a charge, which takes no time, advances it, by varying amounts. Therefore a window
+/// can hold what a window that is longer by both would hold without them.
 fn in_a_period_max(workload: &CpuWorkload, server: &CpuServer) -> Duration {
     let shifted = workload.switch + server.params.preemption_charge;
     server.params.budget + server.params.budget.min(shifted) + workload.timer_latency
 }
 
-/// Whether nobody can delay the server: only then does a window hold one budget.
+/// Returns whether no thread can delay the server: only then does a window hold one budget.
 fn is_top(workload: &CpuWorkload, server: &CpuServer) -> bool {
     let others = workload.servers.iter().filter(|other| other.name != server.name);
     workload.scheduling == Scheduling::FixedPriority

@@ -14,7 +14,7 @@ pub struct AttachedReport {
     pub attached: Vec<AttachedDrive>,
 }
 
-/// An attached drive; what comes of its record is missing where there is none.
+/// An attached drive; fields from its record are missing if it has none.
 #[derive(Debug, Serialize)]
 pub struct AttachedDrive {
     /// Its name.
@@ -25,13 +25,13 @@ pub struct AttachedDrive {
     pub drive: Option<String>,
     /// Its size.
     pub size_bytes: Option<u64>,
-    /// The process that serves it, or did.
+    /// The process that serves or served the drive.
     pub pid: Option<u32>,
-    /// Whether that process lives.
+    /// Whether that process is alive.
     pub is_served: bool,
-    /// Whether somebody has it open.
+    /// Whether a process has the device open.
     pub is_in_use: bool,
-    /// Who has it open, for people.
+    /// The processes that have the device open, as text.
     #[serde(skip)]
     pub holders: String,
 }
@@ -39,7 +39,7 @@ pub struct AttachedDrive {
 impl Report for AttachedReport {
     fn write(&self, page: &mut Page) {
         if self.attached.is_empty() {
-            writeln!(page, "Nothing is attached.");
+            writeln!(page, "No drives are attached.");
             return;
         }
         let header = ["name", "device", "drive", "size", "process", "used by"];

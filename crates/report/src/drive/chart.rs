@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is drawn of a drive: its seek curve, its zones, its batch tables.
+//! The charts of a drive: its seek curve, its zones, its batch tables.
 
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_model::drive_file::MeasuredTable;
@@ -9,13 +9,13 @@ use tidegate_model::{DriveFile, Lba, Op};
 use crate::plot::Chart;
 use crate::plot::axis::{Axis, Unit};
 
-/// Milliseconds of nanoseconds.
+/// The unit milliseconds; values are in nanoseconds.
 const MS: Unit = ("ms", 1_000_000);
-/// Gigabytes and megabytes of bytes, as disks are sold.
+/// The units gigabytes and megabytes, decimal as on disk labels; values are in bytes.
 const GB: Unit = ("GB", 1_000_000_000);
 const MB: Unit = ("MB", 1_000_000);
 
-/// All charts of a drive: of its mechanics, or else of its tables.
+/// Returns all charts of a drive: of its mechanics, or else of its tables.
 pub(crate) fn of_drive(file: &DriveFile) -> Result<Vec<Chart>, MechanicsError> {
     match &file.mechanics {
         Some(mechanics) => Ok(vec![seek(mechanics)?, zones(mechanics)?]),
@@ -39,7 +39,8 @@ fn seek(mechanics: &Mechanics) -> Result<Chart, MechanicsError> {
     })
 }
 
-/// Distances at which the curve is looked at: evenly over the disk, and where it was measured.
+/// Returns the distances at which the curve is drawn: evenly over the disk, and where it was
+/// measured.
 fn distances(seek: &Seek, stroke: u32) -> Vec<u32> {
     const EVENLY: u64 = 800;
     let even = (0..=EVENLY).map(|index| index * u64::from(stroke) / EVENLY);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive compare`: two profiles of one device, or of two, and what moved.
+//! The report of `tidegate drive compare`: the changes between two profiles of one drive or two.
 
 use serde::Serialize;
 use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
@@ -7,7 +7,7 @@ use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
 use crate::figures;
 use crate::page::{Page, Report};
 
-/// Two profiles beside each other.
+/// Two profiles and their differences.
 #[derive(Serialize)]
 pub struct CompareReport<'a> {
     tolerance_ppm: u32,
@@ -22,7 +22,7 @@ pub struct CompareReport<'a> {
     names: [&'a str; 2],
 }
 
-/// A fact about the devices that is not the same.
+/// A fact about the devices that differs.
 #[derive(Serialize)]
 struct Fact<'a> {
     what: &'a str,
@@ -52,7 +52,7 @@ struct PairReport {
 }
 
 impl<'a> CompareReport<'a> {
-    /// Reports what moved by more than the tolerance between two profiles of these names.
+    /// Reports the changes of more than the tolerance between two profiles of these names.
     pub fn of(comparison: &'a Comparison, names: [&'a str; 2], tolerance_ppm: u32) -> Self {
         let facts = comparison.facts.iter();
         let tables = comparison.rows.iter().map(|row| TableReport::of(row, tolerance_ppm));
@@ -68,7 +68,7 @@ impl<'a> CompareReport<'a> {
         }
     }
 
-    /// Whether anything moved.
+    /// Returns whether anything changed.
     pub fn has_moved(&self) -> bool {
         self.moved
     }
@@ -147,21 +147,21 @@ fn conclude(comparison: &Comparison, tolerance_ppm: u32, page: &mut Page) {
     page.labelled(
         "Moved",
         format!(
-            "{moved} of {all} by more than {tolerance}; {refuted} hold times above those of the \
-             first, which does not bound the second"
+            "{moved} of {all} by more than {tolerance}; {refuted} contain times above the \
+             first's, which does not bound the second"
         ),
     );
     let unsure = count(&|row| row.is_unsure(tolerance_ppm));
     if unsure > 0 {
         let text = format!(
-            "{unsure} changed by more than {tolerance} as chance may have it: few samples, or \
-             costs, which follow the longest times"
+            "{unsure} changed by more than {tolerance}, perhaps by chance: few samples, or \
+             costs, which depend on the longest times"
         );
         page.labelled("Unsure", text);
     }
 }
 
-/// `7: 43.060ms to 45.213ms, +5.0 %`.
+/// Formats a change, for example `7: 43.060ms to 45.213ms, +5.0 %`.
 fn cell(row: &Row, pair: Option<Pair>) -> String {
     let Some(pair) = pair else { return "-".to_owned() };
     let figure = |value| match row.unit {
@@ -184,7 +184,7 @@ fn verdict(row: &Row, tolerance_ppm: u32) -> String {
     format!("{word}{above}")
 }
 
-/// `+5.0 %`.
+/// Formats a percentage, for example `+5.0 %`.
 fn percent(ppm: i64, is_signed: bool) -> String {
     let tenths = ppm.unsigned_abs().div_ceil(1000);
     let sign = match (ppm < 0, is_signed) {
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn percentages_have_a_sign_where_they_are_changes() {
         assert_eq!(percent(50_000, true), "+5.0 %");
-        assert_eq!(percent(-1, true), "-0.1 %", "nothing that moved is told as 0.0 %");
+        assert_eq!(percent(-1, true), "-0.1 %", "a change is never shown as 0.0 %");
         assert_eq!(percent(50_000, false), "5.0 %");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a drive file says, in words.
+//! The facts of a drive file, as text.
 
 mod entries;
 mod measured;
@@ -14,7 +14,7 @@ use crate::figures;
 use crate::figures::thousands;
 use crate::paragraph::Fact;
 
-/// The drive in one line.
+/// Describes the drive in one line.
 pub(crate) fn sentence(file: &DriveFile) -> String {
     let capacity =
         file.capacity().map_or(String::new(), |size| format!(", {}", figures::decimal(size)));
@@ -24,7 +24,7 @@ pub(crate) fn sentence(file: &DriveFile) -> String {
     format!("{}{capacity}{}, up to {requests} at once", file.name, speed.unwrap_or_default())
 }
 
-/// Everything that is known of a drive.
+/// Returns all facts of a drive.
 pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     let mut facts = vec![("Drive", sentence(file))];
     facts.extend(identity(file));
@@ -43,7 +43,7 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     facts.extend(
         limits.map(|(label, limit)| (label, format!("at most {}", figures::ms_ceil(limit)))),
     );
-    let endless = "without end: a request was not served at all";
+    let endless = "unbounded: a request was never served";
     facts.extend(file.is_starvation_endless.then(|| ("Starvation", endless.to_owned())));
     facts.extend(file.batch.iter().map(|measured| ("Table", table(measured))));
     facts.extend(measured::observations(file));
@@ -51,7 +51,7 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     Ok(facts)
 }
 
-/// The kinds of simulated drive that the file has data for, its own first.
+/// Returns the drive models that the file has data for, its own first.
 pub(crate) fn kinds(file: &DriveFile) -> Vec<DriveKind> {
     let is_recorded = |table: &MeasuredTable| Recording::new(table).is_ok();
     let has_data = |kind: &DriveKind| match kind {
@@ -80,7 +80,7 @@ fn identity(file: &DriveFile) -> Vec<Fact> {
 fn simulated(file: &DriveFile) -> String {
     let names: Vec<&str> = kinds(file).into_iter().map(DriveKind::name).collect();
     match &names[..] {
-        [] => format!("not yet: it has no data for `{}`", file.kind.name()),
+        [] => format!("not possible: it has no data for `{}`", file.kind.name()),
         [own] => format!("as {own}"),
         [own, others @ ..] => format!("as {own}; with --model also as {}", others.join(", ")),
     }

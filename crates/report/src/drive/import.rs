@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive import`: what was used of the parameter files of other simulators.
+//! The report of `tidegate drive import`: the parameters that were taken from other simulators'
+//! files.
 
 use serde::Serialize;
 use tidegate_disksim::{IgnoredParameter, Report as Imported, UsedFile};
@@ -9,7 +10,7 @@ use super::facts;
 use crate::page::{Page, Report};
 use crate::paragraph::{self, Fact, under};
 
-/// What was used, left out and not found.
+/// The files and values that were used, left out and not found.
 #[derive(Serialize)]
 pub struct ImportReport<'a> {
     written: &'a str,
@@ -18,7 +19,7 @@ pub struct ImportReport<'a> {
 }
 
 impl<'a> ImportReport<'a> {
-    /// Reports on a drive that was made of parameter files and `written` to that file.
+    /// Reports on a drive that was made from parameter files and `written` to that file.
     pub fn of(drive: &DriveFile, report: &Imported, written: &'a str) -> Self {
         let mut facts = vec![("Imported", facts::sentence(drive))];
         facts.extend(under("Used", used(&report.used)));
@@ -36,7 +37,7 @@ impl Report for ImportReport<'_> {
     }
 }
 
-/// Each file, what it gave, and how it was found if it was not given.
+/// Returns each file, the values taken from it, and how it was found if it was not given.
 fn used(used: &[UsedFile]) -> Vec<String> {
     let line = |file: &UsedFile| {
         let how = file.how.as_ref().map_or(String::new(), |how| format!(" ({how})"));
@@ -45,7 +46,7 @@ fn used(used: &[UsedFile]) -> Vec<String> {
     used.iter().map(line).collect()
 }
 
-/// What the files say and the drive does not do.
+/// Returns the parameters that the drive does not simulate.
 fn left_out(ignored: &[IgnoredParameter]) -> Vec<String> {
     if ignored.is_empty() {
         return Vec::new();
@@ -54,6 +55,6 @@ fn left_out(ignored: &[IgnoredParameter]) -> Vec<String> {
         .iter()
         .map(|one| vec![format!("{} = {}", one.name, one.value), format!("({})", one.block)])
         .collect();
-    let reason = "The simulated drive has no part that these would change.".to_owned();
+    let reason = "The simulated drive has no part that these parameters describe.".to_owned();
     paragraph::aligned(&rows).into_iter().chain([reason]).collect()
 }

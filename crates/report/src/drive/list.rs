@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive list`: the drives that come with Tidegate.
+//! The report of `tidegate drive list`: the built-in drives.
 
 use serde::Serialize;
 use tidegate_model::drive_file::MeasuredTable;
@@ -17,7 +17,7 @@ pub struct ListReport<'a> {
     files: &'a [DriveFile],
 }
 
-/// What programs learn of a drive, in the list and at the head of `show`.
+/// The facts of a drive for programs, in the list and at the head of `show`.
 #[derive(Serialize)]
 pub(super) struct DriveReport<'a, T> {
     pub(super) name: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct DriveReport<'a, T> {
     tables: Vec<T>,
 }
 
-/// How many entries a table of batches has.
+/// The number of entries in a batch table.
 #[derive(Serialize)]
 pub(super) struct TableSize {
     op: Option<&'static str>,
@@ -64,7 +64,7 @@ impl Report for ListReport<'_> {
         writeln!(page);
         writeln!(
             page,
-            "  K is how many requests a drive accepts at once. `tidegate drive show NAME` says more."
+            "  K: requests that a drive accepts at once. Details: `tidegate drive show NAME`."
         );
     }
 }
@@ -93,7 +93,8 @@ impl TableSize {
     }
 }
 
-/// `read, write 4KiB, 128KiB to b(64)`: operations that were measured alike together.
+/// Describes the tables, for example `read, write 4KiB, 128KiB to b(64)`; operations with equal
+/// tables share an entry.
 fn tables(file: &DriveFile) -> String {
     let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for op in [Op::Read, Op::Write] {
@@ -111,7 +112,7 @@ fn tables(file: &DriveFile) -> String {
     if groups.is_empty() { "-".to_owned() } else { groups.join("; ") }
 }
 
-/// The sizes that were measured, with the last batch where it is not the one before's.
+/// Returns the measured sizes; the largest batch follows where it differs from the one before.
 fn sizes(file: &DriveFile, op: Op) -> Vec<String> {
     let tables: Vec<&MeasuredTable> = file.batch.iter().filter(|of| of.op == Some(op)).collect();
     let size = |(index, table): (usize, &&MeasuredTable)| {

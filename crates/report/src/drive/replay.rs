@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive replay`: how true a simulated drive is to a measured one.
+//! The report of `tidegate drive replay`: the accuracy of a simulated drive.
 
 use serde::Serialize;
 use tidegate_model::Duration;
@@ -7,7 +7,7 @@ use tidegate_model::Duration;
 use crate::figures::{self, thousands};
 use crate::page::{Page, Report};
 
-/// Shares of the requests, in thousandths, with their names.
+/// Quantiles in thousandths of the requests, with their names.
 const QUANTILES: [(u64, &str); 6] = [
     (0, "fastest"),
     (100, "10 %"),
@@ -41,17 +41,17 @@ pub struct ReplayReport<'a> {
     simulated_ms_max: f64,
     #[serde(skip)]
     demerit: Duration,
-    /// Measured and simulated.
+    /// The measured and the simulated times.
     #[serde(skip)]
     times: [Times; 2],
 }
 
-/// Response times in order.
+/// Response times, sorted.
 struct Times(Vec<Duration>);
 
 impl<'a> ReplayReport<'a> {
-    /// Reports response times of the same requests, at least one, as measured and as simulated;
-    /// `demerit` is how far the two distributions are apart.
+    /// Reports the measured and the simulated response times of the same requests, at least one;
+    /// `demerit` is the distance between the two distributions.
     pub fn of(
         (drive, trace, seed): (&'a str, String, u64),
         measured: Vec<Duration>,
@@ -106,7 +106,7 @@ impl Report for ReplayReport<'_> {
         page.labelled(
             "Demerit",
             format!(
-                "{}, {}.{} % of the measured mean: how far the distributions are apart",
+                "{}, {}.{} % of the measured mean: the distance between the distributions",
                 figures::ms_ceil(self.demerit),
                 ppm / 10,
                 ppm % 10
@@ -116,7 +116,7 @@ impl Report for ReplayReport<'_> {
 }
 
 impl Times {
-    /// At least one.
+    /// Takes at least one time.
     fn new(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         Self(times)
@@ -128,13 +128,13 @@ impl Times {
         Duration::from_ns(u64::try_from(mean).expect("not above the longest"))
     }
 
-    /// The least time that so many thousandths of the requests do not exceed.
+    /// Returns the least time that this many thousandths of the requests do not exceed.
     fn quantile(&self, share: u64) -> Duration {
         let rank = (self.0.len() as u64 * share).div_ceil(1000).max(1);
         self.0[usize::try_from(rank).expect("within the list") - 1]
     }
 
-    /// The mean and the quantiles, in milliseconds.
+    /// Returns the mean and the quantiles, in milliseconds.
     fn figures(&self) -> [f64; 7] {
         let [min, p10, p50, p90, p99, max] = QUANTILES.map(|(share, _)| ms(self.quantile(share)));
         [ms(self.mean()), min, p10, p50, p90, p99, max]
@@ -151,7 +151,7 @@ fn row(name: &str, measured: Duration, simulated: Duration) -> Vec<String> {
     vec![name.to_owned(), measured, simulated, format!("{sign}{}", figures::ms_ceil(difference))]
 }
 
-/// Milliseconds as a number with all its digits.
+/// Converts to milliseconds, with all digits.
 fn ms(time: Duration) -> f64 {
     let text = format!("{}.{:06}", time.ns() / 1_000_000, time.ns() % 1_000_000);
     text.parse::<f64>().expect("a decimal number")

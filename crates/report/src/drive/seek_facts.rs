@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The figures by which seek curves are known.
+//! The usual figures of a seek curve.
 
 use tidegate_drive::mechanical::SeekCurve;
 use tidegate_model::Duration;
 use tidegate_model::mechanics::{Mechanics, MechanicsError};
 
-/// The figures by which a seek curve is known.
+/// The usual figures of a seek curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SeekFacts {
-    /// To the next cylinder.
+    /// The seek time to the next cylinder.
     pub(crate) one_cylinder: Duration,
-    /// The mean over all pairs of cylinders, those of no distance included.
+    /// The mean over all pairs of cylinders, including equal ones.
     pub(crate) mean: Duration,
-    /// From the outermost cylinder to the innermost.
+    /// The seek time from the outermost cylinder to the innermost.
     pub(crate) full_stroke: Duration,
 }
 
 impl SeekFacts {
-    /// Those of a drive.
+    /// Computes the figures of a drive.
     pub(crate) fn of(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
         let cylinders = mechanics.cylinders;
         let curve = SeekCurve::new(&mechanics.seek, cylinders)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate drive show`: what is known of a drive, with plots.
+//! The report of `tidegate drive show`: the facts of a drive, with plots.
 
 use serde::Serialize;
 use tidegate_drive::mechanical::{Layout, ZoneFacts};
@@ -18,7 +18,7 @@ use crate::page::{Page, Report};
 use crate::paragraph::{self, Fact};
 use crate::plot::{Chart, svg, text};
 
-/// What is known of a drive.
+/// The facts of a drive.
 #[derive(Serialize)]
 pub struct ShowReport<'a> {
     #[serde(flatten)]
@@ -39,7 +39,7 @@ pub struct ShowReport<'a> {
     charts: Vec<Chart>,
 }
 
-/// A table of batches.
+/// A batch table.
 #[derive(Serialize)]
 struct BatchTable<'a> {
     #[serde(flatten)]
@@ -48,7 +48,7 @@ struct BatchTable<'a> {
     ns_max: &'a [u64],
 }
 
-/// A table that is not among those of batches.
+/// A table other than a batch table.
 #[derive(Serialize)]
 struct Table<'a> {
     op: Option<&'static str>,
@@ -92,7 +92,7 @@ impl<'a> ShowReport<'a> {
     /// Reports on a drive.
     ///
     /// # Errors
-    /// The mechanics of the file do not fit together.
+    /// If the file's mechanics contradict each other.
     pub fn of(file: &'a DriveFile) -> Result<Self, MechanicsError> {
         Ok(Self {
             drive: DriveReport::of(file, BatchTable::of),
@@ -111,7 +111,7 @@ impl<'a> ShowReport<'a> {
         })
     }
 
-    /// Draws the charts of the drive as a picture (SVG); none where there is nothing to draw.
+    /// Draws the charts of the drive as an SVG picture; `None` if there is nothing to draw.
     pub fn draw(&self) -> Option<String> {
         (!self.charts.is_empty()).then(|| svg::draw(self.drive.name, &self.charts))
     }

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Axes of plots: round numbers at the ticks, and values as people read them.
+//! Axes of plots: round numbers at the ticks, and readable values.
 
 use crate::figures::thousands;
 
-/// A unit and how large it is, a power of ten.
+/// A unit and its size, a power of ten.
 pub(crate) type Unit = (&'static str, u64);
 
 /// An axis from 0 to `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Axis {
-    /// What is shown; empty where the unit says it.
+    /// The quantity; empty if the unit says it.
     pub(crate) label: &'static str,
-    /// In what.
+    /// The unit.
     pub(crate) unit: &'static str,
     /// The value at its end, above 0.
     pub(crate) end: u64,
-    /// Values with what is written at them, from 0 on.
+    /// The ticks: values from 0 on, with their text.
     pub(crate) ticks: Vec<(u64, String)>,
 }
 
 impl Axis {
-    /// An axis that ends at `value_max`.
+    /// Creates an axis that ends at `value_max`.
     pub(crate) fn ending_at(value_max: u64, label: &'static str, unit: Unit) -> Self {
         Self::new(value_max.max(1), label, unit)
     }
 
-    /// An axis that ends at the next tick.
+    /// Creates an axis that ends at the next tick from `value_max`.
     pub(crate) fn reaching(value_max: u64, label: &'static str, unit: Unit) -> Self {
         let step = step(value_max.max(1));
         Self::new(value_max.max(1).next_multiple_of(step), label, unit)
@@ -38,14 +38,15 @@ impl Axis {
         Self { label, unit, end, ticks }
     }
 
-    /// Where a value lies on an axis that is `length` long.
+    /// Returns the position of a value on an axis of length `length`.
     pub(crate) fn place(&self, value: u64, length: u64) -> u64 {
         let place = u128::from(value.min(self.end)) * u128::from(length) / u128::from(self.end);
         u64::try_from(place).expect("not beyond the end")
     }
 }
 
-/// The step between ticks: 1, 2 or 5 times a power of ten, of which at most six reach the end.
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, with at most six ticks to the
+/// end.
 fn step(end: u64) -> u64 {
     const STEPS_MAX: u64 = 6;
     let mut power: u64 = 1;
@@ -59,7 +60,7 @@ fn step(end: u64) -> u64 {
     }
 }
 
-/// A value in units, without the zeros at its end.
+/// Formats a value in units, without trailing zeros.
 fn in_units(value: u64, unit: u64) -> String {
     let whole = thousands(value / unit);
     let digits = usize::try_from(unit.ilog10()).expect("a few digits");

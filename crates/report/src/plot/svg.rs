@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Charts as a picture (SVG 1.1) that any browser shows, one below the other.
+//! Draws charts as an SVG 1.1 picture that any browser shows, one below the other.
 
 use std::fmt::Write as _;
 
 use super::Chart;
 use super::axis::Axis;
 
-/// The whole picture, in pixels; each chart is `PANEL` high.
+/// The width of the picture, in pixels; each chart is `PANEL` high.
 const WIDTH: u64 = 820;
 const HEAD: u64 = 52;
 const PANEL: u64 = 360;
 
-/// The field that the curve is in.
+/// The area of the curve.
 const LEFT: u64 = 84;
 const RIGHT: u64 = WIDTH - 28;
 const TOP: u64 = 40;
@@ -28,7 +28,7 @@ text { font-family: system-ui, 'DejaVu Sans', Helvetica, Arial, sans-serif; fill
 .area { fill: #1f6feb; fill-opacity: 0.10 }
 .point { fill: #c2410c }";
 
-/// A picture with these charts, under a heading.
+/// Draws these charts under a heading.
 pub(crate) fn draw(heading: &str, charts: &[Chart]) -> String {
     let height = HEAD + PANEL * charts.len() as u64;
     let mut svg = format!(
@@ -114,7 +114,7 @@ fn labels(svg: &mut String, chart: &Chart) {
     );
 }
 
-/// What is shown, and in what.
+/// Returns an axis's quantity and unit.
 fn axis_label(axis: &Axis) -> String {
     match axis.label {
         "" => axis.unit.to_owned(),
@@ -122,12 +122,12 @@ fn axis_label(axis: &Axis) -> String {
     }
 }
 
-/// Pixels from the left, in tenths.
+/// Returns the distance from the left in pixels, with tenths.
 fn across(axis: &Axis, value: u64) -> String {
     tenths(LEFT * 10 + axis.place(value, (RIGHT - LEFT) * 10))
 }
 
-/// Pixels from the top of the panel, in tenths.
+/// Returns the distance from the top of the panel in pixels, with tenths.
 fn down(axis: &Axis, value: u64) -> String {
     tenths(BOTTOM * 10 - axis.place(value, (BOTTOM - TOP) * 10))
 }
@@ -140,7 +140,7 @@ fn line(svg: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(svg, "{text}").expect("a string takes everything");
 }
 
-/// A text as it may stand between tags.
+/// Escapes a text for use between tags.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Charts for the terminal: 79 columns, drawn with the dots of Braille, eight to a letter.
+//! Draws charts for the terminal: 79 columns of Braille characters, eight dots each.
 
 use super::Chart;
 
-/// Columns of the whole picture.
+/// The columns of the whole picture.
 const COLUMNS: usize = 79;
-/// Rows of the curve.
+/// The rows of the curve.
 const ROWS: usize = 14;
 
-/// Dots of a letter, in two columns and four rows, as bits of Unicode's Braille patterns.
+/// The dots of a character, in two columns and four rows, as bits of Unicode's Braille patterns.
 const DOTS: [[u32; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 const BRAILLE: u32 = 0x2800;
 
@@ -23,14 +23,14 @@ impl Canvas {
         Self { columns, letters: vec![0; columns * ROWS] }
     }
 
-    /// Sets a dot; (0, 0) is the lowest on the left.
+    /// Sets a dot; (0, 0) is at the bottom left.
     fn set(&mut self, x: u64, y: u64) {
         let [x, y] = [x, y].map(|at| usize::try_from(at).expect("on the canvas"));
         let down = 4 * ROWS - 1 - y;
         self.letters[down / 4 * self.columns + x / 2] |= DOTS[x % 2][down % 4];
     }
 
-    /// Joins two dots.
+    /// Joins two dots by a line.
     fn join(&mut self, from: (u64, u64), to: (u64, u64)) {
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1)).max(1);
         for step in 0..=steps {
@@ -49,11 +49,11 @@ impl Canvas {
     }
 }
 
-/// The chart as lines of text.
+/// Draws the chart as lines of text.
 pub(crate) fn draw(chart: &Chart) -> String {
     let label_width = chart.y.ticks.iter().map(|tick| tick.1.len()).max().unwrap_or(0);
     let label_width = label_width.max(chart.y.unit.len());
-    // Two blanks before, a blank and the axis behind the labels.
+    // Two spaces before the labels, a space and the axis after them.
     let margin = label_width + 4;
     let columns = COLUMNS - margin;
     let canvas = curve(chart, columns);
@@ -89,7 +89,7 @@ fn curve(chart: &Chart, columns: usize) -> Canvas {
     canvas
 }
 
-/// What stands before each row.
+/// Returns the label of each row.
 fn row_labels(chart: &Chart) -> Vec<&str> {
     let mut labels = vec![""; ROWS];
     for (value, label) in &chart.y.ticks {
@@ -99,7 +99,7 @@ fn row_labels(chart: &Chart) -> Vec<&str> {
     labels
 }
 
-/// The axis below and its labels, of which those are left out that have no room.
+/// Returns the horizontal axis and its labels; labels without room are left out.
 fn bottom(chart: &Chart, columns: usize) -> (String, String) {
     let mut axis = vec!['\u{2500}'; columns];
     let mut labels = String::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the samples of a profile tell of themselves, for programs.
+//! The findings about a profile's samples, for programs.
 
 use serde::Serialize;
 use tidegate_measure::Finding;
@@ -24,7 +24,7 @@ pub(super) struct FindingReport {
     tail: Option<String>,
 }
 
-/// Times that moved during the measurement. Entries and ways count from 1, as tables do.
+/// Times that changed during the measurement. Entries and ways count from 1, as tables do.
 #[derive(Serialize)]
 struct ShiftReport {
     entry: usize,
@@ -34,7 +34,7 @@ struct ShiftReport {
     last_ns: Ns,
 }
 
-/// Samples that follow one another. Entries and ways count from 1, as tables do.
+/// Samples that depend on their predecessors. Entries and ways count from 1, as tables do.
 #[derive(Serialize)]
 struct DependenceReport {
     entry: usize,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tables of a profile for programs, as drive files name them.
+//! The tables of a profile for programs, with the names of drive files.
 
 use serde::Serialize;
 use tidegate_measure::StartTimes;
@@ -9,7 +9,7 @@ use tidegate_model::{Bytes, CostModel, Op};
 
 use crate::ns::Ns;
 
-/// What requests are: null where there are several kinds.
+/// The kind of the requests; null for several kinds.
 #[derive(Serialize)]
 struct KindReport {
     op: Option<&'static str>,
@@ -63,7 +63,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The longest drains from one start.
+/// The longest drain times from one starting state.
 #[derive(Serialize)]
 pub(super) struct Starts {
     #[serde(flatten)]
@@ -82,7 +82,7 @@ impl Starts {
     }
 }
 
-/// Requests one at a time.
+/// Times of single requests.
 #[derive(Serialize)]
 pub(super) struct Single<'a> {
     #[serde(flatten)]
@@ -139,7 +139,7 @@ pub(super) struct Cost<'a> {
     request: Vec<RequestReport>,
 }
 
-/// What a request adds to a batch.
+/// The cost that a request adds to a batch.
 #[derive(Serialize)]
 struct RequestReport {
     #[serde(flatten)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The text of `tidegate profile`: some entries of each table that was measured.
+//! The text of `tidegate profile`: some entries of each measured table.
 
 use tidegate_measure::{Finding, Kind, Profile, StartTimes};
 use tidegate_model::cost::RequestCost;
@@ -10,7 +10,7 @@ use crate::figures;
 use crate::page::Page;
 use crate::structure;
 
-/// Writes what was measured, one kind of requests after the other.
+/// Writes the measurements, one kind of requests after the other.
 pub(super) fn write(profile: &Profile, page: &mut Page) {
     let file = &profile.file;
     for single in &file.single {
@@ -40,14 +40,14 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
         write_costs(cost, page);
     }
     if let Some(flush) = file.flush_max {
-        page.labelled("Flush", format!("at most {} seen", figures::ms_ceil(flush)));
+        page.labelled("Flush", format!("longest observed {}", figures::ms_ceil(flush)));
     }
     if let Some(starved) = file.starvation_max {
-        page.labelled("Starvation", format!("at most {} seen", figures::ms_ceil(starved)));
+        page.labelled("Starvation", format!("longest observed {}", figures::ms_ceil(starved)));
     }
 }
 
-/// 1, 2, 4, .. and the last.
+/// Returns 1, 2, 4, .. and the last.
 fn powers(last: usize) -> impl Iterator<Item = usize> {
     let powers = std::iter::successors(Some(1), |size| Some(size * 2));
     powers.take_while(move |&size| size < last).chain([last])
@@ -57,30 +57,30 @@ fn ms(ns: u64) -> String {
     figures::ms_ceil(Duration::from_ns(ns))
 }
 
-/// The laws of extremes that the longest times follow, or why they follow none.
+/// Writes the extreme-value distributions of the longest times, or why there are none.
 fn write_tail(finding: &Finding, page: &mut Page) {
     if let Some(tails) = finding.tail.as_ref().filter(|tails| !tails.is_too_few()) {
         page.labelled("Tail", format!("{}: {tails}", finding.name()));
     }
 }
 
-/// What each request adds to a batch.
+/// Writes the cost that each request adds to a batch.
 fn write_costs(cost: &CostModel, page: &mut Page) {
     let of = |it: &RequestCost| {
-        format!("{} a {} of {}", figures::ms_ceil(it.time_max), it.op.name(), it.size)
+        format!("{} per {} of {}", figures::ms_ceil(it.time_max), it.op.name(), it.size)
     };
     let each: Vec<_> = cost.requests.iter().map(of).collect();
     let first = figures::ms_ceil(cost.positioning_max);
     page.labelled(
         "Costs",
-        format!("the longest batches seen take at most {first} and {}", each.join(", ")),
+        format!("the longest observed batches take at most {first} plus {}", each.join(", ")),
     );
 }
 
-/// Deadlines for which the depth is told that drains within them.
+/// The deadlines for which the table gives the depth that drains in time.
 const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 
-/// Above a table: what it is about.
+/// Writes the title of a table.
 fn write_title(what: &str, op: Op, size: Bytes, page: &mut Page) {
     writeln!(page);
     writeln!(page, "{what}, {}", Kind { op, size });
@@ -105,10 +105,10 @@ fn write_single(single: &SingleTimes, page: &mut Page) {
         vec![place.sector.to_string(), ms(place.ns), again(place.again_ns_min)]
     };
     let rows = single.slow.iter().map(row).collect();
-    write_rows(&["slow at sector", "took", "asked again, at least"], rows, page);
+    write_rows(&["slow at sector", "took", "repeated, at least"], rows, page);
 }
 
-/// A column for each place.
+/// Writes a column for each position.
 fn write_throughput(flows: &[Throughput], page: &mut Page) {
     let [first, ..] = flows else { return };
     write_title("Throughput: median and slowest stretch", first.op, first.size, page);
@@ -129,10 +129,10 @@ fn write_throughput(flows: &[Throughput], page: &mut Page) {
     write_rows(&header, rows.collect(), page);
 }
 
-/// What was measured beside what one at a time would take.
+/// Writes batch times beside the times of single requests.
 fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
-    // Of fewer samples the quantile is the maximum.
+    // With fewer samples the quantile is the maximum.
     let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
         let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
@@ -154,14 +154,15 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     }
 }
 
-/// Entry `requests` of a table as proofs use it: more requests never take less time, although
-/// the longest that were seen may.
+/// Returns entry `requests` of a table as proofs use it: more requests never take less time,
+/// although the longest observed times may decrease.
 fn relied_on(measured: &MeasuredTable, requests: usize) -> u64 {
     let requests = u32::try_from(requests).expect("at most the depth");
     measured.table.time_max(requests).ns()
 }
 
-/// The longest drain from each start, and what proofs use of the `table` that they gave.
+/// Writes the longest drain from each starting state, and the proofs' values from the resulting
+/// `table`.
 fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut Page) {
     let Some(last) = starts.iter().map(|times| times.longest.len()).min().filter(|&n| n > 0) else {
         return;
@@ -175,7 +176,7 @@ fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut
     let names = starts.iter().map(|times| times.start.name());
     let header: Vec<_> =
         ["outstanding"].into_iter().chain(names).chain(table.map(|_| "drain(q)")).collect();
-    write_title("Drains, the longest of each start", starts[0].kind.op, starts[0].kind.size, page);
+    write_title("Drains, longest for each start", starts[0].kind.op, starts[0].kind.size, page);
     write_rows(&header, rows.collect(), page);
     let longest = |q: u32| {
         let of_entry = starts.iter().filter_map(|times| times.longest.get(q as usize - 1));
@@ -206,7 +207,7 @@ fn write_rows(header: &[&str], rows: Vec<Vec<String>>, page: &mut Page) {
     writeln!(page);
 }
 
-/// How many times faster a batch is than its requests one at a time, rounded down.
+/// Returns how many times faster a batch is than its requests one at a time, rounded down.
 fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
     let one_at_a_time = u128::from(single_ns) * u128::from(requests);
     let percent = one_at_a_time * 100 / u128::from(batch_ns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs in which requests fail.
+//! Goal: failed requests appear in the report. Method: a run on a drive that fails every request.
 
 use tidegate_drive::{Completion, Drive, PseudoDisk};
 use tidegate_host::Length;
@@ -10,7 +10,7 @@ use tidegate_sim::{SimParams, simulate};
 use super::text::{FAILED_COLUMN, Shown, task_rows};
 use super::*;
 
-/// Keeps its table and fails every request.
+/// A drive that keeps its table and fails every request.
 struct Failing(PseudoDisk);
 
 impl Drive for Failing {
@@ -31,7 +31,7 @@ impl Drive for Failing {
     }
 }
 
-/// Goal: jobs that failed missed no deadline, and yet the answer is no, and they show.
+/// Goal: failed jobs miss no deadline, but make the answer no, and are shown.
 #[test]
 fn failed_jobs_make_the_answer_no_and_are_shown() {
     let text = "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [1_000_000]\n\

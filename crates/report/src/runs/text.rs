@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs of several policies side by side, for people.
+//! Runs of several policies side by side, as text.
 
 use tidegate_host::RunEnd;
 use tidegate_model::DispatchMode;
@@ -42,10 +42,10 @@ pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
     }
 }
 
-/// Where failed jobs stand, if there are any, and behind them dropped ones: before the misses.
+/// The column of failed jobs, if any; dropped jobs follow, and misses come after both.
 pub(super) const FAILED_COLUMN: usize = 3;
 
-/// Which columns there are beside those that there always are.
+/// The optional columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shown {
     pub(super) failed: bool,
@@ -53,7 +53,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Puts these two where they belong in a row, if they are shown.
+    /// Inserts the two optional columns into a row, if they are shown.
     fn insert<T>(self, row: &mut Vec<T>, dropped: T, failed: T) {
         if self.dropped {
             row.insert(FAILED_COLUMN, dropped);
@@ -64,7 +64,7 @@ impl Shown {
     }
 }
 
-/// Tasks of one entry are one row: jobs and misses together, the worst of everything else.
+/// Returns a row for each entry of tasks: jobs and misses are summed, other figures are the worst.
 pub(super) fn task_rows(result: &PolicyReport<'_>, shown: Shown) -> Vec<Vec<String>> {
     let same_entry = result.tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
     same_entry.map(|same| entry_row(result.policy, same, shown)).collect()
@@ -111,7 +111,7 @@ fn throughput_row(result: &PolicyReport<'_>) -> Vec<String> {
     ]
 }
 
-/// How large the policy's batches are.
+/// Describes the policy's batch sizes.
 fn batches(result: &PolicyReport<'_>) -> String {
     let assessment = &result.assessment;
     let (best_effort_fill, batch_max) = (assessment.best_effort_fill, assessment.batch_max);
@@ -134,7 +134,7 @@ fn batches(result: &PolicyReport<'_>) -> String {
 }
 
 impl PolicyReport<'_> {
-    /// What the tables do not say of this policy's run.
+    /// Returns remarks on facts that the tables do not show.
     fn remarks(&self) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
         match self.run_end {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: two profiles of one drive are hardly ever told apart, however few samples they have,
-//! and a drive that became slower is. Method: many pairs are drawn from distributions with
+//! Goal: two profiles of one drive are hardly ever reported as different, however few samples they
+//! have, and a drive that became slower is. Method: many pairs are drawn from distributions with
 //! thin and heavy tails; each pair has a table of sixteen entries.
 
 use tidegate_model::Duration;
@@ -11,7 +11,7 @@ use super::{Chance, Figure, LEVELS, Sampling};
 const ENTRIES: usize = 16;
 const TOLERANCE: f64 = 0.05;
 
-/// Numbers between 0 and 1 from a counter (`SplitMix64`).
+/// A generator of numbers between 0 and 1 from a counter (`SplitMix64`).
 struct Numbers(u64);
 
 impl Numbers {
@@ -24,13 +24,13 @@ impl Numbers {
     }
 }
 
-/// Times by a number between 0 and 1.
+/// A distribution: the time for a number between 0 and 1.
 type Times = fn(f64) -> f64;
 
 const EVEN: Times = |u| 5.0 + 5.0 * u;
 const EXPONENTIAL: Times = |u| 1.0 - u.ln();
 const HEAVY: Times = |u| u.powf(-1.0 / 3.0);
-/// One in a hundred is tried again.
+/// Times of a drive that retries one request in a hundred.
 const RETRIED: Times = |u| if u < 0.01 { 11.0 + 100.0 * u } else { 1.0 + u };
 const ALL: [Times; 4] = [EVEN, EXPONENTIAL, HEAVY, RETRIED];
 
@@ -66,7 +66,7 @@ fn is_told_apart(chance: Chance, first: Sampling, second: Sampling) -> bool {
     })
 }
 
-/// How many of so many pairs of tables are told apart.
+/// Returns how many of this many pairs of tables are reported as different.
 fn told_apart(pairs: usize, mut both: impl FnMut() -> [Sampling; 2]) -> usize {
     let chance = Chance::among(2 * ENTRIES);
     let mut is_apart = || {
@@ -98,7 +98,7 @@ fn a_drive_that_is_slower_by_8_percent_is_found_with_a_thousand_samples() {
     }
 }
 
-/// Without regard to chance tables of one drive are told apart: the method finds what it should.
+/// Without the sampling error, tables of one drive differ: the test detects what it should.
 #[test]
 fn tolerance_alone_cries_wolf() {
     let mut numbers = Numbers(3);
@@ -130,7 +130,7 @@ fn flows_of_one_drive_are_alike_and_slow_ones_are_found() {
     assert_eq!(found, 50);
 }
 
-/// With more samples less is chance: a median between 5 and 10 ms that went up by 10 %.
+/// More samples leave less to chance: a median between 5 and 10 ms that rose by 10 %.
 #[test]
 fn what_is_chance_ends_with_more_samples() {
     let even = |slower: u64, samples| {
@@ -152,7 +152,7 @@ fn a_bare_median_moves_far_or_with_many_samples() {
 
 #[test]
 fn limit_of_the_normal_distribution_is_on_the_safe_side() {
-    // Of the tables: 2.3263 and 4.2649 are exceeded with these probabilities.
+    // From tables: 2.3263 and 4.2649 are exceeded with these probabilities.
     for (beyond, exact) in [(0.01, 2.3263), (0.000_01, 4.2649)] {
         let limit = super::normal_limit(beyond);
         assert!(limit > exact && limit < exact * 1.025, "{limit}");

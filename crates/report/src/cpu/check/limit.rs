@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What limits a processor, in a sentence.
+//! The limit of a processor's workload, as a sentence.
 
 use tidegate_cpu_analysis::{CpuAssessment, CpuLimit, CpuThread};
 use tidegate_cpu_model::{CpuWorkload, Scheduling};
 
 use crate::figures;
 
-/// What stands in the way of more, in a sentence without its full stop.
+/// Returns what prevents more work, as a sentence without its full stop.
 pub(super) fn limited_by(workload: &CpuWorkload, assessment: &CpuAssessment) -> Option<String> {
     let of = |thread| {
         let (name, row) = match thread {
@@ -18,28 +18,28 @@ pub(super) fn limited_by(workload: &CpuWorkload, assessment: &CpuAssessment) -> 
     };
     let is_edf = workload.scheduling == Scheduling::Edf;
     Some(match assessment.limit? {
-        // The bound is the deadline itself.
+        // Under EDF the bound is the deadline itself.
         CpuLimit::Margin(CpuThread::Task(_)) if is_edf => return None,
         CpuLimit::Margin(thread) => {
             let (name, response, deadline) = of(thread);
             let left = figures::ms_floor(deadline - response);
-            format!("{name}: {left} of its deadline of {deadline} are left")
+            format!("{name}: {left} left before its deadline of {deadline}")
         }
         CpuLimit::Deadline(thread) => {
             let (name, response, deadline) = of(thread);
             format!(
-                "{name}: it may take {}, its deadline is {deadline}",
+                "{name}: it can take {}, but its deadline is {deadline}",
                 figures::ms_ceil(response)
             )
         }
         CpuLimit::NoBound(thread) => {
             format!(
-                "{}: the processor may have no time for it, and no bound was found",
+                "{}: no bound was found; the processor may have no time left for it",
                 of(thread).0
             )
         }
         CpuLimit::Window(window) => {
-            format!("a window of {window}: more may be due in it than the processor executes")
+            format!("a window of {window}: more work can be due in it than the processor executes")
         }
     })
 }

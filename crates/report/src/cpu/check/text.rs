@@ -37,11 +37,11 @@ impl CpuReport<'_> {
     fn write_head(&self, page: &mut Page) {
         let workload = self.workload;
         let order = match workload.scheduling {
-            Scheduling::FixedPriority => "the highest priority first",
-            Scheduling::Edf => "the earliest deadline first",
+            Scheduling::FixedPriority => "highest priority first",
+            Scheduling::Edf => "earliest deadline first",
         };
         let (switch, latency) = (workload.switch, workload.timer_latency);
-        let costs = format!("a switch costs {switch}, budgets are enforced {latency} late");
+        let costs = format!("a switch costs {switch}; budgets are enforced {latency} late");
         page.labelled("Processor", format!("{order}; {costs}"));
         let sources = [
             figures::count(workload.tasks.len(), "task"),
@@ -56,7 +56,7 @@ impl CpuReport<'_> {
                 margin => format!(" and a margin of {margin}"),
             };
             let text = format!(
-                "`{}` by its bound `{}`{margin}: {} in the long run, measured in up to {}",
+                "`{}` by its bound `{}`{margin}: {} in the long run, measured in intervals up to {}",
                 measured.name(),
                 interference.bound,
                 percent(share),
@@ -87,7 +87,7 @@ impl CpuReport<'_> {
             columns.extend([("ceil", load(0)), ("refined", load(1)), ("hyperbolic", load(2))]);
         }
         columns.push(("bound", text(&|row| figures::bound(row.assessed.response_max()))));
-        // Under edf the bound of a task is its deadline, and what is left of that is not known.
+        // Under EDF a task's bound is its deadline, and the time left before it is not known.
         let is_known = |row: &Row<'_>| !is_edf || row.priority.is_none();
         let cell = |row: &Row<'_>| match row.assessed.bound {
             CpuBound::Bounded(_) if !is_known(row) => "-".to_owned(),
@@ -99,21 +99,22 @@ impl CpuReport<'_> {
         if is_edf {
             writeln!(
                 page,
-                "  `bound` is the longest response time, arrival to completion; under edf all keep\n  \
-                 their deadlines or none is sure to. Of a server it is the time within which it\n  \
-                 gets its budget."
+                "  `bound` is the longest response time, arrival to completion; under edf either all\n  \
+                 tasks meet their deadlines or no deadline is certain. A server's `bound` is the time\n  \
+                 within which it gets its budget."
             );
         } else {
             writeln!(
                 page,
-                "  `bound` is the longest response time, arrival to completion, by exact analysis; of\n  \
-                 a server the time within which it gets its budget. Before it the loads at the\n  \
-                 deadline, each a sufficient test: up to 100 % it is met."
+                "  `bound` is the longest response time, arrival to completion, by exact analysis; a\n  \
+                 server's is the time within which it gets its budget. Columns left of `bound`: loads\n  \
+                 at the deadline, each a sufficient test: up to 100 % the deadline is met."
             );
         }
     }
 
-    /// Tasks, servers and work; neighbours that differ in nothing but their number are one row.
+    /// Returns tasks, servers and work; consecutive entries that differ only in their number are
+    /// one row.
     fn rows(&self) -> Vec<Row<'_>> {
         let (workload, assessment) = (self.workload, &self.assessment);
         let mut rows: Vec<Row<'_>> = Vec::new();
@@ -148,27 +149,28 @@ impl CpuReport<'_> {
         let interference = if measured.is_empty() {
             ""
         } else if measured.iter().any(|it| it.is_extrapolated_in(window)) {
-            ", and no more is taken by others than the line says, also in windows longer than were measured"
+            ", and interference takes no more than the line says, also in windows longer than \
+             measured"
         } else {
-            ", and no more is taken by others than was measured"
+            ", and interference takes no more than was measured"
         };
         match &self.assessment.answer {
             CpuAnswer::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
             CpuAnswer::Proven => format!(
-                "PROVEN: every job of every task, and of all work with a deadline, completes within \
-                 it, as long as none executes longer than it says{interference}."
+                "PROVEN: every job of every task, and of all work with a deadline, meets its \
+                 deadline, provided no job executes longer than the file says{interference}."
             ),
             CpuAnswer::NotProven => {
                 let work = self.assessment.work.iter().filter(|row| row.deadline.is_some());
                 let rows: Vec<_> = self.assessment.tasks.iter().chain(work).collect();
                 let met = rows.iter().filter(|row| row.is_deadline_met()).count();
                 let of = figures::count(rows.len(), "deadline");
-                format!("NOT PROVEN: {met} of {of} would be met for certain.")
+                format!("NOT PROVEN: {met} of {of} can be guaranteed.")
             }
         }
     }
 
-    /// Of what nothing can be said, by the reason: the first thread for each.
+    /// Returns the reasons why threads cannot be assessed, each with the first such thread.
     fn objections(&self) -> Vec<(String, String)> {
         let mut objections: Vec<(String, String)> = Vec::new();
         for row in self.rows() {
@@ -183,7 +185,7 @@ impl CpuReport<'_> {
     }
 }
 
-/// Whether two tasks are of one entry with a `count`.
+/// Returns whether two tasks belong to one entry with a `count`.
 fn is_numbered_like(a: &CpuTask, b: &CpuTask) -> bool {
     let stem = |task: &CpuTask| task.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
     stem(a).is_some() && stem(a) == stem(b) && *a == CpuTask { name: a.name.clone(), ..b.clone() }
@@ -193,13 +195,13 @@ fn load_cell(load: Option<Load>) -> String {
     load.and_then(Load::ppm).map_or_else(|| "-".to_owned(), percent)
 }
 
-/// Parts per million as a percentage with two decimals, rounded up.
+/// Formats parts per million as a percentage with two decimals, rounded up.
 fn percent(ppm: u64) -> String {
     let hundredths = ppm.div_ceil(100);
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
-/// What is left of the deadline, or by how much it may be missed.
+/// Formats the time left before the deadline, or by how much the deadline can be missed.
 fn margin(row: &CpuThreadAssessment) -> String {
     match (&row.bound, row.deadline) {
         (CpuBound::NotApplicable(_), _) => "not applicable".to_owned(),

@@ -7,15 +7,15 @@ use tidegate_cpu_conformance::{
 
 use crate::page::Page;
 
-/// The word for a stream whose replenishments are others.
+/// The word for a stream with different replenishments.
 const DIFFERS: &str = "differs";
 
-/// What each invariant says, in a few words.
+/// Returns each invariant in a few words.
 const fn about(invariant: Invariant) -> &'static str {
     match invariant {
         Invariant::Budget => "I1 replenishments sum to the budget",
         Invariant::Window => "I2 windows hold no more than a periodic task",
-        Invariant::Response => "I3 tasks below answer within their bounds",
+        Invariant::Response => "I3 tasks below meet their bounds",
         Invariant::Queue => "I4 replenishments in order, within their limit",
         Invariant::Merging => "I5 merging conserves the budget",
     }
@@ -46,7 +46,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
         report.families.iter().any(|family| family_word(family) == DIFFERS)
     };
     if reports.iter().any(differs) {
-        let says = "the invariants hold, answers are not those of the corrected server";
+        let says = "the invariants hold, but replies differ from the corrected server's";
         page.labelled(DIFFERS, says);
     }
     if let [(_, report)] = reports {
@@ -55,7 +55,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
     }
 }
 
-/// The first stream of each family that differs, and the first call in it that does.
+/// Writes the first stream of each family that differs, and its first call that does.
 fn write_differences(report: &Report, page: &mut Page) {
     let line = |line: &Option<Box<_>>| {
         line.as_ref().map_or("no call".to_owned(), |line| {
@@ -98,17 +98,18 @@ fn family_word(report: &FamilyReport) -> String {
 
 fn invariant_word(invariant: Invariant, report: &Report) -> String {
     let RandomReport { checks, failed_runs, .. } = report.invariants[invariant as usize];
-    // What others suffer needs nothing but runs in which there are others.
+    // Invariants about other threads need only runs with other threads; the rest need reports by
+    // the implementation.
     let is_told = !matches!(invariant, Invariant::Window | Invariant::Response);
     match (checks, failed_runs) {
-        (0, _) if is_told && report.runs > 0 => "not told".to_owned(),
-        (0, _) => "not looked at".to_owned(),
+        (0, _) if is_told && report.runs > 0 => "not reported".to_owned(),
+        (0, _) => "not tested".to_owned(),
         (_, 0) => "holds".to_owned(),
         (_, runs) => format!("FAILS in {runs}"),
     }
 }
 
-/// The first stream of each family that fails, with what happened in it, and the first seeds.
+/// Writes the first stream of each family that fails, with its violations, and the first seeds.
 fn write_failures(report: &Report, page: &mut Page) {
     for family in &report.families {
         let Some(StreamResult { name, story, verdict, diagram }) = family.failed() else {

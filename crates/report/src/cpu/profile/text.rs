@@ -9,10 +9,10 @@ use crate::figures;
 use crate::page::Page;
 use crate::plot::{Chart, text};
 
-/// Lengths in the table; the file has all.
+/// The number of lengths in the table; the file holds all.
 const ROWS: usize = 10;
 
-/// Prints tables, plots, and what the fits say.
+/// Prints tables, plots and fits.
 pub(super) fn write(
     measured: &CpuMeasurement,
     calibration: Option<&Calibration>,
@@ -68,26 +68,29 @@ fn write_table(measured: &CpuMeasurement, page: &mut Page) {
             percent(raised.load_ppb()),
         ]
     };
-    let header = ["interval", "stolen at most", "of shorter ones too", "load"];
+    let header = ["interval", "most taken", "shorter included", "load"];
     page.table(&header, shown.map(row).collect(), 0);
 }
 
 fn write_calibration(calibration: &Calibration, page: &mut Page) {
     let thief = calibration.thief;
-    let name = format!("the thief of {} in {}", thief.execution, thief.period);
+    let name = format!("the load of {} in {}", thief.execution, thief.period);
     page.labelled(
         "Calibration",
-        format!("{name} (5.3.0.6) and the line of the machine without it: {}", calibration.says()),
+        format!("{name} (5.3.0.6) plus the line of the machine alone: {}", calibration.says()),
     );
     if !calibration.is_above {
         return;
     }
     let says = calibration.linear.says();
-    page.labelled("", format!("with what was measured without it, not the line above: {says}"));
+    page.labelled(
+        "",
+        format!("with the measurement of the machine alone, not the line above: {says}"),
+    );
     page.labelled("", format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));
 }
 
-/// What the method costs, beside intervals measured one length after the other.
+/// Writes the method's time, next to measuring one interval length after the other.
 fn write_speed(measured: &CpuMeasurement, page: &mut Page) {
     let tally = &measured.tally;
     let lengths: u64 = tally.points().iter().map(|point| point.interval.ns()).sum();
@@ -98,8 +101,8 @@ fn write_speed(measured: &CpuMeasurement, page: &mut Page) {
     );
     let took = tidegate_model::Duration::from_ms(measured.took.ns() / 1_000_000);
     let what = format!(
-        "{took} for {} trials of the longest interval; one length after the other their intervals \
-         sum to {needed}",
+        "{took} for {} trials of the longest interval; measured one length after the other, the \
+         intervals add up to {needed}",
         tally.trials()
     );
     page.labelled("Took", what);
@@ -111,7 +114,7 @@ fn as_task(thief: FittedTask) -> String {
     })
 }
 
-/// Rounded up.
+/// Formats parts per billion as a percentage, rounded up.
 fn percent(ppb: u64) -> String {
     let hundredths = ppb.div_ceil(100_000);
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)

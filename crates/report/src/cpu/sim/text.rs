@@ -44,7 +44,7 @@ impl Report for CpuSimReport<'_> {
         if !rows.is_empty() {
             writeln!(
                 page,
-                "Servers, and the most that one executed in any window as long as its period:"
+                "Servers, and the longest execution in any window as long as the server's period:"
             );
             writeln!(page);
             let header = [
@@ -67,8 +67,8 @@ impl Report for CpuSimReport<'_> {
         if self.timing != Timing::Never && results.iter().any(CpuResult::has_no_sections) {
             page.labelled(
             "Note",
-            "nothing blocked: a section keeps waiting all that is more urgent than its owner, up to \
-             its ceiling, and some of that has no `blocking`",
+            "nothing blocked: a section delays every thread of higher priority than its owner, up \
+             to its ceiling, and some of these have no `blocking`",
         );
         }
     }
@@ -78,11 +78,11 @@ impl CpuSimReport<'_> {
     fn write_head(&self, page: &mut Page) {
         let workload = &self.results[0].workload;
         let what = match workload.scheduling {
-            Scheduling::FixedPriority => "the highest priority first",
-            Scheduling::Edf => "the earliest deadline first",
+            Scheduling::FixedPriority => "highest priority first",
+            Scheduling::Edf => "earliest deadline first",
         };
         let costs = format!(
-            "a switch costs {}, budgets are enforced {} late",
+            "a switch costs {}; budgets are enforced {} late",
             workload.switch, workload.timer_latency
         );
         page.labelled("Processor", format!("{what}; {costs}"));
@@ -94,13 +94,13 @@ impl CpuSimReport<'_> {
             Timing::Never => "not simulated",
         };
         if is_blocking(workload) {
-            page.labelled("Blocking", format!("sections of less urgent threads, {when}"));
+            page.labelled("Blocking", format!("sections of lower-priority threads, {when}"));
         }
         if !workload.interference.is_empty() {
             let files =
                 workload.interference.iter().map(|it| format!("`{}` by `{}`", it.file, it.bound));
             let files = files.collect::<Vec<_>>().join(", ");
-            page.labelled("Interference", format!("thieves within {files}, {when}"));
+            page.labelled("Interference", format!("within {files}, {when}"));
         }
         writeln!(page);
     }
@@ -152,16 +152,13 @@ impl CpuResult {
         self.kind.map_or("as written", ServerKind::name)
     }
 
-    /// The run's own totals, in a sentence.
+    /// Returns the run's totals as a sentence.
     fn totals(&self) -> String {
         let CpuRun { switches, switching, events, is_overloaded, .. } = &self.run;
         let utilisation = self.run.utilisation_ppm();
         let busy = format!("{}.{:01} %", utilisation / 10_000, utilisation / 1_000 % 10);
         let ended = if *is_overloaded {
-            format!(
-                "; more jobs of a task waited than there is room for, and the run ended after {}",
-                self.run.duration
-            )
+            format!("; a task's queue overflowed, and the run ended after {}", self.run.duration)
         } else {
             String::new()
         };
@@ -173,12 +170,12 @@ impl CpuResult {
         )
     }
 
-    /// Whether sections of less urgent threads would block, and none did.
+    /// Returns whether sections of lower-priority threads could block, but none did.
     fn has_no_sections(&self) -> bool {
         is_blocking(&self.workload) && self.run.sections == 0
     }
 
-    /// What less urgent threads and thieves did, where there are any.
+    /// Describes the blocking and the interference, if any.
     fn disturbed(&self) -> String {
         let CpuRun { sections, section_max, stolen, .. } = &self.run;
         let blocked = match (is_blocking(&self.workload), sections) {

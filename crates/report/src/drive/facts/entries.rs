@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A measured table in one line.
+//! Describes a measured table in one line.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{Duration, Op};
@@ -7,7 +7,7 @@ use tidegate_model::{Duration, Op};
 use crate::figures;
 use crate::figures::thousands;
 
-/// The first and the last entry of a table, under the name of its function.
+/// Describes the first and the last entry of a table, under its function's name.
 pub(super) fn text(table: &MeasuredTable, function: &str) -> String {
     let time = |ns: u64| figures::ms_ceil(Duration::from_ns(ns));
     let samples = table
@@ -22,7 +22,7 @@ pub(super) fn text(table: &MeasuredTable, function: &str) -> String {
     format!("{measured}: {function}(1) = {first} to {function}({count}) = {last}{samples}")
 }
 
-/// `read 128KiB`.
+/// Formats the kind of the requests, for example `read 128KiB`.
 fn measured(table: &MeasuredTable) -> String {
     let op = table.op.map_or("any", Op::name);
     table.size.map_or_else(|| op.to_owned(), |size| format!("{op} {size}"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a profile saw besides its batches, in short lines, and what was fitted to it.
+//! The measurements of a profile besides its batches, and the fits to them, in short lines.
 
 use serde::Deserialize as _;
 use tidegate_model::drive_file::{SingleTimes, Throughput};
@@ -11,7 +11,7 @@ use crate::figures::thousands;
 use crate::paragraph::Fact;
 use crate::{figures, structure};
 
-/// Drains, requests of the drive's own priority, requests one at a time, and flows.
+/// Describes drains, requests of the drive's own priority, single requests, and flows.
 pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
     let drains = file.drain.iter().map(|table| ("Drain", entries::text(table, "drain")));
     let urgent = file.priority.iter().map(|table| ("Priority", entries::text(table, "priority")));
@@ -20,8 +20,8 @@ pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
     drains.chain(urgent).chain(single).chain(flows).collect()
 }
 
-/// What `[fit]` says: what the device is made of, then a disk that behaves like it, then what
-/// the samples tell in words.
+/// Describes `[fit]`: the device's parts, then a disk that behaves like it, then the facts about
+/// the samples.
 pub(super) fn fit(fit: &toml::Table) -> Vec<Fact> {
     let mut facts = structure::facts(fit);
     let mechanics = fit.get("mechanics").and_then(|it| Mechanics::deserialize(it.clone()).ok());
@@ -46,7 +46,7 @@ fn one(single: &SingleTimes) -> String {
     let (op, size, samples) = (single.op.name(), single.size, thousands(single.samples));
     let slow = match single.slow.len() {
         0 => String::new(),
-        slow => format!(", {} that stand out", figures::count(slow, "place")),
+        slow => format!(", {} slower than the rest", figures::count(slow, "place")),
     };
     let longest = ms(single.ns_max);
     format!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a drive is made of, in words.
+//! The parts of a drive, as text.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::figures;
 use crate::figures::thousands;
 use crate::paragraph::{Fact, aligned, under};
 
-/// The facts of a hard disk.
+/// Returns the facts of a hard disk.
 pub(crate) fn mechanics(mechanics: &Mechanics) -> Result<Vec<Fact>, MechanicsError> {
     let layout = Layout::new(mechanics)?;
     let sectors = thousands(mechanics.sectors);
@@ -39,7 +39,8 @@ pub(crate) fn mechanics(mechanics: &Mechanics) -> Result<Vec<Fact>, MechanicsErr
     Ok(facts)
 }
 
-/// A section without words of its own: each figure by its name, its lists of text first.
+/// Returns the facts of a section without texts of its own: each value under its name, lists of
+/// text first.
 pub(crate) fn section(label: &'static str, section: &Value) -> Vec<Fact> {
     section_facts(label, section, "")
 }
@@ -63,7 +64,7 @@ fn section_facts(label: &'static str, section: &Value, prefix: &str) -> Vec<Fact
     facts
 }
 
-/// A value as a person writes it.
+/// Formats a value as a person writes it.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -79,7 +80,7 @@ fn ms(ns: u64) -> String {
 
 fn rotation(mechanics: &Mechanics) -> String {
     let turn = Rotation::new(mechanics.rpm).turn();
-    format!("{} turns a minute, {} each", thousands(mechanics.rpm.into()), figures::ms_ceil(turn))
+    format!("{} rpm, {} per revolution", thousands(mechanics.rpm.into()), figures::ms_ceil(turn))
 }
 
 fn platters(mechanics: &Mechanics) -> String {
@@ -90,11 +91,11 @@ fn platters(mechanics: &Mechanics) -> String {
         _ => format!(", writes settle {} shorter", ms(settle_ns.unsigned_abs())),
     };
     format!(
-        "{}, {} cylinders; another head takes {}{settle}{}",
+        "{}, {} cylinders; a head switch takes {}{settle}{}",
         figures::count(mechanics.surfaces as usize, "surface"),
         thousands(mechanics.cylinders.into()),
         ms(mechanics.head_switch_ns),
-        if mechanics.zero_latency { "; transfers begin anywhere in a request" } else { "" },
+        if mechanics.zero_latency { "; transfers can begin anywhere in a request" } else { "" },
     )
 }
 
@@ -122,7 +123,7 @@ fn seek(facts: &SeekFacts) -> String {
     )
 }
 
-/// What costs time, each with what it depends on; nothing that costs none.
+/// Returns each overhead with its condition; overheads of zero are left out.
 fn overhead(overhead: &Overhead) -> Vec<Fact> {
     let o = overhead;
     let by_last = |after_read_ns, after_write_ns| {
@@ -153,9 +154,9 @@ fn overhead(overhead: &Overhead) -> Vec<Fact> {
 }
 
 fn bus(bus: &Bus) -> String {
-    // 512 bytes in so many picoseconds.
+    // 512 bytes in this many picoseconds.
     let rate = |sector_ps: u64| match sector_ps {
-        0 => "as fast as they come".to_owned(),
+        0 => "unlimited".to_owned(),
         ps => figures::throughput(Lba::SECTOR_BYTES * 1_000_000_000_000 / ps),
     };
     let [reads, writes] = [rate(bus.read_sector_ps), rate(bus.write_sector_ps)];
@@ -169,7 +170,7 @@ fn cache(cache: &Cache) -> String {
         figures::count(cache.segments as usize, "segment"),
         cache.write_segments
     )];
-    words.push(if cache.read { "answers reads" } else { "answers no reads" }.to_owned());
+    words.push(if cache.read { "serves reads" } else { "does not serve reads" }.to_owned());
     let read_ahead = match cache.read_ahead {
         ReadAhead::Off => "does not read ahead",
         ReadAhead::Track => "reads ahead to the end of the track",
@@ -179,9 +180,9 @@ fn cache(cache: &Cache) -> String {
     };
     words.push(read_ahead.to_owned());
     let switches = [
-        (cache.gives_up_read, "gives up what was read for what is read ahead"),
-        (cache.reads_on_arrival, "keeps what passes before the first sector asked for"),
-        (cache.write_segment_apart, "a segment apart for writes"),
+        (cache.gives_up_read, "discards read data to make room for read-ahead"),
+        (cache.reads_on_arrival, "keeps sectors that pass before the first requested one"),
+        (cache.write_segment_apart, "a separate segment for writes"),
     ];
     words.extend(switches.iter().filter(|switch| switch.0).map(|switch| switch.1.to_owned()));
     words.push(match cache.write_back {
@@ -194,10 +195,13 @@ fn cache(cache: &Cache) -> String {
 fn queue(queue: &Queue) -> String {
     let mut words = vec![word(&queue.scheduler)];
     if let Some(aging_ns) = queue.aging_ns_per_ms {
-        words.push(format!("a millisecond of waiting is worth {}", ms(aging_ns)));
+        words.push(format!(
+            "a millisecond of waiting counts as {} of positioning time",
+            ms(aging_ns)
+        ));
     }
     if let Some(starvation_ns) = queue.starvation_ns {
-        words.push(format!("what has waited for {} goes first", ms(starvation_ns)));
+        words.push(format!("requests that have waited for {} go first", ms(starvation_ns)));
     }
     if queue.priority {
         words.push("requests of priority go first".to_owned());
@@ -205,7 +209,7 @@ fn queue(queue: &Queue) -> String {
     words.join("; ")
 }
 
-/// The word of a file for a value.
+/// Returns a value's word in drive files.
 fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
