@@ -116,7 +116,10 @@ mod tests {
             ("{\"do\":\"remove\",\"export\":{\"name\":\"a\"}}", "does not name"),
             ("{\"do\":\"admit\",\"export\":\"a\"}", "does not describe"),
             ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":null}}", "not a valid export"),
-            ("{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":\"1MiB\"}}", "count on"),
+            (
+                "{\"do\":\"admit\",\"export\":{\"name\":\"a\",\"size\":\"1MiB\"}}",
+                "neither a contract",
+            ),
             ("{\"do\":\"check\",\"export\":{\"name\":\"a\",\"sise\":\"1MiB\"}}", "unknown field"),
         ] {
             let fault = parse(text).expect_err(text);
