@@ -140,7 +140,7 @@ fn without_tests(manifest: &str) -> String {
 const NAMES: &str = "crates/model/src/names.rs";
 const FACTS: &str = "crates/model/src/facts.rs";
 const REGULATORS: &str = "crates/model/src/regulator.rs";
-const MATCH_OF_ROWS: &str = "// work that it conserves, what it must know of the drive.\n";
+const MATCH_OF_ROWS: &str = "// conserved work, required knowledge of the drive.\n";
 
 /// Goal: a name that is added stops the build at its row, its builder and its checkers, in this
 /// order, and what was not touched compiles. Method: each stop is mended before the next.

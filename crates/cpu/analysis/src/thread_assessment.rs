@@ -20,8 +20,8 @@ pub enum CpuBound {
 /// The guarantee for one thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuThreadAssessment {
-    /// The results of the load test, in the order of [`super::DemandBound::ALL`]; `None` where the test
-    /// does not apply.
+    /// The results of the load test, in the order of [`super::DemandBound::ALL`]; `None` where the
+    /// test does not apply.
     pub loads: [Option<Load>; 3],
     /// The bound on its response time; under EDF the deadline, if it is met.
     pub bound: CpuBound,
