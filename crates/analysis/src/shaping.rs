@@ -50,7 +50,8 @@ fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
 /// - The same holds for the requests of an open loop: they gather while the rate is low and arrive
 ///   together when it rises. The proof of `fifo` counts them, the others do not.
 ///
-/// Without shapers, the reason for which none holds for tasks with buffers: see [`BUFFERS`].
+/// With or without shapers, it is also the reason for which none holds for tasks with buffers: see
+/// [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
     let facts = policy.facts();

@@ -228,7 +228,7 @@ fn is_served_until(signal: &str) {
     let output = child.wait_with_output().unwrap();
     let after = greedy.policy();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(code == 2 && second.contains("is served already"), "{code} {second}");
+    assert!(code == 2 && second.contains("is already served"), "{code} {second}");
     assert!(!second.contains("Serving"), "{second}");
     assert!(told.success() && output.status.code() == Some(0), "{stderr}");
     assert_eq!(after, ORDINARY);

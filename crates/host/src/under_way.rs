@@ -88,7 +88,8 @@ impl<'a, O: Observer> UnderWay<'a, O> {
         })
     }
 
-    /// Releases a job: each of its requests goes to `release`; whether there was room for all.
+    /// Releases a job: passes each of its requests to `release`; returns whether there was room for
+    /// all.
     #[inline]
     pub(crate) fn release_job(
         &mut self,

@@ -128,7 +128,10 @@ mod tests {
             panic!("no tail of drains: {finding:?}")
         };
         assert!(drift.contains("not steady: entry 28 (way 2 of 3) +"), "{drift}");
-        assert!(independence.contains("those of entry 28 (way 2 of 3) resemble"), "{independence}");
+        assert!(
+            independence.contains("samples of entry 28 (way 2 of 3) resemble"),
+            "{independence}"
+        );
         assert!(disturbance.contains("held up none of 9600 samples"), "{disturbance}");
     }
 

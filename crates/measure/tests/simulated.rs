@@ -110,7 +110,7 @@ fn few_samples_are_said_with_the_number_needed() {
     let expected = Warning::FewSamples { samples: 3, needed: 72_704 };
     assert_eq!(profile.warnings, [expected]);
     let confidence = profile.file.batch[0].confidence.clone().expect("a statement");
-    assert!(confidence.contains("maximum of 3 "), "{confidence}");
+    assert!(confidence.contains("maximum of an entry's 3 "), "{confidence}");
 }
 
 fn cancelled(samples: u32, entries: u32) -> Warning {

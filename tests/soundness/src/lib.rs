@@ -2,7 +2,7 @@
 //! Compares bounds (`analysis`) with behaviour (`policy`, `sim`): no observed response time may
 //! exceed a proven bound.
 //!
-//! The theorems and their numbers are in `docs/theory/model.md`. Two kinds of test attack them. The
+//! The theorems and their numbers are in `docs/theory`. Two kinds of test attack them. The
 //! adversaries use only the model and not the bounds: they search all behaviour of sporadic tasks
 //! and a device in a small system and find the true worst case. A bound below it is wrong; a bound
 //! above it is loose by a known amount. The simulator runs the policies' own code on larger

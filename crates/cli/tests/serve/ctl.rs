@@ -51,7 +51,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     stream.read_to_string(&mut page).unwrap();
     assert!(page.contains("tidegate_export_bound_seconds{export=\"camera\"}"), "{page}");
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "stop"]);
-    assert!(code == 0 && stdout.contains("ends"), "{stdout}{stderr}");
+    assert!(code == 0 && stdout.contains("stops after"), "{stdout}{stderr}");
     let (code, said) = server.ended();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("camera: 0 requests"), "{said}");

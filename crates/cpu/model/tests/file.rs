@@ -158,7 +158,12 @@ fn invalid_values_are_refused_with_their_places() {
             "the instants are not in ascending order, or there are more than 100000",
             "[\"2ms\", \"1ms\"]",
         ),
-        ("name = \"net\"", "name = \"control\"", "a second source named `control`", "\"control\""),
+        (
+            "name = \"net\"",
+            "name = \"control\"",
+            "this is a second source named `control`",
+            "\"control\"",
+        ),
         ("\"5us\"", "5", "`5` has no unit: a duration is a number with its unit", "5"),
     ];
     for (from, to, message, place) in refusals {
