@@ -46,7 +46,7 @@ impl Page {
         writeln!(self, "{label:<12} {text}");
     }
 
-    /// Appends a table; see [`table`].
+    /// Appends a table.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>, first_number: usize) {
         self.text.push_str(&table(header, rows, first_number));
     }
