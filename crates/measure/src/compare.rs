@@ -2,7 +2,7 @@
 //! Compares two drive files, figure by figure.
 //!
 //! A figure has changed if it differs by more than the tolerance and by more than its sampling
-//! error explains ([`sampling`]); if the error is unknown, the tolerance alone decides. Maxima grow
+//! error explains (`sampling`); if the error is unknown, the tolerance alone decides. Maxima grow
 //! with the number of samples and decide nothing, with one exception: if the second profile holds a
 //! time above the first one's table, that table is refuted for the second profile's device.
 
