@@ -31,8 +31,12 @@ pub(crate) struct Machine {
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let text = text_input::read_named(path, "workload file")?;
-    let file =
-        WorkloadFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
+    // The processor's part is checked too: a fault there must not pass unnoticed.
+    let file = match MachineFile::parse(&text).map_err(in_file)?.disk {
+        Some(disk) => disk,
+        None => WorkloadFile::parse(&text).map_err(in_file)?,
+    };
     bind(file, &text, arguments, asked)
 }
 

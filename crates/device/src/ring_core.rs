@@ -11,6 +11,7 @@
 
 use std::marker::PhantomData;
 use std::os::fd::AsRawFd;
+use std::time::Instant;
 
 use io_uring::types::{FsyncFlags, SubmitArgs};
 use io_uring::{IoUring, cqueue, opcode, squeue};
@@ -259,9 +260,16 @@ impl<M> RingCore<M> {
         self.held.drain(..).flatten()
     }
 
+    /// Waits for all requests in flight, [`LAST_WAIT`] in all.
     fn drain(&mut self) {
+        let begun = Instant::now();
         while self.in_flight_count() > 0 {
-            match self.enter(1, Some(LAST_WAIT)) {
+            let waited = u64::try_from(begun.elapsed().as_nanos());
+            let waited = waited.map_or(Duration::MAX, Duration::from_ns);
+            if waited >= LAST_WAIT {
+                return;
+            }
+            match self.enter(1, Some(LAST_WAIT - waited)) {
                 Ok(()) | Err(Errno::INTR) => self.reap(|_, _, _| (), |_| ()),
                 Err(_) => return,
             }

@@ -125,6 +125,8 @@ impl<P: Policy, M> Round<P, M> {
         }
         requests.submitted(backend.now(), &mut self.batch, &mut self.payloads);
         backend.submit(&self.batch, &mut self.payloads)?;
+        // A payload that stayed would travel with another request of the next batch.
+        assert!(self.payloads.is_empty(), "a back end takes every payload of its batch");
         self.batch.clear();
         Ok(true)
     }

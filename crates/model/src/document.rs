@@ -15,6 +15,11 @@ pub struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
+    /// The tables of the processor's half. The disk's half refuses every other name that it does
+    /// not know.
+    const PROCESSOR: [&'static str; 5] =
+        ["cpu", "cpu_task", "cpu_server", "cpu_work", "cpu_interference"];
+
     /// Parses a text.
     ///
     /// # Errors
@@ -24,15 +29,15 @@ impl<'t> Document<'t> {
         Ok(Self { tables })
     }
 
-    /// Takes out the processor's part: `cpu`, and every name that begins with `cpu_`.
+    /// Takes out the processor's part: `cpu`, `cpu_task`, `cpu_server`, `cpu_work` and
+    /// `cpu_interference`.
     #[must_use = "the part taken out is no longer in the document"]
     pub fn take_processor(&mut self) -> Self {
         let span = self.tables.span();
         let tables = std::mem::take(self.tables.get_mut());
-        let (processor, disk) = tables.into_iter().partition(|(key, _)| {
-            let key: &str = key.get_ref();
-            key == "cpu" || key.starts_with("cpu_")
-        });
+        let is_processor = |key: &str| Self::PROCESSOR.contains(&key);
+        let (processor, disk) =
+            tables.into_iter().partition(|(key, _)| is_processor(key.get_ref().as_ref()));
         self.tables = Spanned::new(span.clone(), disk);
         Self { tables: Spanned::new(span, processor) }
     }

@@ -38,6 +38,10 @@ screens! {
         "tidegate sim recorder.toml --policy list",
         "tidegate sim recorder.toml --jobs 0",
         "tidegate sim processor.toml",
+        "sed 's/cpu_task/cpu_tasks/' workloads/machine.workload.toml > misspelt.toml",
+        "tidegate sim misspelt.toml",
+        "sed 's/execution/exekution/' workloads/machine.workload.toml > unknown.toml",
+        "tidegate sim unknown.toml",
     ];
     run_faults: [
         "tidegate run recorder.toml",

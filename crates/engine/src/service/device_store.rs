@@ -47,6 +47,7 @@ impl Backend for DeviceStore {
     }
 
     fn submit(&mut self, batch: &[Request], payloads: &mut Vec<IoBuffer>) -> Result<(), RingError> {
+        assert_eq!(batch.len(), payloads.len(), "each request has its memory");
         for (request, data) in batch.iter().zip(payloads.drain(..)) {
             let &Request { id: RequestId(token), op, start, size, .. } = request;
             self.ring.push(Transfer { token, op, start, size, data });
