@@ -29,7 +29,7 @@ pub struct Assessment {
     pub limit: Option<Limit>,
 }
 
-/// The three verdicts; none of them is an error.
+/// The three verdicts, none of which is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
     /// Every task has a bound within its deadline.

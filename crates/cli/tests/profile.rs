@@ -92,8 +92,8 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
     (child, stderr)
 }
 
-/// Goal: the drive file's facts about the host are those of the run that measured, not of the one
-/// that finished. Method: a run is killed, and its record changed to another date and a host
+/// Goal: the drive file describes the host of the run that measured, not of the run that finished.
+/// Method: a run is killed, and its record changed to another date and a host
 /// without real-time scheduling beside other load; the next run measures nothing more.
 #[test]
 fn the_host_of_a_killed_run_is_that_of_the_file() {

@@ -19,7 +19,7 @@ fn kinds(value: &Value) -> Vec<&str> {
     warnings.iter().map(|it| it["kind"].as_str().unwrap()).collect()
 }
 
-/// Goal: times equal those of the drive file, with their units, and the object says where both are.
+/// Goal: the object has the drive file's times with their units, and the paths of both files.
 #[test]
 fn one_object_has_what_the_drive_file_has() {
     let folder = Folder::new();

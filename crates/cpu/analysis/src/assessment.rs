@@ -25,7 +25,7 @@ pub struct CpuAssessment {
     pub servers: Vec<CpuThreadAssessment>,
     /// The assessment of each piece of work, in order.
     pub work: Vec<CpuThreadAssessment>,
-    /// What prevents a better answer.
+    /// The reason why the answer is no better.
     pub limit: Option<CpuLimit>,
     /// The longest window from a critical instant whose demand the answer depends on.
     pub window: Duration,
@@ -57,7 +57,7 @@ pub enum CpuThread {
     Work(usize),
 }
 
-/// What prevents a better answer.
+/// The reason why an answer is no better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CpuLimit {
     /// The thread with the smallest share of its deadline left.

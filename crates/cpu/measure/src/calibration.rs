@@ -58,12 +58,12 @@ pub fn check_baseline(
     }
 }
 
-/// How a profile was measured otherwise, and what to do for the same.
+/// A difference between two measurements that makes them incomparable, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct OtherQuestion {
     what: String,
-    /// What to do.
+    /// The advice to the user.
     pub help: String,
 }
 

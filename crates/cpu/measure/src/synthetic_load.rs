@@ -63,7 +63,7 @@ pub struct SyntheticLoadReport {
     pub ended_early: bool,
 }
 
-/// What ends a load.
+/// The conditions that end a load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadEnd<'a> {
     /// Whether the measurement is over.

@@ -3,7 +3,7 @@
 
 use super::{probe, rotation};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry;
 use crate::kind::Kind;
@@ -12,17 +12,11 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::SubjectError;
 
+const FACTS: Facts = probe::facts("overhead");
+
 impl Experiment {
     /// What a request costs where nothing moves.
-    pub const OVERHEAD: Self = Self::of(&Facts {
-        name: "overhead",
-        symbol: "overhead",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: probe::TIME,
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const OVERHEAD: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::OVERHEAD`].

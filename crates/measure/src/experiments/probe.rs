@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use tidegate_model::Time;
 
 use crate::context::Context;
-use crate::experiment::Experiment;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::followers::Progress;
 use crate::found::Found;
 use crate::geometry::{NotSeen, Probing};
@@ -16,9 +16,18 @@ use crate::rounds::Grid;
 use crate::subject::SubjectError;
 use crate::warning::Warning;
 
-/// What one of their times is, as the drive file says it.
-pub(super) const TIME: &str =
-    "rotation, overhead, zones and seek-curve: one read at a time, from when it is back";
+/// Returns the facts that experiments with one read at a time share.
+pub(super) const fn facts(name: &'static str) -> Facts {
+    Facts {
+        name,
+        symbol: name,
+        scope: Scope::Device,
+        cell_name: CellName::Number,
+        time: "rotation, overhead, zones and seek-curve: one read at a time, from when it is back",
+        is_about_maxima: false,
+        tail: None,
+    }
+}
 
 /// Returns the trials of such an experiment: `count` reads.
 pub(super) fn reads(count: u64) -> Grid {

@@ -3,7 +3,7 @@
 
 use super::probe;
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry::{self, NoRotation, Rotation};
 use crate::kind::Kind;
@@ -13,17 +13,11 @@ use crate::rounds::Grid;
 use crate::subject::SubjectError;
 use crate::warning::Warning;
 
+const FACTS: Facts = probe::facts("rotation");
+
 impl Experiment {
     /// How long the medium takes to turn, if it does.
-    pub const ROTATION: Self = Self::of(&Facts {
-        name: "rotation",
-        symbol: "rotation",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: probe::TIME,
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const ROTATION: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::ROTATION`].

@@ -3,7 +3,7 @@
 
 use super::{probe, rotation, zones};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry;
 use crate::kind::Kind;
@@ -13,17 +13,11 @@ use crate::rounds::Grid;
 use crate::subject::SubjectError;
 use crate::warning::{Skip, Warning};
 
+const FACTS: Facts = probe::facts("seek-curve");
+
 impl Experiment {
     /// How long seeks take.
-    pub const SEEK_CURVE: Self = Self::of(&Facts {
-        name: "seek-curve",
-        symbol: "seek-curve",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: probe::TIME,
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const SEEK_CURVE: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::SEEK_CURVE`].

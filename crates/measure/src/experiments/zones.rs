@@ -3,7 +3,7 @@
 
 use super::{probe, rotation};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry::{self, Rotation};
 use crate::kind::Kind;
@@ -12,17 +12,11 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::SubjectError;
 
+const FACTS: Facts = probe::facts("zones");
+
 impl Experiment {
     /// Where tracks are denser.
-    pub const ZONES: Self = Self::of(&Facts {
-        name: "zones",
-        symbol: "zones",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: probe::TIME,
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const ZONES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::ZONES`].
