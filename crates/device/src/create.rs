@@ -156,7 +156,7 @@ fn directory_of(path: &Path) -> &Path {
 }
 
 fn check_room(directory: &Path, size: Bytes) -> Result<(), CreateError> {
-    let status = statfs(directory).map_err(refused("ask for free room in", directory))?;
+    let status = statfs(directory).map_err(refused("find the free space of", directory))?;
     let block = u64::try_from(status.f_bsize).unwrap_or(0);
     let free = Bytes::new(status.f_bavail.saturating_mul(block));
     let reserve = Bytes::new((status.f_blocks.saturating_mul(block) / 20).min(RESERVE_MAX));

@@ -141,8 +141,8 @@ impl DataRing {
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_poll();
         let entered = self.submit_and_block(timeout);
-        // Acknowledge before the caller looks for work: later, it would lose the wake-up for work
-        // that arrived after the look.
+        // Acknowledge before the caller looks for work: a later acknowledgement would lose the
+        // wake-up for work that arrived after the look.
         self.waker.acknowledge();
         match entered {
             Ok(()) | Err(Errno::TIME | Errno::INTR) => Ok(()),

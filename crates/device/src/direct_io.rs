@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests whether direct I/O on a file really bypasses the page cache.
 //!
-//! Some file systems accept the flag and read through the cache all the same (compressed btrfs,
-//! FUSE, overlays). The test drops the file from the cache, reads some blocks with direct I/O, and
-//! checks whether the kernel now holds them in memory.
+//! Some file systems accept the flag and still read through the cache (compressed btrfs, FUSE,
+//! overlays). The test drops the file from the cache, reads some blocks with direct I/O, and checks
+//! whether the kernel now holds them in memory.
 
 use std::os::fd::OwnedFd;
 
@@ -25,9 +25,10 @@ const PROBES: u64 = 8;
 pub(crate) enum Residency {
     /// They are not in the page cache: direct I/O works.
     Bypassed,
-    /// They came into the page cache: direct I/O only seems to work.
+    /// They entered the page cache: direct I/O only seems to work.
     Cached,
-    /// They were in the page cache before the read too, although they were dropped from it.
+    /// They were in the page cache even before the read, although the kernel was asked to drop
+    /// them.
     Stays,
     /// The kernel does not tell this user.
     Hidden,
@@ -37,7 +38,7 @@ pub(crate) enum Residency {
 pub(crate) fn probe(file: &OwnedFd, size: Bytes) -> Result<Residency, Errno> {
     let length = PROBE_BYTES.min(size.get());
     let mut buffer = Buffers::new(1, length_of(length))?;
-    // Dropped as a whole file: the kernel drops only folios that lie entirely in the range.
+    // Drop the whole file: the kernel drops only folios that lie entirely in the range.
     fadvise(file, 0, None, Advice::DontNeed)?;
     let mut bypassed = false;
     for start in places(size.get()) {

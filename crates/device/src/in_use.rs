@@ -169,9 +169,9 @@ pub(crate) fn of_device(number: DeviceNumber) -> Option<Use> {
 /// A loop device is identified by its backing file, regardless of the file's current name and of
 /// where the device was attached. If the device cannot be opened, its path in sysfs is used. If
 /// that path leads nowhere (a removed name, another mount namespace, a directory without access),
-/// the kernel is asked whether another process has this file open; if none has, the loop device has
-/// not either. So other users' loop devices do not block unrelated files, and a file is refused
-/// only if it is in doubt.
+/// the kernel is asked whether another process has this file open; if none does, neither does the
+/// loop device. So other users' loop devices do not block unrelated files, and a file is refused
+/// only in case of doubt.
 pub fn of_file(file: impl AsFd) -> Option<Use> {
     let ours = Identity::of(&fstat(&file).ok()?);
     let is_ours = |name: &PathBuf| stat(name).is_ok_and(|status| Identity::of(&status) == ours);

@@ -2,8 +2,8 @@
 //! Opens real block devices and files so that requests reach the medium, identifies them, and
 //! executes requests with io_uring.
 //!
-//! [`Target`] refuses a device or file that would be served from memory or could lose data, with
-//! the reason. [`Ring`] submits batches, each with one system call. Other modules measure the host
+//! [`Target`] refuses a device or file that would be served from memory or could lose data, and
+//! says why. [`Ring`] submits batches, each with one system call. Other modules measure the host
 //! meanwhile: its clock, real-time scheduling, stolen time, other load.
 //!
 //! Only this crate calls the kernel directly, so only this crate has unsafe code: each unsafe block

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A block device or file that requests go to.
+//! The block device or file to which requests go.
 //!
-//! A target that would be served from memory instead of the medium is refused, with the reason, and
-//! so are writes to a device or file that is in use: a measurement of the page cache proves
+//! A target that would be served from memory instead of the medium is refused, and so are writes to
+//! a device or file that is in use; the error says why. A measurement of the page cache proves
 //! nothing, and lost data is worse than no measurement.
 //!
 //! ```text

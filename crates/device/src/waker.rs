@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Wakes a thread that blocks for the device, when another thread has work for it.
+//! Wakes a thread that is blocked waiting for the device when another thread has work for it.
 //!
 //! The waker is an eventfd with a state of two bits: a wake-up is pending, and the sleeper is
 //! asleep or about to sleep.
@@ -10,8 +10,9 @@
 //! ```
 //! Waking a thread that is awake costs no system call. Of several threads that find the sleeper
 //! asleep, each writes the event: if only the first did and it were preempted between its two
-//! steps, the others would wait for it. The state is cleared before each look for work and nowhere
-//! else, so no work is missed; a stale event only causes one look without result.
+//! steps, the wake-ups of the others would be delayed with it. The state is cleared before each
+//! look for work and nowhere else, so no work is missed; a stale event only causes one unnecessary
+//! look.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads files that stand for disks: the part beyond their end reads as zero.
+//! Reads files that are used as disks: the part beyond their end reads as zero.
 
 use std::fs::File;
 use std::io;

@@ -46,7 +46,7 @@ impl Amortised {
     }
 
     /// Returns the longest time that a batch of `requests` requests spends in seeks if the disk
-    /// begins at the right end.
+    /// begins at the better end.
     ///
     /// # Equation
     /// 7.4.1.5: 1.5 (t_seek^max - t_seek^min) + n t_seek^min, rounded up; 0 for no request.
@@ -73,8 +73,8 @@ impl Amortised {
     /// 7.4.1.7: the seeks of 7.4.1.6, and a rotation and a transfer for each request.
     ///
     /// # Assumptions
-    /// The disk serves in two sweeps and without errors. The source itself measured single
-    /// requests above this figure (7.4.2): it is a model, not a guarantee of the manufacturer.
+    /// The disk serves in two sweeps and without errors. The source itself measured single requests
+    /// above this figure (7.4.2), so it is a model, not a manufacturer's guarantee.
     ///
     /// # Panics
     /// If the result exceeds [`Duration::MAX`].

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in real time: the requests that it has no room for yet, and what travels with
-//! each request.
+//! A simulated drive in real time, with a queue for the requests that do not fit on it yet and a
+//! payload for each request.
 //!
 //! ```text
 //!   submit ---> waiting, in order ---> on the drive, at most K ---> done
 //! ```
-//! The drive's time is that of the requests' arrival, not that of the thread that looks: a host
-//! that is late answers late, and does not change when the drive does what. It reads no clock:
-//! attached drives and served simulated drives tell it the time.
+//! The drive's time follows the requests' arrivals, not the thread that polls it: a late host
+//! answers late but does not change what the drive does when. The queue reads no clock: its users
+//! (attached drives and served simulated drives) tell it the time.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -20,7 +20,7 @@ use crate::{Completion, Drive};
 pub enum Work {
     /// A read or a write.
     Transfer(Request),
-    /// Make durable everything that was answered before.
+    /// Makes everything answered so far durable.
     Flush(RequestId),
 }
 
@@ -42,7 +42,7 @@ pub struct Done<P> {
     pub payload: P,
     /// When it was submitted.
     pub arrived: Time,
-    /// When the drive was done with it.
+    /// When the drive finished it.
     pub at: Time,
     /// How it ended.
     pub outcome: Outcome,
@@ -58,12 +58,12 @@ struct Entry<P> {
 /// A simulated drive in real time; see the module's text.
 ///
 /// # Invariants
-/// - `held` has at most `depth` entries: those that are on the drive.
+/// - `held` has at most `depth` entries: the requests on the drive.
 /// - Something is `waiting` only while the drive is full.
 pub struct DriveQueue<P> {
     drive: Box<dyn Drive + Send>,
     depth: usize,
-    /// How far the drive has come.
+    /// The instant up to which the drive has been advanced.
     now: Time,
     held: HashMap<RequestId, Entry<P>>,
     waiting: VecDeque<Entry<P>>,
@@ -79,8 +79,8 @@ impl<P> DriveQueue<P> {
         Self { drive, depth: depth as usize, now: Time::ZERO, held, waiting, done, returned }
     }
 
-    /// Submits requests that came at `at` (or now, if the drive is further already), each with its
-    /// payload. The drive gets them as one batch if it has room for all of them.
+    /// Submits requests that arrived at `at` (or at the drive's present instant, if that is later),
+    /// each with its payload. The drive gets them as one batch if it has room for all of them.
     pub fn submit(&mut self, at: Time, batch: &[Request], payloads: impl Iterator<Item = P>) {
         self.advance(at);
         let is_room = self.waiting.is_empty() && self.held.len() + batch.len() <= self.depth;
@@ -105,7 +105,7 @@ impl<P> DriveQueue<P> {
         self.fill();
     }
 
-    /// Lets the drive come as far as `now`; it gets what waits at the instants at which it has room.
+    /// Advances the drive to `now`, giving it waiting requests as soon as it has room.
     pub fn advance(&mut self, now: Time) {
         while let Some(next) = self.drive.next_event().filter(|&next| next <= now) {
             self.step(next.max(self.now));
@@ -137,12 +137,12 @@ impl<P> DriveQueue<P> {
         }
     }
 
-    /// Takes the first work that is done and was not taken.
+    /// Takes the first finished work that has not been taken yet.
     pub fn take_done(&mut self) -> Option<Done<P>> {
         self.done.pop_front()
     }
 
-    /// Whether work is done and was not taken.
+    /// Returns whether finished work has not been taken yet.
     pub fn has_done(&self) -> bool {
         !self.done.is_empty()
     }
@@ -152,12 +152,12 @@ impl<P> DriveQueue<P> {
         self.drive.next_event()
     }
 
-    /// Returns how much work was submitted and is not done.
+    /// Returns how many requests and flushes were submitted and are not finished.
     pub fn outstanding_count(&self) -> usize {
         self.held.len() + self.waiting.len()
     }
 
-    /// Returns for how much work the drive has no room yet.
+    /// Returns how many requests and flushes wait for room on the drive.
     pub fn waiting_count(&self) -> usize {
         self.waiting.len()
     }
@@ -169,7 +169,7 @@ mod tests {
     use crate::PseudoDisk;
     use tidegate_model::{BatchTable, Bytes, Class, Duration};
 
-    /// One request at a time, each of exactly a millisecond.
+    /// A drive whose single requests take exactly a millisecond each.
     fn queue(depth: u32) -> DriveQueue<&'static str> {
         let table = BatchTable::new(&[Duration::from_ms(1)]).expect("a table of one time");
         DriveQueue::new(Box::new(PseudoDisk::new(1, table, 1)), depth)
@@ -195,8 +195,8 @@ mod tests {
         list
     }
 
-    /// Goal: a host that looks late does not make the drive idle meanwhile. Method: nobody looks
-    /// for a second; what waited was begun when the drive had room, not when somebody looked.
+    /// Goal: a host that polls late does not leave the drive idle. Method: nobody polls for a
+    /// second; the waiting requests began when the drive had room, not at the poll.
     #[test]
     fn what_waits_goes_to_the_drive_when_it_has_room_however_late_the_host_looks() {
         let mut queue = queue(1);
@@ -209,7 +209,8 @@ mod tests {
         assert_eq!((queue.outstanding_count(), queue.next_event()), (0, None));
     }
 
-    /// A stamp counts, not the instant at which it is read: the drive is idle until then.
+    /// The arrival's time stamp counts, not the instant at which it is read: the drive is idle
+    /// until the stamp.
     #[test]
     fn requests_begin_when_they_arrived_though_read_together() {
         let mut queue = queue(1);
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(queue.next_event(), Some(at_us(1000)));
     }
 
-    /// The time to answer counts from the arrival, the wait in front of the drive included.
+    /// The time to answer counts from the arrival, including the wait in front of the drive.
     #[test]
     fn arrival_is_kept_through_the_wait() {
         let mut queue = queue(1);

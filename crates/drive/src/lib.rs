@@ -84,7 +84,7 @@ pub trait Drive {
     /// until it completes under `id`; later requests do not wait for it.
     ///
     /// # Panics
-    /// As `submit`.
+    /// As for `submit`.
     fn flush(&mut self, now: Time, id: RequestId);
 
     /// Appends all completions due at or before `now` to `out`.

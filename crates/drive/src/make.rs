@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes the simulated drive of a drive file; no other place does.
+//! Makes simulated drives from drive files; no other module does.
 //!
 //! - [`build`] makes one for a workload. The workload's largest request decides the table, as in the
 //!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
@@ -8,10 +8,10 @@
 //! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
 //!   advance.
 //!
-//! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A file
-//! without parts has only tables. A disk that is served or attached then is a pseudo-disk, which
-//! takes the longest times that the tables allow. A drive that is measured or replayed must have
-//! parts: measuring a table would return the table.
+//! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A
+//! file without parts has only tables. Served or attached from such a file, a disk is a
+//! pseudo-disk, which takes the longest times that the tables allow. A drive to be measured or
+//! replayed must have parts: measuring a table would return the table.
 
 use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::mechanics::MechanicsError;
@@ -151,15 +151,15 @@ pub struct AnyRequests {
     pub kind: DriveKind,
     /// How many requests it accepts at once.
     pub depth: u32,
-    /// The largest request that it has times for; `None`: any.
+    /// The largest request for which it has times; `None`: any.
     pub request_max: Option<Bytes>,
 }
 
 /// Makes a simulated drive for requests that are not known in advance: from its parts, or else a
 /// pseudo-disk from its tables.
 ///
-/// A pseudo-disk takes for each batch the longest time that was measured with requests of the
-/// largest size, reads or writes. The caller must split requests that are larger than that.
+/// For each batch, a pseudo-disk takes the longest time that was measured with requests of the
+/// largest size, reads or writes. The caller must split larger requests.
 ///
 /// # Errors
 /// [`BuildError`] if the parts do not fit together, or the file has neither parts nor tables.
@@ -179,7 +179,7 @@ pub fn for_any_requests(file: &DriveFile, seed: u64) -> Result<AnyRequests, Buil
     Ok(AnyRequests { drive, kind: DriveKind::Pseudo, depth, request_max })
 }
 
-/// Returns the longer time of both for each batch that both have a time for.
+/// Returns the longer of the two times for each batch size that both tables cover.
 fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
     let both = one.batch_max().min(other.batch_max());
     one.truncated(both).at_least(&other.truncated(both))

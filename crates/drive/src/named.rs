@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the drive file that a name means: a built-in one, or a file.
+//! Finds the drive file that a name refers to: a built-in one, or a file.
 //!
 //! The caller reads the file, so that it can refuse what it does not want to read.
 
@@ -9,7 +9,7 @@ use tidegate_model::{DriveFile, FileError};
 
 use crate::builtin;
 
-/// Why a name leads to no drive file.
+/// Why no drive file was found for a name.
 #[derive(Debug)]
 pub enum NamedError<E> {
     /// No built-in drive has this name, and the file cannot be read.

@@ -32,7 +32,7 @@ impl PseudoDisk {
         Self::with_costs(depth, table, None, seed)
     }
 
-    /// Creates the same pseudo-disk, which serves a batch in no more than the sum of its costs.
+    /// Creates the same pseudo-disk, except that it serves a batch in at most the sum of its costs.
     ///
     /// # Panics
     /// If `depth` is 0.

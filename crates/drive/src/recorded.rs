@@ -83,7 +83,7 @@ impl BatchTimes for Recording {
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration {
         let share = scale(draw, SHARE_ALL + 1);
         let time = self.time(Op::Read, mix.reads, share) + self.time(Op::Write, mix.writes, share);
-        // At least 1 ns: with a drive that takes no time a closed loop would run for ever at one
+        // At least 1 ns: with a drive that takes no time, a closed loop would never leave one
         // instant.
         time.max(Duration::from_ns(1))
     }

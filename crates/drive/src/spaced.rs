@@ -29,7 +29,7 @@ impl Mix {
     /// Returns the number of requests of both kinds.
     ///
     /// # Panics
-    /// If there are more than 2^32 requests; no drive holds as many.
+    /// If there are more than 2^32 requests; no drive holds that many.
     pub fn total(self) -> u32 {
         self.reads.checked_add(self.writes).expect("a drive holds at most K requests")
     }
@@ -65,7 +65,7 @@ pub trait BatchTimes {
     fn batch_time(&self, mix: Mix, draw: u64) -> Duration;
 
     /// Returns `time`, or what the costs of the requests allow if that is less. `costs_ns` is the
-    /// sum of the costs of all requests on the drive, also of those beyond one batch.
+    /// sum of the costs of all requests on the drive, including those beyond one batch.
     fn within_costs(&self, time: Duration, _mix: Mix, _costs_ns: u64) -> Duration {
         time
     }
@@ -78,7 +78,7 @@ struct Burst {
     base: Time,
     count: u32,
     returned_count: u32,
-    /// A request joined since `base`: plan again when the running timer expires.
+    /// Whether a request joined since `base`; if so, plan again when the running timer expires.
     is_joined: bool,
     draw: u64,
     /// `total = gap_floor * count + remainder`.
@@ -148,7 +148,7 @@ pub struct SpacedDrive<T> {
     mix: Mix,
     costs_ns: u64,
     burst: Option<Burst>,
-    /// Flushes, complete at once: this drive has no volatile cache.
+    /// Flushes, which complete at once: this drive has no volatile cache.
     flushes: Vec<Completion>,
 }
 

@@ -21,7 +21,7 @@ impl Cell {
     /// # Panics
     /// If `ways` is 0.
     pub fn of(index: usize, ways: usize) -> Self {
-        assert!(ways > 0, "an entry is measured in one way at least");
+        assert!(ways > 0, "an entry is measured in at least one way");
         Self { entry: index / ways, way: index % ways, ways }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a number of samples says about the longest service time.
+//! What a given number of samples shows about the longest service time.
 //!
 //! All of k independent samples lie at or below the quantile q with probability `q^k`. So their
 //! maximum lies above q with confidence `c = 1 - q^k`: more samples show that the maximum exceeds
@@ -18,9 +18,9 @@ pub const CONFIDENCE: f64 = 0.99;
 /// The share of a normal distribution within four standard deviations, as given by the source.
 ///
 /// # Source
-/// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text speaks of service times
-/// below four standard deviations above the mean: their share is 99.996833 % and needs twice as
-/// many samples (145,404).
+/// Stanovich, dissertation, 7.4.2. This is the two-sided share. The text means service times below
+/// four standard deviations above the mean: that share is 99.996833 %, which needs twice as many
+/// samples (145,404).
 pub const FOUR_SIGMA: f64 = 0.999_936_66;
 
 /// The share of a normal distribution below four standard deviations above its mean.
@@ -148,11 +148,11 @@ fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
     sum
 }
 
-/// Returns a sentence for people: what `samples` samples of each table entry say.
+/// Returns a sentence for people: what `samples` samples of each table entry show.
 ///
-/// The sentence is about each entry by itself. All maxima of m entries lie above a quantile at
-/// once, with the same confidence, only for the lower quantile `q = ((1 - c) / m)^(1 / n)`: with
-/// 32 entries and 1,000 samples 99.19 % instead of 99.54 %.
+/// The sentence holds for each entry separately. The maxima of all m entries lie above a quantile
+/// at the same time, with the same confidence, only for the lower quantile `q = ((1 - c) / m)^(1 /
+/// n)`: for 32 entries and 1,000 samples, 99.19 % instead of 99.54 %.
 ///
 /// # Panics
 /// If there are no samples.

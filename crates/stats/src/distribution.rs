@@ -18,9 +18,9 @@ use tidegate_model::Duration;
 pub enum Memory {
     /// Allocates as the run proceeds, no more than it needs.
     AsNeeded,
-    /// Allocates before the first release, so that nothing is allocated while deadlines pass; an
+    /// Allocates before the first release, so that nothing is allocated while deadlines pass; the
     /// exception is a run with more outstanding requests than any workload that the device can
-    /// serve.
+    /// serve would have.
     Beforehand,
 }
 
@@ -170,8 +170,8 @@ mod tests {
         }
     }
 
-    /// Goal: figures do not depend on when memory is allocated. Method: as few times as are kept
-    /// one by one, and one more.
+    /// Goal: figures do not depend on when memory is allocated. Method: records as many times as
+    /// are kept one by one, and then one more.
     #[test]
     fn quantiles_do_not_depend_on_when_memory_is_taken() {
         for count in [1, 2, 7, 64, 65, 200] {

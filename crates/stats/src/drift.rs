@@ -143,7 +143,7 @@ fn shifts_of(cell: Cell, times: &[Duration]) -> [Shift; 2] {
     ]
 }
 
-/// Returns the probability of ranks that differ so much (Mann and Whitney).
+/// Returns the probability of ranks that differ this much (Mann and Whitney).
 ///
 /// # Equation
 /// `U = #{(a, b): a < b} + #{a = b} / 2` has mean `n m / 2` and variance
@@ -175,7 +175,7 @@ fn rank_p(first: &[Duration], last: &[Duration]) -> f64 {
     libm::erfc(distance / (2.0 * variance).sqrt())
 }
 
-/// Returns the probability that the two parts share the longest samples so unequally.
+/// Returns the probability that the two parts share the longest samples this unequally.
 ///
 /// # Equation
 /// k of N samples lie above the quantile of all. On a steady device every choice of which samples

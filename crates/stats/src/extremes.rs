@@ -2,11 +2,11 @@
 //! Extreme values: how long an unmeasured time can be, if it comes from the same distribution as
 //! the measured ones. An estimate, never a bound.
 //!
-//! Two methods are both applied: maxima of blocks of samples tend to a generalised extreme-value
-//! distribution, excesses over a high threshold to a generalised Pareto distribution. A test
-//! checks whether the samples are near enough to that limit; if not, the result is a reason and
-//! no estimate. The dissertation's figure 7.7 shows what happens without a test: a hard disk's
-//! times were longer than a fitted, untested Gumbel distribution predicted.
+//! Two methods are applied: maxima of blocks of samples tend to a generalised extreme-value
+//! distribution, excesses over a high threshold to a generalised Pareto distribution. A test checks
+//! whether the samples are near enough to that limit; if not, the result is a reason and no
+//! estimate. The dissertation's figure 7.7 shows what happens without a test: a hard disk's times
+//! were longer than a fitted, untested Gumbel distribution predicted.
 //!
 //! Source: S. Coles, "An Introduction to Statistical Modeling of Extreme Values", 2001, chapters
 //! 3 and 4; on execution times J. Hansen, S. Hissam, G. Moreno, "Statistical-based WCET
@@ -100,19 +100,21 @@ impl Tails {
     ///
     /// The default level is one in n, as rare as the longest of n samples. Its range is the 95 %
     /// profile-likelihood range, calibrated by the replicates. Checked on the seven built-in
-    /// mechanical drives: from 1,000 single reads each, 100 times, the level that 1 in 1,000 of
-    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges, so 96 % contain it.
-    /// The point estimate alone was too low in 67 % of cases. From 10,000 reads each, 16 times,
-    /// of six of the drives, 166 of 180 ranges (92 %) contained the level of 1 in 10,000.
+    /// mechanical drives: with 100 sets of 1,000 single reads on each, the level that 1 in 1,000 of
+    /// 2,000,000 reads exceeded lay above 35 and below 15 of 1,347 ranges, so 96 % contained it.
+    /// The point estimate alone was too low in 67 % of cases. With 16 sets of 10,000 reads on each
+    /// of six drives, 166 of 180 ranges (92 %) contained the level of 1 in 10,000.
     ///
-    /// Rarer levels are estimated only on request: an event rarer than one in n was probably
-    /// never seen, and no range computed from the samples contains its time. One of the drives
-    /// occasionally reads again: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in 100,000
-    /// longer than 26 ms. From 10,000 reads the range of the latter ended too low in 28 of 28
-    /// cases. On drives without this behaviour ranges for 10 n are as good as for n.
+    /// Rarer levels are estimated only on request: an event rarer than one in n was probably never
+    /// seen, and no range computed from the samples contains its time. One of the drives
+    /// occasionally retries a read: 1 in 10,000 of its reads takes longer than 14.4 ms, 1 in
+    /// 100,000 longer than 26 ms. From 10,000 reads the range of the latter ended too low in 28 of
+    /// 28 cases. On drives without this behaviour ranges for one in 10 n are as good as those for
+    /// one in n.
     ///
-    /// A simpler range, the quantiles of the replicates' levels, contained 1 in 10,000 from 1,000
-    /// reads in only 322 of 480 cases; the calibrated likelihood contained it in 456.
+    /// For the level of 1 in 10,000, estimated from 1,000 reads, a simpler range (the quantiles of
+    /// the replicates' levels) contained the level in only 322 of 480 cases, the calibrated
+    /// likelihood range in 456.
     ///
     /// # Assumptions
     /// Samples are independent and of one distribution: [`crate::drift`] and

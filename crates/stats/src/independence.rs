@@ -46,7 +46,8 @@ pub struct Independence {
 }
 
 impl Dependence {
-    /// Returns how many independent samples carry as much information, roughly, rounded down.
+    /// Returns roughly how many independent samples carry as much information as these, rounded
+    /// down.
     ///
     /// # Equation
     /// `n (1 - r) / (1 + r)`, n itself for r < 0, and at least one.
@@ -137,7 +138,8 @@ fn distances(times: &[Duration]) -> Vec<f64> {
     times.iter().map(distance).collect()
 }
 
-/// Returns the correlation of each distance with the next, and the probability of one so strong.
+/// Returns the correlation of each distance with the next, and the probability of one at least this
+/// strong.
 fn correlation(distances: &[f64]) -> (f64, f64) {
     let count = float::of_length(distances.len());
     let sum = |power: i32| distances.iter().map(|distance| distance.powi(power)).sum::<f64>();

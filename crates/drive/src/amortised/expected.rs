@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The average time of a single request at a random position of a hard disk.
 //!
-//! A mean guarantees nothing, so this module is separate from the bounds; it serves comparison
-//! with measurements. Exact in integers except for one rounding, whose direction the names state.
+//! A mean guarantees nothing, so this module is separate from the bounds; it is for comparison with
+//! measurements. The arithmetic is exact in integers except for one rounding; the names state its
+//! direction.
 //!
 //! Source: dissertation 7.4, equations 7.4.0.1 to 7.4.0.12.
 
@@ -88,7 +89,7 @@ pub fn expected_seek_time_ceil(cylinders: u32, seek_time: impl Fn(u32) -> Durati
 /// the track's share of all sectors. Here tracks of one density are one term.
 ///
 /// # Assumptions
-/// Every sector is the first with the same probability; the request stays in the density where it
+/// Every sector is equally likely to be the first; the request stays within the density in which it
 /// begins, and a track change takes no time.
 ///
 /// # Panics
@@ -119,8 +120,8 @@ pub fn expected_transfer_time_ceil(
 /// t_rotate^max by 7.4.0.1.
 ///
 /// # Assumptions
-/// When the seek ends, every angle of the platter has the same probability, and the transfer
-/// begins with the first sector: a disk with zero-latency access is faster.
+/// When the seek ends, every angle of the platter is equally likely, and the transfer begins with
+/// the first sector: a disk with zero-latency access is faster.
 ///
 /// # Panics
 /// If the result exceeds [`Duration::MAX`].

@@ -40,7 +40,7 @@ impl Commands {
         (self.last_op, self.last_end) = (op, end);
     }
 
-    /// Returns whether a command at `start` continues the last one, and is of its kind.
+    /// Returns whether a command at `start` continues the last one and is of the same kind.
     pub(crate) fn goes_on(&self, op: Op, start: u64) -> bool {
         self.last_op == op && self.last_end == start
     }

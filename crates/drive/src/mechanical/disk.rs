@@ -110,8 +110,8 @@ pub struct MechanicalDrive {
     depth: u32,
     queue: DiskQueue,
     active: Option<Active>,
-    /// Since when commands wait for idle heads. The commands of one instant are one batch, so the
-    /// heads start only at the host's next call.
+    /// When commands began to wait for idle heads. The commands of one instant are one batch, so
+    /// the heads start only at the host's next call.
     waiting_since: Option<Time>,
     /// The heads' position, and what they read ahead when no command waits.
     reader: Reader,
@@ -124,7 +124,7 @@ pub struct MechanicalDrive {
     waiting: Vec<Waiting>,
     /// Counts the commands that entered the queue.
     pending_count: u64,
-    /// A completed write never reached the medium; the next flush reports it.
+    /// Whether a completed write never reached the medium; the next flush reports it.
     has_lost: bool,
     bus_free_at: Time,
     outstanding_count: u32,

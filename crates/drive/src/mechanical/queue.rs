@@ -2,9 +2,9 @@
 //! The drive's own queue: the requests it holds and which one it serves next.
 //!
 //! In order of precedence:
-//! 1. *Head of queue.* Such a request is next; of several, the last to arrive, as in SCSI-2. It
-//!    passes every other request, also one that has waited too long: a host that sends only such
-//!    requests starves the others intentionally.
+//! 1. *Head of queue.* Such a request is next; if there are several, the last to arrive, as in
+//!    SCSI-2. It passes every other request, even one that has waited too long: a host that sends
+//!    only such requests starves the others intentionally.
 //! 2. *Starvation.* Otherwise the oldest request is next if it has waited for at least
 //!    `starvation_ns`. So of several starved requests the one that waited longest is next.
 //! 3. *Ordered.* Otherwise, if the oldest request is ordered, it is next. If not, only requests
@@ -41,7 +41,7 @@ pub(crate) use self::pending::Pending;
 pub(crate) use self::reach::Reach;
 use self::scheduler::{ArmPosition, OnDisk};
 
-/// The requests that a drive holds and does not serve yet.
+/// The requests that a drive holds but does not serve yet.
 ///
 /// # Invariants
 /// - `pending` is sorted by arrival and holds no head-of-queue request.

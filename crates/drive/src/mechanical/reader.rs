@@ -36,7 +36,7 @@ pub(crate) struct Reader {
     behind: Option<(u64, u64)>,
     /// The first piece that was read for the host.
     first: Option<Piece>,
-    /// The run has ended; the heads stay where they are.
+    /// Whether the run has ended; the heads then stay where they are.
     stands: bool,
 }
 

@@ -7,8 +7,8 @@
 
 use tidegate_model::{Duration, Time};
 
-/// An angle from the index mark, below one turn, or the angle that a piece of a track spans, up
-/// to one turn.
+/// Either an angle from the index mark, below one turn, or the angle that a piece of a track spans,
+/// at most one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Angle(u64);
 

@@ -85,11 +85,11 @@ impl SeekCurve {
 
     /// Returns the linear upper bound of the curve: its values at distance 0 and at full stroke.
     ///
-    /// Among the non-decreasing lines that are nowhere on the disk below the curve, it is lowest
-    /// at full stroke and, of those, lowest at 0, plus a nanosecond because times are rounded up.
-    /// Over a rising curve it ends where the curve ends and touches the curve once more. A batch
-    /// bound counts one or two full strokes but the value at 0 for each request: among lines with
-    /// the same end this one gives the smallest bound for every batch.
+    /// Of the non-decreasing lines that are nowhere on the disk below the curve, it is the lowest
+    /// at full stroke and, among those, the lowest at 0, plus a nanosecond because times are
+    /// rounded up. Over a rising curve it ends where the curve ends and touches the curve once
+    /// more. A batch bound counts one or two full strokes but the value at 0 for each request:
+    /// among lines with the same end this one gives the smallest bound for every batch.
     ///
     /// # Equation
     /// `m * d + min`, with `m = (max - min) / full stroke`.

@@ -66,7 +66,7 @@ pub(crate) struct Segments {
     by_start: ByStart,
     sectors_max: u64,
     hits_on_writes: bool,
-    /// The first segment is for writes only.
+    /// Whether the first segment is for writes only.
     write_apart: bool,
 }
 

@@ -102,7 +102,7 @@ pub(crate) fn between((first, last): (Time, Time), index: u64, count: u64) -> Ti
 mod tests {
     use super::*;
 
-    /// A bus with 1 us a sector.
+    /// A bus that takes 1 us per sector.
     const SECTOR_PS: u64 = 1_000_000;
 
     fn at(us: u64) -> Time {

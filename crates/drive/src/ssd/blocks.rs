@@ -55,7 +55,7 @@ impl Blocks {
         }
     }
 
-    /// Begins a row and returns the address of its first unit. One row of a stream at a time.
+    /// Begins a row and returns the address of its first unit. A stream writes one row at a time.
     ///
     /// # Panics
     /// If no block is free.

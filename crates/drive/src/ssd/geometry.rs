@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use tidegate_model::ssd::Ssd;
 
-/// The unit in which the drive maps what hosts address.
+/// A unit: the smallest piece of the host's address space that the drive maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit(pub(super) u32);
 
@@ -83,7 +83,7 @@ impl Geometry {
         Stripe(address.0 / self.units_per_stripe)
     }
 
-    /// Returns which page of its row a stripe is; these pages differ in read time.
+    /// Returns which page of its row a stripe is: read times differ between pages.
     pub(super) fn page_kind(&self, stripe: Stripe) -> usize {
         (stripe.0 % self.stripes_per_row) as usize
     }

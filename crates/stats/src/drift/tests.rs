@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks both comparisons against arithmetic by hand, how often they accuse a steady device, and
+//! Checks both comparisons against calculations by hand, how often they flag a steady device, and
 //! whether they find planted changes.
 
 use rand::{RngExt as _, SeedableRng as _};
@@ -45,7 +45,7 @@ fn the_longest_are_shared_as_by_hand() {
     assert!((p - 380.0 / 780.0).abs() < 1e-9, "{p}");
 }
 
-/// Goal: a steady device is accused in at most 1 % of runs, with any number of entries. Method:
+/// Goal: a steady device is flagged in at most 1 % of runs, with any number of entries. Method:
 /// 2,000 runs of 5 entries; 20 alarms are allowed, with a standard deviation of 4.5. Canary:
 /// without Holm's procedure the same level gives several times as many alarms.
 #[test]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Minimises a function of a few variables without derivatives, by the downhill simplex method.
 //!
-//! Own code: calling an optimisation library would take more lines (a cost trait, a solver, an
-//! executor and its own vectors), and this code does not allocate in its steps.
+//! This is our own code because calling an optimisation library would take more lines (a cost
+//! trait, a solver, an executor and its own vectors); it does not allocate in its steps.
 //!
 //! Source: J. Nelder and R. Mead, "A simplex method for function minimization", 1965, with
 //! their coefficients 1, 2, 1/2, 1/2.

@@ -11,7 +11,7 @@ use crate::extremes::{Fit, Fitted, Goodness, LevelRange, Refusal, Tail};
 /// precision that the estimate lacks.
 pub(super) fn told(time: Duration) -> Duration {
     let step = step(time);
-    // Saturation is harmless: no longer time exists.
+    // Saturation is harmless: no time is longer than the largest `Duration`.
     Duration::from_ns(time.ns().div_ceil(step).saturating_mul(step))
 }
 
@@ -26,7 +26,7 @@ fn step(time: Duration) -> u64 {
 }
 
 /// Writes one sentence, which says that the estimate is no bound. It does not name the end of the
-/// tail: other samples exceed an end fitted to 1,000 samples of a disk in every second case.
+/// tail: in half of all cases other samples exceed an end fitted to 1,000 samples of a disk.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

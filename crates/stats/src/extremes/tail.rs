@@ -28,7 +28,7 @@ pub const EXCESSES_MIN: u32 = 30;
 /// fitted: the laws are continuous; the times of a coarse clock or a rounding drive are not.
 pub const DISTINCT_MIN: u32 = 20;
 
-/// A shape this close to -1 was stopped by the edge of the search.
+/// A shape this close to -1 means that the search stopped at its edge.
 const EDGE: f64 = 0.01;
 
 /// What one of the two methods says about a tail.

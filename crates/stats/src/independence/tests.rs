@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Checks the moments against all orders of a few samples, how often independent samples are
-//! accused, and whether planted dependence is found.
+//! flagged, and whether planted dependence is found.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -66,9 +66,9 @@ fn the_correlation_is_as_by_hand() {
     assert_eq!(correlation(&distances(&times([7; 90]))), (0.0, 1.0));
 }
 
-/// Goal: independent samples are accused in at most 1 % of runs, with any number of entries.
-/// Method: 2,000 runs of 5 entries with ties; 20 alarms are expected, with a standard deviation
-/// of 4.5. Canary: without Holm's procedure the same level gives several times as many.
+/// Goal: independent samples are flagged in at most 1 % of runs, with any number of entries.
+/// Method: 2,000 runs of 5 entries with ties; 20 alarms are expected, with a standard deviation of
+/// 4.5. Canary: without Holm's procedure the same level gives several times as many.
 #[test]
 fn independent_samples_are_seldom_accused() {
     let mut random = Pcg64::seed_from_u64(1);
@@ -101,7 +101,7 @@ fn samples_that_follow_each_other_are_found() {
 }
 
 /// A device that alternates between slow and fast is not independent, but its samples are not
-/// said to carry less information.
+/// reported to carry less information.
 #[test]
 fn samples_by_turns_are_found_and_keep_their_number() {
     let found = compare(&[times((0..200).map(|at| 100 + 50 * (at % 2)))], 1);

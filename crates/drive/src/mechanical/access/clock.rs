@@ -5,15 +5,15 @@
 //! clock is unknown. A wrong phase makes every completion late by the same part of a turn, plus
 //! whole turns. So only the remainder of an error after whole turns counts, and one correction is
 //! at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
-//! microseconds, the clock follows a drift of some hundred parts in a million, and an unknown
-//! phase is found within half as many requests.
+//! microseconds, the clock follows a drift of some hundred parts in a million, and an unknown phase
+//! is found within half of [`STEPS_PER_TURN`] requests.
 
 use tidegate_model::{Duration, Time};
 
 /// The number of largest corrections that make a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
-/// At a whole number of turns a minute, a shift by whole minutes changes nothing.
+/// At a whole number of turns per minute, a shift by whole minutes changes nothing.
 const MINUTE: Duration = Duration::from_ms(60_000);
 
 /// The host's clock, shifted.

@@ -149,7 +149,7 @@ impl MechanicalDrive {
 
     fn begin_write_through(&mut self, now: Time, pending: &Pending) {
         let sectors = sectors_of(&pending.request);
-        // A drive that writes back processes every write like one that memory takes.
+        // A write-back drive processes every write as if memory took it.
         let takes = self.cache.write_back == WriteBack::On;
         let need = if takes { Need::Memory } else { Need::Heads };
         let overhead = self.commands.overhead(Op::Write, need, sectors.start);

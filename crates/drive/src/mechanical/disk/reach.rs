@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time in which the heads reach a waiting request; the drive's queue chooses by it.
+//! The time in which the heads reach a waiting request; the drive's queue uses it to choose.
 
 use std::ops::Range;
 

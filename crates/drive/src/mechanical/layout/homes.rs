@@ -15,7 +15,7 @@ pub(super) trait Homes {
     /// Returns the home of a sector below [`Homes::sectors`].
     fn home(&self, sector: u64) -> Home;
 
-    /// Returns the sector whose home is at this position, also one that the host cannot address.
+    /// Returns the sector whose home is at this position, even one that the host cannot address.
     fn sector_at_home(&self, position: Position) -> Option<u64>;
 
     /// Returns the number of sectors that the host can address.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Positions of sectors, and runs of them: the answers of every layout.
+//! Positions of sectors and of runs of sectors, which every layout returns.
 
 use tidegate_model::Lba;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the place of a number in a sorted list: a table narrows the range, then bisection.
+//! Finds the place of a number in a sorted list: a table narrows the range, bisection does the
+//! rest.
 //!
 //! The starts of zones, slips and index rows are looked up for every request, and a full index
 //! has tens of thousands of them.

@@ -20,9 +20,9 @@ pub(super) fn soonest(eligible: &Eligible<'_>, reach: &impl Reach) -> usize {
 ///
 /// # Equation
 /// Least `access - aging * (now - arrived)`. `now` is the same for all, so this is the least
-/// `access + aging * arrived`, here in millionths of a nanosecond, without rounding. Without
-/// ageing this is SATF; with strong ageing, order of arrival, and SATF among requests that
-/// arrived at one instant.
+/// `access + aging * arrived`, here in millionths of a nanosecond, without rounding. Without ageing
+/// this is SATF; with strong ageing, the order of arrival, with SATF among requests that arrived at
+/// one instant.
 pub(super) fn soonest_with_aging(
     eligible: &Eligible<'_>,
     aging_ns_per_ms: u64,

@@ -32,7 +32,7 @@ impl<'a> Eligible<'a> {
         Self { window: pending, priority_only: false }
     }
 
-    /// Makes the requests of `pending`, sorted by arrival, eligible that no tag holds back.
+    /// Makes eligible those requests of `pending`, sorted by arrival, that no tag holds back.
     ///
     /// # Panics
     /// If there are none: `pending` is empty, or its first request is ordered.

@@ -5,7 +5,7 @@ use tidegate_model::{Request, Time};
 
 use crate::mechanical::layout::Extent;
 
-/// A request that the drive holds and does not serve yet.
+/// A request that the drive holds but does not serve yet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pending {
     /// The drive's own number for it: hosts can reuse an id.

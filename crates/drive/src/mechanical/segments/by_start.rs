@@ -6,7 +6,7 @@
 //!   order of first sectors    [--2--]   [---0---]   [-3-]     [----1----]
 //!   candidates for sector x               :<- size - 1 ->x      here 0 and 3
 //! ```
-//! Segments can overlap, so several can hold one sector. Few begin so near.
+//! Segments can overlap, so several can hold one sector. Few segments begin that near.
 
 use std::ops::Range;
 

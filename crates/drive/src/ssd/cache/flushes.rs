@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tracks which units each flush waits for.
+//! Tracks the units that each flush waits for.
 //!
 //! Units enter the cache in rounds; a flush ends the round. The flush is complete when all units
 //! of its round and of earlier rounds have left, in any order.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads rows of decimal numbers from text.
 //!
-//! A full index has two megabytes of them and is read at every start of a drive: this reader
-//! works in place and allocates only error messages.
+//! A full index has two megabytes of them and is read whenever a drive starts, so this reader works
+//! in place and allocates only error messages.
 
 use tidegate_model::mechanics::MechanicsError;
 

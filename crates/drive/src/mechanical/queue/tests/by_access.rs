@@ -80,7 +80,7 @@ proptest! {
         prop_assert_eq!(ids(&play(&aging(0), &steps, arm)), ids(&satf));
     }
 
-    /// Among requests that arrived at one instant SATF still chooses; here no two do.
+    /// SATF still chooses among requests that arrived at the same instant; here no two do.
     #[test]
     fn much_ageing_is_fifo(mut steps in simple_steps(), arm in 0_u32..30) {
         for step in &mut steps {

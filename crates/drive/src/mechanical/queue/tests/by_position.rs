@@ -123,8 +123,8 @@ proptest! {
         }
     }
 
-    /// 7.4.1.6 on a disk of 30 cylinders whose seeks are as long as its linear bound says:
-    /// 100 ns and 7 ns for each cylinder, hence 303 ns from edge to edge.
+    /// 7.4.1.6 on a disk of 30 cylinders whose seeks take exactly as long as its linear bound: 100
+    /// ns and 7 ns for each cylinder, hence 303 ns from edge to edge.
     #[test]
     fn seeks_of_a_batch_are_within_their_bound(
         mut steps in simple_steps(), arm in 0_u32..30,

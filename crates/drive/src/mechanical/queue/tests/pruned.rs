@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Schedulers by access skip requests that the arm's seek alone rules out. They choose as if they
-//! skipped none, and they do skip many.
+//! Schedulers by access skip requests that the arm's seek alone rules out. These tests check that
+//! they choose as if they skipped none, and that they do skip many.
 
 use std::cell::Cell;
 
