@@ -3,7 +3,7 @@
 //!
 //! Files that describe a whole system have a topology: nested components, each an instance of a
 //! block. The disk's bus and the controller above it transfer at their own rates; the slowest of
-//! them and of the disk's own electronics counts.
+//! the two and the disk's own electronics counts.
 
 use std::rc::Rc;
 
@@ -35,8 +35,8 @@ pub(crate) struct SectorTimes {
     pub(crate) write_ps: u64,
 }
 
-/// Returns the bus times of the disk `disk`, from the system among the given files, or from a
-/// file beside it that sources the disk's file; `None` if there is no such system.
+/// Returns the bus times of the disk `disk`, from the system among the given files, or from a file
+/// beside the disk's file that sources it; `None` if there is no such system.
 pub(crate) fn of_disk(
     disk: &Section,
     library: &Library<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn of_disk(
         systems = systems_beside(disk, library);
     }
     let stem = |document: &Document| document.path.file_stem().map(ToOwned::to_owned);
-    // If several systems use the disk, the one named after it is meant.
+    // If several systems use the disk, take the one with the disk's name.
     systems.sort_by_key(|(system, _)| stem(system) != stem(&disk.document));
     let mut found = Vec::new();
     for (system, how) in systems {
@@ -110,7 +110,8 @@ fn times_in(
         _ => None,
     });
     let Some(mut way) = topology else { return Ok(None) };
-    // From the disk upwards: its bus, then the controller. Components beyond have their own pace.
+    // From the disk upwards: its bus, then the controller. Components above them run at their own
+    // pace.
     way.reverse();
     let mut times = SectorTimes::default();
     for component in way.into_iter().take(2) {

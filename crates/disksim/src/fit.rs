@@ -12,7 +12,7 @@ use super::error::ImportError;
 use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 
-/// Returns the mechanics so that a drive can be made of them; `path` is the disk's file.
+/// Returns the mechanics, adjusted so that a drive can be made of them; `path` is the disk's file.
 pub(crate) fn fitted(
     mut mechanics: Mechanics,
     path: &Path,

@@ -126,7 +126,7 @@ impl<'a> Library<'a> {
         &self.given
     }
 
-    /// Returns the file that `reference` in `from` means, which contains something of `kind`.
+    /// Returns the file to which `reference` in `from` refers, which contains something of `kind`.
     pub(crate) fn resolve(
         &self,
         reference: &str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many writes fill the volatile cache of a device: they are doubled until flushes get no
-//! longer.
+//! Finds how many writes fill a device's volatile cache, by doubling their number until flushes
+//! take no longer.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -11,17 +11,17 @@ use crate::flow::Flow;
 use crate::places::{Places, TWENTIETH};
 use crate::subject::{Subject, SubjectError};
 
-/// Fewer writes than take this long do not count as enough, whatever flushes take: a large cache
-/// looks at first like none.
+/// Writes that take less time than this never count as enough, however long flushes take: at first,
+/// a large cache looks like no cache.
 const FILL_MIN: Duration = Duration::from_ms(1_000);
 
 /// A cache that is not full after this time is too large for the search.
 const FILL_MAX: Duration = Duration::from_ms(30_000);
 
-/// Into how many steps each doubling of a number of writes is divided.
+/// The number of steps into which each doubling of the writes is divided.
 const STEP_PART: u32 = 4;
 
-/// The most doublings, for a device whose clock does not move.
+/// The maximum number of doublings, for a device whose clock does not move.
 const TRIES_MAX: usize = 20;
 
 /// A flush that is longer by less than a tenth counts as equally long.
@@ -37,13 +37,13 @@ pub enum FlushStart {
     Deep,
     /// A flow at full depth that fills the cache.
     Full,
-    /// A flow whose places alternate between the two ends of the target, as long as makes flushes
-    /// longest: in a longer one the drive writes out one end before the other.
+    /// A flow that alternates between the two ends of the target, of the length that makes flushes
+    /// longest: during a longer flow the drive writes out one end before the other.
     Ends,
 }
 
 impl FlushStart {
-    /// All, the cheapest first.
+    /// All starts, the cheapest first.
     pub const ALL: [Self; 4] = [Self::One, Self::Deep, Self::Full, Self::Ends];
 
     /// Returns the name in files.
@@ -74,18 +74,18 @@ pub(crate) struct CacheFill {
     pub(crate) writes: u32,
     /// At the ends: the number after which a flush took longest.
     pub(crate) ends: u32,
-    /// Whether flushes got no longer; false where the search stopped earlier.
+    /// Whether flushes stopped getting longer; false if the search ended before that.
     pub(crate) is_level: bool,
 }
 
 impl CacheFill {
-    /// Evaluates flushes after ever more writes, twice as many each time.
+    /// Evaluates flushes after increasing numbers of writes, doubled each time.
     fn of(tried: &[(u32, Duration)], is_level: bool) -> Self {
         let longest = longest_of(tried);
         let is_as_long = |&&(_, flush): &&(u32, Duration)| !is_longer(longest, flush);
         let last = tried.last().map_or(1, |(writes, _)| *writes);
-        // From there on all flushes are equally long: a single one that was long by chance does not
-        // count.
+        // From this number on, all flushes are equally long: a single one that was long by chance
+        // does not count.
         let enough = tried.iter().rev().take_while(is_as_long).last();
         let enough = enough.map_or(last, |(writes, _)| *writes);
         let writes = enough.saturating_mul(2).min(last);
@@ -101,7 +101,7 @@ fn is_longer(flush: Duration, other: Duration) -> bool {
     u128::from(flush.ns()) * u128::from(LONGER[1]) > u128::from(other.ns()) * u128::from(LONGER[0])
 }
 
-/// Returns whether the last two doublings made flushes no longer.
+/// Returns whether the last two doublings did not make flushes longer.
 fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     let Some(before) = tried.len().checked_sub(2).filter(|&before| before >= 2) else {
         return false;
@@ -109,8 +109,8 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
-/// Searches for the writes that fill the cache, and for those at the ends that make a flush
-/// longest. Returns `None` if `go_on` says stop.
+/// Finds how many writes fill the cache, and how many at the ends make a flush longest. Returns
+/// `None` if `go_on` says stop.
 pub(crate) fn find(
     subject: &mut dyn Subject,
     places: Places,
@@ -149,14 +149,16 @@ fn fill(
     }
 }
 
-/// Numbers of writes up to `most`: the powers of two, with three between each and the next.
+/// Returns numbers of writes up to `most`: the powers of two, with three numbers between one power
+/// and the next.
 fn counts(most: u32) -> impl Iterator<Item = u32> {
     let step = |writes: u32| ((1 << writes.ilog2()) / STEP_PART).max(1);
     let next = move |&writes: &u32| writes.checked_add(step(writes));
     std::iter::successors(Some(1), next).take_while(move |&writes| writes < most).chain([most])
 }
 
-/// After how many writes at the ends a flush is longest; `None` if `go_on` says stop.
+/// Returns the number of writes at the ends after which a flush is longest; `None` if `go_on` says
+/// stop.
 fn dirtiest(
     subject: &mut dyn Subject,
     places: Places,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What every experiment works with: the subject, the parameters, the followers.
+//! The common inputs of every experiment: the subject, the parameters, the followers.
 
 use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Time};
@@ -12,10 +12,10 @@ use crate::places::Places;
 use crate::rounds::{Grid, Measured, Rounds, Trial};
 use crate::subject::{Subject, SubjectError};
 
-/// Seeds of kinds are farther apart than one kind has rounds.
+/// Shifts the number of a kind, so that its seeds lie farther apart than the rounds of one kind.
 const SEED_SHIFT: u32 = 40;
 
-/// What every experiment works with; the same for all of a measurement.
+/// The inputs that all experiments of a measurement share.
 pub(crate) struct Context<'a> {
     /// What to measure.
     pub(crate) params: &'a ProfileParams,
@@ -39,8 +39,8 @@ impl Context<'_> {
 
     /// Returns the rounds of an experiment with one kind of request.
     ///
-    /// Each kind has places of its own, because a device may remember those that were just read.
-    /// The first kind has the places that it would have alone.
+    /// Each kind has its own places, because a device may still have recently read ones in memory.
+    /// The first kind has the places that it would have if it were measured alone.
     pub(crate) fn rounds(&self, experiment: Experiment, kind: Kind, grid: Grid) -> Rounds {
         let ProfileParams { seed, kinds, .. } = self.params;
         let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);
@@ -48,10 +48,10 @@ impl Context<'_> {
         Rounds { experiment, kind: Some(kind), grid, seed, begun: self.begun }
     }
 
-    /// Makes the rounds. `trial` takes one sample of a cell and leaves the subject idle.
+    /// Runs the rounds. `trial` takes one sample of a cell and leaves the subject idle.
     ///
     /// # Errors
-    /// The target failed.
+    /// If the target fails.
     pub(crate) fn measure<T: Into<Trial>>(
         &mut self,
         rounds: &Rounds,

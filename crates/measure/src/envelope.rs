@@ -6,8 +6,8 @@
 //! costs are rounded up to whole nanoseconds, and A is then computed exactly, as the least that
 //! covers every batch. A bad solution costs tightness, never coverage.
 //!
-//! [`CostModel::envelope`] derives a model from the tables of a drive file for one workload. This
-//! one also uses mixed batches where they were measured, and knows no workload.
+//! [`CostModel::envelope`] derives a model from the tables of a drive file for one workload. The
+//! model here also uses mixed batches if they were measured, and does not depend on a workload.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem};
 use thiserror::Error;
@@ -17,13 +17,13 @@ use tidegate_model::cost::{CostModel, RequestCost};
 use crate::kind::Kind;
 use tidegate_stats::float;
 
-/// How the origin of a cost model that was fitted here begins.
+/// The first words of the origin of a cost model that was fitted here.
 pub const FITTED: &str = "a linear programme over the longest batches measured";
 
 /// The longest time of all batches with the same composition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// How many requests of each kind. One entry for each kind, in their order.
+    /// The number of requests of each kind, in the order of the kinds.
     pub counts: Vec<u32>,
     /// The longest time.
     pub highest: Duration,
@@ -40,7 +40,7 @@ pub struct Envelope {
     pub positioning_max: Duration,
     /// c, the cost of a request of each kind.
     pub requests: Vec<RequestCost>,
-    /// The largest batch that was measured for every kind. The model rests on no measurement above
+    /// The largest batch that was measured for every kind. No measurement supports the model beyond
     /// it.
     pub batch_max: u32,
     /// The most by which the model exceeds a measured time, in ppm of that time, rounded up.
@@ -114,7 +114,7 @@ pub enum EnvelopeError {
 /// `points[p].counts` is as long as `kinds`.
 ///
 /// # Errors
-/// When there is nothing to cover, a kind occurs twice or in no batch, or counts do not fit.
+/// If there is nothing to cover, a kind occurs twice or in no batch, or counts do not fit.
 ///
 /// # Complexity
 /// A linear programme of 1 + kinds variables and as many rows as points.
@@ -131,7 +131,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
         let overshoot = excess_ns(point).checked_mul(1_000_000)?;
         (!point.highest.is_zero()).then(|| overshoot.div_ceil(u128::from(point.highest.ns())))
     });
-    // Saturation is right: such ratios make no difference.
+    // Saturation is harmless: ratios this large make no difference.
     let highest = u64::try_from(overshoots.max().unwrap_or(0)).unwrap_or(u64::MAX);
     let cost = |(kind, &ns): (&Kind, &u64)| RequestCost {
         op: kind.op,
@@ -207,7 +207,7 @@ fn solve(kinds: usize, points: &[Point]) -> Result<Vec<u64>, EnvelopeError> {
 /// Returns the least A that covers this point.
 fn uncovered_ns(point: &Point, costs: &[u64]) -> u64 {
     let covered = u64::try_from(requests_ns(point, costs)).unwrap_or(u64::MAX);
-    // Saturation is right: a point that c covers alone needs no A.
+    // Saturation is right: a point that c alone covers needs no A.
     point.highest.ns().saturating_sub(covered)
 }
 

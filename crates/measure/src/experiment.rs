@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The names of experiments and the facts that plans, warnings and reports ask for.
+//! The names of experiments and the facts that plans, warnings and reports need.
 //!
-//! This file knows no experiment. Each one states its facts in its own file under `experiments/`;
-//! `experiments/mod.rs` lists them all.
+//! This file is about no particular experiment. Each one states its facts in its own file under
+//! `experiments/`; `experiments/mod.rs` lists them all.
 
 use std::fmt;
 
@@ -10,27 +10,27 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Experiment(&'static Facts);
 
-/// What is fixed about an experiment.
+/// The fixed facts about an experiment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The name on the command line, in drive files and in journals.
     pub(crate) name: &'static str,
     /// The name of an entry of its table: `b` for b(3).
     pub(crate) symbol: &'static str,
-    /// With which requests it is made, and when.
+    /// The requests with which it is made, and when.
     pub(crate) scope: Scope,
     /// How reports name one of its cells.
     pub(crate) cell_name: CellName,
-    /// What one of its times is, as the drive file says it.
+    /// The meaning of one of its times, as the drive file states it.
     pub(crate) time: &'static str,
-    /// Whether its longest time counts: then the least number of samples of the whole measurement
-    /// depends on it.
+    /// Whether its longest time matters; if so, its number of samples counts towards the least
+    /// number of the whole measurement.
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,
 }
 
-/// With which requests an experiment is made, and when.
+/// The requests with which an experiment is made, and when.
 ///
 /// All experiments that only read come before the first write, because writes change a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,12 +72,12 @@ impl Experiment {
         self.0.symbol
     }
 
-    /// Its facts.
+    /// Returns its facts.
     pub(crate) const fn facts(self) -> &'static Facts {
         self.0
     }
 
-    /// With which requests it is made, and when.
+    /// Returns the requests with which it is made, and when.
     pub(crate) const fn scope(self) -> Scope {
         self.0.scope
     }

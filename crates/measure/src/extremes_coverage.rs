@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How often the range of a level holds what it is a range of: simulated disks, whose times
-//! follow no law exactly, against a long run of the same disk.
+//! Tests how often the range of a level contains that level: on simulated disks, whose times follow
+//! no law exactly, against a long run of the same disk.
 
 use tidegate_model::{Bytes, DriveKind, Op};
 
@@ -25,8 +25,8 @@ fn times(name: &str, count: usize, seed: u64) -> Vec<Duration> {
     (0..count).map(|_| serve()).collect()
 }
 
-/// Ranges, and those of them that end before the level or begin after it; and levels below it
-/// when the point alone is looked at.
+/// The number of ranges, of those that end below the level or begin above it, and of point
+/// estimates below the level.
 #[derive(Debug, Default)]
 struct Count {
     ranges: u32,
@@ -35,7 +35,7 @@ struct Count {
     points_too_low: u32,
 }
 
-/// Of `trials` measurements of 1,000 samples each.
+/// Counts over `trials` measurements of 1,000 samples each.
 fn count(name: &str, trials: u64, long: usize) -> Count {
     let mut all = times(name, long, 999);
     all.sort_unstable();
@@ -55,9 +55,9 @@ fn count(name: &str, trials: u64, long: usize) -> Count {
     count
 }
 
-/// Goal: the range of the level that one sample in 1,000 exceeds, told from 1,000 samples,
-/// holds it. Method: 20 measurements of a disk; 2 of 40 ranges are expected to miss. Canary: the
-/// estimate itself, taken for an upper end, misses about half.
+/// Goal: the range of the level that one sample in 1,000 exceeds, estimated from 1,000 samples,
+/// contains it. Method: 20 measurements of a disk; 2 of 40 ranges are expected to miss. Canary: the
+/// estimate itself, taken as an upper end, misses about half.
 #[test]
 fn ranges_hold_the_level_of_a_disk() {
     let found = count("ibm-36z15", 20, 200_000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the samples of an experiment tell beyond their table: whether the device was steady,
-//! what the host did, and whether the longest times follow a law of extremes.
+//! What the samples of an experiment show beyond their table: whether the device was steady, what
+//! the host did, and whether the longest times follow a law of extremes.
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ use tidegate_stats::independence::{self, Independence};
 /// The quantile that gets an upper bound.
 const QUANTILE_PPM: u32 = 990_000;
 
-/// What the samples of one experiment with one kind of request tell.
+/// What the samples of one experiment with one kind of request show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Which experiment.
+    /// The experiment.
     pub experiment: Experiment,
-    /// With which requests; none where it takes several kinds.
+    /// The kind of its requests; `None` if it takes several kinds.
     pub kind: Option<Kind>,
     /// How the host disturbed it.
     pub disturbance: Disturbance,
@@ -61,7 +61,7 @@ impl Finding {
         }
     }
 
-    /// `batch of reads of 128KiB`.
+    /// Returns its name, such as `batch of reads of 128KiB`.
     pub fn name(&self) -> String {
         let name = self.experiment.name();
         self.kind.map_or_else(|| name.to_owned(), |kind| format!("{name} of {kind}"))
@@ -135,7 +135,7 @@ mod tests {
         assert!(disturbance.contains("held up none of 9600 samples"), "{disturbance}");
     }
 
-    /// With an estimate of the tail comes a bound of a quantile that rests on no law.
+    /// An estimate of the tail comes with a bound of a quantile that assumes no law.
     #[test]
     fn a_quantile_of_the_largest_batch_is_bounded() {
         let sample = |at| Sample::new(Duration::from_us(1_000 + at), Duration::ZERO, None);

@@ -45,7 +45,7 @@ impl<'a> Flow<'a> {
         u32::try_from(self.outstanding.len()).expect("a device holds few requests")
     }
 
-    /// Now, by the clock of the subject.
+    /// Returns the present instant of the subject's clock.
     pub(crate) fn now(&self) -> Time {
         self.subject.now()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What flushes took, as `[fit.flush]` of a drive file has it.
+//! The times of flushes, as `[fit.flush]` of a drive file holds them.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::cache_fill::{CacheFill, FlushStart};
 use crate::held_up::Sample;
 use crate::kind::Kind;
 
-/// What flushes took after writes of one size, start by start.
+/// The times of flushes after writes of one size, for each start.
 ///
 /// # Shape
 /// The lists are as long as there are starts with samples.

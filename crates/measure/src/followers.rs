@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Those that follow a measurement: the caller's progress, its stop signal, the journal.
+//! The followers of a measurement: the caller's progress, its stop signal, the journal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,12 +9,12 @@ use crate::experiment::Experiment;
 use crate::journal::Journal;
 use crate::kind::Kind;
 
-/// How far an experiment is.
+/// The progress of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Which experiment.
+    /// The experiment.
     pub experiment: Experiment,
-    /// With which requests; none where it does not depend on them.
+    /// The kind of its requests; `None` if it does not depend on them.
     pub kind: Option<Kind>,
     /// Trials made.
     pub done: u64,
@@ -25,7 +25,7 @@ pub struct Progress {
     pub elapsed: Duration,
 }
 
-/// Those that follow a measurement.
+/// The followers of a measurement.
 pub(crate) struct Followers<'a> {
     /// Called after every trial.
     pub(crate) progress: &'a mut dyn FnMut(Progress),
@@ -43,7 +43,7 @@ impl Followers<'_> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Notes that the drive file has something that this run measured.
+    /// Records that this run measured something that is in the drive file.
     pub(crate) fn count_this_run(&mut self) {
         if let Some(journal) = self.journal.as_mut() {
             journal.count_this_run();

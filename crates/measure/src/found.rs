@@ -22,7 +22,7 @@ pub(crate) struct Found {
     /// The drive file. Each experiment fills its own sections; costs, mechanics and identity come
     /// at the end.
     pub(crate) file: DriveFile,
-    /// Its `[fit]`: what has no section of its own.
+    /// Its `[fit]`: results without a section of their own.
     fit: toml::Table,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
@@ -30,7 +30,7 @@ pub(crate) struct Found {
     pub(crate) geometry: Geometry,
     /// Why the device is not a rotating disk.
     pub(crate) no_rotation: Option<NoRotation>,
-    /// What the samples of each experiment show beside their tables.
+    /// What the samples of each experiment show beyond their tables.
     pub(crate) findings: Vec<Finding>,
     /// Warnings for the readers of the drive file.
     pub(crate) warnings: Vec<Warning>,
@@ -41,7 +41,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Nothing so far.
+    /// Starts without any results.
     pub(crate) fn new(params: &ProfileParams) -> Self {
         Self {
             file: empty_file(params),
@@ -79,7 +79,7 @@ impl Found {
         table
     }
 
-    /// Counts the samples, and notes what they tell beside their table.
+    /// Counts the samples, and notes what they show beyond their table.
     pub(crate) fn note(&mut self, rounds: &Rounds, measured: &Measured) {
         self.count(rounds, measured, None);
     }
@@ -124,7 +124,7 @@ impl Found {
         self.fit.get(name)?.clone().try_into().ok()
     }
 
-    /// `[fit]`, unless there is nothing in it.
+    /// Returns `[fit]`, unless it is empty.
     pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
         Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
     }

@@ -117,8 +117,9 @@ pub fn request_for_server(priority: u8) -> RealTime {
     RealTime { scheduling: schedule_first_in_first_out(priority).map(|()| priority), memory }
 }
 
-/// Locks the memory that the process has and, as `later` says, the memory it allocates later. If
-/// a limit applies, nothing is locked: the limit would make a later allocation crash.
+/// Locks the memory that the process has and, in the way that `later` names, the memory it
+/// allocates later. If a limit applies, nothing is locked: the limit would make a later allocation
+/// crash.
 fn lock_memory(later: MlockAllFlags) -> Result<(), Errno> {
     let is_unlimited = getrlimit(Resource::Memlock).current.is_none();
     if !is_unlimited && !capabilities(None)?.effective.contains(CapabilitySet::IPC_LOCK) {

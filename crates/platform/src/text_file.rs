@@ -37,7 +37,7 @@ pub enum ReadError {
     },
 }
 
-/// Returns the text of a regular file, or of one that a symbolic link leads to.
+/// Returns the text of a regular file, or of the file that a symbolic link leads to.
 ///
 /// # Errors
 /// If the file cannot be read, is not a regular file, is larger than 16 MiB, or is not text.

@@ -108,7 +108,7 @@ impl Watch {
     /// Reads the progress now. Costs two system calls.
     ///
     /// # Errors
-    /// If the thread is gone, also as a zombie that its parent has not yet reaped.
+    /// If the thread is gone, including a zombie that its parent has not yet reaped.
     pub fn read(&self) -> io::Result<Progress> {
         let mut text = [0; 512];
         let length = self.executed.read_at(&mut text, 0)?;

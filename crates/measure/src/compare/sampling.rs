@@ -37,7 +37,7 @@ use tidegate_model::drive_file::MeasuredTable;
 /// The accepted probability that two profiles of an unchanged device differ by chance.
 const FALSE_ALARM: f64 = 0.01;
 
-/// With fewer stretches, median and slowest do not tell the spread.
+/// With fewer stretches, median and slowest do not determine the spread.
 const STRETCHES_MIN: u64 = 10;
 
 /// The assumed standard deviation if only a median is known, as a fraction of it. Reads of a
@@ -67,7 +67,7 @@ pub(super) enum Sampling {
     Rates([u64; 2], u64),
     /// A median of this many samples, with unknown spread.
     Median(u64, u64),
-    /// Longest times: neither they nor a fit to them tell the sampling error.
+    /// Longest times: neither they nor a fit to them determine the sampling error.
     Longest,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Envelopes that are known, and random points against every vertex of the linear programme:
-//! coverage in exact integers, tightness against an oracle that knows nothing of the solver.
+//! Tests known envelopes, and random points against every vertex of the linear programme: coverage
+//! in exact integers, tightness against an oracle that is independent of the solver.
 
 use proptest::prelude::*;
 use tidegate_model::cost::CostModel;
@@ -58,7 +58,7 @@ fn kinds_are_told_apart_by_mixed_batches() {
     assert_eq!(envelope.tight.len(), points.len() - short);
 }
 
-/// Where many models are equally tight, or times are at the ends of their range.
+/// Cases in which many models are equally tight, or times are at the ends of their range.
 #[test]
 fn one_point_and_no_slope_are_covered() {
     for points in [
@@ -103,7 +103,7 @@ fn an_envelope_is_a_cost_model() {
 }
 
 /// Returns the least total overshoot in floats, by trying every vertex: every choice of as many
-/// constraints (points and the axes) as variables, met with equality. Independent of the solver.
+/// constraints (points and the axes) as variables, met with equality. It does not use the solver.
 fn least_total(points: &[Point], kinds: usize) -> f64 {
     let variables = kinds + 1;
     let axes = (0..variables).map(|axis| {
@@ -143,7 +143,7 @@ fn choices(below: usize, count: usize) -> Vec<Vec<usize>> {
     (0..below).flat_map(last).collect()
 }
 
-/// Gauss and Jordan with pivots; `None` where the rows depend on each other.
+/// Gauss and Jordan with pivots; `None` if the rows are linearly dependent.
 fn solved(mut system: Vec<(Vec<f64>, f64)>) -> Option<Vec<f64>> {
     for column in 0..system.len() {
         let size = |row: &usize| system[*row].0[column].abs();
@@ -184,7 +184,7 @@ fn points(kinds: usize) -> impl Strategy<Value = Vec<Point>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every point is covered, exactly; the total overshoot is the least possible but for
+    /// Every point is covered, exactly; the total overshoot is the least possible except for
     /// rounding and a thousandth.
     #[test]
     fn every_point_is_covered_at_the_least_total_overshoot(

@@ -2,8 +2,9 @@
 //! drain(q): the longest time to empty the device when q requests are outstanding just after
 //! a dispatch and nothing more is sent.
 //!
-//! Earlier requests matter: a drive that serves near places first leaves the far ones, so the q
-//! requests of a flow lie worse than q random ones. Hence there are several starts.
+//! Earlier requests matter: a drive that serves nearby requests first leaves the distant ones, so
+//! the last q requests of a flow lie less favourably than q random ones. That is why there are
+//! several starts.
 //!
 //! Source: RTAS'08, section 3.2 (q at once: figure 8); the other starts are our own.
 
@@ -23,7 +24,7 @@ use crate::start::{Start, StartTimes};
 use crate::subject::{Subject, SubjectError};
 
 impl Experiment {
-    /// drain(q): until the device is empty, from the moment that nothing more is sent.
+    /// drain(q): the time until the device is empty, from the moment when nothing more is sent.
     pub const DRAIN: Self = Self::of(&Facts {
         name: "drain",
         symbol: "drain",
@@ -68,7 +69,7 @@ impl Procedure for Drain {
     }
 }
 
-/// The starts, those of [`Start::RANDOM`].
+/// The starts of [`Start::RANDOM`], each with the function that brings it about.
 const STARTS: [(Start, Begin); 3] =
     [(Start::Idle, idle), (Start::Steady, steady), (Start::Receded, recede)];
 

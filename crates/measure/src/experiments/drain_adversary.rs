@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! drain(q) again, from starts whose places make drains long. They raise the table of drains where
-//! they are longer.
+//! they take longer.
 //!
 //! Source: our own.
 
@@ -22,11 +22,11 @@ use crate::rounds::Grid;
 use crate::start::Start;
 use crate::subject::SubjectError;
 
-/// Adversarial flows are long: a part of the samples of other experiments is enough.
+/// Divides the number of samples, because adversarial flows are long.
 const SAMPLES_PART: u32 = 4;
 
-/// The longest flow beside a stranded request: long enough for the request to be as old as a drive
-/// lets any request become, some seconds on a hard disk.
+/// The longest flow beside a stranded request: long enough for the request to reach the greatest
+/// age that a drive allows, some seconds on a hard disk.
 const STRANDED_LENGTH_MAX: u32 = 512;
 
 /// The mean length of those flows.
@@ -84,7 +84,7 @@ fn raise(drains: &mut [MeasuredTable], longer: &MeasuredTable) {
     known.table = BatchTable::new(&times).expect("it has entries above zero");
 }
 
-/// The starts, those of [`Start::ADVERSARIES`].
+/// The starts of [`Start::ADVERSARIES`], each with the function that brings it about.
 const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
 
 /// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.

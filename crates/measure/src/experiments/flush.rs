@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest flush, from the dirtiest starts that writes can make.
 //!
-//! A volatile cache holds what earlier writes left, and a flush writes all of it out. So a flush is
-//! measured alone, on a device that has just completed every write, after more and more of them.
+//! A volatile cache holds the data of earlier writes, and a flush writes all of it out. So a flush
+//! is measured alone, on a device that has just completed all its writes, after increasing numbers
+//! of them.
 //!
 //! ```text
 //!   flush (not timed) --> writes --> all complete --> flush: this is the time
 //! ```
 //!
-//! Source: our own; that dirty data of any age bounds a flush follows from what FLUSH CACHE (ACS-3)
-//! and SYNCHRONIZE CACHE (SBC-3) promise.
+//! Source: our own; the fact that dirty data of any age bounds a flush follows from the definitions
+//! of FLUSH CACHE (ACS-3) and SYNCHRONIZE CACHE (SBC-3).
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ use crate::rounds::{Grid, Rounds};
 use crate::subject::{Subject, SubjectError};
 use crate::warning::{Skip, Warning};
 
-/// Full starts are long: a part of the samples of other experiments is enough.
+/// Divides the number of samples, because full starts are long.
 const PART: u32 = 4;
 
 /// Writes before a flush, in multiples of the depth: a guess, because the number that fills a
@@ -125,8 +126,8 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
     found.file.flush_max = flush_times::longest(&kinds(params), &all);
 }
 
-/// Returns how many writes fill the cache; the journal may know. `None` if the caller stopped the
-/// search.
+/// Returns how many writes fill the cache, from the journal if it has the number. `None` if the
+/// caller stopped the search.
 fn full(
     rounds: &Rounds,
     places: Places,

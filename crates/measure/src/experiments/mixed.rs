@@ -4,7 +4,8 @@
 //! The compositions of batches are fixed, the same for every seed: the longest time of a
 //! composition means something only after many trials, including those of a resumed measurement.
 //!
-//! Source: equation 7.4.1.7 of Stanovich's dissertation knows one kind; more are our own.
+//! Source: equation 7.4.1.7 of Stanovich's dissertation, for one kind of request; several kinds are
+//! our own extension.
 
 use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
@@ -23,7 +24,7 @@ use crate::rounds::{Grid, Rounds};
 use crate::subject::{Probe, Subject, SubjectError};
 use crate::warning::Skip;
 
-/// How many compositions each number of requests is tried with.
+/// The number of compositions that are tried for each number of requests.
 const COMPOSITIONS: usize = 4;
 
 impl Experiment {
@@ -108,7 +109,7 @@ fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     let mut all: Vec<Composition> = Vec::new();
     for requests in 2..=depth {
         let first = all.len();
-        // Small batches have few: some tries draw what is there.
+        // Small batches have few compositions: some tries draw one that is already there.
         for _ in 0..4 * COMPOSITIONS {
             let composition = draw(kinds, requests, random);
             let is_new = !all[first..].contains(&composition);

@@ -66,7 +66,7 @@ pub(crate) fn procedure(of: Experiment) -> &'static dyn Procedure {
     found.expect("the list has every experiment").1
 }
 
-/// Returns the experiments that were asked for and apply, in their order.
+/// Returns the experiments that were requested and that apply, in their order.
 pub(crate) fn made(params: &ProfileParams, has_tags: bool) -> Vec<Experiment> {
     let is_made = |&(experiment, procedure): &(Experiment, &dyn Procedure)| {
         params.experiments.contains(&experiment) && procedure.skip(params, has_tags).is_none()

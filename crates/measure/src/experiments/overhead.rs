@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a request costs where nothing moves, on a disk that turns.
+//! The experiment `overhead`: the fixed cost of a request on a rotating disk, without seek and
+//! rotational delay.
 
 use super::{probe, rotation};
 use crate::context::Context;
@@ -15,7 +16,7 @@ use crate::subject::SubjectError;
 const FACTS: Facts = probe::facts("overhead");
 
 impl Experiment {
-    /// What a request costs where nothing moves.
+    /// The fixed cost of a request, without seek and rotational delay.
     pub const OVERHEAD: Self = Self::of(&FACTS);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs one of the experiments that read one block at a time, unless the journal knows its result.
+//! Runs one of the experiments that read one block at a time, unless the journal has its result.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -37,7 +37,7 @@ pub(super) fn reads(count: u64) -> Grid {
 /// Runs the experiment, unless the journal has its result; the journal keeps a new result.
 ///
 /// # Errors
-/// Inside, why there is no result; outside, that the target failed.
+/// The inner error says why there is no result; the outer one says that the target failed.
 pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     experiment: Experiment,
     context: &mut Context<'_>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long the medium takes to turn, if it turns.
+//! The experiment `rotation`: how long the medium takes for one turn, if it rotates.
 
 use super::probe;
 use crate::context::Context;
@@ -16,7 +16,7 @@ use crate::warning::Warning;
 const FACTS: Facts = probe::facts("rotation");
 
 impl Experiment {
-    /// How long the medium takes to turn, if it does.
+    /// How long the medium takes for one turn, if it rotates.
     pub const ROTATION: Self = Self::of(&FACTS);
 }
 

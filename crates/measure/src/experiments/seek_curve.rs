@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long seeks take, on a disk that turns and whose zones are known.
+//! The experiment `seek-curve`: how long seeks take, on a rotating disk whose zones are known.
 
 use super::{probe, rotation, zones};
 use crate::context::Context;

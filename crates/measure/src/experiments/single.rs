@@ -4,7 +4,7 @@
 //! Slow places are read or written again. A place that is slow each time is slow by itself: its
 //! sector is weak or was moved. Any other place was slow by chance.
 //!
-//! Source: RTAS'08, section 2.1, figure 2. Asking again is our own.
+//! Source: RTAS'08, section 2.1, figure 2. Trying slow places again is our own.
 
 use rand_pcg::Pcg64;
 use tidegate_model::drive_file::{SingleTimes, SlowPlace};
@@ -21,7 +21,7 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds, Trial};
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// How many slow places are written down.
+/// The number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
 
 /// How often each slow place is tried again.
@@ -60,7 +60,7 @@ impl Procedure for Single {
     ) -> Result<(), SubjectError> {
         let places = context.places(kind);
         let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
-        // Other places than those of batches of one: a memory would answer them.
+        // Use other places than batches of one do: the device's memory would answer the same ones.
         let rounds = Rounds { seed: !own.seed, ..own };
         let trial = |subject: &mut dyn Subject, _: usize, random: &mut Pcg64| {
             let probe = places.anywhere(random);
@@ -69,7 +69,7 @@ impl Procedure for Single {
         };
         let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
-        // Each run asks again for slow places.
+        // Each run tries slow places again.
         context.followers.count_this_run();
         found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
         Ok(())

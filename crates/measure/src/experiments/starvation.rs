@@ -88,7 +88,7 @@ fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found) {
     found.file.starvation_of.push(StarvedKind { op, size, depth: Some(depth) });
 }
 
-/// What keeps the drive from serving the one request.
+/// The requests that keep the drive from serving the one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Others {
     /// At random places.

@@ -23,13 +23,13 @@ use crate::stripe::{self, Cell, READ};
 use crate::subject::{Subject, SubjectError};
 use crate::warning::{Skip, Warning};
 
-/// The farthest two reads lie apart, in their size: 64 MiB.
+/// The largest distance between two reads, in units of their size: 64 MiB.
 const APART_MAX: u64 = 1 << 14;
 
-/// A part of the samples of other experiments is enough for each cell: the results are medians.
+/// Divides the number of samples of each cell: the results are medians, for which fewer are enough.
 const SAMPLES_PART: u32 = 4;
 
-/// How many pairs a round has: a chip of many is hit twice rarely.
+/// The number of pairs in a round: with many chips, two reads rarely hit the same one.
 const PAIRS: usize = 8;
 
 impl Experiment {
@@ -86,12 +86,13 @@ fn grid(params: &ProfileParams, cells: usize) -> Grid {
     Grid { samples: params.samples.div_ceil(SAMPLES_PART), cells, ways: 1 }
 }
 
-/// Large writes fill the way to the device, which hides what its chips do.
+/// Returns the smallest writes: large ones fill the path to the device, which hides what its chips
+/// do.
 fn smallest_writes(kinds: &[Kind]) -> Option<Kind> {
     kinds.iter().copied().filter(|kind| kind.op == Op::Write).min_by_key(|kind| kind.size)
 }
 
-/// Measures all cells; reads beside writes come last, by themselves.
+/// Measures all cells; reads beside writes come last, separately.
 fn read_all(
     writes: Option<Kind>,
     context: &mut Context<'_>,
@@ -136,7 +137,7 @@ fn cell_count(depth: u32) -> usize {
     1 + distances().count() + PAIRS + at_once(depth).count()
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, ..: powers of two, and what lies between them.
+/// 1, 2, 3, 4, 6, 8, 12, ..: powers of two, and the numbers halfway between them.
 fn distances() -> impl Iterator<Item = u64> {
     let powers = std::iter::successors(Some(1_u64), |distance| distance.checked_mul(2));
     let all = powers.flat_map(|power| [Some(power), (power > 1).then_some(power / 2 * 3)]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How many bytes a device moves when a number of requests is kept outstanding: what best effort
-//! can expect.
+//! How many bytes per second a device moves while a number of requests is kept outstanding: the
+//! rate that best effort can expect.
 //!
 //! A stretch of a flow is timed after the beginning of the flow: from a completion to a later one,
 //! for at least [`STRETCH_MIN`] requests and several times the depth.
@@ -31,10 +31,10 @@ const STRETCH_MIN: u32 = 32;
 /// Requests of a stretch, in multiples of the depth.
 const STRETCH_DEPTHS: u32 = 4;
 
-/// The first and the last tenth of a device are where a flow is sequential.
+/// Sequential flows lie in the first and the last tenth of a device.
 const TENTH: usize = 10;
 
-/// One stretch stands for this number of samples of other experiments, because a stretch is long.
+/// One stretch counts as this number of samples of other experiments, because a stretch is long.
 const SAMPLES_PER_STRETCH: u32 = 50;
 
 impl Experiment {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where tracks are denser, on a disk that turns.
+//! The experiment `zones`: where tracks are denser, on a rotating disk.
 
 use super::{probe, rotation};
 use crate::context::Context;

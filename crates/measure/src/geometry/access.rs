@@ -2,15 +2,16 @@
 //! The least time from one track to another, by bisection over angles.
 //!
 //! A read that is sent when another completes ends when its block has passed the heads. A block
-//! that comes by too early costs one more turn. So a service time S tells that the least time is
-//! above S less a turn, and not above S; the next block to read is in the middle of that range. The
-//! angles of blocks are known, so a late completion does no harm: only the number of turns counts.
+//! that comes by too early costs one more turn. So a service time S shows that the least time is
+//! above S minus one turn, and at most S; the next block to read is in the middle of that range.
+//! The angles of blocks are known, so a late completion does no harm: only the number of turns
+//! counts.
 
 use super::number::{float, floor};
 use super::probing::Seen;
 use super::tracks::{Survey, Track};
 
-/// The most pairs of tracks in one bisection.
+/// The maximum number of pairs of tracks in one bisection.
 const PAIRS: u32 = 10;
 /// How often to try a block to start from until its angle is as expected.
 const STARTS: u32 = 3;
@@ -26,8 +27,8 @@ struct Between {
 
 /// Hands out pairs of tracks, each at the same distance; none when there are no more.
 ///
-/// While the host is slow, the drive may read a whole track into its memory. So a bisection goes on
-/// with another pair when blocks do not come as they pass.
+/// While the host is slow, the drive may read a whole track into its memory. So a bisection
+/// continues with another pair when completions do not match the passing blocks.
 pub(super) type Pairs<'p, 'b, 'a> =
     dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
 
@@ -91,8 +92,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(false)
     }
 
-    /// Reads the block that comes about `wanted` nanoseconds from now, give or take turns. Returns
-    /// the time from its sending until it passed; none if that made no sense.
+    /// Reads the block that comes about `wanted` nanoseconds from now, give or take whole turns.
+    /// Returns the time from sending the read until the block passed; `None` if the time made no
+    /// sense.
     fn timed(&mut self, to: &Track, wanted: f64) -> Seen<Option<f64>> {
         let turn = self.platter.turn;
         let angle = self.platter.angle(self.probing.now()) + wanted;

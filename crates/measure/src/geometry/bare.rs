@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From zones and tracks to a disk with that layout.
+//! Makes a disk with the layout that the zones and tracks show.
 
 use tidegate_model::mechanics::{
     Bus, Layout, Mechanics, Overhead, Queue, Seek, TrackOrder, Zone, Zones,
@@ -53,7 +53,7 @@ fn one_by_one() -> TracksSeen {
     }
 }
 
-/// Zones in whole cylinders that hold all sectors, and how many cylinders there are.
+/// Returns zones in whole cylinders that hold all sectors, and the number of cylinders.
 fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     let surfaces = u64::from(tracks.surfaces);
     let last = map.zone.len().checked_sub(1)?;
@@ -78,7 +78,8 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
     Some((found, cylinder))
 }
 
-/// Sectors before sector 0 in its cylinder or range, if a later one begins at `aligned_at`.
+/// Returns the number of sectors before sector 0 in its cylinder or range, if a later one begins at
+/// `aligned_at`.
 fn skipped(aligned_at: u64, group: u64) -> u64 {
     (group - aligned_at % group) % group
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From measurements to a `[mechanics]` section: a disk that behaves alike.
+//! Makes a `[mechanics]` section from measurements: a disk that behaves like the measured one.
 //!
 //! Some figures cannot be seen from outside without writing. They are chosen, and the section's
 //! `chosen` names them: writes cost as much as reads, and memory is small.
@@ -70,7 +70,7 @@ fn cache(goes_on: bool) -> Cache {
     Cache { segments, segment_sectors, read: true, read_ahead, ..Cache::default() }
 }
 
-/// Says what was not seen and had to be chosen, one line each.
+/// Returns the figures that were not seen and had to be chosen, one line each.
 fn chosen(geometry: &Geometry) -> Vec<String> {
     let overhead = geometry.overhead.as_ref();
     let seek = geometry.seek.as_ref();

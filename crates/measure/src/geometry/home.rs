@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where seeks start and end: pairs of tracks at one distance.
 //!
-//! A pair is used until its tracks seem to be in the drive's memory. Then comes the next pair, a
-//! cylinder further in. After some cylinders the first comes again: by then other tracks have
-//! replaced it in memory.
+//! A pair is used until its tracks seem to be in the drive's memory. The next pair then lies a
+//! cylinder further in. After some cylinders the first pair is used again: by then other tracks
+//! have replaced it in memory.
 
 use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
@@ -116,7 +116,7 @@ impl Home {
         Ok(Some((way, cylinder.saturating_sub(FARTHEST), sectors)))
     }
 
-    /// Sectors that lie between home and the end of a way.
+    /// Returns the number of sectors between home and the end of a way.
     pub(super) fn sectors_to(&self, way: &Way) -> u64 {
         let start = |cylinder| {
             self.layout.sector_at(Position { cylinder, head: 0, sector: 0 }).map_or(0, Lba::get)

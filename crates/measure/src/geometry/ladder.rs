@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Where consecutive tracks begin, and so how many sectors they have.
 //!
-//! The begin of each track is known to lie between two blocks. All tracks of a zone are equally
-//! long, so the begins of two tracks that are n apart bound the length to an n-th of their
+//! The beginning of each track is known to lie between two blocks. All tracks of a zone are equally
+//! long, so the beginnings of two tracks that are n apart bound the length to an n-th of their
 //! uncertainty: it becomes exact even with blocks of several sectors. Some tracks are a little
-//! shorter, because spare sectors end a cylinder or sectors were slipped; there the ladder begins
-//! anew.
+//! shorter, because spare sectors end a cylinder or sectors were slipped; there the ladder starts
+//! again.
 
 /// A known length is accepted when the uncertainty is less than this part of it.
 const CLOSE: u64 = 100;
@@ -13,16 +13,16 @@ const CLOSE: u64 = 100;
 /// A track may be shorter than others by this part of its length.
 const SHORTER: u64 = 64;
 
-/// The begin of a track lies after sector `off`, and not after the last sector of the block at
-/// `on`. The drive may read either part of a block on two tracks first, so that block may seem to
-/// be on either.
+/// Where a track begins: after sector `off`, and not after the last sector of the block at `on`.
+/// The drive may read either part of a block on two tracks first, so such a block may seem to be on
+/// either.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub(super) off: u64,
     pub(super) on: u64,
 }
 
-/// Begins of consecutive tracks, from above.
+/// The beginnings of consecutive tracks, from the highest down.
 #[derive(Debug, Clone)]
 pub(super) struct Ladder {
     block: u64,
@@ -39,7 +39,7 @@ impl Ladder {
         Self { block, begins: Vec::new(), least, most }
     }
 
-    /// Adds the begin of the next track below.
+    /// Adds the beginning of the next track below.
     pub(super) fn add(&mut self, edge: Edge) {
         let (first, last) = (edge.off + 1, edge.on + self.block - 1);
         for (&(first_above, last_above), apart) in self.begins.iter().rev().zip(1..) {
@@ -55,14 +55,15 @@ impl Ladder {
         }
     }
 
-    /// Forgets the begins so far, but not how long tracks were. Returns by how many sectors a track
-    /// may be shorter.
+    /// Forgets the beginnings so far, but not the lengths of tracks. Returns by how many sectors a
+    /// track may be shorter.
     pub(super) fn anew(&mut self) -> u64 {
         self.begins.clear();
         self.most.div_ceil(SHORTER)
     }
 
-    /// Returns between which blocks the next track below begins; the first surely belongs to it.
+    /// Returns the two blocks between which the next track below begins; the first certainly
+    /// belongs to it.
     pub(super) fn below(&self) -> Option<(u64, u64)> {
         let &(first, last) = self.begins.last()?;
         let top = last.checked_sub(self.least)?.next_multiple_of(self.block);
@@ -92,8 +93,8 @@ impl Ladder {
         first.copied().filter(|_| is_close && second.is_none())
     }
 
-    /// Returns the length, if the limits leave only one and the lowest begin is known as well as
-    /// blocks allow.
+    /// Returns the length, if the limits leave only one and the lowest beginning is known as
+    /// precisely as blocks allow.
     pub(super) fn exact(&self, edge: Edge) -> Option<u64> {
         (self.least == self.most && edge.on - edge.off <= self.block).then_some(self.least)
     }
@@ -104,14 +105,14 @@ mod tests {
     use super::*;
 
     /// Tracks of 783 sectors, read in blocks of 8: few tracks begin with a block, but together they
-    /// tell their length. Blocks on two tracks seem to be on either by turns.
+    /// determine the length. Blocks on two tracks seem to be on one or the other alternately.
     #[test]
     fn blocks_of_several_sectors_tell_the_length_in_the_end() {
         let mut ladder = Ladder::new((750, 800), 8);
         let mut lengths = Vec::new();
         for track in 0..40 {
             let begin = 1_000_003 - 783 * track;
-            // The first block with a part on the track, or the first that is whole on it.
+            // The first block with a part on the track, or the first that lies entirely on it.
             let on = (begin - 7_u64 * (track % 2)).div_ceil(8) * 8;
             let edge = Edge { off: on - 8, on };
             ladder.add(edge);

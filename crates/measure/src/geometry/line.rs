@@ -13,7 +13,7 @@ pub(super) struct BlockLine {
     pub(super) per_sector: f64,
     /// The first block that is known to be on the line.
     pub(super) low: u64,
-    /// All blocks that were read: where, and at which angle.
+    /// All blocks that were read, each with its angle.
     pub(super) read: Vec<(u64, f64)>,
 }
 

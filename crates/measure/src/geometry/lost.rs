@@ -16,7 +16,7 @@ pub enum NotSeen {
     Cancelled,
     /// The angles of too many places made no sense.
     #[error(
-        "gave up after {requests} requests: too few completions come when a track explains them"
+        "gave up after {requests} requests: too few completions came at times that a track explains"
     )]
     Spent {
         /// How many requests were sent.

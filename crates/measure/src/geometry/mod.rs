@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a hard disk is made of, seen from outside: how fast it turns, what a command costs, where
-//! its zones are, how tracks follow each other, how long seeks take. From these a `[mechanics]`
-//! section is made.
+//! its zones are, how tracks follow each other, how long seeks take. These figures make a
+//! `[mechanics]` section.
 //!
 //! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
-//! completion tells the angle of that sector. With the turn known to parts per million, each read
+//! completion shows the angle of that sector. With the turn known to parts per million, each read
 //! of a block that is not in the drive's memory measures an angle.
 //!
 //! ```text
@@ -81,10 +81,10 @@ pub const REQUESTS_MAX: u64 =
 /// experiments that had not begun before a stop.
 ///
 /// # Errors
-/// Inside, why nothing turns; outside, that the drive failed.
+/// The inner error says why nothing turns; the outer one says that the drive failed.
 ///
 /// # Panics
-/// When `block` is no multiple of a sector.
+/// If `block` is not a multiple of a sector.
 ///
 /// # Complexity
 /// At most [`REQUESTS_MAX`] requests, on a quiet host about a third of that.

@@ -8,7 +8,7 @@
 //!
 //! Two tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of
 //! the next are a seek apart, which usually is longer and has a larger skew. The order follows from
-//! how often each of the two skews comes. Where both are equal the order does not show and does not
+//! how often each of the two skews occurs. If both are equal, the order does not show and does not
 //! matter: each track counts as a cylinder.
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ const TRIES: u32 = 4;
 const ALIKE: f64 = 0.002;
 /// A pattern may be wrong once in this number of tracks.
 const WRONG: usize = 20;
-/// The most runs to examine for the end of their group.
+/// The maximum number of runs to examine for the end of their group.
 const RUNS_MAX: u64 = 64;
 
 /// How tracks follow each other.
@@ -47,7 +47,7 @@ pub struct TracksSeen {
     pub cylinder_skew_ppm: u64,
     /// The median spread of the skews of one kind, in millionths of a turn.
     pub unsure_ppm: u64,
-    /// A sector with which a cylinder begins, or a range.
+    /// A sector at which a cylinder or a range begins.
     pub aligned_at: u64,
 }
 
@@ -119,7 +119,7 @@ fn skews(survey: &mut Survey<'_, '_>, first: Track) -> Result<Skews, Lost> {
         }
     }
     let turn = survey.platter.turn;
-    // Just below a turn is just below nothing.
+    // A skew just below a turn is a small negative skew.
     let signed = |skew: f64| if skew > 0.9 * turn { skew - turn } else { skew };
     let skew =
         measured.into_iter().map(|skews| signed(median(skews).expect("some passes")).max(0.0));
@@ -148,9 +148,9 @@ fn split(skews: &[f64], apart: f64) -> Option<(f64, f64)> {
     (high - low > apart).then_some((low, high))
 }
 
-/// Returns whether large skews are the rare kind, how often the rare kind comes, and where first:
-/// the shortest period that explains all but a few. If both come equally often the larger counts as
-/// the rare one, as in a cylinder of two tracks.
+/// Returns whether large skews are the rare kind, how often the rare kind occurs, and where first:
+/// the shortest period that explains all but a few. If both occur equally often, the larger counts
+/// as the rare one, as in a cylinder of two tracks.
 fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     let wrong = |rare: bool, period: usize, rest: usize| {
         let expected = |index: usize| index % period == rest;
@@ -166,8 +166,8 @@ fn period(is_large: &[bool]) -> Option<(bool, usize, usize)> {
     (wrong(best.0, best.1, best.2) * WRONG <= is_large.len()).then_some(best)
 }
 
-/// In the order by surface: how many runs make a group, and where one begins. A group ends with a
-/// large skew instead of a small one.
+/// Returns, for the order by surface, how many runs make a group, and where one begins. A group
+/// ends with a large skew instead of a small one.
 fn surfaces(
     survey: &mut Survey<'_, '_>,
     first: &Track,
@@ -220,7 +220,7 @@ impl Skews {
         }
     }
 
-    /// Tracks by cylinder, of two skews.
+    /// Returns the result for tracks by cylinder, with two skews.
     fn seen(
         &self,
         (small, large): (f64, f64),

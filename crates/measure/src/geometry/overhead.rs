@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `overhead`: what a read costs where nothing moves.
+//! The experiment `overhead`: the fixed cost of a read, without seek and rotational delay.
 //!
-//! Two reads of one track are timed so that nothing moves but the platter, and the requested block
-//! comes just when the command is processed: the least time between them. Reads that memory
-//! answers, by size, show what processing and the bus take.
+//! Two reads of one track are timed so that only the platter moves, and so that the requested block
+//! arrives just when the command has been processed: this is the least time between them. Reads
+//! that memory answers, by size, show the time that processing and the bus take.
 //!
 //! # Source
-//! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure
-//! for the overhead of a command from automated benchmarks; theirs is the least time here.
+//! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure for
+//! the overhead of a command from automated benchmarks; it corresponds to the least time here.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ const HITS: usize = 5;
 /// Sectors of the larger size.
 const LARGE: u64 = 128;
 
-/// What a read costs where nothing moves.
+/// The fixed cost of a read, without seek and rotational delay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadSeen {
     /// The least time of a read of one block from the medium: processing, the block itself, the
@@ -46,16 +46,16 @@ pub struct OverheadSeen {
     /// The time of each further sector from memory, in picoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bus_sector_ps: Option<u64>,
-    /// Whether the blocks behind one that was read are in memory soon.
+    /// Whether the blocks behind one that was read are soon in memory.
     pub reads_ahead: bool,
     /// How many reads it took.
     pub requests: u64,
 }
 
-/// Measures what a read costs on a disk that turns.
+/// Measures the fixed cost of a read on a rotating disk.
 ///
 /// # Errors
-/// The target failed.
+/// If the target fails.
 pub(crate) fn overhead(
     probing: &mut Probing<'_>,
     rotation: &Rotation,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sends one read at a time and says when it completed: all that the experiments on geometry do.
+//! Sends one read at a time and reports when it completed; the experiments on geometry do nothing
+//! else.
 //!
 //! It only reads, at multiples of the block. It counts reads, so that no experiment goes on for
 //! ever, and it stops between two requests when the caller wants it.
@@ -17,10 +18,10 @@ use crate::subject::{Probe, Subject, SubjectError};
 /// The places of this number of latest requests may still be in the drive's memory.
 const RECENT: usize = 128;
 
-/// From where a read began, the drive may have read on for this number of sectors.
+/// The drive may have read on for this number of sectors from the beginning of a read.
 const READ_ON: u64 = 8;
 
-/// What experiments on geometry work with.
+/// The common inputs of the experiments on geometry.
 ///
 /// # Invariants
 /// - `block >= 1` and `sectors` is a multiple of it.
@@ -87,7 +88,7 @@ impl<'a> Probing<'a> {
     /// size or a multiple.
     ///
     /// # Panics
-    /// When a block is no multiple of a sector.
+    /// If a block is not a multiple of a sector.
     pub(crate) fn new(
         subject: &'a mut dyn Subject,
         (capacity, block): (Bytes, Bytes),
@@ -109,17 +110,17 @@ impl<'a> Probing<'a> {
         (self.spent, self.bounds) = (0, bounds);
     }
 
-    /// Requests of this experiment so far.
+    /// Returns the number of this experiment's requests so far.
     pub(super) fn spent(&self) -> u64 {
         self.spent
     }
 
-    /// Sectors of the target.
+    /// Returns the number of sectors of the target.
     pub(super) fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Sectors of the smallest request.
+    /// Returns the number of sectors of the smallest request.
     pub(super) fn block(&self) -> u64 {
         self.block
     }
@@ -148,7 +149,7 @@ impl<'a> Probing<'a> {
         self.random.random_range(first..end) * self.block
     }
 
-    /// A random block of the target.
+    /// Returns a random block of the target.
     pub(super) fn anywhere(&mut self) -> u64 {
         self.block_within(0, self.sectors)
     }

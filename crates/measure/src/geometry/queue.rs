@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! In which order a disk serves the requests it holds, from the times of its batches.
+//! Finds the order in which a disk serves the requests it holds, from the times of its batches.
 //!
 //! One request at a time does not show the order. But when everything else about the disk is known,
 //! the medians of b(i) follow from the order: each order is simulated, and the nearest is taken.
@@ -19,7 +19,7 @@ use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::{SimulatedSubject, Subject as _};
 
-/// The orders that batches can tell from each other.
+/// The orders that batches can distinguish.
 const ORDERS: [Scheduler; 6] = [
     Scheduler::Fifo,
     Scheduler::Sstf,

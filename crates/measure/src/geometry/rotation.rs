@@ -2,10 +2,10 @@
 //! The experiment `rotation`: how long a turn takes, or that nothing turns.
 //!
 //! A disk that has just read a block reaches the one before it a little less than a turn later. Two
-//! such distances in one place tell the turn and the time of a sector. The same neighbourhoods are
+//! such distances in one place give the time of a turn and of a sector. The same neighbourhoods are
 //! then read again after ever longer times: on a disk they pass at whole multiples of the turn, so
-//! each doubling halves the uncertainty. Reads elsewhere fill the time; they also tell a disk from
-//! a device whose every read takes equally long.
+//! each doubling halves the uncertainty. Reads elsewhere fill the time; they also distinguish a
+//! disk from a device whose every read takes equally long.
 //!
 //! # Source
 //! Worthington, Ganger, Patt and Wilkes, On-line extraction of SCSI disk drive parameters,
@@ -36,7 +36,7 @@ const PAIRS: usize = 3;
 
 /// The turns of a disk, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The least agreement of the visits. Eighty angles all around agree so far once in 10^17 times.
+/// The least agreement of the visits. Eighty uniform angles agree this well once in 10^17 times.
 const AGREE_MIN: f64 = 0.7;
 /// The greatest agreement of reads anywhere.
 const ANYWHERE_MAX: f64 = 0.5;
@@ -46,7 +46,7 @@ const ANYWHERE_MAX: f64 = 0.5;
 pub struct Rotation {
     /// How long it takes, in picoseconds.
     pub turn_ps: u64,
-    /// How far the places disagree on it, in parts per thousand million.
+    /// How far the places disagree on it, in parts per billion.
     pub unsure_ppb: u64,
     /// The median lateness of a completion.
     pub noise_ns: u64,
@@ -64,7 +64,7 @@ impl Rotation {
         float(self.turn_ps) / 1e3
     }
 
-    /// Turns in a minute, to the nearest.
+    /// Returns the turns per minute, rounded to the nearest.
     pub fn rpm(&self) -> u64 {
         whole(60e12 / float(self.turn_ps.max(1)))
     }
