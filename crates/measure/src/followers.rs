@@ -43,7 +43,7 @@ impl Followers<'_> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Records that this run measured something that is in the drive file.
+    /// Records that this run contributed to the drive file.
     pub(crate) fn count_this_run(&mut self) {
         if let Some(journal) = self.journal.as_mut() {
             journal.count_this_run();

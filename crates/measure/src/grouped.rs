@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Warnings about many measurements at once: how many are concerned, and which is the worst.
+//! Warnings about many measurements at once: how many are affected, and which is the worst.
 //!
-//! `[fit.samples]` of the drive file has every sentence about each measurement. These warnings say
-//! at the end of a measurement whether to rely on it, and what to do.
+//! `[fit.samples]` of the drive file has every sentence about each measurement. At the end of a
+//! measurement, these warnings say whether it is reliable, and what to do.
 
 use crate::experiment::{CellName, Experiment};
 use crate::finding::Finding;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
 
-/// Warns where samples give a reason not to rely on them: one warning for each kind of fault.
+/// Warns if samples are unreliable: one warning for each kind of fault.
 pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
     [held_up(findings), drifted(findings), dependent(findings)].into_iter().flatten().collect()
 }
@@ -38,7 +38,7 @@ pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
     all
 }
 
-/// Warns where the host made a longest time longer.
+/// Warns if the host made a longest time longer.
 fn held_up(findings: &[Finding]) -> Option<Warning> {
     let hit = || findings.iter().filter(|it| !it.disturbance.excess_max.is_zero());
     let worst = hit().max_by_key(|it| it.disturbance.excess_max)?;
@@ -46,7 +46,7 @@ fn held_up(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::HeldUp { measurements: hit().count(), of, disturbance })
 }
 
-/// Warns where the end of a measurement differs from its beginning.
+/// Warns if the end of a measurement differs from its beginning.
 fn drifted(findings: &[Finding]) -> Option<Warning> {
     let shifts = || findings.iter().flat_map(|it| it.drift.shifts.iter().map(move |at| (it, at)));
     let (worst, shift) = shifts().max_by(|a, b| a.1.factor().total_cmp(&b.1.factor()))?;
@@ -55,7 +55,7 @@ fn drifted(findings: &[Finding]) -> Option<Warning> {
     Some(Warning::Drifted { measurements, of, shift: shift.in_short() })
 }
 
-/// Warns where samples are worth less than half of their number.
+/// Warns if samples carry the information of less than half of their number.
 fn dependent(findings: &[Finding]) -> Option<Warning> {
     let grave = || findings.iter().filter(|it| it.independence.is_grave());
     let worst = |it: &Finding| it.independence.worst().copied();

@@ -25,7 +25,7 @@ pub(crate) struct Sample {
 
 impl Sample {
     /// Returns the sample of one trial. A step of stolen time may be longer than the sample it ends
-    /// in: the sample lost its whole time at most.
+    /// in: the sample lost at most its whole time.
     pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
         Self { took, held_up: held_up.min(took), start }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every sample in a file of its own as it is taken: an interrupted measurement can be resumed, and
-//! a process that dies loses nothing that took hours.
+//! Writes every sample to its own file as it is taken, so that an interrupted measurement can be
+//! resumed, and hours of measurement survive a crash.
 //!
 //! Each line is one JSON object. The first says what is measured; every other is a round, or the
 //! result of an experiment without rounds:
@@ -14,7 +14,7 @@
 //!   {"of": "rotation", "found": {..}}
 //! ```
 //!
-//! A line that a crash cut short does not count; its round is made again.
+//! A line that a crash cut short does not count; its round is repeated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -53,10 +53,10 @@ pub struct Journal {
     file: JournalFile,
     rounds: BTreeMap<String, Vec<Round>>,
     found: BTreeMap<String, (usize, Value)>,
-    /// All runs; the last is being made, or its lines are being read. The first stands for those
+    /// All runs; the last is being made, or its lines are being read. The first represents those
     /// that left no record.
     runs: Vec<RunRecord>,
-    /// The runs that the drive file has something of.
+    /// The runs that contributed to the drive file.
     taken: BTreeSet<usize>,
     /// When a line about other load was last written.
     load_kept: Option<Instant>,
@@ -71,7 +71,7 @@ impl Journal {
         Ok(Self::of(JournalFile::create(path, measured)?))
     }
 
-    /// Goes on with the file of an earlier run of the same measurement.
+    /// Resumes the file of an earlier run of the same measurement.
     ///
     /// # Errors
     /// [`JournalError`].
@@ -103,7 +103,7 @@ impl Journal {
         }
     }
 
-    /// Begins a run: all lines that follow are its.
+    /// Begins a run: all lines that follow belong to it.
     pub(crate) fn begin(&mut self, record: &RunRecord) {
         self.runs.push(record.clone());
         self.keep_found(OPTIONS, record);
@@ -118,7 +118,7 @@ impl Journal {
         self.runs.last_mut().expect("one stands for those without a record")
     }
 
-    /// Notes that the drive file has something that this run measured.
+    /// Records that this run contributed to the drive file.
     pub(crate) fn count_this_run(&mut self) {
         self.taken.insert(self.run());
     }

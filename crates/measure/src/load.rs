@@ -41,12 +41,12 @@ impl Load {
         Self { warmth: before.zip(after).map(|(before, after)| [of(before), of(after)]), ..self }
     }
 
-    /// What the device completed for others.
+    /// Returns what the device completed for others.
     pub(crate) fn other(self) -> Option<Completed> {
         self.other.map(|[reads, writes]| Completed { reads, writes })
     }
 
-    /// Processor time, and how much of it the hypervisor took.
+    /// Returns the processor time, and how much of it the hypervisor took.
     pub(crate) fn processor(self) -> Option<ProcessorTime> {
         self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
     }
@@ -69,7 +69,7 @@ impl Load {
         })
     }
 
-    /// In words, a line each.
+    /// Describes the load in words, one line for each figure.
     pub(crate) fn lines(self) -> impl Iterator<Item = String> {
         let processor = self.processor().map(|time| {
             format!("the hypervisor took {} of {} ticks", time.stolen_ticks, time.total_ticks)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The origin of a drive file's times: a device or a simulation.
 //!
-//! A file that was measured on a device bounds that device. Simulated times bound nothing of the
+//! A file that was measured on a device bounds that device. Simulated times do not bound the
 //! device, even if the simulated drive was made from its file: the two are never put into one file.
 
 use tidegate_model::drive_file::Identity;

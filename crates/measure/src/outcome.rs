@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From what the experiments found to a drive file: costs, mechanics, what to say about it.
+//! Makes a drive file from what the experiments found: costs, mechanics, remarks.
 
 use tidegate_model::drive_file::{Identity, MeasuredTable};
 use tidegate_model::mechanics::{Mechanics, Queue};
@@ -19,13 +19,13 @@ use crate::warning::Warning;
 /// A finished measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// The drive file, ready to be written: what was not measured is not in it.
+    /// The drive file, ready to be written, without what was not measured.
     pub file: DriveFile,
     /// The longest drains from each start that was tried.
     pub starts: Vec<StartTimes>,
-    /// Whether some request was not served at all: then the device bounds no wait.
+    /// Whether some request was not served at all; if so, the device bounds no waiting time.
     pub is_endless: bool,
-    /// What the samples show beside their tables.
+    /// What the samples show beyond their tables.
     pub findings: Vec<Finding>,
     /// Warnings for the readers of the drive file.
     pub warnings: Vec<Warning>,
@@ -82,8 +82,8 @@ fn depth(file: &DriveFile) -> u32 {
     tables.map(|table| table.table.batch_max()).max().unwrap_or(file.depth)
 }
 
-/// Says how many samples an interrupted measurement really has: its options say how many it asked
-/// for.
+/// Adds the number of samples that an interrupted measurement really has; its options state only
+/// the requested number.
 fn with_interruption(identity: Identity, found: &Found) -> Identity {
     if !found.is_cancelled {
         return identity;
@@ -136,7 +136,7 @@ enum CostsError {
     Envelope(#[from] EnvelopeError),
 }
 
-/// Writes the parts of `[fit]` that rest on several experiments: what the samples tell, in words,
+/// Writes the parts of `[fit]` that rest on several experiments: what the samples show, in words,
 /// and what the device is made of.
 fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     let of = |finding: &Finding| {
@@ -158,7 +158,7 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
     }
 }
 
-/// Returns a disk that behaves as the one measured, with the queue that its batches show; `None`
+/// Returns a disk that behaves like the measured one, with the queue that its batches show; `None`
 /// unless all its figures were seen.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;

@@ -10,37 +10,37 @@ use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::SubjectError;
 
-/// The largest request of the experiments that look at what a device is made of.
+/// The largest request of the experiments that examine the parts of a device.
 const PROBE_MAX: Bytes = Bytes::from_kib(256);
 
-/// What is measured.
+/// The parameters of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileParams {
-    /// What people will call the drive.
+    /// The drive's name.
     pub name: String,
     /// The experiments to run; their order does not matter.
     pub experiments: Vec<Experiment>,
-    /// The kinds of request, each measured by itself. Writing destroys the data on the target.
+    /// The kinds of request, each measured separately. Writing destroys the data on the target.
     pub kinds: Vec<Kind>,
     /// K, the largest batch.
     pub depth: u32,
-    /// Whether experiments that write by themselves (flush) may; writes among `kinds` are
-    /// allowed anyhow.
+    /// Whether experiments that write on their own (flush) are allowed; writes among `kinds` always
+    /// are.
     pub allows_writes: bool,
-    /// How often each is measured.
+    /// The number of samples of each.
     pub samples: u32,
-    /// Decides all places and orders.
+    /// Determines all places and orders.
     pub seed: u64,
     /// The permissions that the host granted to this thread; `None` if none were requested.
     pub real_time: Option<RealTime>,
 }
 
 impl ProfileParams {
-    /// The depth that is measured where the device accepts as many.
+    /// The default depth, if the device accepts that many requests.
     pub const DEPTH: u32 = 32;
-    /// How often each batch size is measured unless told otherwise.
+    /// The default number of samples of each batch size.
     pub const SAMPLES: u32 = 1000;
-    /// The size of a request unless told otherwise.
+    /// The default size of a request.
     pub const SIZE: Bytes = Bytes::from_kib(128);
 
     /// Checks that these parameters can be measured on a target of `capacity`, which need not exist
@@ -71,7 +71,7 @@ impl ProfileParams {
         Ok(())
     }
 
-    /// Returns whether experiments that write by themselves are allowed to.
+    /// Returns whether experiments that write on their own are allowed.
     pub(crate) fn may_write(&self) -> bool {
         self.allows_writes || self.has_kind_of(Op::Write)
     }
@@ -87,7 +87,8 @@ impl ProfileParams {
         self.kinds.iter().any(|kind| kind.op == op)
     }
 
-    /// Returns the largest request that the ring has room for, probes of the geometry included.
+    /// Returns the largest request that the ring has room for, including the probes of the
+    /// geometry.
     pub(crate) fn ring_size(&self) -> Bytes {
         self.size_max().max(PROBE_MAX)
     }
@@ -102,22 +103,22 @@ impl ProfileParams {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// No samples asked for.
+    /// No samples were requested.
     #[error("0 samples measure nothing: ask for at least 1, better {}", ProfileParams::SAMPLES)]
     SamplesZero,
-    /// No batch asked for.
+    /// No batch was requested.
     #[error("depth 0 measures nothing: ask for at least 1")]
     DepthZero,
-    /// No requests asked for.
+    /// No requests were requested.
     #[error("no operation and no size measure nothing: ask for at least one of each")]
     NoKinds,
-    /// A request size that is no number of sectors.
+    /// A request size that is not a whole number of sectors.
     #[error("requests of {size}: ask for a multiple of 512B")]
     SizeOdd {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
     },
-    /// The target has not room enough for the requests of one batch.
+    /// The target does not have enough room for the requests of one batch.
     #[error(
         "the target of {capacity} has no room for {depth} requests of {size} side by side: make a larger one, or ask for a smaller size or depth"
     )]

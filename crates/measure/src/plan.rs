@@ -27,9 +27,9 @@ const IN_COMPANY: u32 = 3;
 /// One experiment with one kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Which experiment.
+    /// The experiment.
     pub experiment: Experiment,
-    /// With which requests; none where it takes several kinds.
+    /// The kind of its requests; `None` if it takes several kinds.
     pub kind: Option<Kind>,
     /// Samples of all cells together.
     pub trials: u64,
@@ -71,8 +71,8 @@ fn part(whole: Duration, parts: u32) -> Duration {
     Duration::from_ns(whole.ns() / u64::from(parts.max(1)))
 }
 
-/// Returns the steps of a measurement, after a few requests of each kind. Writes count as fast as
-/// reads: nothing is written.
+/// Returns the steps of a measurement, after timing a few requests of each kind. Writes are assumed
+/// to be as fast as reads, because nothing is written.
 pub(crate) fn steps(
     subject: &mut dyn Subject,
     has_tags: bool,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an experiment has to say of itself: when it does not apply, how many trials it takes and
-//! what they cost, how it is made and what it writes.
+//! The interface of an experiment: when it does not apply, how many trials it takes and what they
+//! cost, how it is made and what it writes.
 
 use tidegate_model::Duration;
 
@@ -19,7 +19,7 @@ pub struct Pace {
     pub alone: Duration,
     /// The time per request of a full device.
     pub in_company: Duration,
-    /// The time of one request that others hold up; none where nothing overtakes it.
+    /// The time of one request that others hold up; `None` if nothing overtakes it.
     pub starved: Option<Duration>,
 }
 
@@ -42,11 +42,11 @@ pub(crate) trait Procedure: Sync {
     /// Returns how many requests one trial has on average, roughly, without warm-up.
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64;
 
-    /// Makes it with one kind of request, and writes what it found. An experiment that is made
-    /// once gets the first kind.
+    /// Runs it with one kind of request, and writes what it found. An experiment that is made once
+    /// gets the first kind.
     ///
     /// # Errors
-    /// The target failed.
+    /// If the target fails.
     fn make(
         &self,
         kind: Kind,

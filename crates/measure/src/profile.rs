@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures a device or a simulated drive, or plans that.
+//! Measures a device or a simulated drive, or plans the measurement.
 
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
@@ -31,7 +31,8 @@ use crate::warning::{Warning, host};
 const SECTOR: Bytes = Bytes::new(512);
 
 impl ProfileParams {
-    /// Reads of the default size, as deep as the device goes and at most [`Self::DEPTH`].
+    /// Creates the parameters for reads of the default size, at the device's depth but at most
+    /// [`Self::DEPTH`].
     pub fn new(name: impl Into<String>, facts: &DeviceFacts) -> Self {
         Self {
             name: name.into(),
@@ -50,7 +51,7 @@ impl ProfileParams {
 /// idle. After `cancelled` becomes true it returns what was measured so far: a shorter table where
 /// larger batches have no sample yet.
 ///
-/// The caller asks for real-time scheduling of its own thread before
+/// The caller first requests real-time scheduling for its own thread
 /// ([`tidegate_platform::realtime::request`]) and passes on what was granted.
 ///
 /// # Errors
@@ -96,7 +97,7 @@ pub fn profile(
 /// [`ProfileError`].
 ///
 /// # Panics
-/// When the drive accepts fewer requests than the largest batch.
+/// If the drive accepts fewer requests than the largest batch.
 pub fn profile_drive(
     drive: &mut dyn Drive,
     model: &str,
@@ -124,8 +125,8 @@ pub fn profile_drive(
     finish(params, found, identity, [])
 }
 
-/// Says what [`profile()`] will do on this target, and how long that takes, after a few requests of
-/// each kind. Writes count as fast as reads: nothing is written.
+/// Returns what [`profile()`] will do on this target, and how long that takes, after a few requests
+/// of each kind. Writes are assumed to be as fast as reads, because nothing is written.
 ///
 /// # Errors
 /// [`ProfileError`].
@@ -136,7 +137,7 @@ pub fn plan(target: &Target, params: &ProfileParams) -> Result<Vec<Step>, Profil
     Ok(plan::steps(&mut subject, false, target.size(), params)?)
 }
 
-/// Says what [`profile_drive`] will do, and how long that takes in the time of the drive.
+/// Returns what [`profile_drive`] will do, and how long that takes in the time of the drive.
 ///
 /// # Errors
 /// [`ProfileError`].

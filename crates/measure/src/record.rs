@@ -18,7 +18,7 @@ use crate::run_record::{RunRecord, Runs};
 /// The state of the host when a measurement begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostRecord {
-    /// The real-time scheduling that was granted; none if it was not asked for.
+    /// The real-time scheduling that was granted; `None` if it was not requested.
     pub(crate) real_time: Option<RealTime>,
     /// How the ring was set up.
     pub(crate) setup: RingSetup,
@@ -28,7 +28,7 @@ pub(crate) struct HostRecord {
     pub(crate) throttling: Option<Throttling>,
 }
 
-/// Says which device was measured, and how, by these runs.
+/// Returns which device was measured, and how, by these runs.
 pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) -> Identity {
     Identity {
         when: runs.when(),
@@ -53,7 +53,8 @@ pub(crate) fn run(
     }
 }
 
-/// Says which device a drive file is about: model, firmware and where, nothing of a measurement.
+/// Returns which device a drive file is about: model, firmware and place, but nothing about a
+/// measurement.
 pub fn device_identity(facts: &DeviceFacts) -> Identity {
     Identity {
         model: facts.model.clone(),
@@ -99,7 +100,7 @@ fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> Str
     all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Says where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive
+/// Returns where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive
 /// files are shared.
 fn place(facts: &DeviceFacts) -> Option<String> {
     match (&facts.file_system, &facts.device) {
@@ -109,7 +110,7 @@ fn place(facts: &DeviceFacts) -> Option<String> {
     }
 }
 
-/// What the kernel says about the device.
+/// Returns what the kernel reports about the device.
 fn device_lines(facts: &DeviceFacts) -> Vec<String> {
     let media = |rotational| if rotational { "rotational" } else { "not rotational" };
     [

@@ -3,9 +3,9 @@
 //!
 //! A round tries every cell (every batch size, every number to drain from every start) once, in a
 //! random order. So drift during the measurement (temperature, other load, the drive's own
-//! housekeeping) falls on all cells alike, and a measurement that is stopped has samples of all.
-//! The first round warms up and does not count. The second goes up from 1: stopped within it, the
-//! measurement has a shorter table and not one with gaps.
+//! housekeeping) affects all cells alike, and a measurement that is stopped has samples of all. The
+//! first round warms up and does not count. The second goes up from 1, so that a measurement
+//! stopped within it has a shorter table, not one with gaps.
 //!
 //! The journal keeps each complete round. A resumed measurement warms up again and draws other
 //! places than the first time.
@@ -21,7 +21,7 @@ use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::subject::{Subject, SubjectError};
 
-/// No trial takes less, even if the clock is too coarse to see it.
+/// The least time of a trial, even if the clock is too coarse to show it.
 const SHORTEST: Duration = Duration::from_ns(1);
 
 /// How many different trials an experiment has, and how often it makes each.
@@ -36,7 +36,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// One cell for each number of requests from 1 to `depth`.
+    /// Returns a grid with one cell for each number of requests from 1 to `depth`.
     pub(crate) fn counts(samples: u32, depth: u32) -> Self {
         Self { samples, cells: depth as usize, ways: 1 }
     }
@@ -50,11 +50,11 @@ impl Grid {
 /// What an experiment tries with one kind of request, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rounds {
-    /// Which experiment.
+    /// The experiment.
     pub(crate) experiment: Experiment,
-    /// With which requests; none where it takes several kinds.
+    /// The kind of its requests; `None` if it takes several kinds.
     pub(crate) kind: Option<Kind>,
-    /// How many trials.
+    /// The number of trials.
     pub(crate) grid: Grid,
     /// Determines all places and orders.
     pub(crate) seed: u64,
@@ -96,7 +96,7 @@ impl Measured {
 }
 
 impl Rounds {
-    /// Makes round after round, until done or cancelled. `trial` takes one sample of a cell and
+    /// Runs round after round, until done or cancelled. `trial` takes one sample of a cell and
     /// leaves the subject idle.
     pub(crate) fn measure<T: Into<Trial>>(
         &self,
@@ -148,7 +148,7 @@ impl Rounds {
         format!("{} of {of}", self.experiment.name())
     }
 
-    /// Other places than those of earlier runs.
+    /// Returns a generator that draws other places than earlier runs.
     fn random(&self, earlier: usize) -> Pcg64 {
         let earlier = u64::try_from(earlier).expect("a number of rounds fits");
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
@@ -188,7 +188,7 @@ fn join(kinds: &[Kind]) -> String {
     kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Makes a trial, and measures how long the host held it up.
+/// Runs a trial, and measures how long the host held it up.
 fn one<T: Into<Trial>>(
     subject: &mut dyn Subject,
     trial: impl FnOnce(&mut dyn Subject) -> Result<T, SubjectError>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes the experiments that were asked for, one after the other.
+//! Runs the requested experiments, one after the other.
 //!
 //! A stop keeps what was measured before: the experiments that are done, and the samples of the one
 //! that was stopped.
@@ -30,16 +30,16 @@ const PASSES: [(Scope, Op); 5] = [
 
 /// One run of a measurement.
 pub(crate) struct Run<'a> {
-    /// What every experiment works with.
+    /// The common inputs of every experiment.
     pub(crate) context: Context<'a>,
     /// Whether the device is told which requests have priority.
     pub(crate) has_tags: bool,
-    /// With which options, when and where.
+    /// Its options, date and host.
     pub(crate) record: RunRecord,
 }
 
 impl Run<'_> {
-    /// Makes all experiments.
+    /// Runs all experiments.
     pub(crate) fn make(&mut self) -> Result<Found, SubjectError> {
         let params = self.context.params;
         let mut found = Found::new(params);
@@ -59,7 +59,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Makes an experiment with each of its kinds of this operation, or once.
+    /// Runs an experiment with each of its kinds of this operation, or once.
     fn make_one(
         &mut self,
         experiment: Experiment,
@@ -81,7 +81,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Warns of rounds in the journal that were not asked for, and of samples that are not in it.
+    /// Warns of rounds in the journal that were not requested, and of samples that are not in it.
     fn warn_of_journal(&mut self, found: &mut Found) {
         let Some(journal) = self.context.followers.journal.as_mut() else { return };
         let of = journal.left();
@@ -107,7 +107,7 @@ impl Run<'_> {
     }
 }
 
-/// What was asked for, in the order of [`PASSES`].
+/// Returns the requested experiments, in the order of [`PASSES`].
 fn passes(params: &ProfileParams) -> impl Iterator<Item = (Experiment, Op)> {
     let is_empty = |scope, op| scope == Scope::EachKind && !params.has_kind_of(op);
     PASSES.into_iter().filter(move |&(scope, op)| !is_empty(scope, op)).flat_map(|(scope, op)| {

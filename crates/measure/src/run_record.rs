@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! With which options, when and on what host a run was made.
+//! The record of a run: its options, its date and its host.
 //!
 //! A resumed measurement has rounds of several runs. Each run leaves its record in the journal; a
 //! drive file names the runs whose rounds are in it, and no other:
@@ -16,10 +16,10 @@ use tidegate_model::drive_file::Identity;
 use crate::load::Load;
 use crate::warning::Warning;
 
-/// Stands for the options of rounds without a record.
+/// The text in place of the options of rounds without a record.
 const UNKNOWN: &str = "options that were not kept";
 
-/// Stands for the host of a run whose record does not describe it.
+/// The text in place of the host of a run whose record does not describe it.
 const HOST_UNKNOWN: &str = "what the host did was not kept";
 
 /// The record of one run.
@@ -42,7 +42,7 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    /// Returns the record of a run whose options alone are known.
+    /// Returns the record of a run of which only the options are known.
     pub(crate) fn of_options(options: impl Into<String>) -> Self {
         let (when, host, is_real_time, load) = (None, Vec::new(), None, Load::default());
         Self { options: options.into(), when, host, is_real_time, load }
@@ -66,7 +66,7 @@ impl Runs {
     /// Returns the runs of a drive file.
     ///
     /// # Panics
-    /// When there are none.
+    /// If there are none.
     pub(crate) fn new(runs: Vec<RunRecord>) -> Self {
         assert!(!runs.is_empty(), "a drive file is of a run");
         Self(runs)
@@ -95,7 +95,7 @@ impl Runs {
     /// Returns the state of the host: first what holds for all runs, then what holds for one.
     pub(crate) fn host(&self) -> Vec<String> {
         let lines: Vec<_> = self.0.iter().map(RunRecord::lines).collect();
-        // Other parts look for exactly that line.
+        // Other modules look for exactly this line.
         let is_plain = |line: &String| {
             line == Identity::DEFERS_WRITES || lines.iter().all(|known| known.contains(line))
         };

@@ -14,7 +14,7 @@ pub enum Start {
     /// A flow that keeps q outstanding ends.
     Steady,
     /// A flow that keeps K outstanding ends. When fewer than q are left, it is brought back to q
-    /// and ends for good: what was left is what the drive liked least.
+    /// and ends for good: the requests left are those that the drive preferred least.
     Receded,
     /// A steady flow within the lowest fifth, and one request that waits in the highest.
     Stranded,
@@ -23,10 +23,10 @@ pub enum Start {
 }
 
 impl Start {
-    /// Those at random places, which make the table.
+    /// The starts at random places, which make the table.
     pub const RANDOM: [Self; 3] = [Self::Idle, Self::Steady, Self::Receded];
 
-    /// Those at places that make drains long.
+    /// The starts at places that make drains long.
     pub const ADVERSARIES: [Self; 2] = [Self::Stranded, Self::Ends];
 
     /// Returns the name in tables.
@@ -47,9 +47,9 @@ impl Start {
 /// Entry `q - 1` of `longest` is about q outstanding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartTimes {
-    /// With which requests.
+    /// The kind of requests.
     pub kind: Kind,
-    /// Which start.
+    /// The start.
     pub start: Start,
     /// The longest times.
     pub longest: Vec<Duration>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How a solid-state drive spreads data over its chips, and how a neighbour's writes slow reads
-//! down: what the samples tell.
+//! down: what the samples show.
 //!
 //! ```text
 //!   alone      x                        one small read
@@ -11,8 +11,8 @@
 //!   beside     x, others writing        one read beside a flow of writes
 //! ```
 //!
-//! A chip cannot be seen from outside. The samples show which distances conflict, and how many
-//! places of service reads are shared by.
+//! Chips cannot be seen from outside. The samples show which distances conflict, and how many
+//! independent servers share the reads.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Bytes;
@@ -43,7 +43,7 @@ const FREE_PPM: u64 = 150_000;
 pub(crate) enum Cell {
     /// One read.
     Alone,
-    /// Two, at this distance, in reads.
+    /// Two, at this distance, in units of a read's size.
     Apart(u64),
     /// Two at random places.
     Pair,
@@ -62,21 +62,22 @@ pub struct Stripe {
     pub samples: u64,
     /// The median time of one read.
     pub alone_ns: u64,
-    /// The share of single reads that took much longer than their median, in parts per million: so
-    /// many slow pairs are no conflicts.
+    /// The share of single reads that took much longer than their median, in parts per million:
+    /// this share of slow pairs is not due to conflicts.
     pub alone_slow_ppm: u64,
     /// Bytes from one read to the other, and the share of two at once that took much longer
     /// than one, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
-    /// The least distance at which two reads no longer conflict, where closer ones do; none if no
-    /// such distance shows.
+    /// The least distance at which two reads no longer conflict, although closer ones do; `None` if
+    /// no such distance shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
-    /// The least distance beyond a block at which reads conflict again; none if no such distance
-    /// shows. Only powers of two, and three times such, are tried, in reads.
+    /// The least distance beyond a block at which reads conflict again; `None` if no such distance
+    /// shows. Only powers of two and three times powers of two are tried, in units of a read's
+    /// size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_bytes: Option<u64>,
-    /// By how many chips reads at random places are shared.
+    /// The number of chips that share reads at random places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chips: Option<Chips>,
     /// Numbers of reads sent at once, each with its median time.
@@ -84,7 +85,7 @@ pub struct Stripe {
     /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
     /// to n reads at once.
     pub parallel_permille: u64,
-    /// The largest ratio is that of the most reads: the device may serve more.
+    /// Whether the largest ratio is that of the most reads; if so, the device may serve more.
     pub is_still_rising: bool,
     /// Median, 99 % quantile and maximum of a read beside writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -167,7 +168,7 @@ impl Stripe {
     }
 
     /// Returns the least distance beyond a block with many conflicts and no fewer than the next
-    /// distance: half the way there, half of all pairs conflict already.
+    /// distance: halfway there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);
         let mut beyond =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From the samples of an experiment to a table of a drive file.
+//! Makes a table of a drive file from the samples of an experiment.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{BatchTable, Duration};

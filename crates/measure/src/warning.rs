@@ -13,7 +13,7 @@ pub(crate) mod host;
 mod kind;
 mod text;
 
-/// Something that limits what a measured table says.
+/// Something that limits what a measured table means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -21,28 +21,28 @@ pub enum Warning {
     FewSamples {
         /// The least number of samples of any cell.
         samples: u32,
-        /// The number that the source asks for.
+        /// The number that the source requires.
         needed: u64,
     },
     /// An experiment was stopped.
     Cancelled {
-        /// Which experiment.
+        /// The experiment.
         experiment: Experiment,
         /// The least number of samples of any cell.
         samples: u32,
-        /// The number that was asked for.
+        /// The requested number.
         asked: u32,
         /// How much of the table there is; none if it has no table.
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.
     NotBegun {
-        /// Which experiments.
+        /// The experiments.
         experiments: Vec<Experiment>,
     },
     /// An experiment was not made.
     Skipped {
-        /// Which experiment.
+        /// The experiment.
         experiment: Experiment,
         /// Why.
         skip: Skip,
@@ -61,14 +61,14 @@ pub enum Warning {
     },
     /// Samples are not in the journal.
     JournalFailed(String),
-    /// The journal has rounds that were not asked for.
+    /// The journal has rounds that were not requested.
     RoundsLeft {
-        /// Of which experiments with which requests.
+        /// Their experiments, with the kinds of requests.
         of: Vec<String>,
     },
     /// The host lengthened longest times.
     HeldUp {
-        /// In how many measurements.
+        /// The number of measurements that it affects.
         measurements: usize,
         /// The measurement with the largest effect.
         of: String,
@@ -77,18 +77,18 @@ pub enum Warning {
     },
     /// The device was not the same at the end.
     Drifted {
-        /// In how many measurements.
+        /// The number of measurements that it affects.
         measurements: usize,
         /// The entry with the largest change.
         of: String,
         /// That change, in words.
         shift: String,
     },
-    /// The device is no disk that turns.
+    /// The device is not a rotating disk.
     NoRotation(String),
-    /// Something of the device could not be seen.
+    /// Something about the device could not be seen.
     NotSeen {
-        /// By which experiment.
+        /// The experiment.
         experiment: Experiment,
         /// Why.
         why: String,
@@ -97,13 +97,13 @@ pub enum Warning {
     NoCosts(String),
     /// Successive samples depend on each other: there are fewer independent ones than it seems.
     Dependent {
-        /// In how many measurements.
+        /// The number of measurements that it affects.
         measurements: usize,
         /// The entry with the strongest dependence.
         of: String,
         /// How many samples it has.
         samples: u64,
-        /// How many independent samples they are worth.
+        /// How many independent samples carry the same information.
         effective: u64,
     },
     /// The drive ignores the priority of requests.
@@ -112,7 +112,7 @@ pub enum Warning {
     Split {
         /// The size of a request.
         size: Bytes,
-        /// Into how many pieces of which size.
+        /// The number of pieces and their size.
         splitting: Splitting,
     },
     /// The kernel has a scheduler between us and the device.
@@ -167,7 +167,7 @@ pub enum Warning {
 pub struct Entries {
     /// How many entries have a sample.
     pub entries: u32,
-    /// How many were asked for.
+    /// How many were requested.
     pub asked: u32,
 }
 
@@ -175,7 +175,7 @@ pub struct Entries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skip {
-    /// No request tells a real device that it has priority.
+    /// Requests to a real device do not carry their priority.
     NoTags,
     /// The device takes one request at a time.
     Alone,

@@ -84,7 +84,7 @@ pub enum NoRotation {
         /// Its sectors.
         sectors: u64,
     },
-    /// Reads side by side are too quick for a disk, which needs a turn for each.
+    /// Adjacent reads are too quick for a disk, which needs a turn for each.
     #[error(
         "nothing turns, or memory answers: the block before one just read came back after \
          {gap_ns} ns, a disk would take a turn; if it is a disk, switch off what it keeps of \
@@ -118,9 +118,9 @@ pub enum NoRotation {
 struct Place {
     /// Where it was read last.
     at: u64,
-    /// When that was back.
+    /// When that read completed.
     done: Time,
-    /// The turn, and the time of a sector, as its steps tell them.
+    /// The times of a turn and of a sector, as the steps show them.
     turn: f64,
     sector: f64,
     /// The middle of the shorter steps.
@@ -132,7 +132,7 @@ struct Place {
 /// Measures how long a turn takes.
 ///
 /// # Errors
-/// The target failed.
+/// If the target fails.
 pub(crate) fn rotation(
     probing: &mut Probing<'_>,
 ) -> Result<Result<Rotation, NoRotation>, SubjectError> {
@@ -147,7 +147,7 @@ pub(crate) fn rotation(
     }
 }
 
-/// Sectors that a place needs below it.
+/// Returns the number of sectors that a place needs below it.
 fn room(probing: &Probing<'_>) -> u64 {
     let steps: u64 = STEPS.iter().map(|&step| probing.at_least(step)).sum();
     let visits = u64::try_from(BETWEEN.len()).expect("a few");
@@ -175,7 +175,7 @@ fn seen(probing: &mut Probing<'_>) -> Seen<Result<Rotation, NoRotation>> {
             anywhere.push(probing.read(start)?.done);
         }
         visit(probing, &mut places)?;
-        // One turn alone would tell no more than the steps did.
+        // One turn alone would show no more than the steps did.
         if round > 0 {
             let turn = middle(estimates.iter().copied());
             estimates = places.iter().map(|place| refined(place, turn)).collect();
@@ -257,7 +257,7 @@ fn verdict(
     })
 }
 
-/// Returns how late each visit of a place was beside the others.
+/// Returns how late each visit of a place was relative to the others.
 fn lateness(place: &Place, turn: f64) -> Vec<f64> {
     let platter = Platter::new(turn);
     let angles = place.visits.iter().map(|&(time, back)| time + float(back) * place.sector);

@@ -30,7 +30,7 @@ const REPEATS: [usize; 2] = [3, 5];
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
-/// The last cylinder to go to lies this part of all cylinders before the end.
+/// The farthest cylinder that seeks go to lies this part of all cylinders before the end.
 const LAST_PART: u32 = 2_000;
 /// Each distance is this factor longer than the one before.
 const FACTOR: f64 = 1.27;
@@ -62,7 +62,7 @@ pub struct SeekSeen {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch_ns: Option<u64>,
     /// Whether every other cylinder goes from the last head to the first; none if head switches are
-    /// too short to tell.
+    /// too short to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_serpentine: Option<bool>,
     /// Whether a read begins in its middle if the head arrives there; none if that did not show.
@@ -72,11 +72,11 @@ pub struct SeekSeen {
     pub requests: u64,
 }
 
-/// Measures seeks on a disk whose zones are known. The cost of memory, if known, helps to tell its
-/// answers from others.
+/// Measures seeks on a disk whose zones are known. The cost of a read from memory, if known, helps
+/// to recognise such reads.
 ///
 /// # Errors
-/// The target failed.
+/// If the target fails.
 pub(crate) fn seek_curve(
     probing: &mut Probing<'_>,
     rotation: &Rotation,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All that was found out about a hard disk.
+//! Everything that was found out about a hard disk.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Geometry {
     /// How fast it turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
-    /// What a read costs where nothing moves.
+    /// The fixed cost of a read, without seek and rotational delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadSeen>,
     /// Where its zones are.

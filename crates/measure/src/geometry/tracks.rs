@@ -38,13 +38,13 @@ const REACH: f64 = 0.45;
 const PARTS: u64 = 8;
 /// How far the first line may err in the number of sectors of a track.
 const UNSURE: f64 = 0.04;
-/// The number of steps in which the range of a begin is searched.
+/// The number of steps in which the range of a track's beginning is searched.
 const STEPS: u64 = 16;
-/// The most tracks to search one after the other.
+/// The maximum number of tracks to search one after the other.
 const RUNGS: u64 = 40;
 /// How often another place is tried.
 const TRIES: u32 = 12;
-/// The most sectors of a track.
+/// The maximum number of sectors of a track.
 const SECTORS_MAX: u64 = 1 << 16;
 
 /// A track.
@@ -106,7 +106,7 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// Finds a track as [`Self::track_near`] does; if it has as many sectors as one of `known`, its
-    /// begin is not exact.
+    /// beginning is not exact.
     pub(super) fn track_like(&mut self, near: u64, known: &[u64]) -> Seen<Option<Track>> {
         let mut from = near;
         for _ in 0..TRIES {
@@ -137,7 +137,7 @@ impl<'b, 'a> Survey<'b, 'a> {
             let mut line = BlockLine { from: at, angle, per_sector, low, read };
             match self.lengthened(&mut line)? {
                 Grown::Whole => return Ok(Some(line)),
-                // The track below the break is whole.
+                // The track below the break is complete.
                 Grown::Broken(below) => at = below,
                 Grown::NoRoom => return Ok(None),
             }
@@ -201,8 +201,8 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Finds the track below that of a line. Smaller and smaller steps look for the begin of each
-    /// track, so that the search never comes back to blocks it has read.
+    /// Finds the track below that of a line. Smaller and smaller steps look for the beginning of
+    /// each track, so that the search never comes back to blocks it has read.
     ///
     /// It accepts one of `known` as the number of sectors when no other of them is left.
     fn track_of(&mut self, mut line: BlockLine, known: &[u64]) -> Seen<Option<Track>> {
@@ -238,7 +238,8 @@ impl<'b, 'a> Survey<'b, 'a> {
     }
 
     /// Returns where the track of a line begins, which is the next one down the ladder. If it is a
-    /// little shorter than expected, as the last of a cylinder with spares, the ladder begins anew.
+    /// little shorter than expected, as the last of a cylinder with spares, the ladder starts
+    /// again.
     fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = ladder.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));

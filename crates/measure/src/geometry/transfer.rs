@@ -3,7 +3,7 @@
 //!
 //! A read is sent so that the head arrives in its middle. A drive that begins there needs a turn
 //! until the first half has passed, apart from the bus. A drive that waits for the first sector
-//! needs half the read more.
+//! needs the time of half the read in addition.
 
 use super::number::{float, floor};
 use super::probing::Seen;
@@ -16,8 +16,8 @@ const BUS: f64 = 0.5;
 /// How often to try from another angle if the read does not fit on the track.
 const TRIES: u32 = 6;
 
-/// Returns how much longer than half way between the two a read took, on the second of two tracks
-/// that are `least` apart; none if the read did not fit.
+/// Returns how much longer than halfway between these two times a read took, on the second of two
+/// tracks that are `least` apart; `None` if the read did not fit.
 pub(super) fn beyond_half_way(
     survey: &mut Survey<'_, '_>,
     (from, to): (&Track, &Track),

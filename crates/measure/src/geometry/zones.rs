@@ -69,7 +69,7 @@ struct Sample {
 /// Finds the zones of a disk that turns.
 ///
 /// # Errors
-/// The target failed.
+/// If the target fails.
 pub(crate) fn zones(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
@@ -182,7 +182,7 @@ fn agreed(survey: &mut Survey<'_, '_>, samples: &[Sample]) -> Result<u32, Lost> 
     Ok(u32::try_from(sectors).expect("the search for a track stops before that"))
 }
 
-/// Appends the second place, and as many places between the two as it takes to know the boundary.
+/// Appends the second place, and as many places between the two as are needed to find the boundary.
 fn search(
     survey: &mut Survey<'_, '_>,
     low: Sample,

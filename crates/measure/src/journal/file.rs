@@ -30,7 +30,7 @@ pub enum JournalError {
     /// A line cannot be read.
     #[error("its line {line} is damaged: delete that line, and its samples are taken again")]
     Damaged {
-        /// Which, from 1.
+        /// Its number, from 1.
         line: u32,
     },
     /// It is about another measurement.
@@ -82,7 +82,7 @@ impl JournalLine {
         Self { of: of.to_owned(), ns: times(|sample| sample.took), held_up_ns, start, found: None }
     }
 
-    /// Something that is no round.
+    /// Returns a result that is not a round.
     pub(super) fn of_found(of: &str, found: &impl Serialize) -> Self {
         let found = serde_json::to_value(found).expect("plain data can be written as JSON");
         Self { found: Some(found), ..Self::of_round(of, &[]) }
@@ -160,7 +160,7 @@ impl JournalFile {
     }
 }
 
-/// Reads all lines that have an end.
+/// Reads all complete lines.
 fn whole_lines(file: &File) -> Result<Vec<String>, JournalError> {
     let (mut reader, mut lines) = (BufReader::new(file), Vec::new());
     let mut text = String::new();

@@ -33,9 +33,9 @@ fn what_was_kept_is_there_when_it_goes_on() {
     assert_eq!(journal.take_rounds("drain", 2), [[]; 0]);
 }
 
-/// Goal: what is said of a run that was killed is what it kept, and of one that measured nothing
-/// nothing is said. Method: a run with rounds and other load that just ends, one that goes on and
-/// takes its rounds, and one that measures as well; an options line as earlier versions wrote it.
+/// Goal: a killed run is reported with what it kept, and a run that measured nothing is not
+/// reported. Method: a run with rounds and other load that just ends, one that resumes and takes
+/// its rounds, and one that also measures; an options line as earlier versions wrote it.
 #[test]
 fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
     let folder = tempfile::tempdir().expect("a folder");

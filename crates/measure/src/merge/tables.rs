@@ -37,8 +37,8 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
         of(most).or_else(|| of(other))
     };
     let quantiles = |level| (0..entries).map(|at| quantile(level, at)).collect::<Option<Vec<_>>>();
-    // The longer table's samples stand behind the entries that only it has, and behind other
-    // entries as well.
+    // The longer table's samples are behind the entries that only it has, and behind some other
+    // entries too.
     let main = if other.ns_max.len() > most.ns_max.len() { other } else { most };
     MeasuredTable {
         table: batch_table(&ns_max),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! By how many chips reads are shared: two reads at random places meet on one of C chips with
-//! probability `1 / C`, whatever the layout, and then take longer.
+//! The number of chips that share reads: two reads at random places fall on the same one of C chips
+//! with probability `1 / C`, whatever the layout, and then take longer.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,15 +13,16 @@ const NOISE_PART: u64 = 4;
 /// The probability on either side that the number of chips lies outside the limits.
 const DOUBT_PPB: u32 = 5_000_000;
 
-/// By how many chips reads at random places are shared, from how often two meet on one.
+/// The number of chips that share reads at random places, from how often two reads fall on the same
+/// one.
 ///
 /// # Equation
 /// Two fall on the same of C chips with probability `1 / C`. Limits are those of Clopper and
 /// Pearson for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
 ///
 /// # Assumptions
-/// Data lie on all chips equally: otherwise there are more chips than this says. A chip serves one
-/// read at a time, and that takes at least 30 % of a read alone.
+/// Data are spread evenly over all chips: otherwise there are more chips than this says. A chip
+/// serves one read at a time, and its service takes at least 30 % of the time of a read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chips {
     /// How many pairs were tried.

@@ -14,14 +14,14 @@ impl fmt::Display for Skip {
             Self::NoTags => "no request carries the drive's own priority to a real device",
             Self::OneKind => "one operation and one size leave nothing to mix: ask for several",
             Self::Turns => "the medium turns",
-            Self::NoZones => "where tracks are is not known",
+            Self::NoZones => "the positions of tracks are unknown",
             Self::MayNotWrite => "it writes, and that is not allowed (`--allow-writes`)",
             Self::Alone => "with a depth of 1 nothing overtakes a request",
         })
     }
 }
 
-/// `3 measurements, most in `; in front of the only one nothing is counted.
+/// Returns `3 measurements, most in `, or nothing if there is only one.
 fn counted(measurements: usize) -> String {
     if measurements == 1 { String::new() } else { format!("{measurements} measurements, most in ") }
 }
@@ -54,16 +54,16 @@ impl fmt::Display for Warning {
             }
             Self::Endless { waited } => write!(
                 f,
-                "a request was not served for {waited} while others were: the device bounds no wait, and no starvation is written"
+                "a request was not served for {waited} while others were: the device does not bound the wait, so no starvation is recorded"
             ),
             Self::FlushGrows { kind, writes } => write!(
                 f,
-                "flushes still take longer after {writes} {kind} than after fewer: the cache was not seen full, and no longest flush is written"
+                "flushes still take longer after {writes} {kind} than after fewer: the cache was never seen full, so no longest flush is recorded"
             ),
             Self::Layered(layer) => layer.fmt(f),
             Self::TooWarm(temperature) => write!(
                 f,
-                "the device is at {temperature}: it makes itself slow; cool it and measure again"
+                "the device is at {temperature}: it throttles itself; cool it and measure again"
             ),
             Self::JournalFailed(..) | Self::RoundsLeft { .. } => self.fmt_of_journal(f),
             Self::HeldUp { .. } | Self::Drifted { .. } | Self::Dependent { .. } => {
@@ -76,12 +76,12 @@ impl fmt::Display for Warning {
             Self::NoCosts(error) => {
                 write!(
                     f,
-                    "batches are not told apart by their requests, [cost] is missing: {error}"
+                    "the costs of different requests are unknown, so [cost] is missing: {error}"
                 )
             }
             Self::PriorityIgnored => write!(
                 f,
-                "the drive gives no meaning to the tag of priority: the times are those of any requests in a full queue"
+                "the drive ignores the priority tag: the times are those of any requests in a full queue"
             ),
             Self::Split { size, splitting } => write!(
                 f,
@@ -94,7 +94,7 @@ impl fmt::Display for Warning {
             ),
             Self::DepthHidden { depth, accepted } => write!(
                 f,
-                "batches of up to {depth} were given, {accepted} requests reach the device at once: the kernel holds the rest back; measure with `--depth {accepted}`"
+                "batches of up to {depth} were sent, but only {accepted} requests reach the device at once: the kernel holds the rest back; measure with `--depth {accepted}`"
             ),
             Self::WriteCache => write!(
                 f,
@@ -134,7 +134,7 @@ impl Warning {
         match self {
             Self::JournalFailed(error) => write!(
                 f,
-                "samples could not be kept ({error}): what was measured from then on is not in the journal, and a measurement that goes on makes it again"
+                "samples could not be kept ({error}): everything measured from then on is missing from the journal, and a resumed measurement repeats it"
             ),
             Self::RoundsLeft { of } => write!(
                 f,
@@ -145,12 +145,12 @@ impl Warning {
         }
     }
 
-    /// What the samples say.
+    /// Writes what the samples show.
     fn fmt_of_samples(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::HeldUp { measurements, of, disturbance } => write!(
                 f,
-                "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them a longest time would be up to {} shorter; a host that does nothing else measures the device alone",
+                "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them a longest time would be up to {} shorter; an otherwise idle host measures the device alone",
                 counted(*measurements),
                 disturbance.disturbed,
                 disturbance.samples,
@@ -158,12 +158,12 @@ impl Warning {
             ),
             Self::Drifted { measurements, of, shift } => write!(
                 f,
-                "the device was not the same all the time in {}{of}: {shift} from the first third of its samples to the last; what was measured is a mixture, and later it may be slower than any of it",
+                "the device changed during the measurement in {}{of}: {shift} from the first third of its samples to the last; the times are a mixture, and later ones may be longer than all of them",
                 counted(*measurements)
             ),
             Self::Dependent { measurements, of, samples, effective } => write!(
                 f,
-                "slow samples come in groups in {}{of}: its {samples} are worth about {effective} independent ones; what is said with a confidence is too bold, and `--samples` with a larger number helps",
+                "samples are not independent in {}{of}: its {samples} samples carry the information of about {effective}; the stated confidence is too high, and a larger `--samples` helps",
                 counted(*measurements)
             ),
             _ => Ok(()),

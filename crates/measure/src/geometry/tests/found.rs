@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is found of every built-in disk, beside what was planted.
+//! Compares what is found about every built-in disk with what was planted.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ fn layout(mechanics: &mut Mechanics) -> &mut tidegate_model::mechanics::Zones {
     }
 }
 
-/// All that is promised, and what tracks are like, which is promised to nobody.
+/// Checks everything that is promised, and also the tracks, about which nothing is promised.
 #[test]
 fn every_built_in_disk_is_what_was_planted() {
     for (name, mut planted, _) in disks() {
@@ -40,8 +40,8 @@ fn every_built_in_disk_is_what_was_planted() {
     }
 }
 
-/// Only where a head switch takes longer than a short seek does it matter which track of the
-/// next cylinder is under the same head; and there it is seen.
+/// Which track of the next cylinder is under the same head matters only if a head switch takes
+/// longer than a short seek; then it is found.
 #[test]
 fn the_way_that_cylinders_go_is_seen_where_it_matters() {
     for (name, mut planted, _) in disks() {
@@ -55,8 +55,8 @@ fn the_way_that_cylinders_go_is_seen_where_it_matters() {
     }
 }
 
-/// Goal: a host that is late by tens of microseconds, and by milliseconds for one read in
-/// fifty, still finds turn and zones. Its lateness is in the overhead and stays there.
+/// Goal: a host that is late by tens of microseconds, and by milliseconds for one read in fifty,
+/// still finds turn and zones. Its lateness is part of the overhead and stays there.
 #[test]
 fn a_late_host_finds_rotation_and_zones() {
     for (name, planted, _) in disks() {
@@ -86,7 +86,7 @@ fn a_spindle_that_drifts_is_followed() {
 }
 
 /// Goal: a block of 4 KiB, on a disk whose tracks are no multiple of it, still shows zones to
-/// a part in a hundred, of capacity and of density.
+/// within 1 % of capacity and of density.
 #[test]
 fn blocks_of_4_kib_find_rotation_and_zones() {
     for name in ["seagate-36es2", "nearline-7200"] {
@@ -99,8 +99,8 @@ fn blocks_of_4_kib_find_rotation_and_zones() {
     }
 }
 
-/// Canaries: what was found is held against disks that are a little different. Each must be
-/// caught, by the check that is there for it.
+/// Canaries: what was found is compared with disks that are slightly different. Each must be caught
+/// by the check that is meant for it.
 #[test]
 fn a_disk_that_is_a_little_different_is_caught() {
     let (planted, _) = disk("seagate-36es2");
@@ -144,8 +144,8 @@ fn what_was_found_is_written_down_and_read_again() {
     assert_eq!(toml::from_str::<Geometry>(&text).expect("a geometry"), found);
 }
 
-/// Goal: a stop, whenever it comes, gives nothing rather than half of something. Method: stops
-/// after ever more requests of each experiment.
+/// Goal: a stop at any time gives no result rather than half of one. Method: stops after increasing
+/// numbers of requests of each experiment.
 #[test]
 fn a_stop_gives_nothing() {
     let (planted, _) = disk("ibm-36z15");
@@ -182,7 +182,7 @@ const _: () = assert!(crate::geometry::rotation::REQUESTS.most < 2_000);
 const _: () = assert!(crate::geometry::REQUESTS_MAX < 60_000);
 
 /// Goal: an experiment that finds nothing stops at its bound. Method: a host so late that hardly
-/// an angle is right.
+/// any angle is right.
 #[test]
 fn requests_are_bounded() {
     let (planted, _) = disk("seagate-36es2");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A host that takes completions late: mostly by tens of microseconds, now and then by
-//! milliseconds. And a clock against which the spindle drifts.
+//! A host that sees completions late, mostly by tens of microseconds, now and then by milliseconds;
+//! and a clock against which the spindle drifts.
 
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64;
@@ -9,11 +9,11 @@ use tidegate_model::{Duration, Lba, Tag, Time};
 use crate::geometry::number::{float, whole};
 use crate::subject::{Probe, SimulatedSubject, Subject, SubjectError};
 
-/// Completions are late by up to this time,
+/// The maximum usual lateness of a completion.
 const LATE_NS: u64 = 50_000;
-/// but for one in this number,
+/// One completion in this number is an outlier.
 const OUTLIER: u32 = 50;
-/// which is late by up to this.
+/// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
 
 /// A simulated drive behind such a host.

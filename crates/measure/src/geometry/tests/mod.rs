@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Built-in disks, taken to pieces in virtual time: what is found must be what was planted.
-//! The extraction sees the requests' completions and the capacity, nothing else.
+//! Measures built-in disks in virtual time: what is found must be what was planted. The experiments
+//! see only the requests' completions and the capacity.
 
 mod found;
 mod late;
@@ -24,7 +24,7 @@ use crate::subject::{SimulatedSubject, Subject};
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
-/// Makes all experiments, one after the other.
+/// Runs all experiments, one after the other.
 fn geometry(
     subject: &mut dyn Subject,
     sectors: u64,
@@ -47,20 +47,20 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics, u32)> {
     })
 }
 
-/// One of them.
+/// Returns one of them.
 fn disk(name: &str) -> (Mechanics, u32) {
     let (_, mechanics, depth) = disks().find(|(known, ..)| *known == name).expect("a built-in");
     (mechanics, depth)
 }
 
-/// What is found of a simulated disk.
+/// Returns what is found about a simulated disk.
 fn taken_to_pieces(mechanics: &Mechanics, block: Bytes, seed: u64) -> Geometry {
     let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
     let mut subject = SimulatedSubject::new(&mut drive);
     geometry(&mut subject, mechanics.sectors, block, seed).expect("it turns")
 }
 
-/// The same on a host that is late.
+/// Returns the same, found by a host that is late.
 fn taken_to_pieces_late(mechanics: &Mechanics, seed: u64) -> Geometry {
     let mut drive = MechanicalDrive::new(mechanics, 1, seed).expect("a disk");
     let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), seed);

@@ -17,7 +17,7 @@ fn zones(disk: &mut Mechanics) -> &mut Zones {
     }
 }
 
-/// With as many sectors as its layout holds.
+/// Returns the disk with as many sectors as its layout holds.
 fn filled(mut disk: Mechanics) -> Mechanics {
     disk.sectors = tidegate_drive::mechanical::Layout::held(&disk).expect("a layout").sectors;
     disk
@@ -26,7 +26,7 @@ fn filled(mut disk: Mechanics) -> Mechanics {
 /// A change of a disk, and its name.
 type Change = (&'static str, fn(&mut Mechanics));
 
-/// What does not hide the disk.
+/// Changes after which the disk is still found.
 const CHANGES: [Change; 7] = [
     ("without reading ahead", |disk| {
         disk.cache.as_mut().expect("memory").read_ahead = ReadAhead::Off;
@@ -69,8 +69,8 @@ fn other_disks_are_found_as_well() {
     }
 }
 
-/// Goal: where spares end each track a track has the sectors that hold data, and capacity is
-/// right.
+/// Goal: if spares end each track, a track counts only the sectors that hold data, and the capacity
+/// is right.
 #[test]
 fn spares_of_a_track_are_no_sectors_of_it() {
     for name in NAMES {
@@ -85,8 +85,8 @@ fn spares_of_a_track_are_no_sectors_of_it() {
     }
 }
 
-/// Goal: where the skews of head switches and seeks are alike, tracks are taken for cylinders;
-/// and that does no harm: the disk that is found behaves as the first.
+/// Goal: if the skews of head switches and seeks are alike, tracks are taken for cylinders, which
+/// does no harm: the disk that is found behaves like the first.
 #[test]
 fn surfaces_that_skews_do_not_show_do_not_matter() {
     let (mut planted, depth) = disk("seagate-36es2");
@@ -101,9 +101,8 @@ fn surfaces_that_skews_do_not_show_do_not_matter() {
     assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{apart:?}");
 }
 
-/// Goal: where spares end each cylinder its last track is shorter than the others; zones and
-/// seeks are found all the same, and the disk that is found, which has no spares, behaves as the
-/// first.
+/// Goal: if spares end each cylinder, its last track is shorter than the others; zones and seeks
+/// are still found, and the disk that is found, which has no spares, behaves like the first.
 #[test]
 fn spares_of_a_cylinder_are_passed_over() {
     for name in ["seagate-36es2", "ibm-40k1044", "fujitsu-max3036rc"] {
@@ -121,8 +120,8 @@ fn spares_of_a_cylinder_are_passed_over() {
     }
 }
 
-/// Goal: a disk that keeps what passes before the sector that was asked for answers backward
-/// reads from memory. That it turns is not seen then, and what is said does not deny it.
+/// Goal: a disk that keeps the sectors passing before the requested one answers backward reads from
+/// memory. Its rotation is then not seen, and the message does not deny it.
 #[test]
 fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
     let (mut planted, _) = disk("seagate-36es2");
@@ -134,8 +133,8 @@ fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
     assert!(none.to_string().contains("or memory answers"), "{none}");
 }
 
-/// Goal: a target that ends somewhere within a disk, however early, is measured or not, but
-/// nothing falls over.
+/// Goal: a target that ends somewhere within a disk, however early, may or may not be measured, but
+/// nothing panics.
 #[test]
 fn small_targets_do_no_harm() {
     let (planted, _) = disk("seagate-36es2");

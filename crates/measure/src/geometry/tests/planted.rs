@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was planted in a simulated disk, and how far from it something found is.
+//! What was planted in a simulated disk, and how far the results are from it.
 //!
-//! Seeks are compared as the drive file has them: the time of a read's seek, settling
-//! included, processing not, at 400 distances from one cylinder to the full stroke, equally
-//! spaced in their logarithm.
+//! Seeks are compared as the drive file has them: the time of a read's seek, with settling and
+//! without processing, at 400 distances from one cylinder to the full stroke, equally spaced in
+//! their logarithm.
 
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_model::mechanics::{Mechanics, Seek};
@@ -18,16 +18,16 @@ const DISTANCES: u32 = 400;
 #[derive(Debug, Clone)]
 pub(super) struct Compared {
     pub(super) rotation: f64,
-    /// Planted and found.
+    /// The number of zones, planted and found.
     pub(super) zones: (usize, usize),
-    /// The farthest boundary, as a part of the capacity.
+    /// The largest error of a boundary, as a part of the capacity.
     pub(super) boundary: f64,
-    /// The worst number of sectors of a track.
+    /// The largest error of a number of sectors per track.
     pub(super) sectors_per_track: f64,
-    /// Of 20 distances 19 are not worse than this.
+    /// The error that 19 of 20 distances do not exceed.
     pub(super) seek_most: f64,
     pub(super) seek_worst: f64,
-    /// Least time of a read where nothing moves: planted and found, in nanoseconds.
+    /// The fixed cost of a read, planted and found, in nanoseconds.
     pub(super) least: (f64, f64),
 }
 
@@ -48,7 +48,7 @@ impl Compared {
         }
     }
 
-    /// What is not as good as promised.
+    /// Returns the figures that are not as good as promised.
     pub(super) fn faults(&self) -> Vec<String> {
         let (planted, found) = self.least;
         let checks = [
@@ -100,8 +100,8 @@ fn seeks(planted: &Mechanics, found: &Geometry) -> (f64, f64) {
     (errors[most], errors[errors.len() - 1])
 }
 
-/// Processing, a block on the densest track, the bus and the answer: what a read takes that
-/// waits for nothing. The block is the one that was measured with, on an average track.
+/// Returns the fixed cost of a read, planted and found: processing, a block under the head, the bus
+/// and the answer. The time of the block is the measured one.
 fn least(planted: &Mechanics, found: &Geometry) -> (f64, f64) {
     let overhead = found.overhead.as_ref().expect("an overhead");
     let bus = float(planted.bus.read_sector_ps * found.block) / 1e3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! From a disk to what is found of it to a disk again: the second behaves as the first.
+//! Makes a disk from what is found about another: the second behaves like the first.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::Op;
@@ -12,9 +12,9 @@ use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::Probe;
 
-/// Batches of each size.
+/// The number of batches of each size.
 const BATCHES: u32 = 400;
-/// Requests in them.
+/// The sizes of batches.
 pub(super) const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 
 /// How a disk behaves under random and sequential reads.
@@ -27,7 +27,7 @@ pub(super) struct Behaviour {
 }
 
 impl Behaviour {
-    /// Of reads of 128 KiB.
+    /// Measures the behaviour under reads of 128 KiB.
     pub(super) fn of(mechanics: &Mechanics, depth: u32) -> Self {
         let mut drive = MechanicalDrive::new(mechanics, depth, 1).expect("a disk");
         let mut subject = SimulatedSubject::new(&mut drive);
@@ -47,7 +47,7 @@ impl Behaviour {
         Self { batches, sequences }
     }
 
-    /// Returns by how much another behaves differently: each figure as a part of ours.
+    /// Returns the differences between another's figures and ours, each as a part of ours.
     pub(super) fn apart(&self, other: &Self) -> Vec<f64> {
         let ours = self.batches.iter().chain(&self.sequences);
         let others = other.batches.iter().chain(&other.sequences);
@@ -83,7 +83,7 @@ fn the_disk_that_is_found_behaves_as_the_first() {
     }
 }
 
-/// Canary: a disk whose seeks are a quarter slower does not pass for the first.
+/// Canary: a disk whose seeks are a quarter slower is not taken for the first.
 #[test]
 fn a_disk_with_slower_seeks_behaves_differently() {
     let (planted, depth) = disk("nearline-7200");
@@ -98,8 +98,8 @@ fn a_disk_with_slower_seeks_behaves_differently() {
     assert!(apart.iter().any(|apart| apart.abs() > 0.05), "{apart:?}");
 }
 
-/// Goal: the order in which a disk serves is seen from its tables of batches, where it matters:
-/// with it, batches of the disk that is found take as long as in the table, to 5 %.
+/// Goal: the order in which a disk serves is found from its tables of batches, if it matters: with
+/// that order, batches of the disk that is found take as long as in the table, within 5 %.
 #[test]
 fn the_order_is_seen_from_batches() {
     for (name, planted, depth) in disks() {

@@ -22,7 +22,7 @@ fn requests(found: &Geometry) -> [u64; 4] {
     ]
 }
 
-/// What is found, and in how many seconds of the disk's time.
+/// Returns what is found, and how many seconds of the disk's time it takes.
 fn timed(planted: &Mechanics, is_late: bool) -> (Geometry, f64) {
     let mut drive = MechanicalDrive::new(planted, 1, 1).expect("a disk");
     let mut late = Late::new(SimulatedSubject::new(&mut drive), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What does not turn is not said to turn.
+//! Devices that do not rotate are not reported as rotating.
 
 use tidegate_drive::recorded::Recording;
 use tidegate_drive::{Drive, PseudoDisk, RecordedDrive};
@@ -8,7 +8,7 @@ use tidegate_model::{BatchTable, DriveKind, Duration, Op};
 use super::late::Late;
 use super::*;
 
-/// What the experiment says of a drive of 64 GiB, on a punctual and on a late host.
+/// Returns what the experiment reports about a drive of 64 GiB, on a punctual and on a late host.
 fn verdicts(
     mut drives: impl FnMut() -> Box<dyn Drive>,
     sectors: u64,
@@ -40,8 +40,8 @@ fn flash_is_too_fast_to_turn() {
     }
 }
 
-/// Goal: a device whose every read takes 5 ms completes at multiples of 5 ms, as if it turned;
-/// that it does so for all places alike gives it away. A late host moves all that follows.
+/// Goal: a device whose every read takes 5 ms completes at multiples of 5 ms, as if it turned; it
+/// does so for all places alike, which gives it away. A late host delays everything that follows.
 #[test]
 fn a_device_that_always_takes_equally_long_does_not_turn() {
     let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
@@ -51,7 +51,7 @@ fn a_device_that_always_takes_equally_long_does_not_turn() {
     assert!(matches!(late, Err(NoRotation::NotPeriodic { .. })), "{late:?}");
 }
 
-/// Goal: times as a disk has them, but at random, show no turn.
+/// Goal: times like a disk's, but in random order, show no turn.
 #[test]
 fn times_of_a_disk_drawn_at_random_do_not_turn() {
     let file = tidegate_drive::builtin::load("seagate-36es2").expect("a built-in");
