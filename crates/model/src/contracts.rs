@@ -30,8 +30,8 @@ pub struct Contracts {
     pub costs: Option<CostModel>,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
-    /// Contracts that were measured below another contract which is a case of them, and were
-    /// therefore raised.
+    /// Contracts that were raised because they were measured below another contract that is a case
+    /// of them.
     pub raised: Vec<RaisedContract>,
     /// Whether the drive may carry out earlier writes while it serves this workload.
     pub deferred_writes: DeferredWrites,
@@ -56,8 +56,8 @@ pub struct RaisedContract {
     pub note: String,
 }
 
-/// What is known of writes that a drive's cache takes and carries out later, while the drive serves
-/// other requests.
+/// What is known about writes that a drive's cache takes and carries out later, while the drive
+/// serves other requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DeferredWrites {
     /// The workload does not write, or the drive is not known to defer writes.
@@ -104,7 +104,7 @@ impl DriveContract {
         }
     }
 
-    /// Returns the name of the contract within a sentence that says that the drive keeps it.
+    /// Returns the contract's name for a sentence that says that the drive keeps it.
     pub const fn what(self) -> &'static str {
         match self {
             Self::Batches => "table",

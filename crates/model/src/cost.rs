@@ -21,7 +21,7 @@ use crate::units::{Bytes, Duration};
 /// - No two entries of `requests` have the same operation and size; no cost is zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostModel {
-    /// A: once for each batch, a change of direction before its first request included.
+    /// A: once for each batch, including a change of direction before its first request.
     pub positioning_max: Duration,
     /// c, for each operation and size.
     pub requests: Vec<RequestCost>,

@@ -27,7 +27,7 @@ pub use parts::Parts;
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
 
-/// The simulated drive that stands for a device.
+/// The kind of simulated drive that represents a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DriveKind {
@@ -43,7 +43,7 @@ pub enum DriveKind {
 }
 
 impl DriveKind {
-    /// All of them; where a file has several sections, the first of these decides.
+    /// All kinds; if a file has several sections, the first of these decides.
     pub const ALL: [Self; 4] = [Self::Mechanical, Self::Ssd, Self::Recorded, Self::Pseudo];
 
     /// Returns the name in files and on the command line.
@@ -62,7 +62,7 @@ impl DriveKind {
 pub struct DriveFile {
     /// The drive's name, for people.
     pub name: String,
-    /// The simulated drive that stands for this device by default.
+    /// The kind of simulated drive that represents this device by default.
     pub kind: DriveKind,
     /// K: how many requests the drive accepts at once.
     pub depth: u32,

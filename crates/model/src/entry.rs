@@ -46,7 +46,7 @@ pub fn within_time_max(
     Err(FileError::new(span, format!("the {what} exceeds 36 years"), "write a shorter time"))
 }
 
-/// Returns how many tasks an entry with this `count` stands for, after `tasks_before` tasks.
+/// Returns how many tasks an entry with this `count` describes, after `tasks_before` tasks.
 ///
 /// # Errors
 /// If the count is 0, or the workload would have more tasks than it may, with its position.

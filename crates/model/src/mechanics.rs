@@ -91,8 +91,8 @@ pub enum Seek {
 /// Time to process a command before anything moves, by the kind of the drive's previous command.
 ///
 /// The time of a hit after the same kind of command holds if the hit continues that command; any
-/// other hit costs the time of a hit after the other kind. A drive that writes back processes every
-/// write as a hit.
+/// other hit costs the time of a hit after the other kind. A write-back drive processes every write
+/// as a hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overhead {
@@ -380,7 +380,7 @@ pub struct TrackIndex {
     /// entry: `sectors_before cylinder offset_ppm sectors cylinders skew_ppm run_sectors
     /// run_cylinders T kind head`, or the same with `N node` instead of `T kind head`.
     ///
-    /// - The entry stands for a run of equal pieces: tracks of one kind under one head (`T`), or
+    /// - The entry describes a run of equal pieces: tracks of one kind under one head (`T`), or
     ///   nodes with all their entries (`N`).
     /// - The run begins `sectors_before` sectors, `cylinder` cylinders and the angle `offset_ppm`
     ///   after the beginning of its own node; the root begins at 0.
@@ -389,7 +389,7 @@ pub struct TrackIndex {
     /// - `run_cylinders` is negative if each piece lies further out than the previous one;
     ///   `cylinder` is then the cylinder of the first piece, the innermost.
     ///
-    /// Entries are in order of `sectors_before`, without gaps; slipped sectors count. A node stands
+    /// Entries are in order of `sectors_before`, without gaps; slipped sectors count. A node comes
     /// before the rows that refer to it. The very last row may state more `sectors` than its piece
     /// has, as in extractions that ran beyond the end of the disk.
     pub index: String,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sections of a drive file that describe what a drive is made of. Code that tells them apart
-//! matches [`Parts`], so that a further section stops the build wherever it counts.
+//! The sections of a drive file that describe the parts of a drive. Code that distinguishes them
+//! matches [`Parts`], so that a new section breaks the build wherever it matters.
 
 use super::{DriveFile, DriveKind, Identity};
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
 
-/// A section of a drive file that describes what the drive is made of.
+/// A section of a drive file that describes the parts of the drive.
 #[derive(Debug, Clone, Copy)]
 pub enum Parts<'a> {
     /// `[mechanics]`.
@@ -57,8 +57,8 @@ impl DriveKind {
         }
     }
 
-    /// Returns whether a block device of this kind should say that it rotates. A drive of tables
-    /// should: most such tables were measured of disks.
+    /// Returns whether a block device of this kind should report that it rotates. A drive of tables
+    /// should: most such tables were measured on disks.
     pub const fn is_rotational(self) -> bool {
         match self {
             Self::Mechanical | Self::Pseudo | Self::Recorded => true,
@@ -77,12 +77,12 @@ impl DriveFile {
         }
     }
 
-    /// Returns every section that the file has, the one that decides first.
+    /// Returns every section that the file has, the deciding one first.
     pub fn all_parts(&self) -> impl Iterator<Item = Parts<'_>> {
         DriveKind::ALL.into_iter().filter_map(|kind| self.parts_of(kind))
     }
 
-    /// Returns what the drive is made of: mechanics before chips; `None` for a file that has only
+    /// Returns the parts of the drive: mechanics before chips; `None` for a file that has only
     /// tables.
     pub fn parts(&self) -> Option<Parts<'_>> {
         self.all_parts().next()
@@ -101,7 +101,7 @@ impl DriveFile {
     }
 
     /// Returns a text that is equal for two files only if their sections are. Interrupted
-    /// measurements are resumed by a hash of it: a change of form makes them other drives.
+    /// measurements are resumed by a hash of it: if the form changes, they count as other drives.
     pub fn parts_text(&self) -> String {
         format!("{:?}{:?}", self.mechanics, self.ssd)
     }

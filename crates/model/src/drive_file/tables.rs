@@ -43,7 +43,7 @@ impl MeasuredTable {
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
 }
 
-/// The longest time of a batch: one day. A larger figure has another unit, or is not of a disk.
+/// The longest time of a batch: one day. A larger figure is in another unit, or is not a disk's.
 pub(super) const TIME_NS_MAX: u64 = 86_400_000_000_000;
 
 #[derive(Serialize, Deserialize)]
