@@ -260,7 +260,7 @@ impl<M> RingCore<M> {
         self.held.drain(..).flatten()
     }
 
-    /// Waits for all requests in flight, [`LAST_WAIT`] in all.
+    /// Waits for all requests in flight, at most [`LAST_WAIT`] in total.
     fn drain(&mut self) {
         let begun = Instant::now();
         while self.in_flight_count() > 0 {

@@ -182,7 +182,7 @@ fn active(schedulers: &str) -> Option<String> {
     Some(name.to_owned())
 }
 
-/// Returns a directory's entries; none if it cannot be read.
+/// Returns a directory's entries; no entries if it cannot be read.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path())
 }

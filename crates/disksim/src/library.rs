@@ -2,8 +2,8 @@
 //! The files of an import: the given files, and the files that they name.
 //!
 //! A name is searched for among the given files, then beside the file that contains it. If it is
-//! not found, the only file of the right kind among the given files is used instead, or the only
-//! one beside. Every file is read once.
+//! not found, the only file of the right kind among the given files is used instead, or else the
+//! only one beside the file with the name. Every file is read once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

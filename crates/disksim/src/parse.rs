@@ -2,7 +2,7 @@
 //! Parses the language of parameter files.
 //!
 //! Files in the wild omit commas and put values on separate lines, so commas are optional
-//! everywhere: the next sign tells what follows a value. Parsing takes one pass, limits nesting,
+//! everywhere: the next token shows what follows a value. Parsing takes one pass, limits nesting,
 //! and looks nothing up.
 
 use std::rc::Rc;

@@ -169,7 +169,7 @@ mod tests {
     use crate::PseudoDisk;
     use tidegate_model::{BatchTable, Bytes, Class, Duration};
 
-    /// A drive whose single requests take exactly a millisecond each.
+    /// Returns a queue in front of a drive whose single requests take exactly a millisecond each.
     fn queue(depth: u32) -> DriveQueue<&'static str> {
         let table = BatchTable::new(&[Duration::from_ms(1)]).expect("a table of one time");
         DriveQueue::new(Box::new(PseudoDisk::new(1, table, 1)), depth)

@@ -43,7 +43,8 @@ pub struct Envelope {
     /// The largest batch that was measured for every kind. No measurement supports the model beyond
     /// it.
     pub batch_max: u32,
-    /// The most by which the model exceeds a measured time, in ppm of that time, rounded up.
+    /// The largest amount by which the model exceeds a measured time, in ppm of that time, rounded
+    /// up.
     pub overshoot_ppm_highest: u64,
     /// The indices of the points that determine the model: it exceeds them by no more than rounding
     /// to whole nanoseconds does, one for A and one for each request.
@@ -211,7 +212,7 @@ fn uncovered_ns(point: &Point, costs: &[u64]) -> u64 {
     point.highest.ns().saturating_sub(covered)
 }
 
-/// `sum n_k c_k`: below 2^96 for 2^32 requests.
+/// Returns `sum n_k c_k`: below 2^96 for 2^32 requests.
 fn requests_ns(point: &Point, costs: &[u64]) -> u128 {
     let of_kind = |(&count, &cost): (&u32, &u64)| u128::from(count) * u128::from(cost);
     point.counts.iter().zip(costs).map(of_kind).sum()

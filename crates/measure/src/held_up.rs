@@ -2,8 +2,8 @@
 //! How long the host held up a sample.
 //!
 //! The host's lateness is part of every time and is never subtracted, because the host that
-//! enforces is late as well. It is measured beside each sample to tell a busy host from a slow
-//! disk.
+//! enforces is late as well. It is measured beside each sample to distinguish a busy host from a
+//! slow disk.
 
 use tidegate_model::Duration;
 use tidegate_platform::RunDelay;
@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub(crate) took: Duration,
     /// How much of it the host may have added.
     pub(crate) held_up: Duration,
-    /// The first sector; none where the trial has several requests.
+    /// The first sector; `None` if the trial has several requests.
     pub(crate) start: Option<u64>,
 }
 
@@ -78,7 +78,8 @@ pub struct Disturbance {
     pub disturbed: u64,
     /// The longest that the host held up one sample.
     pub held_up_max: Duration,
-    /// By how much the longest time of any cell would be shorter without its disturbed samples.
+    /// The largest amount by which the longest time of a cell would be shorter without its
+    /// disturbed samples.
     pub excess_max: Duration,
     /// Whether a hypervisor takes time from this machine, which the kernel counts in steps of 10
     /// ms.

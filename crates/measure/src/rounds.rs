@@ -173,7 +173,7 @@ impl Rounds {
     }
 }
 
-/// Keeps the last round in the journal, and now and then what others did.
+/// Keeps the last round in the journal, and from time to time what others did.
 fn keep(name: &str, measured: &Measured, subject: &dyn Subject, followers: &mut Followers<'_>) {
     let Some(journal) = followers.journal.as_mut() else { return };
     let round: Vec<Sample> =

@@ -32,7 +32,7 @@ const PASSES: [(Scope, Op); 5] = [
 pub(crate) struct Run<'a> {
     /// The common inputs of every experiment.
     pub(crate) context: Context<'a>,
-    /// Whether the device is told which requests have priority.
+    /// Whether requests carry their priority to the device.
     pub(crate) has_tags: bool,
     /// Its options, date and host.
     pub(crate) record: RunRecord,

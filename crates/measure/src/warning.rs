@@ -32,7 +32,7 @@ pub enum Warning {
         samples: u32,
         /// The requested number.
         asked: u32,
-        /// How much of the table there is; none if it has no table.
+        /// How much of the table there is; `None` if it has no table.
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.

@@ -52,7 +52,7 @@ impl Contracts {
 pub struct RaisedContract {
     /// The raised contract.
     pub contract: DriveContract,
-    /// By how much and why: a sentence without its full stop.
+    /// The amount and the reason, as a sentence without its full stop.
     pub note: String,
 }
 

@@ -9,7 +9,8 @@ use toml::Spanned;
 use crate::file_error::FileError;
 use crate::units::Duration;
 
-/// The most tasks of one file after expansion of `count`; a larger number is a typing error.
+/// The maximum number of tasks of one file after expansion of `count`; a larger number is a typing
+/// error.
 const TASKS_MAX: u64 = 100_000;
 
 /// The longest time that a file may state: 36 years, so that sums fit in a clock.

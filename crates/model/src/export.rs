@@ -17,7 +17,7 @@ pub enum Beyond {
 /// The terms of an export's contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportContract {
-    /// The most requests in any window of one period.
+    /// The maximum number of requests in any window of one period.
     pub requests: u32,
     /// The length of the window.
     pub period: Duration,

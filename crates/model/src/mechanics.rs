@@ -153,7 +153,8 @@ pub struct Cache {
     /// How far the drive reads ahead after a read.
     #[serde(default)]
     pub read_ahead: ReadAhead,
-    /// The most sectors that are read ahead; `None` means as many as the segment holds.
+    /// The maximum number of sectors that are read ahead; `None` means as many as the segment
+    /// holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_sectors_max: Option<u32>,
     /// When a write counts as complete.
@@ -221,7 +222,7 @@ pub enum WriteBack {
 pub struct Faults {
     /// Of a million accesses to the medium, the number that must be repeated a revolution later.
     pub retry_ppm: u32,
-    /// The most retries of one access, a revolution each; after them it fails.
+    /// The maximum number of retries of one access, one revolution each; then it fails.
     pub retries_max: u32,
     /// Of a million accesses, the number that meet a recalibration.
     pub recalibration_ppm: u32,

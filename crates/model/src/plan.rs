@@ -24,15 +24,15 @@ use crate::workload::Workload;
 pub struct Plan {
     /// K: the number of requests that the device accepts at once.
     pub depth: u32,
-    /// z: the most requests in one batch.
+    /// z: the maximum number of requests in one batch.
     pub batch_max: u32,
     /// beta: best effort may fill a batch up to this many requests
     /// (`docs/theory/dual-queue-fifo.md` section 5).
     pub best_effort_fill: u32,
     /// Z and its charges, if batches are limited by cost as well; `None` if only z limits them.
     pub batch_cost: Option<BatchCost>,
-    /// The most best-effort requests on the device at once, for policies that limit them
-    /// separately.
+    /// The maximum number of best-effort requests on the device at once, for policies that limit
+    /// them separately.
     pub best_effort_depth: u32,
     /// The number of requests of one class that a policy holds before it returns `Full`.
     pub queued_max: u32,
@@ -79,9 +79,9 @@ impl Plan {
         self.tasks.iter().map(|task| u64::from(task.requests)).sum()
     }
 
-    /// Returns the most real-time requests that are released and not complete at once, while every
-    /// job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`. This is E if no
-    /// deadline exceeds its period.
+    /// Returns the maximum number of real-time requests that are released and incomplete at once,
+    /// while every job of every task is complete by its deadline: `sum e_i ceil(d_i / p_i)`. This
+    /// is E if no deadline exceeds its period.
     pub fn real_time_pending_max(&self) -> u64 {
         let pending_max = |task: &Task| {
             let jobs = task.deadline.ns().div_ceil(task.period.ns());

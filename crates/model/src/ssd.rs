@@ -56,7 +56,7 @@ pub struct Ssd {
     /// suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_ns: Option<u64>,
-    /// The most younger reads that may precede, or suspend, one program or erase.
+    /// The maximum number of younger reads that may precede, or suspend, one program or erase.
     pub reads_first_max: u32,
     /// Rate of a channel.
     pub channel_bytes_per_s: u64,

@@ -92,9 +92,9 @@ pub struct Task {
     /// The share of its requests that must be served, in parts per million. The other requests are
     /// optional, and a policy may drop them.
     pub quality_ppm: u32,
-    /// The most jobs in progress at once, as in a program with this many buffers: the next job is
-    /// released when one of them completes. `None`: jobs are released independently of earlier
-    /// jobs.
+    /// The maximum number of jobs in progress at once, as in a program with this many buffers: the
+    /// next job is released when one of them completes. `None`: jobs are released independently of
+    /// earlier jobs.
     pub outstanding_max: Option<u32>,
 }
 
@@ -115,7 +115,7 @@ pub enum Intensity {
     Paced {
         /// The highest rate.
         rate: Bandwidth,
-        /// The most requests at once.
+        /// The maximum number of requests at once.
         outstanding: u32,
     },
 }

@@ -33,7 +33,8 @@ pub(crate) use raw::check_size;
 
 use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
 
-/// The most requests that one closed loop may keep in flight: a thousand times what drives accept.
+/// The maximum number of requests that one closed loop may keep in flight: a thousand times what
+/// drives accept.
 const OUTSTANDING_MAX: u32 = 1 << 20;
 
 /// The shortest time between two requests of an open loop.
@@ -190,7 +191,7 @@ fn expand_task(
     Ok(())
 }
 
-/// Reads the most jobs of a task that may be in progress at once.
+/// Reads the maximum number of jobs of a task that may be in progress at once.
 fn read_outstanding(outstanding: Option<&Spanned<u32>>) -> Result<Option<u32>, FileError> {
     match outstanding {
         Some(zero) if *zero.get_ref() == 0 => Err(FileError::new(

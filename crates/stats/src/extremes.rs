@@ -41,8 +41,8 @@ pub const DISAGREEMENT: f64 = 0.2;
 /// The least default threshold, in ppm of the samples: the highest twentieth.
 const THRESHOLD_PPM_MIN: u32 = 950_000;
 
-/// The most excesses that the default threshold leaves. Beyond that number a higher threshold,
-/// nearer to what the theory needs, is better than more excesses.
+/// The maximum number of excesses that the default threshold leaves. Beyond that number a higher
+/// threshold, nearer to what the theory needs, is better than more excesses.
 const EXCESSES_MAX: u64 = 1_000;
 
 /// How a tail is estimated.

@@ -262,7 +262,7 @@ impl AccessModel {
         Prediction { heads, completed_at: free_at + ending }
     }
 
-    /// Learns from a completion how well the model knows the drive.
+    /// Learns from a completion how well the model fits the drive.
     fn learn(&mut self, now: Time, flight: InFlight) {
         let seen_at = self.clock.platter_time(now);
         let distance = |at: Time| at.ns().abs_diff(seen_at.ns());

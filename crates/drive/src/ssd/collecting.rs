@@ -24,7 +24,7 @@ impl SsdDrive {
         }
     }
 
-    /// Tries dies again that had no block worth collecting: later writes may have changed that.
+    /// Retries dies that had no block worth collecting: later writes may have changed that.
     pub(super) fn retry_stuck(&mut self) {
         for die in std::mem::take(&mut self.stuck) {
             self.collect_if_needed(die);

@@ -142,7 +142,7 @@ mod tests {
     use super::super::cache::Slot;
     use super::*;
 
-    /// One die, 16 blocks of four rows, two units in a row.
+    /// Returns a geometry of one die, 16 blocks of four rows, two units in a row.
     fn geometry() -> Geometry {
         let link = Link { bytes_per_s: 1_000_000, command_ns: 0, full_duplex: false };
         let cache = WriteCache {

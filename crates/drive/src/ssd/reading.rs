@@ -56,7 +56,7 @@ impl SsdDrive {
         self.reads = reads;
     }
 
-    /// Sends a page that a die has read over the channel.
+    /// Sends over the channel a page that a die has read.
     pub(super) fn fetch(&mut self, die: u32, read: &PageRead) {
         let at = self.cross_channel(die, read.units * self.params.geometry.unit_bytes);
         self.agenda.plan(at, Event::Fetched { ticket: read.ticket, bytes: read.bytes });

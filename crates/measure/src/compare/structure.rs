@@ -19,7 +19,7 @@ use tidegate_model::{CostModel, DriveFile};
 use super::figures::{Figures, Unit};
 use super::sampling::Sampling;
 
-/// Seek distances grow by one part in this many, and by at least 1.
+/// Each seek distance exceeds the previous one by one part in this many, and by at least 1.
 const PART: u32 = 4;
 
 /// Returns the parts of both devices, each beside the other's.

@@ -137,7 +137,7 @@ fn cell_count(depth: u32) -> usize {
     1 + distances().count() + PAIRS + at_once(depth).count()
 }
 
-/// 1, 2, 3, 4, 6, 8, 12, ..: powers of two, and the numbers halfway between them.
+/// Returns 1, 2, 3, 4, 6, 8, 12, ..: the powers of two and the numbers halfway between them.
 fn distances() -> impl Iterator<Item = u64> {
     let powers = std::iter::successors(Some(1_u64), |distance| distance.checked_mul(2));
     let all = powers.flat_map(|power| [Some(power), (power > 1).then_some(power / 2 * 3)]);

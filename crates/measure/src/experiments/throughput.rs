@@ -89,7 +89,7 @@ impl Procedure for Flows {
     }
 }
 
-/// 1, 2, 4, .. and the depth itself.
+/// Returns 1, 2, 4, .. and the depth itself.
 fn depths(depth: u32) -> Vec<u32> {
     let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
     powers.take_while(|&power| power < depth).chain([depth]).collect()

@@ -44,7 +44,7 @@ impl From<Stop> for Lost {
 }
 
 impl Lost {
-    /// What the caller of the experiment gets.
+    /// Returns what the caller of the experiment gets.
     pub(super) fn report<T>(self, requests: u64) -> Result<Result<T, NotSeen>, SubjectError> {
         match self {
             Self::Near(near) => Ok(Err(NotSeen::NoTrack { near })),

@@ -70,7 +70,7 @@ pub(crate) const ZONES_READS: u64 = zones::REQUESTS.usual;
 /// Reads of the experiment `seek-curve` on a quiet host.
 pub(crate) const SEEK_CURVE_READS: u64 = seek::REQUESTS.usual;
 
-/// The most requests of all experiments together.
+/// The maximum number of requests of all experiments together.
 pub const REQUESTS_MAX: u64 =
     rotation::REQUESTS.most + overhead::REQUESTS.most + zones::REQUESTS.most + seek::REQUESTS.most;
 

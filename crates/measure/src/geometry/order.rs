@@ -36,7 +36,7 @@ const RUNS_MAX: u64 = 64;
 pub struct TracksSeen {
     /// The order of the tracks.
     pub order: TrackOrder,
-    /// Tracks of a cylinder; 1 if skews do not tell head switches from seeks.
+    /// Tracks of a cylinder; 1 if skews do not distinguish head switches from seeks.
     pub surfaces: u32,
     /// How many cylinders follow each other under one head, in the order by surface.
     #[serde(default, skip_serializing_if = "Option::is_none")]

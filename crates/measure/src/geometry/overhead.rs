@@ -40,7 +40,7 @@ pub struct OverheadSeen {
     pub unsure_ns: u64,
     /// The time in which that block passes the head; it is part of `least_ns` and of every seek.
     pub block_ns: u64,
-    /// The time of a read of one block that memory answers; none if memory answers none.
+    /// The time of a read of one block that memory answers; `None` if memory answers no read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hit_ns: Option<u64>,
     /// The time of each further sector from memory, in picoseconds.
@@ -67,7 +67,7 @@ pub(crate) fn overhead(
     }
 }
 
-/// The times of reads from memory in all places, in nanoseconds.
+/// The times of reads from memory at all places, in nanoseconds.
 #[derive(Default)]
 struct Hits {
     small: Vec<f64>,

@@ -58,14 +58,14 @@ pub struct SeekSeen {
     pub left_out: Vec<u32>,
     /// The least time of a read on the track where the heads are, which is not in `points`.
     pub least_ns: u64,
-    /// The time to another head of the same cylinder; none if cylinders were not seen.
+    /// The time to another head of the same cylinder; `None` if cylinders were not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch_ns: Option<u64>,
-    /// Whether every other cylinder goes from the last head to the first; none if head switches are
-    /// too short to show it.
+    /// Whether every other cylinder goes from the last head to the first; `None` if head switches
+    /// are too short to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_serpentine: Option<bool>,
-    /// Whether a read begins in its middle if the head arrives there; none if that did not show.
+    /// Whether a read begins in its middle if the head arrives there; `None` if that did not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
     /// How many reads it took.

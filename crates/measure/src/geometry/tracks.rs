@@ -99,7 +99,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(self.platter.angle(done))
     }
 
-    /// Finds a track below `near`, or above it if there is no room below; none if the angles make
+    /// Finds a track below `near`, or above it if there is no room below; `None` if the angles make
     /// no sense.
     pub(super) fn track_near(&mut self, near: u64) -> Seen<Option<Track>> {
         self.track_like(near, &[])

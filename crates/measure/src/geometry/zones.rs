@@ -23,7 +23,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
 const INTERVALS: u64 = 48;
 /// A boundary is known to this part of the target.
 const EXACT: u64 = 8_192;
-/// Tracks are of one zone if their sectors differ by less than this part.
+/// Tracks belong to one zone if their numbers of sectors differ by less than this part.
 const ALIKE: u64 = 250;
 /// On a noisy host an error is grave if the places are farther apart than this part of the target.
 const GRAVE: u64 = 256;
@@ -37,7 +37,7 @@ const OUTERMOST: u64 = 131_072;
 pub struct ZoneSeen {
     /// Its first sector.
     pub start: u64,
-    /// By how many sectors that may be wrong.
+    /// The number of sectors by which `start` may be wrong.
     pub unsure: u64,
     /// Sectors of a track.
     pub sectors_per_track: u32,

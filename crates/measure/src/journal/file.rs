@@ -38,7 +38,7 @@ pub enum JournalError {
     OtherMeasurement {
         /// The measurement that the journal is about.
         known: String,
-        /// The measurement that was asked for.
+        /// The requested measurement.
         asked: String,
     },
 }

@@ -18,7 +18,7 @@ use crate::workload_file::check_size;
 /// The longest name that the NBD protocol carries.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// The most requests in one period; no store serves more.
+/// The maximum number of requests in one period; no store serves more.
 const REQUESTS_MAX: u32 = 1 << 16;
 
 /// Reads an export without its place.

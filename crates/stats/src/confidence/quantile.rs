@@ -25,7 +25,7 @@ pub struct UpperQuantile {
 
 /// Returns the shortest sample that the quantile `level_ppm` of the distribution does not exceed,
 /// with confidence `confidence`; `None` if not even the longest sample suffices:
-/// [`super::samples_needed`] tells how many samples would.
+/// [`super::samples_needed`] returns how many samples would.
 ///
 /// # Equation
 /// The least rank r with `P(Bin(n, q) >= r) <= 1 - c`: the quantile lies above the sample of rank

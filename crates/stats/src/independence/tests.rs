@@ -12,7 +12,7 @@ fn times(ns: impl IntoIterator<Item = u64>) -> Vec<Duration> {
     ns.into_iter().map(Duration::from_ns).collect()
 }
 
-/// Independent samples of a skewed distribution with many ties.
+/// Returns independent samples of a skewed distribution with many ties.
 fn independent(random: &mut Pcg64, count: usize) -> Vec<Duration> {
     let mut sample = || 5_000 + random.random_range(0..12) * random.random_range(0..12);
     times((0..count).map(|_| sample()).collect::<Vec<u64>>())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The requests among which a scheduler may choose.
 //!
-//! Separate from the schedulers, so that they need not know about tags.
+//! Separate from the schedulers, so that they need not handle tags.
 
 use tidegate_model::Tag;
 

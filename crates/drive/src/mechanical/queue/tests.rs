@@ -78,7 +78,7 @@ fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     ids
 }
 
-/// A toy disk: 3 ns for each cylinder, 64 ns for a turn.
+/// Returns the access time of a toy disk: 3 ns for each cylinder, 64 ns for a turn.
 fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
     let there_ns = now_ns + 3 * u64::from(target.cylinder.abs_diff(arm));
     let wait_ns = (target.begin.units() + 64 - there_ns % 64) % 64;
@@ -109,7 +109,7 @@ impl Reach for Toy {
     }
 }
 
-/// A drive that knows only accesses.
+/// A function of the access alone is a drive without lower bounds.
 impl<F: Fn(&Pending) -> Duration> Reach for F {
     fn access(&self, pending: &Pending) -> Duration {
         self(pending)
@@ -244,7 +244,7 @@ fn any_tag() -> impl Strategy<Value = Tag> {
     ]
 }
 
-/// Few cylinders and few angles, so that ties are common.
+/// Generates steps with few cylinders and few angles, so that ties are common.
 fn steps(tag: impl Strategy<Value = Tag>) -> impl Strategy<Value = Vec<Step>> {
     let step = (0_u64..40, 0_u32..30, 0_u64..64, tag, 0_usize..3, 0_u32..3).prop_map(
         |(gap_ns, cylinder, begin, tag, takes, drift)| Step {
@@ -269,7 +269,7 @@ fn simple_steps() -> impl Strategy<Value = Vec<Step>> {
     steps(Just(Tag::Simple))
 }
 
-/// One fixed history that covers all cases: for canaries.
+/// Returns a fixed history that covers all cases, for canaries.
 fn rich_history() -> Vec<Step> {
     let mut random = tidegate_model::Random::new(7, 0);
     (0..400)

@@ -66,7 +66,7 @@ fn is_told_apart(chance: Chance, first: Sampling, second: Sampling) -> bool {
     })
 }
 
-/// Returns how many of this many pairs of tables are reported as different.
+/// Returns how many of `pairs` pairs of tables are reported as different.
 fn told_apart(pairs: usize, mut both: impl FnMut() -> [Sampling; 2]) -> usize {
     let chance = Chance::among(2 * ENTRIES);
     let mut is_apart = || {

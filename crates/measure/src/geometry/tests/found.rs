@@ -177,7 +177,7 @@ fn a_stop_gives_nothing() {
     }
 }
 
-// No experiment goes on for ever.
+// No experiment runs for ever.
 const _: () = assert!(crate::geometry::rotation::REQUESTS.most < 2_000);
 const _: () = assert!(crate::geometry::REQUESTS_MAX < 60_000);
 

@@ -14,7 +14,7 @@ const SERVICE_NS_MAX: u64 = 11 * MS + TURN_NS + TRANSFER_NS;
 /// The starvation that the experiment observed, in nanoseconds.
 const BOUND_NS: u64 = 2_030 * MS;
 
-/// Half a millisecond, plus 10.5 ms for a full stroke.
+/// Returns the time of a seek: half a millisecond, plus 10.5 ms for a full stroke.
 fn seek_ns(distance: u32) -> u64 {
     if distance == 0 { 0 } else { MS / 2 + 21 * MS / 2 * u64::from(distance) / CYLINDERS }
 }
