@@ -30,7 +30,7 @@ pub(crate) enum Residency {
     /// They were in the page cache even before the read, although the kernel was asked to drop
     /// them.
     Stays,
-    /// The kernel does not tell this user.
+    /// The kernel does not show it to this user.
     Hidden,
 }
 
@@ -65,8 +65,8 @@ fn places(size: u64) -> impl Iterator<Item = u64> {
     (0..probes).map(move |probe| blocks * probe / probes * PROBE_BYTES)
 }
 
-/// Returns whether the kernel tells this user which pages are in memory. It tells only the owner
-/// and root; for everybody else it reports all pages as resident.
+/// Returns whether the kernel shows this user which pages are in memory. It shows them only to the
+/// owner and root; for all others it reports every page as resident.
 fn is_visible(file: &OwnedFd) -> Result<bool, Errno> {
     let user = rustix::process::geteuid();
     Ok(user.is_root() || user.as_raw() == fstat(file)?.st_uid)

@@ -3,7 +3,7 @@
 //!
 //! A name is searched for among the given files, then beside the file that contains it. If it is
 //! not found, the only file of the right kind among the given files is used instead, or else the
-//! only one beside the file with the name. Every file is read once.
+//! only one beside the naming file. Every file is read once.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

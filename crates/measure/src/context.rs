@@ -12,7 +12,8 @@ use crate::places::Places;
 use crate::rounds::{Grid, Measured, Rounds, Trial};
 use crate::subject::{Subject, SubjectError};
 
-/// Shifts the number of a kind, so that its seeds lie farther apart than the rounds of one kind.
+/// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
+/// rounds.
 const SEED_SHIFT: u32 = 40;
 
 /// The inputs that all experiments of a measurement share.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Writes every sample to its own file as it is taken, so that an interrupted measurement can be
+//! Writes every sample to a separate file as it is taken, so that an interrupted measurement can be
 //! resumed, and hours of measurement survive a crash.
 //!
 //! Each line is one JSON object. The first says what is measured; every other is a round, or the

@@ -27,7 +27,7 @@ pub struct ProfileParams {
     /// Whether experiments that write on their own (flush) are allowed; writes among `kinds` always
     /// are.
     pub allows_writes: bool,
-    /// The number of samples of each.
+    /// The number of samples of each cell.
     pub samples: u32,
     /// Determines all places and orders.
     pub seed: u64,
@@ -109,7 +109,7 @@ pub enum ProfileError {
     /// No batch was requested.
     #[error("depth 0 measures nothing: ask for at least 1")]
     DepthZero,
-    /// No requests were requested.
+    /// No kind of request was requested.
     #[error("no operation and no size measure nothing: ask for at least one of each")]
     NoKinds,
     /// A request size that is not a whole number of sectors.

@@ -125,8 +125,8 @@ pub fn profile_drive(
     finish(params, found, identity, [])
 }
 
-/// Returns what [`profile()`] will do on this target, and how long that takes, after a few requests
-/// of each kind. Writes are assumed to be as fast as reads, because nothing is written.
+/// Returns what [`profile()`] will do on this target, and how long that takes, after timing a few
+/// requests of each kind. Writes are assumed to be as fast as reads, because nothing is written.
 ///
 /// # Errors
 /// [`ProfileError`].

@@ -137,7 +137,7 @@ impl Ssd {
     /// Returns the number of dies on all channels.
     ///
     /// # Panics
-    /// Like all these methods, on a section that [`Ssd::check`] refuses.
+    /// On a section that [`Ssd::check`] refuses, as do all these methods.
     pub fn dies(&self) -> u32 {
         product([self.channels, self.dies_per_channel])
     }

@@ -151,8 +151,8 @@ fn ln_at_most(samples: u64, above: u64, share: f64) -> f64 {
 /// Returns a sentence for people: what `samples` samples of each table entry show.
 ///
 /// The sentence holds for each entry separately. The maxima of all m entries lie above a quantile
-/// at the same time, with the same confidence, only for the lower quantile `q = ((1 - c) / m)^(1 /
-/// n)`: for 32 entries and 1,000 samples, 99.19 % instead of 99.54 %.
+/// at the same time, with the same confidence, only for the lower quantile
+/// `q = ((1 - c) / m)^(1 / n)`: for 32 entries and 1,000 samples, 99.19 % instead of 99.54 %.
 ///
 /// # Panics
 /// If there are no samples.

@@ -2,8 +2,8 @@
 //! Sends one read at a time and reports when it completed; the experiments on geometry do nothing
 //! else.
 //!
-//! It only reads, at multiples of the block. It counts reads, so that no experiment goes on for
-//! ever, and it stops between two requests when the caller wants it.
+//! It only reads, at multiples of the block. It counts reads, so that no experiment runs for ever,
+//! and it stops between two requests if the caller asks for it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,9 +43,9 @@ pub(crate) struct Probing<'a> {
 /// How many requests an experiment sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// Usually, on a quiet host.
+    /// The usual number, on a quiet host.
     pub(super) usual: u64,
-    /// At most.
+    /// The maximum number.
     pub(super) most: u64,
 }
 

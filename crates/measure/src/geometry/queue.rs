@@ -55,8 +55,8 @@ impl QueueSeen {
 /// It compares batches of 2, 4, 8 .. requests at random places.
 ///
 /// # Assumptions
-/// `disk` reads as the measured one does. If the second order is as near as the first, the
-/// measurement does not tell which it is.
+/// `disk` reads like the measured one. If the second order is as near as the first, the measurement
+/// does not show which it is.
 pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSeen>> {
     let level = MeasuredTable::LEVELS_PPM.iter().position(|&level| level == MEDIAN_PPM)?;
     let medians = measured.quantiles_ns.get(level)?;

@@ -31,7 +31,7 @@ pub struct Chips {
     pub conflicts: u64,
     /// The least number of chips.
     pub count_min: u64,
-    /// The most likely number; none if no pair was in conflict.
+    /// The most likely number; `None` if no pair was in conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// The greatest number.

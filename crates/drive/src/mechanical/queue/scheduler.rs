@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive's scheduler, with the state that it keeps between requests: at most a direction.
+//! The drive's scheduler, with the state that it keeps between requests: a direction at most.
 
 use tidegate_model::mechanics::{Queue, Scheduler};
 
