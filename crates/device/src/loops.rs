@@ -3,8 +3,8 @@
 //! sysfs.
 //!
 //! A path is unreliable: the file may have lost that name and kept another, or may have it only in
-//! another mount namespace. So the device itself is asked first, which requires permission to open
-//! it (root, or the group `disk`). Callers without it use the path.
+//! another mount namespace. So the device itself is queried first, which requires permission to
+//! open it (root, or the group `disk`). Callers without it use the path.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;

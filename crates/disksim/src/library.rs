@@ -195,7 +195,7 @@ impl<'a> Library<'a> {
         self.siblings(from).into_iter().filter(is_it).collect()
     }
 
-    /// Returns the files in the folder of `from`, itself included; none if the folder is
+    /// Returns the files in the folder of `from`, including itself; no files if the folder is
     /// unreadable.
     pub(crate) fn siblings(&self, from: &Document) -> Vec<PathBuf> {
         let inside = self.files.folder(folder_of(&from.path)).ok().flatten();

@@ -28,7 +28,7 @@ type Row = (u32, u64, bool);
 /// Reads a seek curve.
 ///
 /// # Errors
-/// The first line that is not a point, or that there is no point.
+/// The first line that is not a point, or a text without any point.
 pub(crate) fn parse(text: &str) -> Result<SeekFile, FileError> {
     let mut rows = Vec::new();
     let mut announced = None;

@@ -97,7 +97,7 @@ impl LoadMeter {
     }
 
     /// Returns the processor time that passed, and what the device completed besides our requests.
-    /// None of ours is outstanding.
+    /// None of ours may be outstanding.
     pub(crate) fn read(&self, facts: &DeviceFacts, ours: Completed) -> Load {
         let passed = |earlier| Some(ProcessorTime::read()?.since(earlier));
         // The kernel may have merged some of ours; then other load does not show, and the

@@ -285,8 +285,8 @@ mod tests {
         assert!(!measured.is_cancelled);
     }
 
-    /// Goal: a stop within the first counted round leaves b(1) to b(m). Method: the orders
-    /// of the rounds that a seed gives; the other rounds must not all go up as well.
+    /// Goal: a stop within the first counted round leaves b(1) to b(m). Method: the orders of the
+    /// rounds that a seed gives; the other rounds must not all ascend.
     #[test]
     fn first_counted_round_goes_up_and_the_others_are_shuffled() {
         let (notebook, _) = run(1, |_| ());

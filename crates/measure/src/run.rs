@@ -19,7 +19,7 @@ use crate::subject::SubjectError;
 use crate::warning::Warning;
 
 /// The experiments in their order, by scope: everything that only reads comes before the first
-/// write, because a device is not the same after it.
+/// write, because writes change a device.
 const PASSES: [(Scope, Op); 5] = [
     (Scope::EachKind, Op::Read),
     (Scope::Device, Op::Read),

@@ -83,7 +83,7 @@ pub(crate) trait Subject {
         false
     }
 
-    /// Returns the load by others on the device and the host so far, if known. Nothing is
+    /// Returns the load by others on the device and the host so far, if known. Nothing may be
     /// outstanding.
     fn load(&self) -> Option<Load> {
         None

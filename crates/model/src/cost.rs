@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The cost of a batch of different requests: one positioning A, and c for each request.
 //!
-//! The table b(i) has one kind of request and charges every workload as if all requests were of the
-//! largest kind. A cost model distinguishes kinds: a batch takes at most `A + sum c(op, size)`. A
-//! drive file states the model in `[cost]`. Without that section, an envelope of the measured
+//! The table b(i) covers one kind of request and charges every workload as if all requests were of
+//! the largest kind. A cost model distinguishes kinds: a batch takes at most `A + sum c(op, size)`.
+//! A drive file states the model in `[cost]`. Without that section, an envelope of the measured
 //! tables is derived: it holds for batches of one kind because it covers every entry, and for mixed
 //! batches by assumption.
 

@@ -2,7 +2,8 @@
 //! The machine as Linux shows it: clock, threads and their scheduling, interrupts, and the time
 //! that hypervisors and other threads take.
 //!
-//! This crate is separate from block devices, so that processor servers need no disk code.
+//! This crate is separate from the code for block devices, so that processor servers need no disk
+//! code.
 
 pub mod affinity;
 pub mod clock;

@@ -142,7 +142,7 @@ impl Layout {
     /// Returns the sector at this position; `None` for a position without data.
     ///
     /// # Complexity
-    /// In an index, linear in the rows of a node: for pictures and checks.
+    /// In an index, linear in the rows of a node; meant for plots and checks.
     pub fn sector_at(&self, position: Position) -> Option<Lba> {
         match self {
             Self::Zones(zones) => zones.sector_at(position),

@@ -79,7 +79,7 @@ fn costs_are_told_and_decide_nothing() {
     assert!(row.is_unsure(50_000) && !comparison.has_moved(50_000));
 }
 
-/// Returns a profile of one entry and this many samples, with the median half way between 10 % and
+/// Returns a profile of one entry and this many samples, with the median halfway between 10 % and
 /// 90 %.
 fn sampled(p50: u64, samples: u64) -> DriveFile {
     let lists = ["min", "p10", "p50", "p90", "p99", "p999", "max"];

@@ -122,8 +122,8 @@ fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     all
 }
 
-/// Draws a composition by cutting a batch at random places: any is possible, and those with much
-/// of one kind are not rare.
+/// Draws a composition by cutting a batch at random places: any composition is possible, and one
+/// dominated by a single kind is not rare.
 fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
     let mut cuts: Vec<u32> = (1..kinds).map(|_| random.random_range(0..=requests)).collect();
     cuts.sort_unstable();

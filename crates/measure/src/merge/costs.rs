@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Merges `[cost]` of a drive file with added measurements, so that it stays true.
+//! Merges `[cost]` of a drive file with added measurements, so that it stays valid.
 //!
 //! ```text
 //!   one's kinds within the other's ............ all kinds of the other

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 /// The parameters of the regulator `depth-limit`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DepthLimitParameters {
-    /// `in_flight`: the most requests on the drive at once. `None` means as many as the drive
-    /// accepts; a file that names the regulator must state it.
+    /// `in_flight`: the maximum number of requests on the drive at once. `None` means as many as
+    /// the drive accepts; a file that names the regulator must state it.
     pub in_flight_max: Option<NonZeroU32>,
 }

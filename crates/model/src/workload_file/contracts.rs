@@ -107,7 +107,7 @@ impl WorkloadFile {
         all
     }
 
-    /// Returns b(i) on a drive that carries out writes later, and what is known of these writes.
+    /// Returns b(i) on a drive that carries out writes later, and what is known about these writes.
     /// The table is raised to the costs of mixed batches if these were measured.
     pub(super) fn beside_deferred(
         &self,
