@@ -3,7 +3,7 @@
 //!
 //! Files that describe a whole system have a topology: nested components, each an instance of a
 //! block. The disk's bus and the controller above it transfer at their own rates; the slowest of
-//! the two and the disk's own electronics counts.
+//! these and the disk's own electronics counts.
 
 use std::rc::Rc;
 

@@ -71,7 +71,7 @@ pub enum EnvelopeError {
         kind: Kind,
     },
     /// A point has a wrong number of counts.
-    #[error("batch {point} counts {counts} kinds of request, there are {kinds}: count each")]
+    #[error("batch {point} counts {counts} kinds of request, but there are {kinds}: count each")]
     CountsMismatch {
         /// Its index.
         point: usize,

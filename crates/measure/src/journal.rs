@@ -185,7 +185,7 @@ impl Journal {
     }
 }
 
-/// Returns the record of a run; earlier versions kept its options alone.
+/// Returns the record of a run; earlier versions kept only its options.
 fn run_record(found: Value) -> RunRecord {
     match found {
         Value::String(options) => RunRecord::of_options(options),

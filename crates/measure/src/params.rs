@@ -104,13 +104,13 @@ impl ProfileParams {
 #[non_exhaustive]
 pub enum ProfileError {
     /// No samples were requested.
-    #[error("0 samples measure nothing: ask for at least 1, better {}", ProfileParams::SAMPLES)]
+    #[error("0 samples measure nothing: ask for at least 1, preferably {}", ProfileParams::SAMPLES)]
     SamplesZero,
     /// No batch was requested.
     #[error("depth 0 measures nothing: ask for at least 1")]
     DepthZero,
     /// No kind of request was requested.
-    #[error("no operation and no size measure nothing: ask for at least one of each")]
+    #[error("without an operation and a size nothing is measured: ask for at least one of each")]
     NoKinds,
     /// A request size that is not a whole number of sectors.
     #[error("requests of {size}: ask for a multiple of 512B")]

@@ -30,7 +30,7 @@ pub(crate) struct RunRecord {
     /// Its date; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) when: Option<String>,
-    /// What is known of the host at the beginning, a line each.
+    /// What is known about the host at the beginning, one line for each fact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) host: Vec<String>,
     /// Whether it had real-time scheduling and locked memory; none for a simulated drive.

@@ -159,7 +159,7 @@ impl Stripe {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
 
-    /// Returns the least distance without conflicts behind distances that have many.
+    /// Returns the least distance without conflicts beyond distances that have many.
     fn block(&self) -> Option<u64> {
         let free = self.conflicts_ppm.iter().position(|&(_, ppm)| self.above(ppm) < FREE_PPM)?;
         let (closer, _) = self.conflicts_ppm.split_at(free);

@@ -25,7 +25,7 @@ struct Between {
     high: f64,
 }
 
-/// Hands out pairs of tracks, each at the same distance; none when there are no more.
+/// Hands out pairs of tracks, each at the same distance; `None` when there are no more.
 ///
 /// While the host is slow, the drive may read a whole track into its memory. So a bisection
 /// continues with another pair when completions do not match the passing blocks.

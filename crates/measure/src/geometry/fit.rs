@@ -81,9 +81,9 @@ fn chosen(geometry: &Geometry) -> Vec<String> {
         (true, "layout: angles between zones, spare and slipped sectors"),
         (
             tracks.is_none_or(|tracks| tracks.surfaces < 2),
-            "surfaces: one; skews do not tell head switches from seeks",
+            "surfaces: one; skews do not distinguish head switches from seeks",
         ),
-        (tracks.is_none(), "skews: none; tracks follow each other in no pattern"),
+        (tracks.is_none(), "skews: none; the tracks show no pattern"),
         (
             overhead.is_some_and(|it| it.hit_ns.is_none()),
             "cache: none; what was just read is read again from the medium",
@@ -95,7 +95,7 @@ fn chosen(geometry: &Geometry) -> Vec<String> {
         ),
         (
             seek.is_some_and(|it| it.zero_latency.is_none()),
-            "zero_latency: off; it was not to be seen",
+            "zero_latency: off; it could not be seen",
         ),
         (
             seek.is_some_and(|it| it.is_serpentine.is_none()),

@@ -14,7 +14,7 @@ pub(super) fn float(number: u64) -> f64 {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a float is cut off at the ends of the integer, which is what is meant"
+    reason = "a float is cut off at the ends of the integer, as intended"
 )]
 pub(super) fn whole(number: f64) -> u64 {
     number.round() as u64

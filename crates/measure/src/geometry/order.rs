@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Two tracks of a cylinder are a head switch apart. The last track of a cylinder and the first of
-//! the next are a seek apart, which usually is longer and has a larger skew. The order follows from
+//! the next are a seek apart, which is usually longer and has a larger skew. The order follows from
 //! how often each of the two skews occurs. If both are equal, the order does not show and does not
 //! matter: each track counts as a cylinder.
 

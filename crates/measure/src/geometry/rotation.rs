@@ -79,7 +79,7 @@ pub enum NoRotation {
     #[error("stopped before anything was seen")]
     Cancelled,
     /// The target is too small.
-    #[error("a target of {sectors} sectors is too small to see it turn")]
+    #[error("a target of {sectors} sectors is too small to show a rotation")]
     Small {
         /// Its sectors.
         sectors: u64,
@@ -96,7 +96,7 @@ pub enum NoRotation {
     },
     /// Reads of one place do not complete at multiples of any turn.
     #[error(
-        "nothing turns: completions of one place agree on an angle to {agreement_ppm} ppm only"
+        "nothing turns: completions of one place agree on an angle only to {agreement_ppm} ppm"
     )]
     NotPeriodic {
         /// How far they agree.
@@ -104,7 +104,7 @@ pub enum NoRotation {
     },
     /// Completion times do not depend on the place.
     #[error(
-        "nothing turns: reads of random places come back at one angle, to {anywhere_ppm} ppm, \
+        "nothing turns: reads of random places complete at one angle, to {anywhere_ppm} ppm, \
          as if every read took equally long"
     )]
     NotOfPlace {

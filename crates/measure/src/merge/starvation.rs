@@ -30,7 +30,7 @@ pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> 
     })
 }
 
-/// Keeps the deeper of two measurements of one kind: the file's figure is the greatest of both.
+/// Keeps the deeper of two measurements of one kind: the file's figure is the greater of the two.
 fn add_kind(file: &mut DriveFile, kind: StarvedKind) {
     let unsaid = file.starvation_depth.unwrap_or(file.depth);
     let is_it = |known: &&mut StarvedKind| (known.op, known.size) == (kind.op, kind.size);

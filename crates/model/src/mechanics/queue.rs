@@ -11,7 +11,7 @@ use super::MechanicsError;
 /// The order in which the drive serves its queued requests.
 ///
 /// [`Queue::check`] checks the values. In order of precedence, the drive serves: head-of-queue
-/// requests, the oldest request if it is ordered or has waited for `starvation_ns`, requests of
+/// requests, the oldest request if it is ordered or has waited for `starvation_ns`, requests with
 /// priority, and the scheduler's choice. Only head-of-queue requests overtake an ordered request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

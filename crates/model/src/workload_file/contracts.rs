@@ -134,16 +134,16 @@ impl WorkloadFile {
         }
     }
 
-    /// Returns the most requests on the drive that its starvation bound covers, for all operations
-    /// of the workload; `None` if it was not measured for all of them.
+    /// Returns the largest number of requests on the drive that its starvation bound covers, for
+    /// all operations of the workload; `None` if it was not measured for all of them.
     fn starvation_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let depths = operations.iter().map(|asked| drive.starvation_depth_of(asked.op, size));
         depths.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
-    /// Returns the most requests on the drive that its times with priority cover; `None` if no
-    /// table states it.
+    /// Returns the largest number of requests on the drive that its times with priority cover;
+    /// `None` if no table states it.
     fn priority_depth(&self, drive: &DriveFile, size: Bytes) -> Option<u32> {
         let operations = self.operations();
         let of = |op| covering_table(&drive.priority, op, size)?.depth;

@@ -16,7 +16,8 @@ use crate::float;
 /// The share of ranges that must contain the correct level if the law is correct.
 pub const RANGE_CONFIDENCE: f64 = 0.95;
 
-/// An end is searched up to 2^40 scales from the estimate; if none is found, there is none.
+/// The search for an end stops 2^40 scales from the estimate; if none is found by then, there is
+/// none.
 const DOUBLINGS_MAX: u32 = 40;
 
 /// Halvings of the last step: they give more than three digits.

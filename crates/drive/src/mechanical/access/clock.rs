@@ -10,7 +10,7 @@
 
 use tidegate_model::{Duration, Time};
 
-/// The number of largest corrections that make a turn.
+/// The number of corrections of the largest size that add up to a turn.
 const STEPS_PER_TURN: u64 = 1_024;
 
 /// At a whole number of turns per minute, a shift by whole minutes changes nothing.

@@ -67,7 +67,7 @@ fn root_ceil(factor: u32, distance: u32) -> u64 {
     u64::try_from(root).expect("a root of less than 96 bits")
 }
 
-/// Returns what [`root_ceil`] returns, for larger numbers.
+/// Computes the same as [`root_ceil`], for larger numbers.
 fn root_ceil_long(factor: u128, distance: u32) -> u128 {
     let square = factor * factor * u128::from(distance);
     let root = square.isqrt();
