@@ -51,7 +51,7 @@ pub(crate) struct DiskSpecs {
     pub(crate) immediate_write: bool,
     /// The share of a read after which its transfer begins.
     pub(crate) read_watermark_ppm: u32,
-    /// Nonzero: read sectors make room for read-ahead.
+    /// Whether read sectors make room for read-ahead.
     pub(crate) gives_up_read: bool,
     pub(crate) reads_on_arrival: bool,
     pub(crate) write_segment_apart: bool,

@@ -110,7 +110,7 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
 }
 
 /// Finds how many writes fill the cache, and how many at the ends make a flush longest. Returns
-/// `None` if `go_on` says stop.
+/// `None` if `go_on` returns false.
 pub(crate) fn find(
     subject: &mut dyn Subject,
     places: Places,
@@ -124,7 +124,7 @@ pub(crate) fn find(
     }
 }
 
-/// Doubles the writes until flushes get no longer; `None` if `go_on` says stop.
+/// Doubles the writes until flushes get no longer; `None` if `go_on` returns false.
 fn fill(
     subject: &mut dyn Subject,
     places: Places,
@@ -157,8 +157,8 @@ fn counts(most: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(1), next).take_while(move |&writes| writes < most).chain([most])
 }
 
-/// Returns the number of writes at the ends after which a flush is longest; `None` if `go_on` says
-/// stop.
+/// Returns the number of writes at the ends after which a flush is longest; `None` if `go_on`
+/// returns false.
 fn dirtiest(
     subject: &mut dyn Subject,
     places: Places,

@@ -224,7 +224,7 @@ pub struct Faults {
     pub retry_ppm: u32,
     /// The maximum number of retries of one access, one revolution each; then it fails.
     pub retries_max: u32,
-    /// Of a million accesses, the number that meet a recalibration.
+    /// Of a million accesses, the number that cause a recalibration.
     pub recalibration_ppm: u32,
     /// Duration of a recalibration.
     pub recalibration_ns: u64,

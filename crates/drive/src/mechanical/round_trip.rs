@@ -23,7 +23,7 @@ pub(crate) struct RoundTrip {
     tail: Piece,
     other: Piece,
     front: Option<Piece>,
-    /// The tail is on the second track.
+    /// Whether the tail is on the second track.
     begins_on_second: bool,
 }
 

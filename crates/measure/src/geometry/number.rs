@@ -20,7 +20,7 @@ pub(super) fn whole(number: f64) -> u64 {
     number.round() as u64
 }
 
-/// Returns the greatest whole number that is not greater; 0 for negative numbers.
+/// Returns the number rounded down to a whole one; 0 for negative numbers.
 pub(super) fn floor(number: f64) -> u64 {
     whole(number.floor())
 }

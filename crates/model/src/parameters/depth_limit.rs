@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[policy.depth-limit]`.
+//! The parameters in `[policy.depth-limit]`.
 
 use std::num::NonZeroU32;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! SSTF, SCAN, C-LOOK and the hybrid: the nearest, at most one turn for a batch, one wrap.
+//! Tests SSTF, SCAN, C-LOOK and the hybrid: the nearest request first, at most one change of
+//! direction for a batch, one wrap.
 
 use super::by_access::is_first_least;
 use super::*;
