@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What was planted in a simulated disk, and how far the results are from it.
+//! The figures planted in a simulated disk, and how far the results are from them.
 //!
 //! Seeks are compared as the drive file has them: the time of a read's seek, with settling and
 //! without processing, at 400 distances from one cylinder to the full stroke, equally spaced in
