@@ -19,7 +19,7 @@ pub(super) struct Fault {
     pub(super) help: Cow<'static, str>,
     /// Whether the request was valid and the service refused it.
     is_refused: bool,
-    /// Changes with which the export would be admitted.
+    /// Changes that would get the export admitted.
     would_fit: Vec<String>,
 }
 

@@ -161,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: no bytes make it panic, and an accepted request is the one that was written.
+        /// Goal: no bytes cause a panic, and an accepted request is the one that was written.
         /// Method: random bytes and pieces of requests.
         #[test]
         fn any_bytes_are_answered(line in prop_oneof![

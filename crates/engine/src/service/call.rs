@@ -38,7 +38,7 @@ pub enum CallError {
     #[error("the export is read-only")]
     ReadOnly,
     /// An earlier flush failed: data written since the last successful flush may be lost, so the
-    /// service makes nothing durable any more.
+    /// service no longer makes anything durable.
     #[error(
         "an earlier flush failed, and the data that it covered may be lost: restart the service"
     )]
@@ -75,7 +75,7 @@ pub(crate) enum CallKind {
         is_durable: bool,
     },
     Flush,
-    /// The client no longer needs the data in the range.
+    /// The client no longer needs the range's data.
     Trim,
 }
 

@@ -33,7 +33,7 @@ pub trait Prover: fmt::Debug + Send + Sync {
 pub struct Refusal {
     /// The reason: a sentence without its full stop.
     pub reason: String,
-    /// Changes with which the export would be admitted, one per entry, as far as they were tried.
+    /// Changes that would get the export admitted, one per entry, as far as they were tried.
     pub would_fit: Vec<String>,
     /// The user's next step.
     pub help: String,

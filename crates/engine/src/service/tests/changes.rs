@@ -73,7 +73,7 @@ impl Prover for Rules {
 struct Bench {
     shared: Arc<Shared>,
     core: Core<Store>,
-    /// Whether the service is told to end while a change waits.
+    /// Whether the service is asked to stop while a change waits.
     is_ending: bool,
 }
 
@@ -161,8 +161,8 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: an export that replaces one that is not gone yet, under the same plan, does not get the
-/// other's account in the policy. Method: `busy` keeps a request in flight for so long that no
+/// Goal: an export that replaces, under the same plan, one that is not gone yet does not get the
+/// old export's account in the policy. Method: `busy` keeps a request in flight for so long that no
 /// instant is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
@@ -187,7 +187,7 @@ fn the_end_is_no_want_of_quiet_instants() {
     bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     bench.is_ending = true;
-    // The first change waits when the end comes, the second is requested afterwards.
+    // The first change is waiting when the end comes; the second is requested afterwards.
     let admitted = bench.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
     assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
     let removed = bench.asked(|shared| shared.remove("camera"));
