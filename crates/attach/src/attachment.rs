@@ -165,7 +165,7 @@ fn claim(params: &AttachParams<'_>, record: &Record) -> Result<AttachmentFolder,
     })
 }
 
-/// Makes a folder name of a drive's name.
+/// Makes a folder name from a drive's name.
 fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Errors as C callers get them: a negative errno and a text.
+//! Errors in the form that C callers get: a negative errno and a text.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
