@@ -50,8 +50,8 @@ impl Mounted {
         Some(mounted)
     }
 
-    /// Presents the file as a block device: programs that write less than a block at once need one.
-    /// `None` if there is no loop device.
+    /// Presents the file as a block device, which programs that write less than a block at a time
+    /// need. `None` if there is no loop device.
     fn attach(&mut self) -> Option<String> {
         let (code, device, stderr) =
             tool("losetup", &["--find", "--show", &self.file.display().to_string()]);

@@ -62,7 +62,7 @@ struct LoadFitReport {
     task: Option<TaskReport>,
 }
 
-/// The periodic task that takes as much time.
+/// The periodic task that takes the same amount of time.
 #[derive(Serialize)]
 struct TaskReport {
     execution_ns: Ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds against simulated responses.
+//! Compares bounds with simulated responses.
 
 use tidegate_cpu_analysis::{CpuThreadAssessment, assess};
 use tidegate_cpu_model::{
@@ -19,13 +19,13 @@ const KINDS: [ServerKind; 5] = [
     ServerKind::HybridGradual,
 ];
 
-/// The comparisons made.
+/// The comparisons that were made.
 #[derive(Debug, Default)]
 struct Compared {
     tasks: u32,
     tight_tasks: u32,
     work: u32,
-    /// The response of work that came closest to its bound, in hundredths of it.
+    /// The response of work that came closest to its bound, in percent of the bound.
     closest_work: u64,
 }
 
@@ -34,7 +34,7 @@ fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Du
     row.response_max().zip(metrics.responses.max())
 }
 
-/// Returns the first response beyond its bound, in words.
+/// Describes the first response beyond its bound.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
     let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
