@@ -14,7 +14,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Makes a made-up file, for canaries.
+    /// Makes a file that is not on disk, for canaries.
     pub fn new(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }

@@ -151,7 +151,7 @@ fn the_table_of_contents_lists_each_page_once() {
     assert_none(&summary_faults(&pages(&files::all())));
 }
 
-/// Makes made-up pages for the canaries.
+/// Makes pages that are not on disk, for the canaries.
 fn made_up(texts: &[(&str, &str)]) -> BTreeMap<String, Page> {
     texts.iter().map(|(path, text)| ((*path).to_owned(), Page::read(text))).collect()
 }

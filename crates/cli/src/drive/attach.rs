@@ -173,8 +173,8 @@ fn attach_failure(error: &AttachError) -> Failure {
     }
 }
 
-/// Makes the failure of a detach: the user can free a drive in use (exit code 2); all other
-/// failures are the environment's.
+/// Makes the failure for a failed detach: exit code 2 if the drive is in use, because the user can
+/// free it; otherwise a failure of the environment.
 pub(super) fn detach_failure(error: &DetachError) -> Failure {
     match error {
         DetachError::InUse { .. } => Failure::unusable(error),

@@ -21,15 +21,15 @@ const THREADS_BEST_EFFORT: u64 = 64;
 /// The most threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
-/// Connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for clients that need
-/// more.
+/// The number of connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for
+/// clients that need more.
 const CONNECTIONS_MORE: usize = 16;
 
-/// The margin of nbdkit's own limit over the plugin's: for connections that have not named their
+/// The margin of nbdkit's own limit over the plugin's, for connections that have not named their
 /// export yet. Only the plugin knows a connection's export.
 const CONNECTIONS_UNNAMED: usize = 16;
 
-/// Exports that can be admitted later without taking the connections of others.
+/// The number of exports that can be admitted later without taking the connections of others.
 const EXPORTS_MORE: usize = 16;
 
 /// The longest name of a socket, in bytes (`sun_path`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: common clients work. Method: each client of NBD is run as people use it.
+//! Goal: common clients work. Method: run each NBD client as people use it.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The proof that a service asks for before its set of exports changes.
+//! The proof that a service requires before its set of exports changes.
 
 use std::fmt;
 

@@ -204,8 +204,8 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
-/// Goal: only one change waits at a time. Method: the waiting one is requested on another thread,
-/// and its message is kept.
+/// Goal: only one change waits at a time. Method: the waiting change is requested on another
+/// thread, and its message is not handled.
 #[test]
 fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
     let Bench { shared, .. } = Bench::new();

@@ -232,9 +232,9 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// A policy that holds best effort back for requests that contracts may send would hold it back for
-/// ever if they send none: at its end, the service waits only until another policy has served the
-/// remaining requests.
+/// A policy that holds best effort back for requests that contracts may send holds it back for ever
+/// if they send none. So a service that ends replaces the policy, and waits only until the new one
+/// has served the remaining requests.
 #[test]
 fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
