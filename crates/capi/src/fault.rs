@@ -47,7 +47,7 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Fault>) -> i32 {
     }
 }
 
-/// Returns the value behind a pointer of the caller.
+/// Returns the value behind the caller's pointer.
 ///
 /// # Safety
 /// `pointer` is null, or this library gave it out and has not taken it back.

@@ -18,7 +18,7 @@ use crate::server::{Server, done, has, image, path_with_sbin, tool, until};
 const SERVE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"root\"\nsize = \"48MiB\"\nbest_effort = true\n";
 
-/// As many files as there is room for.
+/// The number of files: as many as there is room for.
 const FILES: u32 = 500;
 
 /// The layers from an export to a mounted file system; removed on drop, even after a failure.

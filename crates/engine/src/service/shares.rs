@@ -18,7 +18,7 @@ use tidegate_model::{Bandwidth, Bytes, Duration, RequestId, Time};
 /// positions.
 const POSITIONING_BYTES: u64 = 256 << 10;
 
-/// The time whose worth of its limit an export may use at once.
+/// The largest burst that a limit allows, as the time in which the limit would allow it.
 const BURST: Duration = Duration::from_ms(100);
 
 /// One export's best-effort requests.
