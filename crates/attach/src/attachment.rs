@@ -118,7 +118,7 @@ impl Attachment {
     /// # Errors
     /// [`DetachError`]; `tidegate drive detach` may still succeed.
     pub fn detach(self) -> Result<Option<Statistics>, DetachError> {
-        // Before the service ends, because the kernel first writes its dirty data.
+        // Cleans up before the service ends, because the kernel first writes its dirty data.
         clean_up(&self.place)?;
         let is_over = wait(END_MAX, || self.session.guard.is_finished());
         if is_over {

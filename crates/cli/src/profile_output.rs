@@ -52,7 +52,7 @@ impl Output {
     }
 
     /// Opens the journal of a measurement of that device, or of that simulated drive. The
-    /// measurement can be resumed only if `same` is equal.
+    /// measurement can be resumed only with an equal `same`.
     pub(crate) fn journal(
         &self,
         (device, origin): (&Identity, Origin),

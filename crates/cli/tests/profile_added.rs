@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: adding to a drive file forgets no observation, and extends no contract beyond the
-//! measurements. Method: simulated drives through the program, no disk.
+//! Goal: adding to a drive file loses no observation, and extends no contract beyond the
+//! measurements. Method: run the program on simulated drives; no disk is needed.
 
 mod common;
 

@@ -4,7 +4,7 @@
 
 use tidegate_model::{Bytes, Lba, Place, Random};
 
-/// The starts that one source may use, and the order in which it uses them.
+/// The start sectors that one source may use, and the order in which it uses them.
 ///
 /// # Invariants
 /// - `count >= 1`, and `next < count` where the order is sequential.

@@ -54,8 +54,8 @@ pub(crate) struct SoftBound {
 }
 
 impl Soft {
-    /// Returns the useful guarantees: each allows less than all jobs to miss it, and each is below
-    /// every hard bound.
+    /// Returns the useful guarantees: those that at least some jobs keep, and that are below every
+    /// hard bound.
     pub(crate) fn promises(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
         let is_shorter = |promise: &SoftPromise| {
             let hard = assessment.tasks.iter().filter_map(|task| task.response_max);

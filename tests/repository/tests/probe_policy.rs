@@ -2,9 +2,9 @@
 //! Goal: a policy, a theorem, a bound, a contract or a regulator that is added to its enum and
 //! nowhere else stops the build wherever it matters, so that nothing is promised by default.
 //!
-//! Method: the test copies these crates into the target directory, adds a probe to one enum at a
-//! time, and reads in which files the compiler finds a match that is no longer exhaustive (E0004).
-//! The copy has a target directory of its own, which is kept from run to run.
+//! Method: the test copies the crates concerned into the target directory, adds a probe to one enum
+//! at a time, and reads in which files the compiler finds a match that is no longer exhaustive
+//! (E0004). The copy has a target directory of its own, which is kept from run to run.
 
 use std::collections::BTreeSet;
 use std::fs;

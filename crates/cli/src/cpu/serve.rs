@@ -66,8 +66,8 @@ fn failure(error: ThreadServerError) -> Failure {
     }
 }
 
-/// Returns the commands that restore the thread's current scheduling by hand; only what will be
-/// changed.
+/// Returns the commands that restore the thread's current scheduling by hand, but only for settings
+/// that will be changed.
 fn by_hand(params: &ThreadServerParams) -> Option<String> {
     let thread = params.thread;
     let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;

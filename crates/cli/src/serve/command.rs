@@ -165,7 +165,7 @@ impl ServerCommand {
     }
 }
 
-/// Writes the command as a shell would take it.
+/// Writes the command as a shell accepts it.
 impl fmt::Display for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, argument) in self.arguments.iter().enumerate() {

@@ -160,7 +160,7 @@ impl Server {
         first.unwrap_or(pid)
     }
 
-    /// Returns its memory in KiB, by the kernel's name for it.
+    /// Returns nbdkit's memory in KiB: the kernel's figure with that name.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
         let path = format!("/proc/{}/status", self.server_pid());
         let status = std::fs::read_to_string(path).unwrap();

@@ -86,7 +86,7 @@ struct ControlProtocol {
     view: View,
     /// Ends the server; `None` if no server runs this service.
     stop: Option<Box<dyn Fn() + Send>>,
-    /// Held while an export is checked, because a check takes long and only one may run.
+    /// Held while an export is checked, because a check takes a long time and only one may run.
     checking: Arc<Mutex<()>>,
 }
 

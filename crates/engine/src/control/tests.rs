@@ -254,7 +254,8 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(bench.service.export("second").is_none());
     let said = bench.ask(&second("admit", 1));
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
-    // It is placed after the file's two exports, and both contracts have the new set's bounds.
+    // The new export is placed after the file's two exports, and both contracts have the new set's
+    // bounds.
     assert_eq!(said["offset_bytes"], 2 << 20);
     let bounds = bench.service.bounds();
     assert!(bounds[0].unwrap() > before && bounds[2].is_some(), "{bounds:?}");

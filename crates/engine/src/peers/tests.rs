@@ -234,7 +234,7 @@ fn what_takes_long_keeps_nobody_else_waiting() {
         other.write_all(b"go\n").unwrap();
         assert_eq!(line(&other), "go\n");
     }
-    // The reply to the next request comes after it.
+    // The reply to the next request comes after the reply to `slow`.
     slow.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     slow.read_exact(&mut answer[1..]).unwrap();
     assert_eq!(&answer, b"done\nthen\n");

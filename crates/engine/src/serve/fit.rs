@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds changes to a set of contracts that is not proved, with which it would be proved.
+//! Finds changes with which an unproved set of contracts would be proved.
 
 use std::time::{Duration as Wall, Instant};
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
-/// The largest number of contracts with which the search tries to leave out each of them.
+/// The largest number of contracts in a set for which the search tries to leave out each of them.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the reply.

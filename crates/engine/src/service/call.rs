@@ -106,7 +106,8 @@ pub(crate) struct Call {
 pub struct Answered {
     /// The response time, from when the contract allowed the call (without a contract: from its
     /// arrival) to the reply. The bound limits this value. For a call that was split, it is the
-    /// slowest request's, which counts from its own arrival if it arrived in a later piece.
+    /// response time of the slowest request, which counts from that request's own arrival if it
+    /// arrived in a later piece.
     pub response: Duration,
     /// Whether the contract allowed the whole call when it arrived, so that `response` and the
     /// bound count from the arrival.

@@ -85,8 +85,8 @@ pub(crate) struct Core<B> {
     /// has.
     window: usize,
     admitted: usize,
-    /// The number of one contract's requests that the policy may have: its room, shared evenly, so
-    /// that no tenant's queue takes the others' room.
+    /// The number of one contract's requests that the policy may have: the policy's room, shared
+    /// evenly, so that no tenant's queue takes the others' room.
     room: usize,
     flushes: FlushGroups,
     /// Trims without an overlapping request; the first one is in flight.
@@ -358,7 +358,7 @@ impl<B: DataBackend> Core<B> {
         self.room = room / self.contract_count();
     }
 
-    /// Makes a switch not wait for requests that contracts allowed before it.
+    /// Makes a switch happen without waiting for requests that contracts allowed before it.
     #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;

@@ -11,9 +11,9 @@
 //! contract allows if that is more.
 //!
 //! A client that keeps its contract never waits here. If the contract covers only reads or only
-//! writes, the other operation has its own gate. If requests beyond the contract wait until it
-//! allows them, it allows the request that exceeds the limit only after an earlier one must be
-//! complete ([`outstanding_max`]).
+//! writes, the other operation has its own gate. With a contract that makes excess requests wait,
+//! the request that would exceed the limit is allowed only after an earlier one must be complete
+//! ([`outstanding_max`]).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

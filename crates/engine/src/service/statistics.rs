@@ -91,8 +91,8 @@ pub enum Trouble {
     },
 }
 
-/// The time beyond the longest batch time after which a drive without completions is reported,
-/// because the stall may never end.
+/// The time, in addition to the longest batch time, after which a drive that completes nothing is
+/// reported: the stall may never end.
 const STALL: Duration = Duration::from_ms(5_000);
 
 /// An interval in which in-contract requests are always pending.
@@ -367,7 +367,8 @@ mod tests {
             turn(&mut watch, 10, None);
             watch.promised(at(10), at(9), at(9));
             assert_eq!(kept(&mut watch, 40, 9), ms(1 + 30));
-            // Sent immediately; then long after another request was due.
+            // The first request is sent immediately; the second is sent long after the iteration
+            // was due.
             turn(&mut watch, 60, Some(70));
             watch.promised(at(60), at(60), at(60));
             watch.promised(at(60), at(60), at(80));

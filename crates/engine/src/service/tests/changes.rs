@@ -20,7 +20,7 @@ use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
-/// `camera` has a very long period, so its token takes long to return.
+/// `camera` has a very long period, so its token takes a long time to return.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -161,9 +161,9 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: an export that replaces, under the same plan, one that is not gone yet does not get the
-/// old export's account in the policy. Method: `busy` keeps a request in flight for so long that no
-/// instant is quiet; `camera`, which used its token, is removed and admitted again.
+/// Goal: if an export is replaced, under the same plan, before it is gone, the new one does not get
+/// its account in the policy. Method: `busy` keeps a request in flight for so long that no instant
+/// is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let mut bench = Bench::new();

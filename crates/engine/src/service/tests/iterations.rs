@@ -72,9 +72,9 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     }
 }
 
-/// Goal: a tenant with many connections is compared with few parts and makes no contract late.
-/// Method: 20 clients overwrite the same place and one keeps its contract, in virtual time except
-/// for the instants at which the clients' threads send.
+/// Goal: the parts of a tenant with many connections are compared with few others, and make no
+/// contract late. Method: 20 clients overwrite the same place and one keeps its contract, in
+/// virtual time except for the instants at which the clients' threads send.
 #[test]
 fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     const CLIENTS: usize = 20;
