@@ -6,7 +6,7 @@ use std::time::{Duration as Wall, Instant};
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
-/// The largest number of contracts in a set for which the search tries to leave out each of them.
+/// The size of the largest set in which the search tries to leave out each contract.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the reply.

@@ -64,7 +64,7 @@ impl Load {
 /// A limit on an amount in progress; calls enter in the order of their arrival.
 ///
 /// # Invariants
-/// - The first waiting call has no room.
+/// - There is not enough room for the first waiting call.
 #[derive(Debug)]
 struct Gate {
     room_max: Load,

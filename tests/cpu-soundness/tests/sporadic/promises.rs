@@ -126,8 +126,9 @@ fn often_active(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Goal: chunks that merge when a server unblocks leave room for others, so it is active far more
-/// often in a period than it has chunks; threads below are delayed by no more than the bound.
+/// Goal: chunks that merge when a server unblocks leave room for others, so the server is active
+/// far more often in a period than it has chunks; threads of lower priority are still delayed by no
+/// more than the bound.
 #[test]
 fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     let mut random = Random::new(12, 6);
