@@ -119,7 +119,7 @@ fn bounds(offer: &Offer) -> Vec<ExportBound> {
 }
 
 fn no_answer() -> Fault {
-    Fault::new("the service does not answer", "it ended, or its store blocks it: see its log")
+    Fault::new("the service does not answer", "it has ended or its store blocks it: see the log")
 }
 
 fn ns(time: Option<Duration>) -> Option<u64> {
