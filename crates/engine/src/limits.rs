@@ -10,7 +10,7 @@ use tidegate_model::Bytes;
 pub struct Limits {
     /// The target's size.
     pub capacity: Bytes,
-    /// Every offset and size must be a multiple of this, which is a multiple of a sector.
+    /// Every offset and size must be a multiple of this value, itself a multiple of a sector.
     pub alignment: Bytes,
     /// The size of the largest request for which there is memory.
     pub size_max: Bytes,

@@ -37,7 +37,7 @@ pub(super) enum Step {
     },
     Flush,
     Pause(Duration),
-    /// Wait until all calls have a reply.
+    /// Waits until all calls have a reply.
     Settle,
     FailTransfers(u32),
     FailFlush,
