@@ -118,7 +118,7 @@ impl Attachment {
     /// # Errors
     /// [`DetachError`]; `tidegate drive detach` may still succeed.
     pub fn detach(self) -> Result<Option<Statistics>, DetachError> {
-        // Before the service ends, because the kernel first writes its dirty data.
+        // Cleans up before the service ends, because the kernel first writes its dirty data.
         clean_up(&self.place)?;
         let is_over = wait(END_MAX, || self.session.guard.is_finished());
         if is_over {
@@ -165,7 +165,7 @@ fn claim(params: &AttachParams<'_>, record: &Record) -> Result<AttachmentFolder,
     })
 }
 
-/// Makes a folder name of a drive's name.
+/// Makes a folder name from a drive's name.
 fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();

@@ -30,7 +30,7 @@ const RELEASE_MAX: Duration = Duration::from_secs(2);
 /// The longest time for which a brief user, such as a search for a free device, has a device open.
 const LOOK_MAX: Duration = Duration::from_millis(500);
 
-/// The interval between two checks of a condition that is waited for.
+/// The interval between two checks of an awaited condition.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Returns a drive's loop devices: usually one, none if attaching was interrupted.
@@ -47,7 +47,8 @@ pub fn holders(place: &AttachmentFolder) -> Holders {
     let devices = devices(place);
     let used = devices.iter().find_map(|device| in_use::of_device_or_elsewhere(device));
     let openers = devices.iter().flat_map(|device| in_use::openers(device));
-    // A device that is open in this process was opened by its parent, which is counted itself.
+    // If this process has the device open, it inherited the device from its parent, which is
+    // counted itself.
     let openers: Vec<_> = openers.filter(|opener| opener.pid != std::process::id()).collect();
     // If a visible process has the device open, that process made the claim.
     let used = used.filter(|used| *used != Use::Elsewhere || openers.is_empty());
@@ -111,8 +112,8 @@ pub(crate) fn clean_up(place: &AttachmentFolder) -> Result<Vec<PathBuf>, DetachE
     Ok(held)
 }
 
-/// Unmounts everything there, including a file system that does not respond, is busy, or was
-/// mounted more than once.
+/// Unmounts every file system in the attachment's folder, even one that does not respond, is busy,
+/// or was mounted more than once.
 fn unmount_all(place: &AttachmentFolder) -> Result<(), DetachError> {
     let mount = place.mount();
     loop {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A simulated disk: a drive's timing, a store's data, and the replies to requests.
 //!
-//! The data of a request moves at the instant at which the drive completes it, in the order of
+//! A request's data moves at the instant at which the drive completes the request, in the order of
 //! completions. So a completed flush covers every write that completed before the flush arrived.
 
 use std::fs::File;
@@ -90,7 +90,7 @@ impl<R: Reply> Disk<R> {
                     .answer(self.store.write_all_at(&data, start.offset_bytes()).map(|()| &[][..]));
             }
             Work::Transfer(Request { op: Op::Read, start, size, .. }) => {
-                let length = usize::try_from(size.get()).expect("it was asked for as a usize");
+                let length = usize::try_from(size.get()).expect("the kernel asked for a usize");
                 self.scratch.resize(self.scratch.len().max(length), 0);
                 let memory = &mut self.scratch[..length];
                 let read =

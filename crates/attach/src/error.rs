@@ -9,7 +9,7 @@ use tidegate_device::OpenError;
 use tidegate_device::in_use::{Opener, Use};
 use tidegate_model::Bytes;
 
-/// Why a drive cannot be attached. Then nothing is left behind.
+/// Why a drive cannot be attached. A failed attachment leaves nothing behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {

@@ -19,11 +19,11 @@ pub(crate) type Arrival<R> = (Time, Ask, R);
 #[derive(Debug)]
 struct Waiting<R> {
     arrivals: Vec<Arrival<R>>,
-    /// No more requests are accepted.
+    /// Whether new requests are refused.
     is_closed: bool,
 }
 
-/// The requests that arrived and were not taken.
+/// The requests that arrived but were not yet taken.
 #[derive(Debug)]
 pub(crate) struct Inbox<R> {
     waiting: Mutex<Waiting<R>>,

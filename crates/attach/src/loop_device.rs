@@ -2,8 +2,8 @@
 //! Makes, configures and removes loop devices, with `losetup` and sysfs.
 //!
 //! Every machine that can mount has `losetup` (util-linux). It finds a free device without a race
-//! and sets direct I/O in the same system call; an own implementation would need unsafe code for
-//! three `ioctl`s. This module checks the result of `losetup`.
+//! and sets direct I/O in the same system call; calling the kernel directly would need unsafe code
+//! for three `ioctl`s. This module checks the result of `losetup`.
 
 use std::fs;
 use std::io;
@@ -56,9 +56,9 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
 /// are set.
 pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
     let set = |name: &str, value: String| set(device, name, &value);
-    // Without a scheduler, `nr_requests` limits the requests in flight, and also under a scheduler
-    // that is chosen later: requests beyond the drive's depth stay queued where the scheduler sees
-    // them.
+    // If there is no scheduler when `nr_requests` is set, it limits the requests in flight, even
+    // under a scheduler that is chosen later: requests beyond the drive's depth stay queued where
+    // the scheduler sees them.
     set("scheduler", "none".to_owned())?;
     set("nr_requests", looks.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
     set("rotational", u32::from(looks.is_rotational).to_string())?;
@@ -120,7 +120,7 @@ pub(crate) fn remove(device: &Path) -> io::Result<()> {
     Err(io::Error::other(reason))
 }
 
-/// Returns the devices over that file, also if the file is no longer served.
+/// Returns the devices over that file, even if the file is no longer served.
 pub(crate) fn over(file: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir("/sys/block") else { return Vec::new() };
     let device = |entry: fs::DirEntry| Path::new("/dev").join(entry.file_name());
@@ -135,8 +135,8 @@ pub(crate) fn is_over(device: &Path, file: &Path) -> bool {
     backing_file(device).is_some_and(|backing| backing == file)
 }
 
-/// Returns whether the device is attached to an attached drive's file to which no path leads any
-/// more.
+/// Returns whether the device is attached to the file of an attached drive, and that file no longer
+/// has a path.
 pub(crate) fn is_over_lost(device: &Path) -> bool {
     let lost = Path::new("/").join(FILE_NAME);
     is_over(device, &lost) && !lost.exists()

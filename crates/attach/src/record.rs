@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Records of attached drives: one folder on disk per drive, so that another process can clean up
-//! in any state of the process that serves the drive.
+//! whatever happened to the process that serves the drive.
 //!
 //! ```text
 //!   /run/tidegate/attached/NAME/record.toml   the process and its drive
@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(AttachmentFolder::all(&root.path().join("none")).expect("nothing"), []);
     }
 
-    /// Goal: a process with a reused number or a zombie does not count. Method: change the start
-    /// time, then kill a child process.
+    /// Goal: neither a process with a reused number nor a zombie counts as serving the drive.
+    /// Method: change the start time, then kill a child process.
     #[test]
     fn served_means_by_this_very_process() {
         let record = Record::of_this_process("some drive", 4096, None);

@@ -8,18 +8,19 @@ use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
 use crate::loop_device::Looks;
 
-/// The seed of a drive's random numbers: two drives of one file behave identically.
+/// The seed of a drive's random numbers: two drives from one file behave identically.
 const SEED: u64 = 1;
 
-/// Makes the drive of a drive file, and its queue settings for the kernel. The kernel splits
-/// requests that are larger than the drive has times for.
+/// Makes the drive that a drive file describes, and its queue settings for the kernel. The kernel
+/// splits requests that are larger than any for which the drive has times.
 pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
     let AnyRequests { drive, kind, depth, request_max } = for_any_requests(file, SEED)?;
     let request_max = request_max.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
     Ok((drive, Looks { is_rotational: kind.is_rotational(), depth, request_max }))
 }
 
-/// Returns the disk's size: the requested one, at most the drive's capacity.
+/// Returns the disk's size: the requested size, or by default the drive's capacity. The capacity is
+/// also the limit.
 pub(crate) fn size(file: &DriveFile, asked: Option<Bytes>) -> Result<Bytes, AttachError> {
     let size = asked.or(file.capacity()).unwrap_or(SIZE_DEFAULT);
     if size.get() == 0 || !size.get().is_multiple_of(tidegate_model::Lba::SECTOR_BYTES) {
@@ -47,7 +48,7 @@ mod tests {
             [("fujitsu-max3036rc", true, 20), ("nvme-ssd", false, 256)]
         {
             let file = tidegate_drive::builtin::load(name).expect("built in");
-            let (_, looks) = simulate(&file).expect("it says what it is made of");
+            let (_, looks) = simulate(&file).expect("the file states the parts");
             assert_eq!(looks, Looks { is_rotational, depth, request_max: REQUEST_MAX });
         }
     }
@@ -63,7 +64,8 @@ mod tests {
         let file = DriveFile::parse(text).expect("a drive file");
         let (mut drive, looks) = simulate(&file).expect("it has tables");
         assert_eq!((looks.request_max, looks.depth), (Bytes::from_kib(64), 2));
-        // A single request takes at most the longest single read or write of the largest size.
+        // A request alone takes at most as long as the slower of a read and a write of the largest
+        // size.
         let plain = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(64));
         drive.submit(Time::ZERO, &[plain]);
         assert!(drive.next_event() <= Some(Time::from_ns(2_000_000)));

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Serve exports whose contract is not proved too, as best effort.
+// Also serve exports whose contract is not proved, as best effort.
 #define TIDEGATE_FORCE 1
 
 // The export's client missed a deadline.
@@ -167,8 +167,8 @@ int32_t tidegate_zero(const struct tidegate_export *export_,
                       uint64_t offset,
                       uint32_t flags);
 
-// Makes all writes of all exports durable that were complete before this call; blocks until they
-// are.
+// Makes durable all writes of all exports that completed before this call; blocks until they are
+// durable.
 //
 // Safety: `export` was found and not freed.
 int32_t tidegate_flush(const struct tidegate_export *export_);
@@ -192,8 +192,7 @@ int32_t tidegate_submit_write(const struct tidegate_export *export_,
                               uint32_t flags,
                               struct tidegate_pending **pending);
 
-// Submits a flush, which makes all writes of all exports durable that were complete before this
-// call.
+// Submits a flush, which makes durable all writes of all exports that completed before this call.
 //
 // Safety: `pending` points to a variable for the result.
 int32_t tidegate_submit_flush(const struct tidegate_export *export_,

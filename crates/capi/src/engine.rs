@@ -13,7 +13,7 @@ use tidegate_engine::service::{Service, View};
 
 use crate::fault::{Fault, given, given_out, guarded, place, taken, text};
 
-/// Serve exports whose contract is not proved too, as best effort.
+/// Also serve exports whose contract is not proved, as best effort.
 pub const TIDEGATE_FORCE: u32 = 1;
 
 /// A store and its exports in service. Several threads may use it at once.

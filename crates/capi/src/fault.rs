@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Errors as C callers get them: a negative errno and a text.
+//! Errors in the form that C callers get: a negative errno and a text.
 
 #![expect(unsafe_code, reason = "callers are written in C")]
 
@@ -47,7 +47,7 @@ pub(crate) fn guarded(act: impl FnOnce() -> Result<(), Fault>) -> i32 {
     }
 }
 
-/// Returns the value behind a pointer of the caller.
+/// Returns the value behind the caller's pointer.
 ///
 /// # Safety
 /// `pointer` is null, or this library gave it out and has not taken it back.

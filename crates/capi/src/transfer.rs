@@ -142,8 +142,8 @@ pub unsafe extern "C" fn tidegate_zero(
     })
 }
 
-/// Makes all writes of all exports durable that were complete before this call; blocks until they
-/// are.
+/// Makes durable all writes of all exports that completed before this call; blocks until they are
+/// durable.
 ///
 /// # Safety
 /// `export` was found and not freed.
@@ -202,8 +202,7 @@ pub unsafe extern "C" fn tidegate_submit_write(
     })
 }
 
-/// Submits a flush, which makes all writes of all exports durable that were complete before this
-/// call.
+/// Submits a flush, which makes durable all writes of all exports that completed before this call.
 ///
 /// # Safety
 /// `pending` points to a variable for the result.

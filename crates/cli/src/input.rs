@@ -140,12 +140,12 @@ impl DriveFault {
     }
 }
 
-/// Reads the drive that the command line names: built in, or a file.
+/// Reads the drive that the command line names: a built-in one, or a file.
 pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
     read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
 }
 
-/// Returns the drive of that name: built in, or a file relative to `folder`.
+/// Returns the drive of that name: a built-in one, or a file relative to `folder`.
 fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
     tidegate_drive::named(name, folder, text_file::read).map_err(|error| match error {
         NamedError::Unreadable { path, source } => DriveFault::Missing {

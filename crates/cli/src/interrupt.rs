@@ -65,7 +65,7 @@ pub(crate) fn flag(kept: Option<String>) -> Result<Arc<AtomicBool>, Failure> {
 }
 
 /// Signals that end or stop a process and can be caught: those that people send, and those that
-/// limits send. Ctrl-Z is included, because a stopped manager watches over nothing. `abort()` ends
+/// limits send. Ctrl-Z is included, because a stopped manager enforces no budget. `abort()` ends
 /// the process regardless.
 const ENDING: [i32; 17] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGTTIN, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM,

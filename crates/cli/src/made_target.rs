@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A target that `--create` made: it is removed if nothing was measured on it, so that the
-//! corrected command finds its name free.
+//! corrected command can create it again.
 
 use std::fs::{self, File, Metadata};
 use std::io;

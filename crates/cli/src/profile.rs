@@ -84,7 +84,7 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
     arguments.create.map_or(Ok(()), |size| check_before_making(arguments, size))
 }
 
-/// Refuses a measurement that would certainly fail after the target is made.
+/// Refuses, before the target is made, a measurement that would certainly fail.
 fn check_before_making(arguments: &ProfileArguments, capacity: Bytes) -> Result<(), Failure> {
     let params = ProfileParams {
         kinds: arguments.kinds(),

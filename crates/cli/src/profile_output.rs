@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The destination of the result of `tidegate profile`: a drive file and tables for people, or one
-//! JSON object, and meanwhile its samples. A measurement is never lost: a file that cannot be
-//! written is printed.
+//! JSON object; and, during the measurement, a file of samples. A measurement is never lost: a file
+//! that cannot be written is printed.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -52,7 +52,7 @@ impl Output {
     }
 
     /// Opens the journal of a measurement of that device, or of that simulated drive. The
-    /// measurement can be resumed only if `same` is equal.
+    /// measurement can be resumed only with an equal `same`.
     pub(crate) fn journal(
         &self,
         (device, origin): (&Identity, Origin),
@@ -168,7 +168,7 @@ fn warn<T>(removed: Result<T, StuckSamples>) {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn samples_failure(fault: SamplesFault) -> Failure {
     Failure::input(fault.to_string(), fault.help())
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate profile` of a simulated drive: measures the tables that a drive file lacks, in virtual
-//! time, on the parts that the file describes.
+//! time, on a drive with the parts that the file describes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::profile_output::Output;
 use crate::show;
 use crate::{input, interrupt, progress};
 
-/// The capacity of a drive with known times only: positions do not matter to it.
+/// The capacity of a drive of which only times are known: positions do not matter to it.
 const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 
 /// The ending of drive file names.
@@ -90,7 +90,7 @@ fn drive_of(
     file: &DriveFile,
     seed: u64,
 ) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
-    // A drive with tables only is measured only if asked, because measuring returns the same
+    // A drive that has only tables is measured only on request, because measuring returns the same
     // tables.
     let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
     let kind = arguments.model.map_or(parts, DriveKind::from);
@@ -130,7 +130,7 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
 
 /// Returns what samples of one measurement share: the exact drive, its model, and the depth.
 fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
-    // Without its tables: a drive file with added tables describes the same drive.
+    // The hash leaves the tables out: a drive file with added tables describes the same drive.
     let hash = tidegate_device::facts::hashed(&file.parts_text());
     let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
     let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The progress and the errors of every measurement.
+//! Shows the progress and the errors of every measurement.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -61,8 +61,8 @@ pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut Ti
     bar.set_position(progress.done);
 }
 
-/// Tells the user's errors from the machine's.
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+/// Distinguishes the user's errors from the machine's.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 pub(crate) fn profile_failure(error: ProfileError) -> Failure {
     match error {
         ProfileError::Ring(

@@ -101,7 +101,7 @@ fn length(arguments: &LengthArguments) -> Length {
 }
 
 /// Reports a run that could not start as the user's error, and one that broke off as the machine's.
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {
         tidegate_engine::RunError::Backend(_) => Failure::environment(&error),
@@ -127,7 +127,7 @@ fn head(
     }
 }
 
-/// Returns notes that a reader of the results must know.
+/// Returns notes that a reader of the results needs.
 fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String> {
     let mut warnings = workload.notes.clone();
     warnings.extend(other_device(drive, target));

@@ -99,8 +99,8 @@ fn simulate<'a>(
     Ok(SimulatedRun { result, violations, watch })
 }
 
-/// Returns the check that the drive keeps the proof's charges: costs if the proof charges each
-/// request's own cost.
+/// Returns a watch that checks whether the drive keeps what the proof charges: the costs if the
+/// proof charges each request its own cost.
 fn watch(plan: &Plan) -> ContractWatch {
     let watch = ContractWatch::new(plan.table.clone(), &plan.contracts);
     match &plan.charges {

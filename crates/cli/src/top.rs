@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate top`: shows a service's activity, each second, until the user quits.
+//! `tidegate top`: shows a service's activity every second until the user quits.
 //!
-//! The terminal is restored however the command ends: a guard restores it on every way out, and a
-//! panic restores it before it prints.
+//! The terminal is restored however the command ends: a guard restores it on every return, and a
+//! panic restores it before it prints its message.
 
 mod screen;
 
@@ -71,7 +71,7 @@ fn watch(
         let now = Instant::now();
         if now >= next {
             screen.update(client.ask("statistics")?);
-            // No catching up after a pause.
+            // Updates missed during a pause are not made up for.
             next = now + REFRESH;
         }
         terminal.draw(|frame| screen.draw(frame)).map_err(failed)?;

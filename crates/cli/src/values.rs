@@ -84,7 +84,7 @@ pub(crate) fn experiment(name: &str) -> Result<Experiment, String> {
     })
 }
 
-/// Parses a name that can stand in a drive file.
+/// Parses a name that can appear in a drive file.
 pub(crate) fn printable(name: &str) -> Result<String, String> {
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err("write a name that can be printed".to_owned());

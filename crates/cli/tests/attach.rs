@@ -23,7 +23,7 @@ const SLOW: &str = "name = \"slow\"\nkind = \"pseudo\"\ndepth = 64\n[[batch]]\no
 
 const O_DIRECT: i32 = 0x4000;
 
-/// Returns why nothing can be attached here; `None` if it can.
+/// Returns why no drive can be attached here; `None` if one can.
 fn refusal() -> Option<String> {
     let open = |path| OpenOptions::new().read(true).write(true).open(path).map(drop);
     for path in ["/dev/fuse", "/dev/loop-control"] {
@@ -101,7 +101,7 @@ impl<'a> Attached<'a> {
         self.child.wait().unwrap();
     }
 
-    /// Waits for its end; returns its exit code and its output.
+    /// Waits until the process ends; returns its exit code and its output.
     fn end(&mut self) -> (Option<i32>, String) {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
@@ -167,7 +167,7 @@ fn try_program(program: &str, arguments: &[&str], device: &Path) -> Option<bool>
 }
 
 /// Goal: written data can be read through the device and is in the store afterwards; a file system
-/// can be made on the device; detaching ends the process with statistics.
+/// can be made on the device; detaching makes the process print statistics and end.
 #[test]
 fn attached_drive_keeps_data_and_a_file_system() {
     if !can_run("attach and read back") {

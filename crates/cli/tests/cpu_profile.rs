@@ -24,8 +24,8 @@ const NOBODY: u32 = 65_534;
 const SHORT: [&str; 7] =
     ["cpu", "profile", "--longest=5ms", "--lengths=10", "--trials=20", "--seed=1", "-o"];
 
-/// Starts a command and waits until it prints the word; its later output can still be read. If it
-/// ends before, returns its whole output.
+/// Starts a command and waits until it prints the word; its later output can still be read. If the
+/// command ends before that, returns its whole output.
 fn begun(command: &mut Command, word: &str) -> Result<Child, String> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let stderr = child.stderr.as_mut().unwrap();
@@ -45,7 +45,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
 }
 
-/// Goal: a measurement is written whole, drawn, and used in a proof.
+/// Goal: a measurement is written completely, drawn, and used in a proof.
 #[test]
 fn a_profile_is_written_drawn_and_proved_with() {
     let folder = Folder::new();
@@ -70,8 +70,8 @@ fn a_profile_is_written_drawn_and_proved_with() {
     assert!(code < 2 && stdout.contains("cpu"), "{stdout}{stderr}");
 }
 
-/// Goal: the machine can be measured once, for long, as a baseline; a profile with other parameters
-/// is not accepted.
+/// Goal: the machine can be measured once, for a long time, as a baseline; a profile with other
+/// parameters is not accepted.
 #[test]
 fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     let folder = Folder::new();
@@ -120,7 +120,8 @@ fn a_thief_is_compared_with_a_baseline_that_was_measured_before() {
     assert_eq!(found["calibration"]["lines"]["points"], 10);
 }
 
-/// Goal: Ctrl-C in a long measurement leaves a profile of partial results, and scripts can tell.
+/// Goal: Ctrl-C in a long measurement leaves a profile of partial results, and scripts can tell
+/// that it is partial.
 #[test]
 fn an_interrupted_measurement_is_written() {
     let folder = Folder::new();
@@ -140,7 +141,7 @@ fn an_interrupted_measurement_is_written() {
 }
 
 /// Goal: with a duration, the measurement uses all of it, even if the usual number of trials is
-/// reached before, and does not count as interrupted; only the result is left.
+/// reached earlier, and does not count as interrupted; only the result is left.
 #[test]
 fn the_end_of_its_time_is_an_answer() {
     let folder = Folder::new();
@@ -153,8 +154,8 @@ fn the_end_of_its_time_is_an_answer() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Goal: without permission the command measures all the same, and says what that costs. Needs
-/// root, to become another user.
+/// Goal: without permission the command still measures, and reports the disadvantage. Needs root,
+/// to become another user.
 #[test]
 fn without_permission_it_works_and_warns() {
     let folder = Folder::new();

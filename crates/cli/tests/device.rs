@@ -57,7 +57,7 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
         return;
     }
     folder.file("w.toml", SHARED);
-    // Released so rarely that a bound exists however much the host added to the measurement.
+    // The jobs are so rare that a bound exists however much the host added to the measurement.
     folder.file("rare.toml", &SHARED.replace("50ms", "1h"));
     let (_, check) = folder.json(&["check", "rare.toml"]);
     assert!(check["tasks"][0]["bounds"]["tight_ns"].is_u64());
@@ -88,7 +88,7 @@ fn a_measured_file_can_be_checked_simulated_and_run_on() {
 }
 
 /// Goal: a drive file without priority times gives no bound that rests on priority, and one message
-/// says so; every request is served all the same.
+/// says so; every request is still served.
 #[test]
 fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     let folder = Folder::new();

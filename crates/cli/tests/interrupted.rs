@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a stopped measurement keeps partial results. Method: `tidegate profile` of a simulated
-//! drive is stopped by a signal sent twice, by a second signal of an impatient user, and by its
+//! drive is stopped by a signal sent twice, by a second signal from an impatient user, and by its
 //! time limit.
 
 mod common;
@@ -17,7 +17,7 @@ use serde_json::Value;
 
 const SIGTERM: i32 = 15;
 
-/// So many samples at one depth that the measurement outlasts the test.
+/// Options for so many samples at one depth that the measurement outlasts the test.
 const LONG: [&str; 7] = [
     "profile",
     "fujitsu-max3036rc",
@@ -52,7 +52,7 @@ fn stop(child: &Child, times: usize) {
 }
 
 /// Goal: two equal signals in a row, as `timeout` sends them, end a measurement with a drive file
-/// of partial results, and programs can tell.
+/// of partial results, and programs can tell that it is partial.
 #[test]
 fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     let folder = Folder::new();
@@ -102,8 +102,8 @@ fn a_later_request_quits_at_once_and_names_the_samples() {
 }
 
 /// Goal: resuming does not repeat measurements, and the result is as large as without the
-/// interruption. Method: the first run is stopped at once; the samples that the second run has
-/// beside it are counted.
+/// interruption. Method: the first run is stopped immediately, and the second run's additional
+/// samples are counted.
 #[test]
 fn an_interrupted_profile_goes_on() {
     let folder = Folder::new();

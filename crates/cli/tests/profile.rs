@@ -93,8 +93,8 @@ fn measuring(folder: &Folder) -> (Child, BufReader<std::process::ChildStderr>) {
 }
 
 /// Goal: the drive file describes the host of the run that measured, not of the run that finished.
-/// Method: a run is killed, and its record changed to another date and a host
-/// without real-time scheduling beside other load; the next run measures nothing more.
+/// Method: a run is killed, and its record changed to another date and a host with other load and
+/// without real-time scheduling; the next run measures nothing more.
 #[test]
 fn the_host_of_a_killed_run_is_that_of_the_file() {
     let folder = Folder::new();
@@ -148,7 +148,7 @@ fn samples_that_another_process_writes_are_refused() {
     assert!(code == 2 && stderr.contains("another process measures into it now"), "{stderr}");
 }
 
-/// Goal: a measurement that cannot be written is printed, and nothing else with it.
+/// Goal: a measurement that cannot be written is printed, without any other output.
 #[test]
 fn a_finished_measurement_is_never_lost() {
     let folder = Folder::new();
@@ -157,8 +157,8 @@ fn a_finished_measurement_is_never_lost() {
     }
     let (mut child, mut stderr) = measuring(&folder);
     folder.file("d.toml", "precious");
-    // It measures until it is stopped, so the other file exists first, however slow this process
-    // is.
+    // The command measures until it is stopped, so the other file exists first, however slow this
+    // process is.
     let kill = Command::new("kill").arg(child.id().to_string()).status().unwrap();
     assert!(kill.success());
     let [mut table, mut said] = [String::new(), String::new()];
@@ -202,7 +202,7 @@ fn a_table_of_another_device_is_not_added() {
 }
 
 /// Goal: a mistake in one option does not leave a file that makes the corrected command fail.
-/// Method: a depth that only the target limits, and that has no room on it.
+/// Method: ask for a depth that only the target limits, and for which it has no room.
 #[test]
 fn a_refused_profile_leaves_no_file_of_its_own() {
     let folder = Folder::new();

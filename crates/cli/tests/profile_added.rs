@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: adding to a drive file forgets no observation, and extends no contract beyond the
-//! measurements. Method: simulated drives through the program, no disk.
+//! Goal: adding to a drive file loses no observation, and extends no contract beyond the
+//! measurements. Method: run the program on simulated drives; no disk is needed.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn profile(folder: &Folder, drive: &str, more: &str) -> String {
 }
 
 /// Goal: a starvation that was measured with two requests on the drive admits no third. Method: a
-/// drive of 20, with batches and drains measured at 20 in addition.
+/// drive of depth 20, with batches and drains also measured at 20.
 #[test]
 fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     let folder = Folder::new();

@@ -70,7 +70,7 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     assert!(kinds(&value).contains(&"added_costs"), "{value:#}");
 }
 
-/// Goal: the object's facts about the whole drive equal the drive file's, even if that holds
+/// Goal: the object's facts about the whole drive equal the drive file's, even if the file holds
 /// earlier measurements.
 #[test]
 fn depth_identity_and_starvation_are_those_of_the_file() {

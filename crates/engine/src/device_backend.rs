@@ -20,7 +20,7 @@ use crate::limits::Limits;
 const WAIT_MAX: Duration = Duration::from_ms(100);
 
 /// The largest number of completions returned at once. Devices often complete many requests
-/// together and are idle until they get new ones. With small parts, the host answers the first
+/// together and are idle until they get new ones. With a small limit, the host answers the first
 /// completions with new requests, and the device works on these while the host handles the rest.
 const REAP_MAX: usize = 4;
 
@@ -55,7 +55,7 @@ pub struct DeviceBackend {
 }
 
 impl DeviceBackend {
-    /// Makes a backend of `target` with buffers for `in_flight_max` requests of at most
+    /// Makes a backend for `target` with buffers for `in_flight_max` requests of at most
     /// `size_max`, which is rounded up to the target's alignment.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl DeviceBackend {
     }
 
     /// Sets whether requests carry the policy's priority from now on: requests with a priority tag
-    /// in the kernel's class "real time", all others in "best effort". It requires
+    /// get the kernel's class "real time", all others "best effort". It requires
     /// [`tidegate_device::io_priority::is_permitted`]. If false, all requests have the thread's
     /// class.
     pub fn rank(&mut self, is_ranking: bool) {

@@ -4,8 +4,8 @@
 //! [`run()`] is the loop of every host (`host`) on a [`DeviceBackend`], a real device on the real
 //! clock, observed by a [`DeviceWatch`]. Tests use a simulated drive instead.
 //!
-//! The caller must request real-time scheduling once, in the thread that runs and before it makes a
-//! backend: `tidegate_platform::realtime::request` returns what was granted.
+//! The caller must request real-time scheduling once, in the thread that calls [`run()`] and before
+//! it makes a backend: `tidegate_platform::realtime::request` returns what was granted.
 //!
 //! # Example
 //! ```

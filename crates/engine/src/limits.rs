@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A target's limits. A run that exceeds them is refused before it starts.
 //!
-//! Only real targets have such limits, so the loop of the host does not know them.
+//! Only real targets have such limits, so the host's loop does not know them.
 
 use tidegate_model::Bytes;
 
@@ -10,11 +10,11 @@ use tidegate_model::Bytes;
 pub struct Limits {
     /// The target's size.
     pub capacity: Bytes,
-    /// Every offset and size must be a multiple of this, which is a multiple of a sector.
+    /// Every offset and size must be a multiple of this value, itself a multiple of a sector.
     pub alignment: Bytes,
-    /// The largest request for which there is memory.
+    /// The size of the largest request for which there is memory.
     pub size_max: Bytes,
-    /// The number of requests for which there is memory at once.
+    /// The number of concurrent requests for which there is memory.
     pub in_flight_max: u32,
     /// Whether it is open for writing.
     pub is_writable: bool,

@@ -51,7 +51,7 @@ pub enum RunError {
         alignment: Bytes,
     },
     /// A request size is larger than the backend's buffers.
-    #[error("`{source_name}` has requests of {size}, but the backend's buffers have {size_max}")]
+    #[error("`{source_name}` has requests of {size}, but the backend's buffers hold {size_max}")]
     SizeAboveBuffer {
         /// The source.
         source_name: String,
@@ -85,7 +85,7 @@ pub enum RunError {
     /// The run would release nothing.
     #[error("a run of length 0 releases nothing: give at least one job or a duration")]
     LengthZero,
-    /// The last release lies beyond the end of time.
+    /// The last release is beyond the end of time.
     #[error(
         "`{source_name}` would release its last job after more than 584 years: give fewer jobs"
     )]
@@ -96,7 +96,7 @@ pub enum RunError {
     /// The policy needs facts about the drive that are not known.
     #[error(transparent)]
     Policy(#[from] tidegate_policy::BuildError),
-    /// The execution failed during the run.
+    /// The backend failed during the run.
     #[error("the run failed before its end: {0}")]
     Backend(#[from] BackendError),
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a real device gets the priority that `rtio-priority` gives its requests.
+//! Determines whether a real device gets the priority that `rtio-priority` gives its requests.
 //!
-//! The requests carry the kernel's I/O class "real time". Whether the device gets it depends on the
-//! driver: for libata sysfs says so, for other drivers nothing does. A bound is given only if it
-//! does.
+//! The requests carry the kernel's I/O class "real time". Whether the device gets the class depends
+//! on the driver: sysfs tells it for libata, and nothing tells it for other drivers. A bound is
+//! given only if the device gets it.
 
 use tidegate_device::io_priority;
 
 /// Whether the device gets the priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
-    /// No policy uses it, or the kernel does not permit it to this process.
+    /// No policy uses it, or the kernel does not let this process use it.
     NotSent,
     /// It is sent, and whether the device gets it is unknown.
     Unknown,
-    /// It is sent, and the device, which supports it, does not get it.
+    /// It is sent, and the device supports it, but it is switched off and the device does not get
+    /// it.
     SwitchedOff,
     /// The device gets it.
     Honoured,
@@ -40,7 +41,7 @@ impl Priority {
         !matches!(self, Self::NotSent)
     }
 
-    /// Returns whether a bound may rest on it.
+    /// Returns whether a bound may rely on it.
     pub const fn is_honoured(self) -> bool {
         matches!(self, Self::Honoured)
     }
@@ -49,11 +50,11 @@ impl Priority {
     pub fn note(self) -> Option<String> {
         let why = match self {
             Self::NotSent => {
-                "the kernel does not permit this process the I/O class \"real time\" \
-                 (run as root, or with CAP_SYS_NICE), so its requests go without priority"
+                "the kernel does not let this process use the I/O class \"real time\" \
+                 (run as root, or with CAP_SYS_NICE), so its requests carry no priority"
             }
             Self::Unknown => {
-                "its requests go with the kernel's I/O class \"real time\", but nothing in sysfs \
+                "its requests carry the kernel's I/O class \"real time\", but nothing in sysfs \
                  says that the device gets it"
             }
             Self::SwitchedOff => {
@@ -81,7 +82,7 @@ mod tests {
         ] {
             let priority = Priority::of(is_permitted, switch);
             assert_eq!((priority.is_sent(), priority.is_honoured()), (is_sent, is_honoured));
-            assert_eq!(priority.note().is_none(), is_honoured, "whatever is not is said");
+            assert_eq!(priority.note().is_none(), is_honoured, "a note for all others");
         }
         assert!(!Priority::found(false, Some(true)).is_sent());
     }

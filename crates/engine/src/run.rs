@@ -3,9 +3,9 @@
 //!
 //! # How it waits
 //! The thread blocks until a completion or the next release, and does not spin: spinning before
-//! each release uses up a core, starves others under a real-time priority, and hides from the
-//! results what an application would experience. Without a real-time priority the kernel may wake
-//! the thread up to 50 us late to save wake-ups (timer slack), and later if the processors are
+//! each release uses up a core, starves other threads under a real-time priority, and hides from
+//! the results what an application would experience. Without a real-time priority the kernel may
+//! wake the thread up to 50 us late to save wake-ups (timer slack), and later if the processors are
 //! busy. In both cases the lateness is part of the response times and is also reported separately.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,11 +33,11 @@ pub struct DeviceRun {
 }
 
 /// Executes a workload under a policy and returns the results; `access` gives the device's access
-/// times, for policies that order by them.
+/// times to policies that order by them.
 ///
-/// One thread does everything. Setting `cancel` stops all releases before the next instant with an
-/// event; a signal that interrupts the thread makes that happen immediately. The run waits for the
-/// requests in flight at the end.
+/// One thread does everything. Setting `cancel` stops all releases from the next event on; a signal
+/// that interrupts the thread stops them immediately. The run waits for the requests in flight at
+/// the end.
 ///
 /// # Errors
 /// [`RunError`]: before the start if the target does not allow the workload; later only if the

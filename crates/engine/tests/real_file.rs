@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: a run on a real file serves every request. Method: a short run, which needs direct I/O and
-//! io_uring, and prints if one is missing. No duration is asserted.
+//! io_uring, and prints which of them is missing. No duration is asserted.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

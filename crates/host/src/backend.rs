@@ -2,8 +2,8 @@
 //! The interface of a host to its drive and clock.
 //!
 //! It is separate from the hosts, so that the same host runs on io_uring and the real clock, on a
-//! simulated drive in real time, and on one in virtual time, where time stands still while the host
-//! works and jumps while it waits.
+//! simulated drive in real time, and on a simulated drive in virtual time, where time stands still
+//! while the host works and jumps while it waits.
 
 use tidegate_model::{Bytes, Lba, Request, RequestId, Time};
 
@@ -21,13 +21,13 @@ pub struct Completion<P, F> {
 /// A drive and its clock.
 ///
 /// # The protocol
-/// - The requests of one `submit` go to the drive as one batch, in the next `wait` at the latest;
-///   so do flushes and trims. At most K requests are in flight.
+/// - The requests of one `submit` go to the drive as one batch, during the next `wait` at the
+///   latest; flushes and trims also go by then. At most K requests are in flight.
 /// - `reap` never blocks. It returns each request, flush and trim exactly once.
 /// - Overlapping requests are in flight together only if all of them are reads.
 ///
 /// Another thread that has work for the host ends a `wait` through a waker. The waker must exist
-/// before the backend, which the host's thread makes; both get it.
+/// before the host's thread makes the backend: that thread and the backend both get it.
 pub trait Backend {
     /// What travels with a request and returns with it: the memory of its data, or `()` without
     /// data.
@@ -47,8 +47,8 @@ pub trait Backend {
     /// Returns the time since the run began. Never decreases.
     fn now(&self) -> Time;
 
-    /// Submits these requests to the drive as one batch, which may be empty. Takes all `payloads`:
-    /// one per request, in the same order.
+    /// Submits these requests to the drive as one batch, which may be empty. Takes all `payloads`,
+    /// one per request in the same order.
     ///
     /// # Errors
     /// If the submission fails; a request that fails is returned by `reap`.
@@ -58,7 +58,7 @@ pub trait Backend {
         payloads: &mut Vec<Self::Payload>,
     ) -> Result<(), Self::Error>;
 
-    /// Makes all writes durable that were reaped before; completes under `id`.
+    /// Makes durable all writes that were reaped before this call; completes under `id`.
     fn flush(&mut self, id: RequestId);
 
     /// Discards the data of these blocks, if the drive can; completes under `id`.
@@ -71,8 +71,8 @@ pub trait Backend {
     /// If waiting fails.
     fn wait(&mut self, until: Option<Time>) -> Result<(), Self::Error>;
 
-    /// Appends completions that were not reaped yet, in order: all of them, or the first part; then
-    /// the next `wait` does not block.
+    /// Appends completions that were not reaped yet, in order: all of them, or only the first, in
+    /// which case the next `wait` does not block.
     ///
     /// # Errors
     /// If they cannot be read.

@@ -7,7 +7,7 @@
 //! batches, `noop` few.
 //!
 //! The time runs from submission until the host sees the last completion, so on a real clock it
-//! includes the host's lateness. A table that this host measured includes the same.
+//! includes the host's lateness. A table that this host measured includes that lateness too.
 
 use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
 
@@ -55,7 +55,7 @@ impl BatchWatch {
         }
     }
 
-    /// Makes it compare batches with A plus the charges of their requests.
+    /// Makes the watch compare batches with A plus the charges of their requests.
     #[must_use]
     pub fn by_costs(self, charges: RequestCharges) -> Self {
         Self { charges: Some(charges), ..self }
@@ -66,7 +66,7 @@ impl BatchWatch {
     /// # Panics
     /// If a request is in flight.
     pub fn compare_with(&mut self, table: BatchTable, charges: Option<RequestCharges>) {
-        assert_eq!(self.in_flight_count, 0, "the table changes under a batch");
+        assert_eq!(self.in_flight_count, 0, "the table changes during a batch");
         (self.table, self.charges) = (table, charges);
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares a run with all contracts that the drive was measured to keep.
 //!
-//! Every bound rests on one drive contract (`tidegate_model::DriveContract`). If a response exceeds
-//! its bound, the first question is whether the drive broke that contract. Each contract besides
-//! b(i), which `batch_watch` covers, has its own file; a contract that was not measured is not
-//! watched.
+//! Every bound relies on one drive contract (`tidegate_model::DriveContract`). If a response
+//! exceeds its bound, the first question is whether the drive broke that contract. Each contract
+//! besides b(i), which `batch_watch` covers, has its own file; a contract that was not measured is
+//! not watched.
 //!
 //! As in `batch_watch`, times run from submission until the host saw a completion: on a real clock
 //! they include the host's lateness.
@@ -46,8 +46,8 @@ impl ContractWatch {
         }
     }
 
-    /// Makes it compare batches with A plus the charges of their requests, for proofs that rest on
-    /// these.
+    /// Makes the watch compare batches with A plus the charges of their requests, for proofs that
+    /// rely on these.
     #[must_use]
     pub fn by_costs(self, charges: RequestCharges) -> Self {
         Self { batches: self.batches.by_costs(charges), ..self }

@@ -2,7 +2,7 @@
 //! Holds the requests that the policy had no room for.
 //!
 //! Each source has its own queue, in the order of release, because the policy may have room for one
-//! and not for another: a task that exceeds its contract must not block the others.
+//! source and not for another: a task that exceeds its contract must not block the others.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -87,8 +87,9 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// Goal: a service that holds and offers again allocates nothing. Method: a queue that becomes
-    /// empty, by offers or by clearing, gives its memory to the next queue.
+    /// Goal: a service that holds requests and offers them again allocates nothing. Method: check
+    /// that a queue that becomes empty, by offers or by clearing, gives its memory to the next
+    /// queue.
     #[test]
     fn an_empty_line_gives_its_memory_to_the_next() {
         let mut held = Held::default();

@@ -9,9 +9,9 @@
 //!           +-------------------------------------------------- settled <-----------+
 //! ```
 //!
-//! A late host, as every host on a real clock is, observes all events since the last instant at its
-//! current instant, but a request keeps its nominal `released`: the host's lateness is part of
-//! every response time.
+//! On a real clock every host is late: it observes all events since the last instant at its current
+//! instant, but a request keeps its nominal `released`: the host's lateness is part of every
+//! response time.
 
 use tidegate_model::{Outcome, RequestId, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
@@ -113,7 +113,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         self.under_way.observer.ended(ended);
         self.under_way.abandon_jobs(ended);
         let UnderWay { metrics, events, real_time_left, best_effort_left, .. } = self.under_way;
-        let end = self.end.expect("a run comes to its end before it is finished");
+        let end = self.end.expect("`run` reaches its end before `finish`");
         Run { metrics, events, end, ended, real_time_left, best_effort_left }
     }
 
@@ -168,7 +168,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         }
     }
 
-    /// Reports the end of a soft real-time task's job to the policy, if it was late or was the
+    /// Reports the end of a soft real-time task's job to the policy if the job was late or the
     /// stream's last. A job that never ends is not reported. A task in `cheats` reports a miss for
     /// every job.
     fn report(&mut self, now: Time, task: TaskIndex, is_late: bool, is_last: bool) {

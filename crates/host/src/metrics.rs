@@ -27,7 +27,8 @@ impl Volume {
 
 /// The volume completed up to the last release; which release is the last is known only later.
 ///
-/// Completions after the latest release are kept apart until a later release shows that they count.
+/// Completions after the latest release are kept separately until a later release shows that they
+/// count.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct UpToLastRelease {
     counted: Volume,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Observers of a run: checkers, recorders of traces. A run without an observer takes `()`, and the
-//! compiler removes every call.
+//! Observers of a run, such as checkers and trace recorders. A run without an observer takes `()`,
+//! and the compiler removes every call.
 
 use tidegate_model::{Outcome, Request, Time};
 

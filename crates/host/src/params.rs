@@ -21,7 +21,8 @@ pub enum Length {
 pub enum Releases {
     /// Once per period.
     Periodic,
-    /// Releases follow each other by a period plus a random time, uniform from zero to `extra_max`.
+    /// Consecutive releases are a period plus a random time apart, uniform from zero to
+    /// `extra_max`.
     Sporadic {
         /// The longest additional time.
         extra_max: Duration,
@@ -45,8 +46,8 @@ pub struct HostParams<'a> {
     pub outstanding_max: u32,
     /// When the run allocates its memory.
     pub memory: Memory,
-    /// Soft tasks that report a miss after every job, late or not. They serve to test a policy
-    /// against false reports; other tasks report only real misses.
+    /// Soft tasks that report a miss after every job, late or not. They test how a policy treats
+    /// false reports; other tasks report only real misses.
     pub cheats: &'a [TaskIndex],
 }
 

@@ -4,7 +4,7 @@
 
 use tidegate_model::{Bytes, Lba, Place, Random};
 
-/// The starts that one source may use, and the order in which it uses them.
+/// The start sectors that one source may use, and the order in which it uses them.
 ///
 /// # Invariants
 /// - `count >= 1`, and `next < count` where the order is sequential.
@@ -81,12 +81,12 @@ fn share(place: Place, all: u64) -> (u64, u64) {
 
 fn share_floor(all: u64, ppm: u32) -> u64 {
     let share = u128::from(all) * u128::from(ppm) / 1_000_000;
-    u64::try_from(share).expect("a share of all is at most all")
+    u64::try_from(share).expect("a part is at most the whole")
 }
 
 fn share_ceil(all: u64, ppm: u32) -> u64 {
     let share = (u128::from(all) * u128::from(ppm)).div_ceil(1_000_000);
-    u64::try_from(share).expect("a share of all is at most all")
+    u64::try_from(share).expect("a part is at most the whole")
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! submits all dispatched requests as one batch, holds the requests that the policy had no room
 //! for, and offers them again.
 //!
-//! This module decides what a proof rests on: which requests share a batch, that no request is
-//! offered ahead of earlier held requests of its queue, and that a policy is full only to releases.
-//! The host defines its requests ([`Requests`]); the backend executes them.
+//! Proofs rely on what this module does: it decides which requests share a batch, it offers no
+//! request ahead of earlier held requests of its queue, and it lets a policy refuse nothing but
+//! releases. The host defines its requests ([`Requests`]); the backend executes them.
 
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
@@ -67,13 +67,13 @@ impl<P: Policy, M> Round<P, M> {
     /// If the policy is full, which is allowed only for releases.
     #[inline]
     pub fn tell(&mut self, now: Time, event: Event) {
-        assert_eq!(self.policy.observe(now, event), Ok(()), "a policy is full to releases only");
+        assert_eq!(self.policy.observe(now, event), Ok(()), "a full policy refuses only releases");
     }
 
     /// Offers a request to the policy, or holds it behind the held requests of its queue.
     #[inline]
     pub fn release(&mut self, now: Time, line: TaskIndex, request: &Request) {
-        // It waits behind held requests, if only to keep the order.
+        // The request waits behind held requests, if only to keep the order.
         let must_wait = self.held.is_waiting(line);
         if must_wait || self.policy.observe(now, Event::Release(*request)) == Err(Full) {
             self.held.push(line, request.id);
@@ -125,14 +125,14 @@ impl<P: Policy, M> Round<P, M> {
         }
         requests.submitted(backend.now(), &mut self.batch, &mut self.payloads);
         backend.submit(&self.batch, &mut self.payloads)?;
-        // A payload that stayed would travel with another request of the next batch.
-        assert!(self.payloads.is_empty(), "a back end takes every payload of its batch");
+        // A payload left behind would go with another request in the next batch.
+        assert!(self.payloads.is_empty(), "a backend takes every payload of its batch");
         self.batch.clear();
         Ok(true)
     }
 
     /// Replaces the policy. Nothing is held any more: the host must offer the new policy all
-    /// requests that it must know.
+    /// requests that it must know about.
     pub fn succeed(&mut self, policy: P) {
         self.policy = policy;
         self.not_before = None;

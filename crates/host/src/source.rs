@@ -3,13 +3,13 @@
 //! that sources do not affect each other.
 //!
 //! # Limited sources
-//! A source with a timer may limit its outstanding jobs to m, like a program that reads through m
+//! A source with a timer may limit its outstanding jobs to m, like a program that reads into m
 //! buffers. Job k has a nominal instant s(k), which the timer gives. It is released at r(k) = s(k)
 //! or, if m jobs are outstanding then, when the first of them completes. The timer continues from
-//! s(k + 1) = max(s(k), r(k) - m gap) + gap: after a delay the source catches up by at most its
-//! buffers, m jobs; it loses the jobs beyond them. The release is the instant at which the program
-//! asks, so the response time of a delayed job counts from r(k). A source that never reaches its
-//! limit is released like one without a limit.
+//! s(k + 1) = max(s(k), r(k) - m gap) + gap: after a delay the source catches up by at most m jobs,
+//! one for each buffer, and loses the jobs beyond them. The release is the instant at which the
+//! program sends its requests, so the response time of a delayed job counts from r(k). A source
+//! that never reaches its limit is released like one without a limit.
 
 use tidegate_model::{
     Bandwidth, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Random, Request,

@@ -63,9 +63,9 @@ impl Ending {
 }
 
 /// Returns when best effort ends although tasks still have jobs to release: after twice the time
-/// that their periods take. It applies only if a task waits for its earlier jobs (`outstanding`):
-/// under overload each of its jobs would wait for more best effort than the one before, and a run
-/// measured in jobs would never end.
+/// that their periods take. This limit applies only if a task waits for its earlier jobs
+/// (`outstanding`): under overload each of its jobs would wait for more best effort than the one
+/// before, and a run measured in jobs would never end.
 fn best_effort_until(params: &HostParams) -> Option<Time> {
     let Length::Jobs(jobs) = params.length else { return None };
     let tasks = &params.workload.tasks;

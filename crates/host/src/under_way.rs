@@ -36,7 +36,8 @@ pub(crate) struct UnderWay<'a, O> {
     pub(crate) best_effort_left: u64,
     /// The number of requests in flight.
     pub(crate) in_flight_count: u32,
-    /// Streams whose last job was dropped in this round; the policy is told after it has decided.
+    /// Streams whose last job was dropped in this round; the policy learns of it after it has
+    /// decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,
 }
 

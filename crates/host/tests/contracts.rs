@@ -54,8 +54,8 @@ fn overruns(observed: u64, overruns: u64, max: u64, sum: u64) -> Overruns {
 }
 
 /// Goal: the clock restarts with every dispatch, and an overrun counts once. Method: two requests
-/// within drain(2) = 15 ms; a third after 14 ms gives them 20 ms more; two of the three complete
-/// after 21 and 25 ms of these.
+/// are dispatched and may take drain(2) = 15 ms; a third, dispatched 14 ms later, gives all three
+/// drain(3) = 20 ms from then on; the last two complete 1 ms and 5 ms too late.
 #[test]
 fn every_dispatch_restarts_the_drain() {
     let mut watch = watch();

@@ -7,8 +7,8 @@
 //! service once no request is outstanding, even if clients are still connected.
 //! ```text
 //!   serving --SIGTERM, ctl stop--> answering --nothing outstanding--> LAST_WORDS --> ended
-//!      (nbdkit's own end, when all clients left, may come first)
-//! (nbdkit may end by itself earlier, when all clients have left)
+//!      (nbdkit may end by itself earlier, when all clients have left)
+//! ```
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -136,7 +136,8 @@ fn of_client() -> Option<tidegate_engine::service::Export> {
 
 extern "C" fn cleanup() {
     if !end() {
-        // The thread that watches for the end came first; it ends the process when it is done.
+        // The thread that watches for the end was first to end the service; it ends the process
+        // when it is done.
         loop {
             std::thread::park();
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plugin for nbdkit: connects nbdkit's callbacks with a service of the engine.
+//! The plugin for nbdkit: connects nbdkit's callbacks to a service of the engine.
 //!
 //! ```text
 //!   nbdkit tidegate config=serve.toml [force=1] [threads=64] [connections=32]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the cause when a response time exceeds its bound: the drive, which broke the contract that
-//! the bound rests on, or Tidegate.
+//! Determines why a response time exceeded its bound: either the drive broke the contract that the
+//! bound rests on, or Tidegate is at fault.
 
 use serde::{Serialize, Serializer};
 use tidegate_host::{ContractWatch, Overruns};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A result that people read as text and programs as JSON.
 ///
-/// Both forms are made from the same value, so that each figure of the text is known to the JSON.
+/// Both forms are made from the same value, so that the JSON contains every figure of the text.
 pub trait Report: Serialize {
     /// Writes the text for people.
     fn write(&self, page: &mut Page);

@@ -24,7 +24,7 @@ pub struct Outcome {
     pub written: Option<String>,
     /// The journal, if it still exists.
     pub samples_file: Option<String>,
-    /// The remark about the file that was extended.
+    /// The remark about an extended file.
     pub said: Option<String>,
     /// The drive file's text if it is not written.
     pub toml: Option<String>,

@@ -26,7 +26,7 @@ pub struct RunHead {
     pub real_time: String,
     /// The seed of the positions of all requests.
     pub seed: u64,
-    /// Notes that a reader of the results must know.
+    /// Notes that a reader of the results needs.
     pub notes: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Writes the results; the head is written before.
+/// Writes the results; the head has been written before.
 impl Report for RunReport<'_> {
     fn write(&self, page: &mut Page) {
         let ran = self.ran();

@@ -30,7 +30,7 @@ pub(crate) struct Soft {
 }
 
 /// Returns the probability that a batch exceeds its entry of the table, with [`CONFIDENCE_PPM`] for
-/// all entries at once (Bonferroni): the doubt is divided among the entries. A batch of reads and
+/// all entries together (Bonferroni): the doubt is divided among the entries. A batch of reads and
 /// writes exceeds the sum of two entries only if it exceeds one of them.
 fn exceedance_of(table: &SoftTable) -> Option<u64> {
     let entries = table.sources.iter().map(|source| source.entries).sum::<u32>();
@@ -54,7 +54,8 @@ pub(crate) struct SoftBound {
 }
 
 impl Soft {
-    /// Returns the useful guarantees: some job keeps each, and each is below every hard bound.
+    /// Returns the useful guarantees: those that at least some jobs keep, and that are below every
+    /// hard bound.
     pub(crate) fn promises(workload: &Workload, assessment: &Assessment) -> Vec<Self> {
         let is_shorter = |promise: &SoftPromise| {
             let hard = assessment.tasks.iter().filter_map(|task| task.response_max);

@@ -87,7 +87,7 @@ fn tasks(bencher: Bencher, jobs: u64) {
     bench(bencher, &workload(Vec::new()), 0, jobs);
 }
 
-/// Runs the tasks and best effort with 450 requests outstanding, which fills batches up to 8.
+/// Runs the tasks, and best effort with 450 outstanding requests that fills batches up to 8.
 #[divan::bench(args = [2_000, 20_000])]
 fn tasks_and_best_effort(bencher: Bencher, jobs: u64) {
     bench(bencher, &workload(vec![backup(450)]), 8, jobs);

@@ -2,9 +2,9 @@
 //! Measures the accuracy of a simulated drive: it replays the requests of a measured trace one at a
 //! time and compares the two distributions of response times.
 //!
-//! Single requests differ even in a good model, because the real platters' positions are unknown,
-//! but the distributions agree. The measure is the demerit figure of Ruemmler and Wilkes, An
-//! introduction to disk drive modeling, IEEE Computer 1994.
+//! Even in a good model the times of single requests differ, because the real platters' positions
+//! are unknown, but the distributions agree. The measure is the demerit figure of Ruemmler and
+//! Wilkes, An introduction to disk drive modeling, IEEE Computer 1994.
 
 use tidegate_drive::Drive;
 use tidegate_model::{
@@ -120,7 +120,7 @@ fn microseconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Returns the response times of a drive that gets these requests one at a time, with the trace's
-/// idle time between a completion and the next request.
+/// idle times between a completion and the next request.
 ///
 /// # Errors
 /// The first request that fails.

@@ -12,10 +12,10 @@ use crate::virtual_drive::VirtualDrive;
 /// The run ends when all requests are released and no real-time work remains; without tasks, when
 /// the drive is idle and the policy sends nothing more. In a run that is measured in jobs, no best
 /// effort is released after the last job's release. The run does not wait for requests that are
-/// still on the simulated drive.
+/// still in flight on the simulated drive.
 ///
-/// The capacity of a simulated drive is an assumption, so a range of places that is too short for
-/// one request still has one place; a real target refuses it.
+/// The capacity of a simulated drive is an assumption, so a range that is too short for one request
+/// still has one position; a real target refuses such a range.
 ///
 /// # Panics
 /// If policy, drive and host break their protocol with each other, or a run exceeds its counters

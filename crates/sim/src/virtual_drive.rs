@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A simulated drive in virtual time: a back end without a disk and without a clock.
+//! A simulated drive in virtual time: a backend without a disk and without a clock.
 //!
 //! Time stands still while the host works and jumps when it waits. On a real machine the host wakes
-//! up late by chance; here a function of the caller gives the lateness, so that a test can place it
-//! where it hurts most.
+//! up late by chance; here a function that the caller passes in gives the lateness, so that a test
+//! can place it where it hurts most.
 
 use std::convert::Infallible;
 
@@ -18,12 +18,12 @@ pub struct VirtualDrive<D> {
     has_begun: bool,
     /// `None` if the host is never late.
     lateness_at: Option<Box<dyn FnMut(Time) -> Duration>>,
-    /// Completions that the drive returned and the host has not reaped.
+    /// Completions that the drive returned but the host has not reaped.
     returned: Vec<tidegate_drive::Completion>,
 }
 
 impl<D: Drive> VirtualDrive<D> {
-    /// Creates a back end of an idle drive, with a host that is never late.
+    /// Creates a backend on an idle drive, with a host that is never late.
     pub fn new(drive: D) -> Self {
         Self { drive, now: Time::ZERO, has_begun: false, lateness_at: None, returned: Vec::new() }
     }
@@ -33,7 +33,7 @@ impl<D: Drive> VirtualDrive<D> {
         &self.drive
     }
 
-    /// Makes the host late at each wake-up: by the result of `lateness_at` for the instant at which
+    /// Makes the host late at each wake-up, by the result of `lateness_at` for the instant at which
     /// the host should wake.
     #[must_use]
     pub fn with_lateness(mut self, lateness_at: impl FnMut(Time) -> Duration + 'static) -> Self {

@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 /// A text file of the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// From the root, with `/`.
+    /// The path from the root, with `/`.
     pub path: String,
-    /// All of it.
+    /// The whole text.
     pub text: String,
 }
 
 impl SourceFile {
-    /// A made-up file, for canaries.
+    /// Makes a file that is not on disk, for canaries.
     pub fn new(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// Whether the file's name ends with `.` and one of these.
+    /// Returns whether the file's name ends with `.` and one of these.
     pub fn has_extension(&self, extensions: &[&str]) -> bool {
         let extension = Path::new(&self.path).extension().and_then(|found| found.to_str());
         extension.is_some_and(|found| extensions.contains(&found))
     }
 }
 
-/// Extensions of the files that are read, and whole names of those without one.
+/// The extensions of the files that are read, and the names of those without an extension.
 const READ: &[&str] = &["rs", "md", "toml", "py", "sh", "h", "c", "yml", "Makefile"];
 
 /// Returns the repository's root.

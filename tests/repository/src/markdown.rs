@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What links and references need of a page: its anchors, section numbers, equation tags and links.
+//! The parts of a page that links and references need: its anchors, section numbers, equation tags
+//! and links.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ pub struct Page {
     pub anchors: BTreeSet<String>,
     /// Numbers of its sections, in order: headings that begin with `3. `.
     pub sections: Vec<u32>,
-    /// Tags of its equations, in order, each with the section it stands in.
+    /// Tags of its equations, in order, each with its section.
     pub equations: Vec<(Option<u32>, String)>,
     /// Its links, in order.
     pub links: Vec<Link>,

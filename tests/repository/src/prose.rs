@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The rules of `docs/reference/prose.md` that a machine can check. They find what is surely wrong
-//! and leave the rest to readers.
+//! The rules of `docs/reference/prose.md` that a machine can check. They find certain mistakes and
+//! leave the rest to readers.
 
 use crate::files::SourceFile;
 use crate::markdown::{without_fences, without_spans};
 use crate::rust_text::{self, Passage};
 
-/// Words that begin no sentence but a question.
+/// Words with which only a question may begin.
 const NO_SUBJECTS: &[&str] = &["Who", "Whoever", "Whatever", "Whose", "Nobody", "What"];
 
-/// Verbs that make a sentence of `What ..`; without one it is a title, as in `What it costs.`
+/// Verbs that make `What ..` a sentence; without one it is a title, as in `What it costs.`
 const VERBS: &[&str] = &["is", "are", "was", "were", "has", "have", "must", "can", "may", "does"];
 
-/// What is never written, as words in a row, and what to write.
+/// Phrases that are never written, and what to write instead.
 const PHRASES: &[(&str, &str)] = &[
     ("shall", "`must` for a requirement, the present tense for a fact"),
     ("is to be", "`must be`, or the present tense"),
@@ -45,7 +45,7 @@ const NAMES: &[(&str, &str)] = &[
 /// Keywords before the name of an item.
 const ITEMS: &[&str] = &["struct", "enum", "trait", "type", "const", "static", "union"];
 
-/// Returns what is wrong with the sentences and names of a file, a line each.
+/// Returns the faults in a file's sentences and names, one line each.
 pub fn faults(file: &SourceFile) -> Vec<String> {
     let is_code = file.has_extension(&["rs"]);
     let passages =
@@ -61,7 +61,7 @@ pub fn faults(file: &SourceFile) -> Vec<String> {
     faults
 }
 
-/// Paragraphs, list items and cells of tables, without code.
+/// Returns paragraphs, list items and table cells, without code.
 fn markdown_passages(text: &str) -> Vec<Passage> {
     let text = without_spans(&without_fences(text), 'x');
     let mut found: Vec<Passage> = Vec::new();
@@ -85,7 +85,7 @@ fn markdown_passages(text: &str) -> Vec<Passage> {
     found
 }
 
-/// What is wrong with one passage.
+/// Returns the faults of one passage.
 fn passage_faults(text: &str) -> Vec<String> {
     let text = without_quotes(&without_spans(without_lead(text), 'x'));
     let mut faults = Vec::new();
@@ -102,13 +102,13 @@ fn passage_faults(text: &str) -> Vec<String> {
     faults
 }
 
-/// The text behind a title in bold type.
+/// Returns the text after a title in bold type.
 fn without_lead(text: &str) -> &str {
     let lead = text.strip_prefix("**").and_then(|bold| bold.split_once("**"));
     lead.map_or(text, |(_, rest)| rest.trim_start())
 }
 
-/// The word with which a statement begins though it is no subject.
+/// Returns the word with which a statement begins although the word is no subject.
 fn free_relative(sentence: &str) -> Option<&str> {
     let mut words = sentence.split([' ', '\'']);
     let first = words.next().filter(|word| NO_SUBJECTS.contains(word))?;
@@ -117,12 +117,12 @@ fn free_relative(sentence: &str) -> Option<&str> {
     (is_statement && (has_verb || first != "What")).then_some(first)
 }
 
-/// The text without what stands in double quotes: others wrote it.
+/// Returns the text without its double-quoted parts, which others wrote.
 fn without_quotes(text: &str) -> String {
     text.split('"').step_by(2).collect::<Vec<_>>().join("..")
 }
 
-/// Sentences with their last mark.
+/// Splits a text into sentences, each with its final punctuation.
 fn sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -139,7 +139,7 @@ fn sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a text has words in a row, whole ones.
+/// Returns whether a text contains these words in a row, as whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let is_word = |each: char| each.is_alphanumeric() || each == '_' || each == '-';
     text.match_indices(words).any(|(at, found)| {
@@ -149,7 +149,7 @@ fn has_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// Items whose names are on the list.
+/// Returns the faults of items whose names are on the list.
 fn name_faults(file: &SourceFile) -> Vec<String> {
     let mut faults = Vec::new();
     for (index, line) in file.text.lines().enumerate() {

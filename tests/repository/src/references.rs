@@ -4,7 +4,7 @@
 
 use crate::files::line_at;
 
-/// A page of the docs that is named somewhere.
+/// A reference to a page of the docs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The line, from 1.
@@ -17,11 +17,11 @@ pub struct Reference {
     pub equations: Vec<String>,
 }
 
-/// How far before and behind a page's name its sections are looked for, in bytes.
+/// The distance from a page's name within which its sections are looked for, in bytes.
 const NEARBY: usize = 120;
 
-/// Returns the references in a text. A name without `docs/` counts where sections stand beside it;
-/// targets of links do not count, since links are checked as such.
+/// Returns the references in a text. A name without `docs/` counts if sections are named beside it;
+/// link targets do not count, because links are checked separately.
 pub fn find(text: &str) -> Vec<Reference> {
     let ends = text.match_indices(".md").map(|(at, found)| at + found.len());
     let is_end = |end: &usize| !text[*end..].starts_with(|next: char| next.is_alphanumeric());
@@ -45,20 +45,20 @@ fn reference(text: &str, end: usize) -> Option<Reference> {
     is_ours.then(|| Reference { line: line_at(text, start), page, sections, equations })
 }
 
-/// The nearest boundary of a character at or before an offset.
+/// Returns the nearest character boundary at or before an offset.
 fn floor(text: &str, offset: usize) -> usize {
     let offset = offset.min(text.len());
     (0..=offset).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Comments in one line: without their markers, code marks and line breaks.
+/// Returns comments in one line, without their markers, code marks and line breaks.
 fn plain(text: &str) -> String {
     let marks = |line: &str| line.trim().trim_start_matches(['/', '!', '#', '*']).trim().to_owned();
     let lines: Vec<String> = text.replace('`', "").lines().map(marks).collect();
     lines.join(" ").trim().to_owned()
 }
 
-/// `section 3`, `sections 4 (Theorem 2) and 5`, `sections 15 to 18`, or a bare number.
+/// Parses `section 3`, `sections 4 (Theorem 2) and 5`, `sections 15 to 18`, or a bare number.
 fn sections_after(text: &str) -> Vec<u32> {
     let mut words = text.split_whitespace().peekable();
     if words.peek().is_some_and(|word| word.starts_with("section")) {
@@ -88,13 +88,13 @@ fn sections_after(text: &str) -> Vec<u32> {
     found
 }
 
-/// `.. sections 15 to 18 of `.
+/// Parses `.. sections 15 to 18 of `.
 fn sections_before(text: &str) -> Vec<u32> {
     let Some(text) = text.strip_suffix(" of") else { return Vec::new() };
     text.rfind("section").map_or_else(Vec::new, |at| sections_after(&text[at..]))
 }
 
-/// `equation (3.1)`, `equations (3.1) and (3.2)`.
+/// Parses `equation (3.1)`, `equations (3.1) and (3.2)`.
 fn equations_after(text: &str) -> Vec<String> {
     let Some(text) = text.strip_prefix("equation") else { return Vec::new() };
     let words = text.split_whitespace().skip_while(|word| *word == "s");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sentences in Rust: comments, joined as they are read, and string literals.
+//! Sentences in Rust files: comments, with their lines joined, and string literals.
 
 use crate::files::line_at;
 
-/// A piece of text that a person reads.
+/// A passage of text that a person reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     /// Its first line, from 1.
@@ -12,7 +12,7 @@ pub struct Passage {
     pub text: String,
 }
 
-/// Returns a file's comments by paragraphs and its string literals that have words.
+/// Returns the paragraphs of a file's comments, and its string literals that contain words.
 pub fn passages(code: &str) -> Vec<Passage> {
     let mut found = Vec::new();
     let mut comment: Option<(Passage, usize)> = None;
@@ -51,11 +51,11 @@ fn finished(comment: &mut Option<(Passage, usize)>) -> Option<Passage> {
 enum Token<'a> {
     /// A line of a comment without its marker.
     Comment(&'a str),
-    /// The inside of a string literal, escapes as written.
+    /// The contents of a string literal, with escapes as written.
     Text(&'a str),
 }
 
-/// The comments and the string literals of a file, each with its offset.
+/// Returns the comments and the string literals of a file, each with its offset.
 fn tokens(code: &str) -> Vec<(usize, Token<'_>)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -75,7 +75,7 @@ fn tokens(code: &str) -> Vec<(usize, Token<'_>)> {
     found
 }
 
-/// The length of a string literal at the beginning of `rest` and its inside.
+/// Returns the length and the contents of a string literal at the beginning of `rest`.
 fn string(rest: &str) -> Option<(usize, &str)> {
     if let Some(raw) = rest.strip_prefix('r') {
         let quoted = raw.trim_start_matches('#');
@@ -93,8 +93,8 @@ fn string(rest: &str) -> Option<(usize, &str)> {
     Some((end + 2, &inside[..end]))
 }
 
-/// The length of the next piece of code that is neither comment nor string: a character literal, a
-/// word, or one character.
+/// Returns the length of the next piece of code that is neither comment nor string: a character
+/// literal, a word, or one character.
 fn plain_length(rest: &str) -> usize {
     if let Some(quoted) =
         ["'\"'", "'\\\"'", "'/'", "'\\''"].iter().find(|each| rest.starts_with(*each))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Code that tells policies, theorems, bounds, contracts, regulators or dispatch modes apart
-//! matches them exhaustively: what is added later must stop the build there. `==`, `matches!`,
-//! `if let` and wildcards would answer for it in silence, so they stand only where the facts are.
+//! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators or dispatch
+//! modes matches them exhaustively, so that an addition stops the build there. `==`, `matches!`,
+//! `if let` and wildcards would silently decide for the addition, so they are allowed only in the
+//! files that define the facts.
 //!
-//! `clippy::wildcard_enum_match_arm` sees plain wildcards in the four crates that deny it. This
-//! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate.
-//! It relies on the layout of rustfmt.
+//! `clippy::wildcard_enum_match_arm` finds plain wildcards in the four crates that deny it. This
+//! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate. It
+//! relies on the layout of rustfmt.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +14,16 @@ use std::path::{Path, PathBuf};
 const TYPES: [&str; 6] =
     ["PolicyName", "RegulatorName", "BoundName", "DriveContract", "Theorem", "DispatchMode"];
 
-/// Where the facts are.
+/// The files that define the facts.
 const FACTS: [&str; 2] = ["crates/model/src/facts.rs", "crates/model/src/names.rs"];
 
 /// The crates in which clippy denies wildcards over enums.
 const DENYING: [&str; 4] = ["model", "policy", "analysis", "sim"];
 
-/// A line and what is wrong with it.
+/// A line's number and its fault.
 type Fault = (usize, &'static str);
 
-/// Whether a text names a variant of one of the types.
+/// Returns whether a text names a variant of one of the types.
 fn names_variant(text: &str) -> bool {
     let starts_word = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
     let is_variant = |after: &str| {
@@ -38,7 +39,8 @@ fn names_variant(text: &str) -> bool {
     })
 }
 
-/// A line without its comment; strings are rare enough beside these types to be left.
+/// Returns a line without its comment; strings beside these types are so rare that they are
+/// ignored.
 fn code(line: &str) -> &str {
     line.split_once("//").map_or(line, |(code, _)| code)
 }
@@ -47,7 +49,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// What `matches!(` holds that opens at the end of `lines[0][..at]`.
+/// Returns the contents of the `matches!(` that opens at the end of `lines[0][..at]`.
 fn in_parentheses(lines: &[&str], at: usize) -> String {
     let (mut depth, mut inside) = (1, String::new());
     let text = lines.iter().take(40).enumerate();
@@ -61,7 +63,7 @@ fn in_parentheses(lines: &[&str], at: usize) -> String {
     inside
 }
 
-/// Whether a side of a comparison names a variant.
+/// Returns whether a side of a comparison names a variant.
 fn is_compared(line: &str) -> bool {
     ["==", "!="].iter().any(|operator| {
         line.match_indices(operator).any(|(at, _)| {
@@ -76,7 +78,7 @@ fn is_compared(line: &str) -> bool {
     })
 }
 
-/// The patterns of a `match` that begins in `lines[0]`, with the number of their line.
+/// Returns the patterns of a `match` that begins in `lines[0]`, each with its line number.
 fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let own = indent(lines[0]);
     let body = lines.iter().enumerate().skip(1);
@@ -86,14 +88,14 @@ fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
         .collect()
 }
 
-/// Whether a pattern has a wildcard, alone or beside others in a tuple.
+/// Returns whether a pattern has a wildcard, alone or beside others in a tuple.
 fn has_wildcard(pattern: &str) -> bool {
     let pattern = pattern.split(" if ").next().unwrap_or_default();
     let parts = pattern.trim().trim_start_matches('(').trim_end_matches(')').split(", ");
     parts.map(str::trim).any(|part| part == "_")
 }
 
-/// What is wrong with a file.
+/// Returns the faults of a file.
 fn faults(text: &str) -> Vec<Fault> {
     let lines: Vec<&str> = text.lines().collect();
     let mut faults = Vec::new();
@@ -125,7 +127,7 @@ fn faults(text: &str) -> Vec<Fault> {
     faults
 }
 
-/// The Rust files of a folder that are no tests.
+/// Collects the Rust files of a folder, except tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
         .expect("a folder")
@@ -162,7 +164,7 @@ fn policies_are_told_apart_by_their_facts() {
         if FACTS.contains(&name.as_str()) {
             continue;
         }
-        // Outside of the builder's own module nothing of the tests is compiled into a crate.
+        // Tests are not compiled into a crate, except in the builder's own module.
         let text = fs::read_to_string(&path).expect("a source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         all.extend(faults(text).into_iter().map(|(line, what)| format!("{name}:{line}: {what}")));
@@ -180,7 +182,7 @@ fn wildcards_over_enums_are_denied_where_promises_are_made() {
     }
 }
 
-/// Each of these decides for a policy that is added later.
+/// Canary: each of these would silently decide for a policy that is added later.
 #[test]
 fn every_silent_answer_is_found() {
     for (text, expected) in [

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Which crate may import which. Arrows point downwards only. `policy` (what we do) and `analysis`
-//! (what we promise) never meet outside the soundness tests, nor do the processor's servers and
-//! its analysis: an error must be made twice to go unnoticed.
+//! Goal: each crate imports only the crates that it may. Imports point downwards only. `policy`
+//! (what we do) and `analysis` (what we promise) never meet outside the soundness tests, nor do the
+//! processor's servers and its analysis, so that an error must be made twice to go unnoticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{Dependency, DependencyKind, MetadataCommand};
 
-/// Each crate of the workspace with the crates it may import, in its code and in its tests. Three
-/// parts share the first rows: the disk's, the processor's, and what joins them.
+/// Each crate of the workspace with the crates it may import, in its code and in its tests. After
+/// the shared rows come three parts: the disk's crates, the processor's, and those that join them.
 #[rustfmt::skip]
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     // crate            may import
@@ -34,7 +34,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cpu-measure",     &["model", "stats", "platform", "cpu-model", "cpu-analysis"]),
     ("cpu-live",        &["model", "platform", "cpu-model", "cpu-servers"]),
     ("cpu-conformance", &["model", "cpu-model", "cpu-servers", "cpu-sim"]),
-    // What joins them: results as text and JSON.
+    // The crates that join them: results as text and JSON.
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
@@ -48,11 +48,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("repository",      &[]),
 ];
 
-/// What the tests, examples and benches of a crate may import beyond that.
+/// The crates that a crate's tests, examples and benches may import in addition.
 const TESTS_MAY_IMPORT: &[(&str, &[&str])] =
     &[("engine", &["sim"]), ("sim", &["stats", "disksim"]), ("report", &["policy", "sim"])];
 
-/// Crates that must not know each other, by whatever way, tests included.
+/// Crates that must not depend on each other in any way, tests included.
 const NEVER_MEET: [(&str, &str); 4] = [
     ("policy", "analysis"),
     ("analysis", "policy"),
@@ -68,7 +68,7 @@ struct Arrow {
     is_for_tests: bool,
 }
 
-/// The crates of the workspace and the arrows between them.
+/// Returns the crates of the workspace and the arrows between them.
 fn workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     let metadata = MetadataCommand::new()
         .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
@@ -92,7 +92,7 @@ fn workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     (packages.into_iter().map(short_name).collect(), arrows)
 }
 
-/// `tidegate-model` is `model`; `tidegate` alone is the command line.
+/// Returns `model` for `tidegate-model`; `tidegate` alone is the command line.
 fn short_name(package: &str) -> String {
     match package.strip_prefix("tidegate") {
         Some("") => "cli".to_owned(),
@@ -105,7 +105,7 @@ fn allowed(table: &[(&str, &[&str])], arrow: &Arrow) -> bool {
     table.iter().any(|(from, to)| *from == arrow.from && to.contains(&arrow.to.as_str()))
 }
 
-/// Everything that is wrong with the workspace, a sentence each.
+/// Returns the faults of the workspace, one sentence each.
 fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
     let mut faults = Vec::new();
     for name in crates {
@@ -134,7 +134,7 @@ fn faults(crates: &BTreeSet<String>, arrows: &BTreeSet<Arrow>) -> Vec<String> {
     faults
 }
 
-/// A way from one crate to another along arrows of any kind.
+/// Returns a path from one crate to another along arrows of any kind.
 fn way(arrows: &BTreeSet<Arrow>, from: &str, to: &str) -> Option<Vec<String>> {
     let mut came_from: BTreeMap<String, String> = BTreeMap::new();
     let mut open = vec![from.to_owned()];
@@ -161,7 +161,7 @@ fn arrows_point_downwards_only() {
     assert!(faults.is_empty(), "layering:\n  {}", faults.join("\n  "));
 }
 
-/// The table itself has no way up: a crate imports only what stands above it here.
+/// The table itself allows no cycle: a crate imports only crates that are listed above it.
 #[test]
 fn the_table_is_in_order() {
     for (index, (name, imports)) in MAY_IMPORT.iter().enumerate() {
@@ -172,7 +172,7 @@ fn the_table_is_in_order() {
     }
 }
 
-/// A workspace with every crate and every arrow of the table.
+/// Returns a workspace with every crate and every arrow of the table.
 fn full_workspace() -> (BTreeSet<String>, BTreeSet<Arrow>) {
     let crates = MAY_IMPORT.iter().map(|(name, _)| (*name).to_owned()).collect();
     let arrows = MAY_IMPORT.iter().flat_map(|(from, imports)| {
@@ -185,8 +185,8 @@ fn arrow(from: &str, to: &str, is_for_tests: bool) -> Arrow {
     Arrow { from: from.to_owned(), to: to.to_owned(), is_for_tests }
 }
 
-/// Canary: in a workspace that has all the table allows and one arrow more, that arrow is
-/// found and named.
+/// Canary: in a workspace with all arrows that the table allows and one more, the additional arrow
+/// is found and named.
 #[test]
 fn forbidden_arrows_are_named() {
     let faults_with = |added: Arrow| {
@@ -211,7 +211,7 @@ fn forbidden_arrows_are_named() {
     );
 }
 
-/// Canary: a crate that nobody placed is found, and so is a row without a crate.
+/// Canary: a crate that is not in the table is found, and so is a row without a crate.
 #[test]
 fn crates_and_rows_without_each_other_are_named() {
     let (mut crates, arrows) = full_workspace();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: every link and every reference to the docs leads somewhere. Links and anchors of README,
+//! Goal: every link and every reference to the docs leads somewhere: links and anchors of README,
 //! CHANGELOG and docs; pages, sections and equations that code, scripts and settings name; the
 //! table of contents. Method: all files are read and compared. Each rule has a canary.
 
@@ -12,16 +12,16 @@ use tidegate_repository::references;
 
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// The tests of this crate have faulty references, for canaries.
+/// The folder of this crate, whose tests contain faulty references for canaries.
 const CANARIES: &str = "tests/repository/";
 
-/// The pages among files by their paths.
+/// Returns the pages among the files, by path.
 fn pages(files: &[SourceFile]) -> BTreeMap<String, Page> {
     let pages = files.iter().filter(|file| file.has_extension(&["md"]));
     pages.map(|file| (file.path.clone(), Page::read(&file.text))).collect()
 }
 
-/// A path relative to the folder of `from`, without `..`.
+/// Resolves a path relative to the folder of `from`; the result has no `..`.
 fn joined(from: &str, target: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     for part in Path::new(from).parent().unwrap_or(Path::new("")).join(target).components() {
@@ -34,7 +34,7 @@ fn joined(from: &str, target: &str) -> String {
     parts.join("/")
 }
 
-/// Links that lead nowhere. `exists` says whether a path is in the repository.
+/// Returns the links that lead nowhere. `exists` returns whether a path is in the repository.
 fn link_faults(pages: &BTreeMap<String, Page>, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let mut faults = Vec::new();
     for (path, page) in pages {
@@ -56,7 +56,7 @@ fn link_faults(pages: &BTreeMap<String, Page>, exists: impl Fn(&str) -> bool) ->
     faults
 }
 
-/// References of a file that name a page, a section or an equation that is not there.
+/// Returns a file's references to pages, sections or equations that do not exist.
 fn reference_faults(file: &SourceFile, pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut faults = Vec::new();
     let is_page = file.has_extension(&["md"]);
@@ -85,8 +85,8 @@ fn reference_faults(file: &SourceFile, pages: &BTreeMap<String, Page>) -> Vec<St
     faults
 }
 
-/// Section numbers and equation tags of the theory that are not unique, and tags that do not begin
-/// with the number of their section.
+/// Returns the section numbers and equation tags of the theory that are not unique, and tags that
+/// do not begin with the number of their section.
 fn number_faults(pages: &BTreeMap<String, Page>) -> Vec<String> {
     let mut faults = Vec::new();
     let mut seen = BTreeMap::new();
@@ -108,7 +108,7 @@ fn number_faults(pages: &BTreeMap<String, Page>) -> Vec<String> {
     faults
 }
 
-/// Pages of docs that the table of contents lists not at all or twice.
+/// Returns the pages of the docs that the table of contents does not list, or lists twice.
 fn summary_faults(pages: &BTreeMap<String, Page>) -> Vec<String> {
     let listed: Vec<String> =
         pages[SUMMARY].links.iter().map(|link| joined(SUMMARY, &link.target)).collect();
@@ -151,7 +151,7 @@ fn the_table_of_contents_lists_each_page_once() {
     assert_none(&summary_faults(&pages(&files::all())));
 }
 
-/// Made-up pages for the canaries.
+/// Makes pages that are not on disk, for the canaries.
 fn made_up(texts: &[(&str, &str)]) -> BTreeMap<String, Page> {
     texts.iter().map(|(path, text)| ((*path).to_owned(), Page::read(text))).collect()
 }

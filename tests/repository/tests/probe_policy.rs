@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A policy, a theorem, a bound, a contract or a regulator that is added to its enum and nowhere
-//! else must stop the build wherever it counts: no promise by default.
+//! Goal: a policy, a theorem, a bound, a contract or a regulator that is added to its enum and
+//! nowhere else stops the build wherever it matters, so that nothing is promised by default.
 //!
-//! The test copies the crates that matter into the target directory, adds a probe to one enum at a
-//! time, and reads in which files the compiler finds a match that is no longer exhaustive
+//! Method: the test copies the crates concerned into the target directory, adds a probe to one enum
+//! at a time, and reads in which files the compiler finds a match that is no longer exhaustive
 //! (E0004). The copy has a target directory of its own, which is kept from run to run.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crates that the copy needs. Their tests and what these import stay behind.
+/// The crates that the copy needs, without their tests and the tests' dependencies.
 const CRATES: [&str; 7] = ["model", "stats", "policy", "analysis", "drive", "host", "sim"];
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -22,8 +22,8 @@ struct Copy {
 }
 
 impl Copy {
-    /// The crates as they are. Files that have not changed keep their time, so what was compiled
-    /// of them before is used again.
+    /// Copies the crates as they are. Unchanged files keep their modification time, so that their
+    /// compiled output is reused.
     fn new() -> Self {
         let copy = Self { root: Path::new(env!("CARGO_TARGET_TMPDIR")).join("probe-policy") };
         let [from, to] = [Path::new(ROOT), &copy.root];
@@ -42,7 +42,7 @@ impl Copy {
         copy
     }
 
-    /// Puts `new` behind the only `anchor` in a file.
+    /// Inserts `new` after the only `anchor` in a file.
     fn insert(&self, file: &str, anchor: &str, new: &str) {
         let path = self.root.join(file);
         let text = read(&path);
@@ -50,8 +50,8 @@ impl Copy {
         write(&path, &text.replace(anchor, &format!("{anchor}{new}")));
     }
 
-    /// Where the compiler finds matches that are not exhaustive when it checks a crate; nothing
-    /// if it compiles. Any other error is a fault of the probe.
+    /// Returns the files in which the compiler finds matches that are not exhaustive when it checks
+    /// a crate; none if the crate compiles. Any other error is a fault of the probe.
     fn open_matches(&self, name: &str) -> BTreeSet<String> {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let output = Command::new(cargo)
@@ -74,7 +74,7 @@ impl Copy {
         found
     }
 
-    /// Asserts in which files of a crate matches are open.
+    /// Asserts that exactly these files of a crate have matches that are not exhaustive.
     fn stops(&self, name: &str, files: &[&str]) {
         let expected = files.iter().map(|file| format!("crates/{name}/src/{file}")).collect();
         assert_eq!(self.open_matches(name), expected, "after the last probe");
@@ -85,7 +85,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Writes a file unless it says the same already.
+/// Writes a file unless it already has this text.
 fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|old| old == text) {
         return;
@@ -94,7 +94,7 @@ fn write(path: &Path, text: &str) {
     fs::create_dir_all(folder).and_then(|()| fs::write(path, text)).expect("room for a copy");
 }
 
-/// Copies the files of a folder, and removes those that are no longer there.
+/// Copies the files of a folder, and removes copies of files that no longer exist.
 fn copy_folder(from: &Path, to: &Path) {
     let names = |folder: &Path| -> BTreeSet<_> {
         let entries = fs::read_dir(folder).into_iter().flatten();
@@ -115,12 +115,12 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A manifest from a section on.
+/// Returns a manifest from a section on.
 fn section_after<'a>(manifest: &'a str, section: &str) -> &'a str {
     &manifest[manifest.find(section).expect("the section is there")..]
 }
 
-/// A crate's manifest without what only its tests and benches need.
+/// Returns a crate's manifest without the parts that only its tests and benches need.
 fn without_tests(manifest: &str) -> String {
     let mut is_kept = true;
     let mut kept = String::new();
@@ -142,8 +142,8 @@ const FACTS: &str = "crates/model/src/facts.rs";
 const REGULATORS: &str = "crates/model/src/regulator.rs";
 const MATCH_OF_ROWS: &str = "// conserved work, required knowledge of the drive.\n";
 
-/// Goal: a name that is added stops the build at its row, its builder and its checkers, in this
-/// order, and what was not touched compiles. Method: each stop is mended before the next.
+/// Goal: an added name stops the build at its row, its builder and its checkers, in this order, and
+/// the rest compiles. Method: each stop is fixed before the next.
 #[test]
 fn added_names_stop_the_build_wherever_they_count() {
     let copy = Copy::new();
@@ -161,7 +161,7 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.insert("crates/policy/src/build.rs", &format!("PolicyName::Fifo => {fifo},\n"), &build);
     copy.stops("policy", &[]);
     copy.stops("sim", &["checkers/promises.rs"]);
-    // Nothing there asks for the name, only for the theorem that the row does not give.
+    // Nothing there matches on the name, only on the theorem, which the row does not give.
     copy.stops("analysis", &[]);
     let theorem = copy.root.join("crates/analysis/src/select.rs");
     assert!(!read(&theorem).contains("PolicyName::"), "theorems are chosen by the row alone");

@@ -101,7 +101,7 @@ fn a_store_that_refuses_is_an_error_and_the_disk_goes_on() {
     assert_eq!(*answers.borrow(), vec![(0, Err(refused)), (1, Ok(vec![0; SECTOR]))]);
 }
 
-/// The host's lateness is counted apart from the drive's response time.
+/// The host's lateness is counted separately from the drive's response time.
 #[test]
 fn lateness_is_not_the_drives() {
     let answers = Answers::default();
@@ -189,7 +189,8 @@ fn steps() -> impl Strategy<Value = Vec<DiskAction>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// A mechanical drive with its own order and write cache, with more requests than its depth.
+    /// The check holds for a mechanical drive with its own order, a write cache, and more requests
+    /// than its depth.
     #[test]
     fn every_request_is_answered_once_with_the_data_of_that_instant(steps in steps()) {
         let file = builtin::load("fujitsu-max3036rc").expect("built in");

@@ -18,7 +18,7 @@ pub(crate) struct Processor {
     pub(crate) workload: CpuWorkload,
     /// The measured demand of each interference in the workload.
     pub(crate) measured: Vec<MeasuredDemand>,
-    /// The loads that take as much time in a simulation.
+    /// The loads that take the same time in a simulation.
     pub(crate) thieves: Vec<StolenTime>,
 }
 

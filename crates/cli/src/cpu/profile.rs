@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate cpu profile`: measures what other threads take of a processor, and writes a
+//! `tidegate cpu profile`: measures how much time of a processor other threads take, and writes a
 //! `*.cpu.toml`.
 
 use std::path::{Path, PathBuf};

@@ -32,7 +32,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
         // The receiver is gone only if the whole program is ending.
         let _ = say.send(());
     };
-    // The manager becomes pinned to a processor at a high priority, so it gets its own thread.
+    // The manager is pinned to a processor and gets a high priority, so it runs in its own thread.
     let manager = thread::Builder::new().name("manager".to_owned());
     let served = manager.spawn(move || {
         let served = tidegate_cpu_live::serve(&params, begin, &is_asked);
@@ -66,8 +66,8 @@ fn failure(error: ThreadServerError) -> Failure {
     }
 }
 
-/// Returns the commands that restore the thread's current scheduling by hand; only what will be
-/// changed.
+/// Returns the commands that restore the thread's current scheduling by hand, but only for settings
+/// that will be changed.
 fn by_hand(params: &ThreadServerParams) -> Option<String> {
     let thread = params.thread;
     let policy = Scheduling::of(thread).ok()?.by_hand(thread)?;
@@ -122,7 +122,8 @@ fn find(wanted: &str) -> Result<ThreadId, Failure> {
     }
 }
 
-/// Budgets below this can lose a tenth or more to checks, which cannot be closer together.
+/// Budgets below this can lose a tenth or more to the interval between checks, which cannot be
+/// shorter.
 const SMALL: Duration = Duration::from_us(500);
 
 /// Returns the text that is printed when the server begins.

@@ -16,7 +16,8 @@ pub(crate) fn time(ns: Option<u64>) -> String {
     figures::bound(ns.map(Duration::from_ns))
 }
 
-/// Returns whether every contract is proved, still stands, and no request with a contract failed.
+/// Returns whether every contract is proved and its bound still holds, and no request with a
+/// contract failed.
 pub(super) fn is_guaranteed(status: &Status) -> bool {
     stands(status) && failed(status) == 0
 }

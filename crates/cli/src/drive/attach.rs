@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `tidegate drive attach`: attaches a simulated drive as a block device until it is told to stop.
+//! `tidegate drive attach`: attaches a simulated drive as a block device until a stop request.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
-    // Errors in the drive file are reported here, also for a background process.
+    // Errors in the drive file are reported here, even for a background process.
     let file = input::drive_named(&arguments.drive)?;
     if arguments.background {
         return start_in_background(arguments);
@@ -108,7 +108,7 @@ fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
         outln!("{}", text.trim_end());
         return Ok(Answer::Yes);
     };
-    // Its output is the whole message, and its exit code tells the kind of failure.
+    // Its output is the whole message, and its exit code gives the kind of failure.
     eprintln!("{}", text.trim_end());
     let _ = fs::remove_file(&log);
     std::process::exit(status.code().unwrap_or(3));
@@ -173,7 +173,8 @@ fn attach_failure(error: &AttachError) -> Failure {
     }
 }
 
-/// A drive in use is the user's to free (exit code 2); other failures are the environment's.
+/// Makes the failure for a failed detach: exit code 2 if the drive is in use, because the user can
+/// free it; otherwise a failure of the environment.
 pub(super) fn detach_failure(error: &DetachError) -> Failure {
     match error {
         DetachError::InUse { .. } => Failure::unusable(error),

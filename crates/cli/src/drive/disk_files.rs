@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tidegate_disksim::Files;
 use tidegate_platform::text_file::{self, ReadError};
 
-/// The bytes that identify a file's kind; comments can come first.
+/// The number of leading bytes that identify a file's kind; comments can come first.
 const HEAD_BYTES: u64 = 16 << 10;
 
 /// The file system.

@@ -14,22 +14,22 @@ use tidegate_model::serve_file::{Listen, Tls};
 
 use crate::failure::Failure;
 
-/// The requests of one connection that nbdkit reads at once if no contract needs more: the usual
-/// depth of clients. A request that is not read cannot be stamped with its arrival.
+/// The number of requests of one connection that nbdkit reads at once if no contract needs more:
+/// the usual depth of clients. A request that is not read cannot be stamped with its arrival.
 const THREADS_BEST_EFFORT: u64 = 64;
 
 /// The most threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
-/// Connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for clients that need
-/// more.
+/// The number of connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for
+/// clients that need more.
 const CONNECTIONS_MORE: usize = 16;
 
-/// The margin of nbdkit's own limit over the plugin's: for connections that have not named their
+/// The margin of nbdkit's own limit over the plugin's, for connections that have not named their
 /// export yet. Only the plugin knows a connection's export.
 const CONNECTIONS_UNNAMED: usize = 16;
 
-/// Exports that can be admitted later without taking the connections of others.
+/// The number of exports that can be admitted later without taking the connections of others.
 const EXPORTS_MORE: usize = 16;
 
 /// The longest name of a socket, in bytes (`sun_path`).
@@ -165,7 +165,7 @@ impl ServerCommand {
     }
 }
 
-/// Writes the command as a shell would take it.
+/// Writes the command as a shell accepts it.
 impl fmt::Display for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, argument) in self.arguments.iter().enumerate() {
@@ -204,7 +204,7 @@ fn plain(path: &Path) -> PathBuf {
     path.components().collect()
 }
 
-/// Returns the number of threads at which no request within its contract waits unread.
+/// Returns the number of threads with which no in-contract request waits unread.
 fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
     if !prepared.is_proven() {
         // Every export is best effort.
@@ -230,7 +230,7 @@ fn threads(prepared: &Prepared, file: &Path) -> Result<u64, Failure> {
     Ok(needed.chain([THREADS_BEST_EFFORT]).max().unwrap_or(THREADS_BEST_EFFORT))
 }
 
-/// Finds the plugin: where the environment says, beside this program, or in `../lib/tidegate`.
+/// Finds the plugin: at the path in the environment, beside this program, or in `../lib/tidegate`.
 fn plugin() -> Result<PathBuf, Failure> {
     // An empty variable counts as unset.
     if let Some(path) = std::env::var_os("TIDEGATE_PLUGIN").filter(|path| !path.is_empty()) {

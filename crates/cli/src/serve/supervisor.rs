@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Supervises nbdkit, and restarts it if it ends by an assertion of its own.
+//! Supervises nbdkit, and restarts it if one of its own assertions fails.
 //!
 //! ```text
 //!   serving --SIGABRT--> reported and restarted (at most 5 times in a minute, then given up)
@@ -70,7 +70,7 @@ pub(super) fn run(command: &ServerCommand) -> Result<i32, Failure> {
                 command.remove_socket();
                 return Ok(code);
             }
-            // nbdkit did not listen to signals yet, or a signal killed it while it was stopping.
+            // nbdkit was not handling signals yet, or a signal killed it while it was stopping.
             (None, _, Some(signal)) => {
                 // Fails only for signals that do not end a process; these signals do.
                 let _ = emulate_default_handler(signal);

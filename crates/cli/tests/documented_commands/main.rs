@@ -11,7 +11,8 @@ use std::process::Command;
 
 use pages::{DocumentedCommand, Item, Page};
 
-/// The least number of commands: with fewer, the pages were not found or are marked wrongly.
+/// The smallest expected number of commands: with fewer, the pages were not found or are marked
+/// wrongly.
 const COMMANDS_MIN: usize = 40;
 
 /// Runs a page's commands in order. Returns the faults, and the number of commands.

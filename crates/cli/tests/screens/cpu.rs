@@ -32,7 +32,8 @@ screens! {
         "tidegate cpu check margin.toml",
     ];
     /// For windows longer than any that was measured, a line is a guess, but points are not. The
-    /// windows that the bound rests on count, not the deadlines: R = e + 0.4 + 0.1 R.
+    /// length of the windows that the bound relies on matters, not that of the deadlines: R = e +
+    /// 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",
         "tidegate cpu check short.toml",
@@ -91,8 +92,8 @@ screens! {
         "tidegate cpu sim processor.toml --duration 1s",
         "tidegate cpu sim overload.toml --duration 1h",
     ];
-    /// A job of `urgent` arrives while `other` executes; interference takes 9 ms at once, and a
-    /// quarter.
+    /// A job of `urgent` arrives while `other` executes; interference takes 9 ms at once and then a
+    /// quarter of the time.
     cpu_sim_disturbed: [
         "tidegate cpu check disturbed.toml",
         "tidegate cpu sim disturbed.toml --duration 10s",

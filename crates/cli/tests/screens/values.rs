@@ -98,8 +98,8 @@ values! {
             "/tasks/0/bounds/tight_ns": null,
             "/tasks/0/bound_used": "mixed",
         };
-        // The write goes alone: behind one read in flight two reads, the write and the last read
-        // are three batches, so 4 A + C.
+        // The write forms a batch of its own: one read is in flight, and two reads, the write and
+        // the last read make three more batches, so 4 A + C.
         "sed 's/24ms/20ms/' limit.toml > cuts.toml && tidegate check cuts.toml --json", 0, {
             "/tasks/0/response_ns_max": 64_000_000,
         };
@@ -197,7 +197,7 @@ values! {
         };
     ];
     cpu_check_corrected_servers_are_tasks_and_posix_ones_are_not: [
-        // A period until the budget is replenished, 18 of it, and task 1 delays it.
+        // One period until the budget is replenished, 18 ms of execution, and the delay by task 1.
         "cat table-6.1.toml events.toml > w.toml && tidegate cpu check w.toml --json", 0, {
             "/verdict": "proven",
             "/tasks/1/response_ns_max": 99_000_000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: common clients work. Method: each client of NBD is run as people use it.
+//! Goal: common clients work. Method: run each NBD client as people use it.
 
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
@@ -184,7 +184,7 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
     assert_eq!(server.stop().0, Some(0));
 }
 
-/// Goal: the service manager can pass the socket, which it creates, listens at and removes.
+/// Goal: the service manager can pass the socket, which it creates, listens on and removes.
 #[test]
 fn a_socket_may_come_from_the_service_manager() {
     let folder = Folder::new();

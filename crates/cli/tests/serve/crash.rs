@@ -158,7 +158,7 @@ fn clients_that_leave_in_the_middle_take_nothing_along() {
             leaving.ask_write(block, block * 4096, &[9; 4096], block % 4 == 3);
         }
         assert!(until(|| outstanding(&folder, 0) > 0));
-        // The client leaves without a word, after half a request.
+        // The client disconnects without notice, in the middle of a request.
         drop(leaving);
         let mut other = Client::connect(&server.socket(), "b").unwrap();
         assert_eq!(other.write(0, &[5; 4096], true).unwrap(), 0);

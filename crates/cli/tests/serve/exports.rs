@@ -81,7 +81,8 @@ fn a_socket_in_use_is_refused_and_one_that_was_left_is_not() {
     assert!(!socket.exists(), "a stopped server leaves no socket");
 }
 
-/// Goal: no mistake in a serve file costs the user a file; each is wrong input with its reason.
+/// Goal: no mistake in a serve file costs the user a file; each is reported as wrong input, with
+/// the reason.
 #[test]
 fn only_sockets_are_removed_for_a_socket() {
     let folder = Folder::new();

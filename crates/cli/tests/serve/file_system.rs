@@ -18,7 +18,7 @@ use crate::server::{Server, done, has, image, path_with_sbin, tool, until};
 const SERVE: &str = "backing = \"disk.img\"\n\
     [[export]]\nname = \"root\"\nsize = \"48MiB\"\nbest_effort = true\n";
 
-/// As many files as there is room for.
+/// The number of files: as many as there is room for.
 const FILES: u32 = 500;
 
 /// The layers from an export to a mounted file system; removed on drop, even after a failure.
@@ -50,8 +50,8 @@ impl Mounted {
         Some(mounted)
     }
 
-    /// Presents the file as a block device: programs that write less than a block at once need one.
-    /// `None` if there is no loop device.
+    /// Presents the file as a block device, which programs that write less than a block at a time
+    /// need. `None` if there is no loop device.
     fn attach(&mut self) -> Option<String> {
         let (code, device, stderr) =
             tool("losetup", &["--find", "--show", &self.file.display().to_string()]);

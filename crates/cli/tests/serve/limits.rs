@@ -13,9 +13,9 @@ const SERVE: &str = "simulate = \"sata-ssd\"\n\
 /// hundredth of what one connection uses while it is open.
 const GROWTH_KIB_MAX: u64 = 8 << 10;
 
-/// The largest memory of a server without connections. The plugin's allocator reserves more than it
-/// uses, and reserved memory is locked: 1 GiB, which takes seconds at each start, unless it was
-/// compiled for less.
+/// The largest memory of a server without connections. The plugin's allocator reserves more memory
+/// than it uses, and reserved memory is locked: 1 GiB, which takes seconds at each start, unless
+/// the allocator was compiled to reserve less.
 const AT_FIRST_KIB_MAX: u64 = 512 << 10;
 
 /// Connects, writes and reads a little, and disconnects, this many times.
@@ -77,7 +77,7 @@ fn whoever_takes_all_connections_leaves_the_others_theirs() {
     for client in &mut modest {
         assert_eq!(client.write(0, &[1; 4096], false).unwrap(), 0);
     }
-    // A closed connection is free again, for the first client that connects.
+    // The slot of a closed connection is free for the first client that connects.
     drop(greedy);
     let mut more = Vec::new();
     assert!(until(|| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An NBD client that can also misbehave: it can disconnect without a word.
+//! An NBD client that can also misbehave: it can disconnect without notice.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Starts servers for tests, and the tools that talk to them.
 //!
-//! Waits end as soon as their condition holds, and after minutes on an overloaded machine; then the
-//! server is killed, and its output is printed.
+//! A wait ends as soon as its condition holds. If that takes minutes, as on an overloaded machine,
+//! the server is killed and its output is printed.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -152,7 +152,7 @@ impl Server {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns the id of nbdkit's process, which this program supervises, or became.
+    /// Returns the id of nbdkit's process, which this program supervises or has become.
     fn server_pid(&self) -> u32 {
         let pid = self.child.id();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
@@ -160,7 +160,7 @@ impl Server {
         first.unwrap_or(pid)
     }
 
-    /// Returns its memory in KiB, by the kernel's name for it.
+    /// Returns nbdkit's memory in KiB: the kernel's figure with that name.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
         let path = format!("/proc/{}/status", self.server_pid());
         let status = std::fs::read_to_string(path).unwrap();

@@ -94,7 +94,7 @@ fn clients_come_back_after_an_abort() {
     let mut client = Client::connect(&server.socket(), "scratch").unwrap();
     assert_eq!(client.write(0, &[5; 4096], true).unwrap(), 0);
     server.signal_server("-ABRT");
-    // A signal takes time to arrive: requests before it are still completed.
+    // A signal takes time to arrive; requests that come before it are still completed.
     assert!(until(|| client.flush().is_err()), "it goes on: {}", server.said());
     let mut again = None;
     let is_back = until(|| {

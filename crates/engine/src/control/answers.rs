@@ -19,7 +19,7 @@ pub(super) struct Fault {
     pub(super) help: Cow<'static, str>,
     /// Whether the request was valid and the service refused it.
     is_refused: bool,
-    /// Changes with which the export would be admitted.
+    /// Changes that would get the export admitted.
     would_fit: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ fn bounds(offer: &Offer) -> Vec<ExportBound> {
 }
 
 fn no_answer() -> Fault {
-    Fault::new("the service does not answer", "it ended, or its store blocks it: see its log")
+    Fault::new("the service does not answer", "it has ended or its store blocks it: see the log")
 }
 
 fn ns(time: Option<Duration>) -> Option<u64> {

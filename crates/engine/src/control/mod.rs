@@ -6,20 +6,20 @@
 //!   {"do":"statistics"}   the statistics so far
 //!   {"do":"missed","export":"camera-1"}   its client missed a deadline   } used by regulators
 //!   {"do":"ended","export":"camera-1"}    its stream ended               } that notices steer
-//!   {"do":"check","export":{..}}   would it be admitted? With the keys of an [[export]]
+//!   {"do":"check","export":{..}}   would it be admitted? Takes the keys of an [[export]]
 //!   {"do":"admit","export":{..}}   proves it together with the others, and offers it
 //!   {"do":"remove","export":"camera-1"}   completes the calls that were read, then removes it
 //!   {"do":"stop"}         completes all requests, then ends the service
 //! ```
 //! An admission or removal may take seconds. Meanwhile other changes are refused immediately, and
-//! so is a second check while one runs. All other requests get their reply meanwhile.
+//! so is a second check while one runs. All other requests are answered meanwhile.
 //!
-//! Only the socket's owner can connect (mode 0600). The caller defines the effect of `stop`,
-//! because a service does not know which program runs it.
+//! Only the socket's owner can connect (mode 0600). The caller defines what `stop` does, because a
+//! service does not know which program runs it.
 //!
 //! # Source
-//! The two notices are the calls of missed-deadline notification, with which streams that read a
-//! shared disk through a file system report how they are served.
+//! The two notices are the calls of missed-deadline notification: streams that read a shared disk
+//! through a file system use them to report how they are served.
 
 mod answers;
 #[cfg(any(test, feature = "harness"))]
@@ -54,7 +54,7 @@ pub struct Control {
 
 impl Control {
     /// Opens a control socket at `path` for a service. It calls `stop` on its own thread when a
-    /// peer requests the end; `stop` must not wait for the end.
+    /// peer requests the end of the service; `stop` must not wait for that end.
     ///
     /// # Errors
     /// If the socket cannot be created at that path, or no thread can be started.
@@ -86,7 +86,7 @@ struct ControlProtocol {
     view: View,
     /// Ends the server; `None` if no server runs this service.
     stop: Option<Box<dyn Fn() + Send>>,
-    /// Held while an export is checked, because a check takes long and only one may run.
+    /// Held while an export is checked, because a check takes a long time and only one may run.
     checking: Arc<Mutex<()>>,
 }
 

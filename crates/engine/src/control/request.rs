@@ -38,7 +38,7 @@ impl Request {
     /// Parses one line.
     pub(super) fn parse(line: &[u8]) -> Result<Self, Fault> {
         let line = line.trim_ascii();
-        // serde would read a list of the fields in their order as an object.
+        // serde would also accept a list of the fields, in order, as an object.
         if line.first() != Some(&b'{') {
             return Err(Fault::new("a request is one JSON object on one line", EXAMPLE));
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: no bytes make it panic, and an accepted request is the one that was written.
+        /// Goal: no bytes cause a panic, and an accepted request is the one that was written.
         /// Method: random bytes and pieces of requests.
         #[test]
         fn any_bytes_are_answered(line in prop_oneof![

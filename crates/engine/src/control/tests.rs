@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the control socket replies correctly and does not disturb clients. Method: a service on a
-//! simulated drive, used by a program's means.
+//! Goal: the control socket replies correctly and does not disturb clients. Method: requests over
+//! the control socket of a service on a simulated drive.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -187,8 +187,8 @@ fn a_service_that_ended_is_said_to_have() {
     drop(control);
 }
 
-/// Goal: a late host also degrades a bound, although the drive kept its table. Method: insert a
-/// response above its bound into the statistics.
+/// Goal: a late host also degrades an export, although the drive kept its table. Method: insert a
+/// response time above the bound into the statistics.
 #[test]
 fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     let bench = Bench::new();
@@ -201,9 +201,9 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));
 }
 
-/// Goal: peers that send requests without pause do not delay clients. Method: ten of them while a
-/// client measures; the drive takes 1 ms. On a busy machine the slowest of 50 calls may take ten
-/// times that, but not the seconds that ten peers' replies would.
+/// Goal: peers that send requests without pause do not delay clients. Method: a client measures 50
+/// calls beside ten such peers; the drive takes 1 ms. On a busy machine the slowest call may take
+/// ten times that, but not the seconds that ten peers' replies take.
 #[test]
 fn peers_that_ask_without_end_do_not_delay_clients() {
     let bench = Bench::new();
@@ -254,7 +254,8 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(bench.service.export("second").is_none());
     let said = bench.ask(&second("admit", 1));
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
-    // It is placed after the file's two exports, and both contracts have the new set's bounds.
+    // The new export is placed after the file's two exports, and both contracts have the new set's
+    // bounds.
     assert_eq!(said["offset_bytes"], 2 << 20);
     let bounds = bench.service.bounds();
     assert!(bounds[0].unwrap() > before && bounds[2].is_some(), "{bounds:?}");

@@ -63,7 +63,7 @@ pub struct Failed {
     /// Whether the request was valid and the service refused it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_refused: bool,
-    /// Changes with which the export would be admitted.
+    /// Changes that would get the export admitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub would_fit: Vec<String>,
 }
@@ -162,8 +162,8 @@ pub struct Statistics {
     pub drive: DriveFigures,
 }
 
-/// An export's statistics. Response times are those that the contract's bound limits; for best
-/// effort, of all requests.
+/// An export's statistics. Response times cover the requests that the contract's bound limits; for
+/// best effort, all requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportFigures {
     /// Its name.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: inputs found by fuzzers stay sound. Method: run the committed seeds and random inputs
-//! through the fuzzers' functions, with a canary for each.
+//! Goal: inputs that fuzzers found, and random ones, show no fault. Method: run the committed seeds
+//! and random inputs through the fuzzers' functions, with a canary for each.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ fn peers_of_the_seeds_are_answered() {
     for seed in seeds("control") {
         super::control(&seed);
     }
-    // Arbitrary pieces; a line that is too long ends the connection.
+    // Pieces of any size; a line that is too long ends the connection.
     let mut long = b"\xff{\"do\":\"status\"}\n".to_vec();
     long.extend(vec![b'x'; 70_000]);
     long.extend(b"\n{\"do\":\"status\"}\n");
@@ -89,7 +89,7 @@ fn sabotage_is_noticed() {
 }
 
 proptest! {
-    /// Goal: no text makes it panic. Method: random text; the fuzzer's seeds cover texts that
+    /// Goal: no text causes a panic. Method: random text; the fuzzer's seeds cover texts that
     /// resemble serve files.
     #[test]
     fn any_text_is_no_serve_file_or_is_one(text in "\\PC{0,200}") {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the page is valid OpenMetrics 1.0 with the right values. Method: a strict parser by its
+//! Goal: the page is valid OpenMetrics 1.0 with the right values. Method: a strict parser of its
 //! grammar.
 
-#![expect(clippy::float_cmp, reason = "figures that are whole, or are read as they were written")]
+#![expect(clippy::float_cmp, reason = "the figures are integers, or are read as they were written")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};

@@ -12,7 +12,8 @@ struct Wire<'a> {
     /// The input that has not been read yet.
     input: &'a [u8],
     piece: usize,
-    /// The number of bytes that may still be read in this iteration; `writable`: written.
+    /// The number of bytes that may still be read in this iteration; `writable`: the number that
+    /// may be written.
     readable: usize,
     writable: usize,
     output: Vec<u8>,
@@ -50,7 +51,8 @@ impl Write for Wire<'_> {
     }
 }
 
-/// Returns the replies to a peer that sends `input` in such pieces, then closes its half.
+/// Returns the replies to a peer that sends `input` in pieces of `piece` bytes, then closes its
+/// half of the connection.
 pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize) -> Vec<u8> {
     let mut now = Instant::now();
     let wire = Wire { input, piece, readable: 0, writable: 0, output: Vec::new() };

@@ -142,7 +142,7 @@ impl Listener for PathListener {
         }
         let is_removed = fs::symlink_metadata(&self.path)
             .is_err_and(|error| error.kind() == ErrorKind::NotFound);
-        // A file in its place belongs to another user and is not removed.
+        // A file that replaced the socket belongs to another user and is not removed.
         let made =
             if is_removed { Self::open(&self.path) } else { Err(ErrorKind::AlreadyExists.into()) };
         match made {

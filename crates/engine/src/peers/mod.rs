@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Serves peers on a separate thread, with bounded cost for any behaviour of the peers.
+//! Serves peers on a separate thread, at a bounded cost whatever the peers do.
 //!
 //! ```text
 //!   connect --> reading --a request is complete--> replying --written--> reading ..
@@ -7,9 +7,9 @@
 //!                  +-- too long, too slow, too many ---+--> refusal, if it reads --> closed
 //! ```
 //! # Bound
-//! One thread; [`PEERS_MAX`] peers; of each peer one request of at most `REQUEST_MAX` bytes and one
-//! reply. A peer that does not complete a request, or read its reply, within [`peer::PATIENCE`] is
-//! disconnected. Replies to one peer are at least [`peer::PACE`] apart, so that it cannot use up
+//! One thread; [`PEERS_MAX`] peers; for each peer, one request of at most `REQUEST_MAX` bytes and
+//! one reply. A peer that does not complete a request, or read its reply, within [`peer::PATIENCE`]
+//! is disconnected. Replies to one peer are at least [`peer::PACE`] apart, so that it cannot use up
 //! this thread or the service's. A long operation ([`Reply::Later`]) runs on its own thread, and no
 //! other peer waits for it.
 
@@ -42,7 +42,7 @@ pub(crate) const PEERS_MAX: usize = 32;
 /// The interval between two checks of the listener.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The time without accepting peers after the process had no file descriptor left.
+/// The time for which no peers are accepted after the process ran out of file descriptors.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The thread's stack size: the thread needs little, and its stack may be locked into memory.
@@ -160,7 +160,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: i64::from(time.subsec_nanos()),
         };
-        // Everything is checked after any kind of end.
+        // The caller checks everything, however this wait ended.
         if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
             waker.clear_event();
         }
@@ -172,7 +172,7 @@ impl<D: Listener, P: Protocol> Room<D, P> {
             return;
         }
         self.muted_until = None;
-        // At most as many per iteration as there may be peers, because the others wait meanwhile.
+        // At most [`PEERS_MAX`] per iteration, because the connected peers wait meanwhile.
         for _ in 0..PEERS_MAX {
             match self.listener.accept() {
                 Ok(stream) if self.peers.len() < PEERS_MAX => {
@@ -194,8 +194,8 @@ impl<D: Listener, P: Protocol> Room<D, P> {
     }
 }
 
-/// Runs a job on its own thread, which wakes the service thread when it is done. Without a thread,
-/// no reply is sent.
+/// Runs a job on its own thread, which wakes the service thread when it is done. If no thread can
+/// be started, no reply is sent.
 fn carry_out(job: Job, waker: Waker) -> oneshot::Receiver<Answer> {
     let (answer, answered) = channel();
     let work = move || {

@@ -24,7 +24,7 @@ pub(super) enum Fate {
     Goes,
 }
 
-/// A reply that takes long.
+/// A reply that takes a long time.
 enum Later {
     /// The job has not been started; the caller of `take_job` runs it.
     Asked(Job),
@@ -46,11 +46,11 @@ pub(super) struct Peer<S> {
     output: Vec<u8>,
     written: usize,
     later: Option<Later>,
-    /// The connection is closed after the output is written.
+    /// Whether the connection is closed after the output is written.
     is_leaving: bool,
-    /// The peer sends nothing more.
+    /// Whether the peer has stopped sending.
     is_silent: bool,
-    /// The time since which the peer must send or read.
+    /// The instant from which the peer's time to send or to read counts.
     since: Instant,
     /// The peer gets no reply before this time.
     next: Instant,
@@ -92,7 +92,7 @@ impl<S: Read + Write> Peer<S> {
         }
     }
 
-    /// Sets the channel from which that job's reply comes.
+    /// Sets the channel that delivers the job's reply.
     pub(super) fn awaits_answer(&mut self, answered: Receiver<Answer>) {
         self.later = Some(Later::Awaited(answered));
     }
@@ -143,7 +143,7 @@ impl<S: Read + Write> Peer<S> {
             Some(_) if self.next > now => return Fate::Stays,
             Some(end) => self.answer(now, end, protocol),
             None if self.input.len() > P::REQUEST_MAX => self.refuse(protocol, Refusal::Long),
-            // The last request may lack its end.
+            // The last request may lack its terminator.
             None if self.is_silent && !self.input.is_empty() => {
                 self.answer(now, self.input.len(), protocol);
             }

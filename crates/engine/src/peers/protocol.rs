@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a protocol gives to the thread that serves its peers.
+//! The interface between a protocol and the thread that serves its peers.
 
 /// The bytes to send.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) type Job = Box<dyn FnOnce() -> Answer + Send>;
 /// The reply to a request.
 pub(crate) enum Reply {
     Now(Answer),
-    /// Only the peer itself waits for it.
+    /// The reply comes later; no other peer waits for it.
     Later(Job),
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: hostile peers do not keep others from getting replies. Method: hostile peers beside a
+//! Goal: hostile peers do not prevent replies to others. Method: hostile peers beside a
 //! well-behaved one.
 //!
 //! The protocol here echoes lines. Time-outs are tested on a single peer with invented instants.
@@ -170,7 +170,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
     }
     bench.is_well();
     let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| bench.connect()).collect();
-    // Peers beyond the limit are refused, whichever they are.
+    // Peers beyond the limit are refused; which ones they are does not matter.
     let mut refused = 0;
     for stream in &silent {
         stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
@@ -234,7 +234,7 @@ fn what_takes_long_keeps_nobody_else_waiting() {
         other.write_all(b"go\n").unwrap();
         assert_eq!(line(&other), "go\n");
     }
-    // The reply to the next request comes after it.
+    // The reply to the next request comes after the reply to `slow`.
     slow.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     slow.read_exact(&mut answer[1..]).unwrap();
     assert_eq!(&answer, b"done\nthen\n");
@@ -259,7 +259,7 @@ fn who_waits_for_what_takes_long_is_not_slow() {
     assert_eq!(wire.output, b"done\nSlow\n");
 }
 
-/// A file in the socket's place is left alone; when it is removed, the socket is created again.
+/// A file that replaced the socket is left alone; when it is removed, the socket is created again.
 #[test]
 fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
     let folder = tempfile::tempdir().unwrap();

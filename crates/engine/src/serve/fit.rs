@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds changed contracts that would be proved, for a set that is not.
+//! Finds changes with which an unproved set of contracts would be proved.
 
 use std::time::{Duration as Wall, Instant};
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{Duration, ExportContract, ExportSpec, Workload};
 
-/// The largest number of contracts for which each is tried to be left out.
+/// The size of the largest set in which the search tries to leave out each contract.
 const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the reply.
@@ -17,7 +17,7 @@ const DOUBLINGS: u32 = 6;
 
 /// Returns changes that would make the set provable: leaving out one contract, or giving a contract
 /// that is not kept a longer deadline, fewer requests or a longer period. One entry per change;
-/// empty if the policy has no bound for any contracts.
+/// empty if the policy has no bound at all.
 ///
 /// # Complexity
 /// One assessment for each of up to 64 contracts, plus as many as fit into two seconds.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a service of a serve file: reads, proves and opens it.
+//! Makes a service from a serve file: reads, proves and opens it.
 //!
 //! ```text
 //!   Prepared::read   the file, its drive, the proof     nothing is opened yet
 //!   Prepared::open   the store, the exports in it       the service runs
 //!   Prepared::stand_by   control socket, metrics, warnings   it can be monitored and controlled
 //! ```
-//! The command line reads and prints; the server's plugin reads and opens. Both use the same proof.
+//! The command line reads the file and prints; the server's plugin reads the file and opens the
+//! store. Both use the same proof.
 
 mod control_plane;
 mod error;
@@ -189,8 +190,8 @@ impl Prepared {
     pub fn open(&self, is_forced: bool) -> Result<Service, ServeError> {
         if !self.is_proven() && !is_forced {
             return Err(ServeError::NotProven {
-                reason: "not every contract can be kept; `tidegate serve` lists them, and what \
-                         would fit"
+                reason: "not every contract can be kept; `tidegate serve` lists those that \
+                         cannot, and what would fit"
                     .to_owned(),
             });
         }
@@ -220,7 +221,7 @@ impl Prepared {
     }
 
     fn open_simulated(&self, store: Option<PathBuf>) -> Result<Service, ServeError> {
-        let file = self.drive.as_ref().expect("a simulated drive is its own drive");
+        let file = self.drive.as_ref().expect("a simulated backing names its drive");
         let size = file.capacity().unwrap_or(SIZE_DEFAULT);
         let params = self.params(Layout { size, alignment: SIMULATED_ALIGNMENT })?;
         let drive = self.simulated_drive(file)?;
@@ -279,10 +280,10 @@ impl Prepared {
 /// The size of a simulated drive whose file does not state it.
 const SIZE_DEFAULT: Bytes = Bytes::from_kib(64 << 20);
 
-/// The seed of a simulated drive: two services of one file behave identically.
+/// The seed of a simulated drive: two services from one file behave identically.
 const SEED: u64 = 1;
 
-/// Makes the arrangement in which everything is best effort, under the same policy.
+/// Makes the arrangement that serves every export as best effort, under the same policy.
 fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> Arrangement {
     for export in &mut *exports {
         export.contract = None;
@@ -297,7 +298,7 @@ fn read_text(path: &Path) -> Result<String, ServeError> {
         .map_err(|source| ServeError::Unreadable { path: path.to_owned(), source })
 }
 
-/// Returns the drive of that name: built in, or a file beside the serve file.
+/// Returns the drive of that name: a built-in one, or a file beside the serve file.
 fn read_drive(
     named: &Named,
     folder: &Path,

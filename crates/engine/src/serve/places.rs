@@ -104,7 +104,7 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(flood(&places, "a").len(), PLACES_PER_EXPORT + 1);
         }
-        assert!(places.lock().is_empty(), "names of exports that are gone are not kept");
+        assert!(places.lock().is_empty(), "names of removed exports are not kept");
     }
 
     #[test]

@@ -12,13 +12,13 @@ use tidegate_model::{
 use super::fit::{self, up_to_us};
 use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
 
-/// The depth of a store of which nothing is known.
+/// The depth of a store about which nothing is known.
 const DEPTH_DEFAULT: u32 = 32;
 
-/// The best-effort requests from which policies that order by position may choose.
+/// The number of best-effort requests among which a policy that orders by position may choose.
 const POSITIONS_WINDOW: u32 = 512;
 
-/// The rules of a serve file, for sets with other exports.
+/// The rules of a serve file, applied to other sets of exports.
 #[derive(Debug)]
 pub(super) struct FileProver {
     pub(super) file: ServeFile,
@@ -59,8 +59,7 @@ impl Prover for FileProver {
         let Some(drive) = &self.drive else {
             if has_contract {
                 return Err(Refusal::new(
-                    "contracts are proved by what the drive was measured to do, and no drive is \
-                     named",
+                    "proofs of contracts need the drive's measured times, and no drive is named",
                     "measure it with `tidegate profile`, add drive = \"FILE.drive.toml\" to the \
                      serve file, and restart the service",
                 ));
@@ -89,8 +88,8 @@ impl FileProver {
             Some(most) if needed > most => Err(Refusal::new(
                 format!(
                     "its client may have {needed} requests outstanding, but this server was \
-                     started to read {most} of a connection at once, and a request that is not read gets \
-                     no arrival time"
+                     started to read at most {most} requests of a connection at once, and a \
+                     request has no arrival time before it is read"
                 ),
                 "use fewer requests per period, or add it to the serve file and restart the service",
             )),
@@ -147,7 +146,7 @@ pub(crate) fn arrangement(
     Arrangement { policy: workload.policy, plan, bounds, window }
 }
 
-/// Makes the arrangement of a store of which nothing is known, with a depth that most stores
+/// Makes the arrangement for a store about which nothing is known, with a depth that most stores
 /// accept.
 pub(super) fn unknown_store() -> Arrangement {
     let times = vec![Duration::from_ms(1_000); DEPTH_DEFAULT as usize];

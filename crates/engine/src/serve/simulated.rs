@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A simulated drive in real time as the store of a service.
 //!
-//! The drive gives the completion times, and a file holds the data, in memory or on disk. The data
-//! of a request moves at the instant at which the drive completes it.
+//! The drive gives the completion times, and a file holds the data, in memory or on disk. A
+//! request's data moves at the instant at which the drive completes the request.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -24,7 +24,7 @@ pub struct SimulatedStore {
     store: File,
     clock: Clock,
     waker: Waker,
-    /// Trims, which complete immediately because no drive model gives times for them.
+    /// Trims; they complete immediately, because no drive model gives times for them.
     trimmed: Vec<RequestId>,
 }
 
@@ -70,7 +70,7 @@ impl Backend for SimulatedStore {
 
     fn trim(&mut self, id: RequestId, start: Lba, size: Bytes) {
         let holes = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        // A file system without holes keeps the data, which is allowed.
+        // A file system that does not support holes keeps the data, which is allowed.
         let _ = fallocate(&self.store, holes, start.offset_bytes(), size.get());
         self.trimmed.push(id);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Allows one service per store.
 //!
-//! Two services that write to one file would each prove bounds for a drive that they share without
-//! knowing, and would not know each other's order of requests. So a service that writes or has
+//! Two services that write to one file would each prove bounds for a drive that they unknowingly
+//! share, and neither would know the order of the other's requests. So a service that writes or has
 //! contracts locks the file exclusively; services that only read it without contracts share it. The
 //! locks are the kernel's (`flock`), which attached simulated drives take too; the kernel releases
 //! them when the process ends.
@@ -48,7 +48,7 @@ pub(super) fn open_backing(
     Ok(target)
 }
 
-/// Returns whether another process has it open and may be about to end.
+/// Returns whether another process, which may be about to end, has the file open.
 fn is_busy<T>(found: &Result<T, OpenError>) -> bool {
     matches!(found, Err(OpenError::InUse { used: Use::Claimed | Use::Undecided { .. }, .. }))
 }

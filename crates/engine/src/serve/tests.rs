@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the control plane shows a service as it is, and as degraded if the drive exceeds its
-//! table. Method: a drive that does and one that does not.
+//! Goal: the control plane shows a service's state, and shows it as degraded if the drive exceeds
+//! its table. Method: one drive that does and one that does not.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -86,12 +86,12 @@ fn sentence(trouble: &Trouble) -> String {
     }
 }
 
-/// Decides which overruns are logged, apart from the time of day.
+/// Decides which overruns are logged, without regard to the time of day.
 #[derive(Debug, Default)]
 struct Lines {
     /// No line before this instant.
     next: Option<Instant>,
-    /// The number of the last overrun that was logged, alone or in a count.
+    /// The number of the last overrun that was logged, on its own line or within a count.
     told: u64,
     /// The worst and the last of the suppressed overruns.
     kept_back: Option<(Overrun, Overrun)>,
@@ -119,7 +119,7 @@ impl Lines {
             return line;
         }
         self.next = Some(now + QUIET);
-        // Numbers that are missing were lost in the channel; they are counted too.
+        // Overruns with missing numbers were lost in the channel; they are counted too.
         let lost = overrun.number - self.told - 1;
         self.told = overrun.number;
         let more = if lost > 0 { format!(", and {lost} more before it") } else { String::new() };

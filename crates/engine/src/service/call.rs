@@ -38,7 +38,7 @@ pub enum CallError {
     #[error("the export is read-only")]
     ReadOnly,
     /// An earlier flush failed: data written since the last successful flush may be lost, so the
-    /// service makes nothing durable any more.
+    /// service no longer makes anything durable.
     #[error(
         "an earlier flush failed, and the data that it covered may be lost: restart the service"
     )]
@@ -75,7 +75,7 @@ pub(crate) enum CallKind {
         is_durable: bool,
     },
     Flush,
-    /// The client no longer needs the data in the range.
+    /// The client no longer needs the range's data.
     Trim,
 }
 
@@ -106,7 +106,8 @@ pub(crate) struct Call {
 pub struct Answered {
     /// The response time, from when the contract allowed the call (without a contract: from its
     /// arrival) to the reply. The bound limits this value. For a call that was split, it is the
-    /// slowest request's, which counts from its own arrival if it arrived in a later piece.
+    /// response time of the slowest request, which counts from that request's own arrival if it
+    /// arrived in a later piece.
     pub response: Duration,
     /// Whether the contract allowed the whole call when it arrived, so that `response` and the
     /// bound count from the arrival.

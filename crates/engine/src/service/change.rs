@@ -5,9 +5,9 @@
 //!   admit    place -> prove the new set -> wait for a quiet instant -> switch -> offered
 //!   remove   no longer offered -> no more calls -> completed or refused -> prove -> quiet -> free
 //! ```
-//! One change at a time: a change that is requested meanwhile is refused. `core::switch` describes
-//! the switch, and why it delays no in-contract request. The caller waits, at most [`QUIET_MAX`]
-//! plus [`DRAIN_MAX`]; the service does not wait for the caller.
+//! Only one change runs at a time: a change that is requested meanwhile is refused. `core::switch`
+//! describes the switch, and why it delays no in-contract request. The caller waits, at most
+//! [`QUIET_MAX`] plus [`DRAIN_MAX`]; the service does not wait for the caller.
 
 use std::sync::{Arc, MutexGuard, PoisonError, TryLockError};
 
@@ -35,7 +35,7 @@ const DRAIN_MAX: Duration = Duration::from_ms(4_000);
 /// The interval between two checks of the outstanding requests.
 const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// If a change takes longer than allowed by this much, the service's thread is considered dead.
+/// The service's thread is considered dead if a change exceeds its time limit by more than this.
 const GRACE: Duration = Duration::from_ms(2_000);
 
 /// Why the set of exports did not change.
@@ -69,7 +69,7 @@ pub enum ChangeError {
         /// The time that the change waited.
         waited: Duration,
     },
-    /// The service was told to stop before a quiet instant came.
+    /// The service was stopped before a quiet instant came.
     #[error("the service is stopping and accepts no changes")]
     Ending,
     /// The service has no prover for other sets.
@@ -230,7 +230,7 @@ impl Shared {
         self.inbox.send(Message::Close { export: id });
         let statistics = self.drained(id)?;
         let members = table.staying();
-        // A set with fewer contracts may still fail to be proved; then the removed share stays
+        // The proof of a set with fewer contracts may still fail; then the removed share stays
         // reserved.
         let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| table.arranged(members, arrangement));

@@ -81,11 +81,12 @@ pub(crate) struct Core<B> {
     free_calls: Vec<usize>,
     parts: HashMap<RequestId, Part>,
     shares: Shares,
-    /// The number of best-effort requests that the policy may have, and has.
+    /// The number of best-effort requests that the policy may have; `admitted`: the number that it
+    /// has.
     window: usize,
     admitted: usize,
-    /// The number of requests that the policy may have of one contract: its room, shared evenly, so
-    /// that no tenant's queue takes the others' room.
+    /// The number of one contract's requests that the policy may have: the policy's room, shared
+    /// evenly, so that no tenant's queue takes the others' room.
     room: usize,
     flushes: FlushGroups,
     /// Trims without an overlapping request; the first one is in flight.
@@ -102,7 +103,7 @@ pub(crate) struct Core<B> {
     returned: Vec<Returned>,
     /// Requests that no longer overlap an earlier one, with their exports.
     freed: Vec<(RequestId, ExportId)>,
-    /// Switches between two batches, for tests that must detect it.
+    /// Whether a switch may happen between two batches, for tests that must detect it.
     #[cfg(test)]
     is_hasty: bool,
 }
@@ -150,7 +151,7 @@ impl<B: DataBackend> Core<B> {
     /// Calls of exports without a contract come last, and at most [`ITERATION_PARTS`] of their
     /// requests, so that in-contract requests are dispatched first. Contracts are charged in the
     /// order of arrival: a call that arrived before this instant and is not among `calls` counts as
-    /// if it had arrived at it.
+    /// if it had arrived at this instant.
     ///
     /// # Errors
     /// If the submission fails.
@@ -159,7 +160,7 @@ impl<B: DataBackend> Core<B> {
         let now = self.take_back()?;
         self.watch.turned(now, self.round.not_before());
         self.read(now, calls);
-        // Requests that no longer overlap are released now, and so after those calls.
+        // Requests that no longer overlap are released only now, after those calls.
         while !self.freed.is_empty() {
             let mut freed = std::mem::take(&mut self.freed);
             for (id, export) in freed.drain(..) {
@@ -284,7 +285,7 @@ impl Requests for Outgoing<'_> {
     }
 
     fn drop_queued(&mut self, _now: Time, id: RequestId) {
-        panic!("{id:?} was dropped, and no export allows it");
+        panic!("{id:?} was dropped, but no export has a policy that drops requests");
     }
 
     /// A flush moves no data: the drive gets one flush for the whole batch, after the batch's
@@ -357,7 +358,7 @@ impl<B: DataBackend> Core<B> {
         self.room = room / self.contract_count();
     }
 
-    /// Makes a switch not wait for requests that contracts allowed before it.
+    /// Makes a switch happen without waiting for requests that contracts allowed before it.
     #[cfg(test)]
     pub(crate) fn hasten(&mut self) {
         self.is_hasty = true;

@@ -19,8 +19,9 @@ pub struct DeviceStore {
 }
 
 impl DeviceStore {
-    /// Makes a store of `target` for a policy with at most `depth` requests in flight. It belongs
-    /// to the thread that makes it, which polls for `busy_poll` before it blocks.
+    /// Makes a store on `target` for a policy with at most `depth` requests in flight. The store
+    /// belongs to the thread that makes it; that thread polls for the time `busy_poll` before it
+    /// blocks.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.

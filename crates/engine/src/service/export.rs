@@ -10,10 +10,10 @@
 //! A blocking call is split into pieces of at most 64 requests and 8 MiB (but at least one request,
 //! and as many as the contract allows at once). Each piece starts when the previous one is complete
 //! and the export has room for it (`gate`), so that neither a large call nor many calls keep the
-//! service's thread from other clients. A call is not atomic: between two pieces, an overlapping
-//! call of another thread may take effect, which NBD also allows. Each piece keeps the order of
-//! overlapping requests, as [`super`] promises. A submitted call does not wait for room and is
-//! handled as a whole; for its cost see [`Export::submit_read`].
+//! service's thread from serving other clients. A call is not atomic: between two pieces, an
+//! overlapping call of another thread may take effect, which NBD also allows. Each piece keeps the
+//! order of overlapping requests, as [`super`] promises. A submitted call does not wait for room
+//! and is handled as a whole; for its cost see [`Export::submit_read`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl Export {
         self.call(CallKind::Trim, vec![CallPart { start, size, data: None }]).wait().map(drop)
     }
 
-    /// Makes all writes durable that completed before this call, of all clients and exports.
+    /// Makes durable all writes of all clients and exports that completed before this call.
     ///
     /// # Errors
     /// [`CallError`]; then data written since the last success may be lost.
@@ -193,7 +193,7 @@ impl Export {
     ///
     /// # Complexity
     /// One iteration of the service's thread, in which no other client is served: about half a
-    /// microsecond for each request of [`Self::size_max`] into which it is split, 1.3 to 2.4
+    /// microsecond for each request of [`Self::size_max`] into which it is split, or 1.3 to 2.4
     /// microseconds if 200,000 arrive together. Split a read that is long compared with other
     /// exports' bounds into several calls.
     ///
@@ -225,8 +225,8 @@ impl Export {
         Ok(self.call(CallKind::Write { is_durable }, parts))
     }
 
-    /// Submits a flush: all writes durable that completed before this call, of all clients and
-    /// exports.
+    /// Submits a flush, which makes durable all writes of all clients and exports that completed
+    /// before this call.
     pub fn submit_flush(&self) -> Pending {
         let (start, size) = (lba(self.spec().offset.get()), self.shared.params.alignment);
         self.call(CallKind::Flush, vec![CallPart { start, size, data: None }])
@@ -241,7 +241,7 @@ impl Export {
         usize_of(self.size_max())
     }
 
-    /// Takes room for a request without data, which counts as a write.
+    /// Takes room for a request that moves no data and counts as a write.
     fn enter_for_nothing(&self) -> Entered<'_> {
         self.gates.enter(Op::Write, 0, self.part_max())
     }

@@ -56,7 +56,7 @@ impl FlushGroups {
         is_ready.then_some(RequestId(FLUSH | number))
     }
 
-    /// Records a complete write; returns the flush's identifier if the write was the last of its
+    /// Records a completed write; returns the flush's identifier if the write was the last of its
     /// batch.
     pub(crate) fn written(&mut self, id: RequestId) -> Option<RequestId> {
         let number = self.of_write.remove(&id).expect("a durable write has a group");

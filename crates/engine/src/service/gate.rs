@@ -5,14 +5,14 @@
 //! ```text
 //!   client's thread: --enter--> memory, inbox, reply --leave--> the next waiting call enters
 //! ```
-//! So clients that ask for much on many connections do not lengthen the iterations of the service's
-//! thread or use up its memory. Of one export, at most [`PARTS`] requests and [`BYTES`] bytes are
-//! in progress, twice that if its contract covers only one operation, or as much as its contract
-//! allows.
+//! So clients that send large calls on many connections do not lengthen the iterations of the
+//! service's thread or use up its memory. At most [`PARTS`] requests and [`BYTES`] bytes of one
+//! export are in progress, twice that if its contract covers only one operation, or as much as its
+//! contract allows if that is more.
 //!
 //! A client that keeps its contract never waits here. If the contract covers only reads or only
-//! writes, the other operation has its own gate. If requests beyond the contract wait for it, the
-//! request that exceeds the limit is not allowed before an earlier one must be complete
+//! writes, the other operation has its own gate. With a contract that makes excess requests wait,
+//! the request that would exceed the limit is allowed only after an earlier one must be complete
 //! ([`outstanding_max`]).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -24,15 +24,15 @@ use tidegate_model::{ExportContract, Op};
 use super::offer::ExportId;
 
 /// The largest number of an export's requests in progress: two pieces of a large call, so that one
-/// is ready when the other is complete.
+/// is ready when the other completes.
 pub(super) const PARTS: u64 = 128;
 
 /// The largest number of an export's bytes in progress.
 pub(super) const BYTES: u64 = 16 << 20;
 
 /// Returns the number of requests that a client within this contract may have outstanding at once,
-/// including those of the period that begins. A server must read that many without waiting for a
-/// reply.
+/// including those of the period that begins. A server must read that many requests without waiting
+/// for a reply.
 pub fn outstanding_max(contract: &ExportContract) -> u64 {
     let periods = contract.deadline.ns().div_ceil(contract.period.ns()).saturating_add(1);
     periods.saturating_mul(u64::from(contract.requests))
@@ -64,7 +64,7 @@ impl Load {
 /// A limit on an amount in progress; calls enter in the order of their arrival.
 ///
 /// # Invariants
-/// - The first waiting call has no room.
+/// - There is not enough room for the first waiting call.
 #[derive(Debug)]
 struct Gate {
     room_max: Load,
@@ -94,7 +94,8 @@ impl Gate {
         Entered { gate: self, load }
     }
 
-    /// Takes the room, or returns the channel that reports when it is taken.
+    /// Takes the room, or returns the channel that reports when the room has been taken for this
+    /// call.
     fn ask(&self, load: Load) -> Option<Receiver<()>> {
         let mut state = self.lock();
         let room = state.room.without(load).filter(|_| state.waiting.is_empty());
@@ -248,7 +249,8 @@ mod tests {
     fn what_a_contract_allows_enters_beside_what_it_does_not_speak_of() {
         let gates = Gates::new(Some(&contract(100, Some(Op::Write))), 1 << 20);
         let reads: Vec<_> = (0..16).map(|_| gates.enter(Op::Read, 1 << 20, 1 << 20)).collect();
-        // Three periods until the last deadline, and the one that begins then.
+        // The requests of three periods until the last deadline, and of the period that begins
+        // then.
         let writes: Vec<_> = (0..400).map(|_| gates.enter(Op::Write, 1 << 20, 1 << 20)).collect();
         let room = |gate: &Gate| gate.lock().room.bytes;
         assert_eq!((room(&gates.beside), room(&gates.of_contract)), (0, 0));

@@ -4,7 +4,7 @@
 //! The service's thread does not wait for clients: a client that is preempted has either sent its
 //! message or not. A client stamps its call with the arrival time. If clients overtake each other
 //! between stamping and sending, the later stamp counts for both, so that the order of arrival is
-//! the order of the stamps. Messages to a service that has ended are dropped, which tells their
+//! the order of the stamps. Messages to a service that has ended are dropped, which notifies their
 //! clients.
 
 use std::sync::atomic::AtomicBool;
@@ -56,7 +56,7 @@ pub(crate) struct Change {
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 
-/// The messages that were sent and not taken.
+/// The messages that were sent but not yet taken.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     messages: MpscStack<Message>,
@@ -88,7 +88,7 @@ impl Inbox {
     fn put(&self, message: Message) {
         self.messages.put(message);
         if self.is_closed.load(SeqCst) {
-            // The thread's last look may have been before the message was put.
+            // The thread may have looked for the last time before the message was added.
             self.messages.take(&mut Vec::new());
         }
         self.waker.wake();
@@ -120,7 +120,7 @@ impl Inbox {
         self.put(Message::Stop);
     }
 
-    /// Drops all messages, which tells their clients, and refuses new ones.
+    /// Drops all messages, which notifies their clients, and refuses new ones.
     pub(crate) fn close(&self) {
         self.is_refusing.store(true, SeqCst);
         self.is_closed.store(true, SeqCst);

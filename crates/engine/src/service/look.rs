@@ -17,7 +17,7 @@ pub(crate) struct Recent(pub(super) Mutex<Option<(Time, Look)>>);
 pub struct Look {
     /// The offer at that instant.
     pub offer: Arc<Offer>,
-    /// The statistics of each of its exports, in its order.
+    /// The statistics of each export of the offer, in the same order.
     pub seen: Arc<ServiceStatistics>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service: one store shared by exports, each with its contract, with any number of clients.
+//! A service: one store shared by exports, each with its contract and any number of clients.
 //!
 //! [`Service::start`] starts a thread that owns policy and store. Clients, on their own threads,
 //! call [`Export::read`], [`Export::write`] and [`Export::flush`], which block until the reply. The
@@ -9,7 +9,7 @@
 //! - A flush covers every write of any export that completed before the flush was requested. A
 //!   durable write is on the medium when it completes.
 //! - Overlapping requests of one export take effect in the order of their arrival; large blocking
-//!   calls are split into pieces, one after the other ([`Export::read`]).
+//!   calls are split into pieces that run one after the other ([`Export::read`]).
 //! - After a failed flush, no flush and no durable write succeeds, because the service cannot know
 //!   which data was lost.
 //! - Exports may be admitted and removed at any time ([`Service::admit`], [`Service::remove`]); the
@@ -98,7 +98,7 @@ pub enum ServiceError {
     /// The thread cannot be started.
     #[error("cannot start the service's thread: {0}")]
     Thread(#[source] std::io::Error),
-    /// The process has no event descriptor left.
+    /// The process cannot get another event descriptor.
     #[error("cannot create an event descriptor for the service: {0}")]
     Event(String),
 }
@@ -161,7 +161,7 @@ impl Service {
             // The thread ended before it was ready; its result says why.
             Err(_) => match thread.join() {
                 Ok(Err(source)) => Err(source.into()),
-                Ok(Ok(())) => unreachable!("it says that it is ready before it ends well"),
+                Ok(Ok(())) => unreachable!("success is reported before the end"),
                 Err(panic) => std::panic::resume_unwind(panic),
             },
         }
@@ -202,17 +202,17 @@ impl Service {
         self.shared.gates.are_empty()
     }
 
-    /// Returns the channel of events that an operator must know, above all batches that took longer
-    /// than the table allows; only the first caller gets it. The channel ends with the service. The
-    /// service does not wait for the receiver: events that are not fetched in time are lost, but
-    /// [`ServiceStatistics`] counts them.
+    /// Returns the channel of events that an operator must know about, above all batches that took
+    /// longer than the table allows; only the first caller gets it. The channel ends with the
+    /// service. The service does not wait for the receiver: events that are not fetched in time are
+    /// lost, but [`ServiceStatistics`] counts them.
     pub fn troubles(&self) -> Option<Receiver<Trouble>> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Prepares the end: outstanding requests complete as soon as possible, also best effort that a
-    /// policy would have held back for contracts. Requests that still arrive are served without a
-    /// bound.
+    /// Prepares the end: outstanding requests complete as soon as possible, including best effort
+    /// that a policy would have held back for contracts. Requests that still arrive are served
+    /// without a bound.
     pub fn wind_down(&self) {
         self.shared.inbox.send(Message::WindDown);
     }
@@ -261,7 +261,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// The thread's loop: runs until it is told to stop and all calls have their reply.
+/// The thread's loop: runs until it is asked to stop and all calls have their reply.
 fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
@@ -332,5 +332,5 @@ fn last_policy(params: &ServiceParams) -> Box<dyn Policy> {
         batch_max,
         ..Plan::of(&Workload::new("what is left", plan.depth, table))
     };
-    tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing but the table")
+    tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("dqf needs only the table")
 }

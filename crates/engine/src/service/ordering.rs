@@ -254,7 +254,7 @@ mod tests {
             first: u64,
             blocks: u64,
         },
-        /// One of the released requests, or with `is_any` one of all.
+        /// Completes one of the released requests or, with `is_any`, one of all requests.
         Complete {
             which: prop::sample::Index,
             is_any: bool,

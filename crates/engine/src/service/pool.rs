@@ -3,7 +3,7 @@
 //!
 //! All buffers have the size of the largest request of the service's initial exports; larger
 //! buffers, for exports admitted later, are not kept. The pool's size is bounded, so a burst of
-//! clients does not leave more memory behind.
+//! clients does not leave more memory in use than that.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,7 +31,7 @@ impl Pool {
         Self { size, capacity, kept_max, kept: Mutex::default() }
     }
 
-    /// Returns a buffer of at least `size`; one larger than the pool's size is always new. Its
+    /// Returns a buffer of at least `size`; a buffer larger than the pool's size is always new. Its
     /// contents are unspecified.
     pub(crate) fn take(&self, size: Bytes) -> IoBuffer {
         if size > self.size {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The proof that a service asks for before its set of exports changes.
+//! The proof that a service requires before its set of exports changes.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub trait Prover: fmt::Debug + Send + Sync {
 pub struct Refusal {
     /// The reason: a sentence without its full stop.
     pub reason: String,
-    /// Changes with which the export would be admitted, one per entry, as far as they were tried.
+    /// Changes that would get the export admitted, one per entry, as far as they were tried.
     pub would_fit: Vec<String>,
     /// The user's next step.
     pub help: String,

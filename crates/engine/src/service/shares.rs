@@ -3,9 +3,9 @@
 //!
 //! Start-time fair queueing (Goyal, Vin, Cheng 1996): a request's start tag is the later of the
 //! virtual time and the finish tag of its export's last request; the lowest start tag goes first.
-//! An export that was idle gets no compensation, and one that floods waits only behind its own
-//! requests. A request is charged its bytes plus the bytes that the drive would transfer while it
-//! positions.
+//! An export that was idle gets no compensation, and an export that floods makes only its own
+//! requests wait longer. A request is charged its bytes plus the bytes that the drive would
+//! transfer while it positions.
 //!
 //! The policy gets a *window* of these requests; it cannot reorder those outside the window.
 
@@ -18,7 +18,7 @@ use tidegate_model::{Bandwidth, Bytes, Duration, RequestId, Time};
 /// positions.
 const POSITIONING_BYTES: u64 = 256 << 10;
 
-/// The time over which an export may use its limit at once.
+/// The largest burst that a limit allows, as the time in which the limit would allow it.
 const BURST: Duration = Duration::from_ms(100);
 
 /// One export's best-effort requests.
@@ -29,7 +29,7 @@ struct Lane {
     queue: VecDeque<(RequestId, Bytes)>,
     /// The virtual time at which its last request ends.
     finish: u64,
-    /// The instant at which its limit is used up completely.
+    /// The instant up to which its limit is used up.
     used_until: Time,
 }
 

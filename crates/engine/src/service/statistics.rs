@@ -21,7 +21,7 @@ pub struct ServiceStatistics {
     pub exports: Vec<ExportStatistics>,
     /// The number of requests in flight.
     pub in_flight: u32,
-    /// The time that the drive took for a batch that it got when idle, from its submission.
+    /// The time that the drive took for a batch that it got when idle, from the batch's submission.
     pub batch_time: Distribution,
     /// The number of batches compared with the table.
     pub batches: u64,
@@ -69,7 +69,7 @@ pub struct Stall {
     pub in_flight: u32,
 }
 
-/// An event that an operator must know.
+/// An event that an operator must know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trouble {
@@ -91,15 +91,15 @@ pub enum Trouble {
     },
 }
 
-/// The time beyond the longest batch time after which a drive without completions is reported; the
-/// stall may never end.
+/// The time, in addition to the longest batch time, after which a drive that completes nothing is
+/// reported: the stall may never end.
 const STALL: Duration = Duration::from_ms(5_000);
 
 /// An interval in which in-contract requests are always pending.
 ///
-/// Lateness in the interval delays all requests until its end, because by then the backlog is
-/// worked off. A request that its contract does not allow yet is not pending in this sense, so
-/// excess demand makes no interval longer.
+/// Lateness in the interval may delay all later requests of the interval, but none after its end,
+/// when the backlog is worked off. A request that its contract does not allow yet is not pending in
+/// this sense, so excess demand makes no interval longer.
 #[derive(Debug, Default)]
 struct BusyInterval {
     /// The number of requests that their contracts allow and that are not complete.
@@ -141,8 +141,8 @@ impl BusyInterval {
         if eligible <= now {
             self.owed -= 1;
         } else {
-            // It was refused before it was allowed. Another request may be allowed at the same
-            // instant.
+            // The request was refused before it was allowed. Another request may be allowed at the
+            // same instant.
             let mut is_found = false;
             self.later.retain(|Reverse(later)| {
                 let is_it = !is_found && *later == eligible;
@@ -164,8 +164,8 @@ pub(crate) struct Watch {
     in_flight: u32,
     /// The submission time of the batch in flight, if the drive was idle.
     sent: Option<Time>,
-    /// The time without a completion after which a stall is reported; `progress`: the last
-    /// completion.
+    /// The time without a completion after which a stall is reported; `progress`: the instant of
+    /// the last completion.
     stall_after: Duration,
     progress: Time,
     is_stalled: bool,
@@ -224,7 +224,7 @@ impl Watch {
         self
     }
 
-    /// Returns the instant at which a stall must be reported, unless it has been.
+    /// Returns the instant at which a stall must be reported; `None` if it has been reported.
     pub(crate) fn stalls_at(&self) -> Option<Time> {
         let is_awaited = self.in_flight > 0 && !self.is_stalled;
         self.progress.checked_add(self.stall_after).filter(|_| is_awaited)
@@ -242,7 +242,7 @@ impl Watch {
         }
     }
 
-    /// Begins an iteration, which was due at `asked` if nothing happened before.
+    /// Begins an iteration, which was due at `asked` unless an event came earlier.
     pub(crate) fn turned(&mut self, now: Time, asked: Option<Time>) {
         self.host_late += asked.map_or(Duration::ZERO, |asked| now.since(asked));
         self.read = now;
@@ -367,7 +367,8 @@ mod tests {
             turn(&mut watch, 10, None);
             watch.promised(at(10), at(9), at(9));
             assert_eq!(kept(&mut watch, 40, 9), ms(1 + 30));
-            // Sent immediately; then long after another request was due.
+            // The first request is sent immediately; the second is sent long after the iteration
+            // was due.
             turn(&mut watch, 60, Some(70));
             watch.promised(at(60), at(60), at(60));
             watch.promised(at(60), at(60), at(80));
@@ -387,14 +388,14 @@ mod tests {
         busy.enter((at(2), at(0), at(100)), ms(0));
         busy.enter((at(2), at(0), at(200)), ms(0));
         busy.enter((at(2), at(1), at(200)), ms(0));
-        // 2 ms until it was read, and 40 ms of a batch.
+        // 2 ms until the request was read, and 40 ms by which a batch was late.
         assert_eq!(busy.leave(at(50), at(0), ms(40)), ms(42));
         assert_eq!((busy.owed, busy.later.len()), (0, 3));
         busy.look(at(90), ms(40));
-        // Since it is allowed, only 1 ms of a batch was late.
+        // Since the request was allowed, a batch was late by only 1 ms.
         assert_eq!(busy.leave(at(120), at(100), ms(41)), ms(1));
-        // Two requests are allowed at the same instant; one is refused, and the other is still
-        // pending.
+        // Two requests become allowed at the same instant; one was refused before, and the other
+        // remains.
         busy.leave(at(130), at(200), ms(41));
         busy.look(at(210), ms(41));
         assert_eq!((busy.owed, busy.later.len()), (1, 0));

@@ -13,8 +13,8 @@ use tidegate_model::{Beyond, ExportContract as Contract};
 /// An export's statistics.
 #[derive(Debug, Clone)]
 pub struct ExportStatistics {
-    /// Response times from arrival, or from when no earlier overlapping request was outstanding, to
-    /// the reply; of requests within the contract, or of best-effort requests.
+    /// Response times of requests within the contract, or of best-effort requests: from the
+    /// arrival, or from when no earlier overlapping request was outstanding, to the reply.
     pub responses: Distribution,
     /// Response times from when the contract allowed a request to its reply, which the bound
     /// limits. Empty for best effort.
@@ -123,12 +123,12 @@ impl Tenant {
         self.contract.is_some()
     }
 
-    /// Records a request that arrived at `released`. These are the accounts of `tokens-per-task`,
-    /// kept here too, so that the statistics distinguish the drive's lateness from the tenant's
-    /// excess demand.
+    /// Records a request that arrived at `released`. The accounts are those of `tokens-per-task`;
+    /// they are kept here too, so that the statistics distinguish the drive's lateness from the
+    /// tenant's excess demand.
     ///
-    /// Requests that the contract does not cover were not proved with it: reads, if it covers
-    /// writes.
+    /// The proof does not include requests that the contract does not cover, for example reads if
+    /// it covers writes.
     pub(crate) fn admit(&mut self, released: Time, op: Op) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else { return best_effort };
@@ -156,8 +156,8 @@ impl Tenant {
         ExportStatistics { tokens, ..self.statistics.clone() }
     }
 
-    /// Records the reply to an admitted request; `late` is the lateness of drive and host
-    /// meanwhile.
+    /// Records the reply to an admitted request; `late` is the lateness of drive and host while it
+    /// was outstanding.
     pub(crate) fn answered(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the core keeps its promises. Method: virtual time, on a simulated drive with a store that
+//! Goal: the core keeps its promises. Method: virtual time, with a simulated drive and a store that
 //! keeps a journal.
 
 mod admission;

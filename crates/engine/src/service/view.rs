@@ -15,7 +15,7 @@ use super::look::Look;
 use super::offer::Offer;
 use super::shared::Shared;
 
-/// Statistics younger than this are returned again.
+/// The age up to which statistics are returned again.
 const RECENT: Duration = Duration::from_ms(200);
 
 /// The longest wait for a reply of the service's thread.

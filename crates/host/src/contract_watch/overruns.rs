@@ -17,7 +17,7 @@ pub struct Overruns {
 }
 
 impl Overruns {
-    /// Records a further overrun of `by`, `late` in total.
+    /// Records that an overrun has grown by `by` to `late`.
     fn note(&mut self, by: Duration, late: Duration) {
         self.max = self.max.max(late);
         // Overlapping overruns may sum up to more than a duration can hold; then the sum saturates.
@@ -25,7 +25,7 @@ impl Overruns {
     }
 }
 
-/// The time that runs against a contract.
+/// Measures an activity's time against a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Clock {
     started: Time,

@@ -2,8 +2,8 @@
 //! Compares the service times of requests with drive priority with the drive's measured times for
 //! such requests.
 //!
-//! Only a round that was dispatched when no other request with priority was in flight can be
-//! compared, until another joins it; requests without priority do not matter.
+//! A round can be compared only if no other request with priority was in flight when it was
+//! dispatched, and only until another joins it; requests without priority do not matter.
 
 use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 

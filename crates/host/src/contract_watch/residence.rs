@@ -17,7 +17,7 @@ pub struct ResidenceWatch {
 }
 
 impl ResidenceWatch {
-    /// Makes a watch that compares with `starvation_max`.
+    /// Makes a watch that compares these times with `starvation_max`.
     pub fn new(starvation_max: Duration) -> Self {
         Self { starvation_max, clocks: Vec::new(), overruns: Overruns::default() }
     }

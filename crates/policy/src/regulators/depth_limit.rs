@@ -30,7 +30,7 @@ impl<P: Policy> DepthLimit<P> {
     /// If `inner` returns `Full` for a new plan, which no policy may do.
     pub fn new(mut inner: P, plan: &Plan) -> Self {
         let event = Event::Reconfigure(Box::new(limited(plan)));
-        inner.observe(Time::ZERO, event).expect("a policy is full to releases only");
+        inner.observe(Time::ZERO, event).expect("a full policy refuses only releases");
         Self { inner }
     }
 }

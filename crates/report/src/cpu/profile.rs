@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The report of `tidegate cpu profile`: the time that other threads take of a processor.
+//! The report of `tidegate cpu profile`: the processor time that other threads take.
 
 mod text;
 
@@ -13,7 +13,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::plot::{Chart, svg};
 
-/// The time that other threads take of a processor.
+/// The processor time that other threads take.
 #[derive(Serialize)]
 pub struct CpuProfileReport<'a> {
     name: &'a str,
@@ -62,7 +62,7 @@ struct LoadFitReport {
     task: Option<TaskReport>,
 }
 
-/// The periodic task that takes as much time.
+/// The periodic task that takes the same amount of time.
 #[derive(Serialize)]
 struct TaskReport {
     execution_ns: Ns,

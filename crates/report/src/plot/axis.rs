@@ -9,7 +9,7 @@ pub(crate) type Unit = (&'static str, u64);
 /// An axis from 0 to `end`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Axis {
-    /// The quantity; empty if the unit says it.
+    /// The quantity; empty if the unit implies it.
     pub(crate) label: &'static str,
     /// The unit.
     pub(crate) unit: &'static str,
@@ -25,7 +25,7 @@ impl Axis {
         Self::new(value_max.max(1), label, unit)
     }
 
-    /// Creates an axis that ends at the next tick from `value_max`.
+    /// Creates an axis that ends at the first tick at or above `value_max`.
     pub(crate) fn reaching(value_max: u64, label: &'static str, unit: Unit) -> Self {
         let step = step(value_max.max(1));
         Self::new(value_max.max(1).next_multiple_of(step), label, unit)

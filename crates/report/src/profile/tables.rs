@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tables of a profile for programs, with the names of drive files.
+//! The tables of a profile for programs, under the names that drive files use.
 
 use serde::Serialize;
 use tidegate_measure::StartTimes;

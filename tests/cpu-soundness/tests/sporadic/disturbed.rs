@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Blocking and measured interference: bounds against sections and stolen time as large as
-//! allowed, at the worst instants and at random.
+//! Compares bounds that include blocking and measured interference with simulations in which
+//! sections and stolen time are as large as allowed, at the worst instants and at random.
 
 use tidegate_cpu_analysis::{CpuAnswer, MeasuredDemand, assess};
 use tidegate_cpu_model::{
@@ -68,7 +68,8 @@ impl Disturbed {
     }
 }
 
-/// Adds blocking, with the same length for most threads: a section delays all threads in its way.
+/// Adds blocking, with the same length for most threads, because one section delays several
+/// threads.
 fn add_blocking(workload: &mut CpuWorkload, random: &mut Random) {
     let most = 1 + random.below(30);
     let mut draw = || NS([0, most, most, most + random.below(20)][random.index(4)]);
@@ -99,15 +100,16 @@ fn profile(random: &mut Random) -> CpuProfile {
     }
 }
 
-/// The comparisons made.
+/// The comparisons that were made.
 #[derive(Debug, Default)]
 struct Compared {
-    /// Bounds of tasks in which blocking or interference counts, and how many were reached.
+    /// The number of tasks' bounds in which blocking or interference counts; `tight`: the number of
+    /// these that were reached.
     tasks: u32,
     tight: u32,
-    /// How close responses came to these bounds, in hundredths of them, summed.
+    /// The sum of the responses to these bounds, each in percent of its bound.
     close: u64,
-    /// Bounds of work.
+    /// The number of bounds of work.
     work: u32,
     closest_work: u64,
     sections: u64,
@@ -115,7 +117,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Returns the first response beyond its bound, in words.
+    /// Describes the first response beyond its bound.
     fn first_broken(&mut self, disturbed: &Disturbed) -> Option<String> {
         let assessment = assess(&disturbed.workload, &disturbed.measured);
         let mut undisturbed = disturbed.workload.clone();
@@ -184,7 +186,8 @@ enum Term {
     Interference,
 }
 
-/// Returns how many sets are accepted without a term and miss a deadline with it.
+/// Returns the number of sets that the analysis accepts without a term although they miss a
+/// deadline.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;
@@ -199,7 +202,7 @@ fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
         optimistic.workload.work.iter_mut().for_each(|work| work.deadline = None);
         if scheduling == Scheduling::FixedPriority {
             let assessment = assess(&optimistic.workload, &optimistic.measured);
-            // Deadlines that appear to be just met.
+            // Sets deadlines that appear to be just met.
             for (index, row) in assessment.tasks.iter().enumerate() {
                 let deadline = row.response_max().unwrap_or(NS(1_000_000));
                 disturbed.workload.tasks[index].deadline = deadline;
@@ -227,7 +230,7 @@ fn an_analysis_without_blocking_is_caught() {
     assert!(caught(2, Scheduling::Edf, Term::Blocking) > 1);
 }
 
-/// Canary: so is one without interference.
+/// Canary: an analysis without its interference term is detected.
 #[test]
 fn an_analysis_without_interference_is_caught() {
     assert!(caught(3, Scheduling::FixedPriority, Term::Interference) > 50);
@@ -244,8 +247,8 @@ impl CpuObserver for Stolen {
     }
 }
 
-/// Goal: stolen time stays within its bound as the analysis states it, and uses it up. Method:
-/// all windows that begin and end with stolen time.
+/// Goal: stolen time stays within the analysis's bound, and reaches it. Method: all windows that
+/// begin and end with stolen time.
 #[test]
 fn stolen_time_uses_its_bound_and_no_more() {
     let mut random = Random::new(23, 1);
@@ -273,8 +276,8 @@ fn stolen_time_uses_its_bound_and_no_more() {
     assert!(full > 1_000, "{full} of {windows}");
 }
 
-/// Returns a line above everything that a task executes undelayed, in any window, its switches
-/// included.
+/// Returns a line above the time that a task executes in any window without being delayed,
+/// including its switches.
 fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     let (period, execution) = (task.period.ns(), task.execution.ns() + 2 * switch.ns());
     let utilization_ppb = (execution * WHOLE_PPB).div_ceil(period);
@@ -289,9 +292,9 @@ fn line_above(task: &CpuTask, switch: Duration) -> CpuProfile {
     }
 }
 
-/// Goal: the measurement of an undelayed service also bounds it where more urgent tasks delay it
-/// (docs/theory/processors.md section 17). Method: a task is removed from the analysis and measured instead. Canary: the
-/// line without its burst.
+/// Goal: the measurement of an undelayed service also bounds the service when tasks of higher
+/// priority delay it (docs/theory/processors.md section 17). Method: a task is removed from the
+/// analysis and measured instead. Canary: the line without its burst.
 #[test]
 fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
     let mut random = Random::new(24, 1);
@@ -325,7 +328,7 @@ fn a_service_below_some_tasks_takes_no_more_than_was_measured() {
 }
 
 /// Goal: a bound proven with a line or a hyperbola, and with blocking, can be reached. Method:
-/// tasks of different priorities, released together, the urgent ones with the same blocking.
+/// tasks of different priorities, released together; those of high priority have the same blocking.
 #[test]
 fn bounds_are_reached() {
     let mut random = Random::new(25, 1);

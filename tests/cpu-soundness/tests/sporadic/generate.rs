@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Random processors: tasks, servers, and work that arrives as fast as allowed, with offsets that
-//! let arrivals coincide in many ways. Times are a few dozen to hundreds of ns: small numbers
+//! make arrivals coincide in many ways. Times are dozens to hundreds of ns, because small numbers
 //! coincide often.
 
 use tidegate_cpu_model::{
@@ -85,7 +85,8 @@ fn server(name: &str, kind: ServerKind, costs: Costs, random: &mut Random) -> Cp
     server
 }
 
-/// Draws bursts of one to three jobs, as far apart as their size, some of them omitted.
+/// Draws bursts of one to three jobs, some of them omitted; the larger a burst, the longer the gap
+/// to the next.
 fn listed(gap: u64, random: &mut Random) -> Arrivals {
     let burst = 1 + random.below(3);
     let mut at = Vec::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds for a processor with sporadic servers against its simulation: no response of a
+//! Compares the bounds for a processor with sporadic servers with its simulation: no response of a
 //! task, or of the work behind a server, exceeds its bound.
 
 mod disturbed;

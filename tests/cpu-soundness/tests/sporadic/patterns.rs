@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Every legal pattern of arrivals at small servers: the bounds for sporadic work against all
-//! possible arrivals.
+//! Compares the bounds for sporadic work at small servers with every legal pattern of arrivals.
 
 use tidegate_cpu_analysis::assess;
 use tidegate_cpu_model::{

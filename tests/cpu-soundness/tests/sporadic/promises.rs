@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds against simulated responses.
+//! Compares bounds with simulated responses.
 
 use tidegate_cpu_analysis::{CpuThreadAssessment, assess};
 use tidegate_cpu_model::{
@@ -19,13 +19,13 @@ const KINDS: [ServerKind; 5] = [
     ServerKind::HybridGradual,
 ];
 
-/// The comparisons made.
+/// The comparisons that were made.
 #[derive(Debug, Default)]
 struct Compared {
     tasks: u32,
     tight_tasks: u32,
     work: u32,
-    /// The response of work that came closest to its bound, in hundredths of it.
+    /// The response of work that came closest to its bound, in percent of the bound.
     closest_work: u64,
 }
 
@@ -34,7 +34,7 @@ fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Du
     row.response_max().zip(metrics.responses.max())
 }
 
-/// Returns the first response beyond its bound, in words.
+/// Describes the first response beyond its bound.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
     let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
@@ -126,8 +126,9 @@ fn often_active(random: &mut Random) -> CpuWorkload {
     workload
 }
 
-/// Goal: chunks that merge when a server unblocks leave room for others, so it is active far more
-/// often in a period than it has chunks; threads below are delayed by no more than the bound.
+/// Goal: chunks that merge when a server unblocks leave room for others, so the server is active
+/// far more often in a period than it has chunks; threads of lower priority are still delayed by no
+/// more than the bound.
 #[test]
 fn bounds_hold_where_a_server_is_active_more_often_than_it_has_chunks() {
     let mut random = Random::new(12, 6);

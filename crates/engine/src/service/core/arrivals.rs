@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Handles arriving calls, up to the offer to the policy.
+//! Handles arriving calls, from their arrival to the offer to the policy.
 
 use tidegate_device::IoBuffer;
 use tidegate_model::{Class, Lba, Op, Request, RequestId, Tag, Time};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Handles completions, up to the replies.
+//! Handles completions, from the store to the replies.
 
 use tidegate_device::IoError;
 use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
@@ -46,8 +46,8 @@ impl<B: DataBackend> Core<B> {
     }
 
     /// Returns the result of a flush. No flush succeeds after a failed one, even if it was
-    /// requested or sent before the failure: the kernel reports a failure only once, and the
-    /// flush's data may be lost.
+    /// requested or sent before the failure: the kernel reports a failure only once, and the data
+    /// that the later flush covers may be lost.
     fn settle_flush(&mut self, now: Time, result: Result<(), IoError>) -> Result<(), CallError> {
         if self.is_flush_broken {
             return Err(CallError::FlushBroken);
@@ -59,7 +59,7 @@ impl<B: DataBackend> Core<B> {
         result.map_err(CallError::from)
     }
 
-    /// Completes a request; `also` is the result of the flush that covers it.
+    /// Completes a request; `also` is the result of the flush that covers the request.
     pub(super) fn complete(&mut self, now: Time, id: RequestId, also: Result<(), CallError>) {
         let part = self.parts.remove(&id).expect("completed once");
         let result = part.result.map_err(CallError::from).and(also);
@@ -115,7 +115,7 @@ impl<B: DataBackend> Core<B> {
         self.move_up(export);
     }
 
-    /// Prepares as much of a tenant's queue for an offer as there is room for.
+    /// Prepares as many requests of a tenant's queue for an offer as there is room for.
     pub(super) fn move_up(&mut self, export: ExportId) {
         let room = self.room;
         while let Some(next) = self.tenants.get_mut(&export).and_then(|it| it.next_in_line(room)) {

@@ -3,19 +3,19 @@
 //!
 //! Rule: the old policy continues with the old plan until a *quiet instant*, at which no request is
 //! in flight and no request that a contract allowed before is incomplete. Then, and at no other
-//! time, the new policy replaces it: built from the new plan, it gets the waiting requests. Until
+//! time, a new policy, built from the new plan, replaces it and gets the waiting requests. Until
 //! then best effort is held back, so that a quiet instant comes soon.
 //!
 //! # Promise
-//! A request that its contract allows before the switch completes within the old set's bound, one
-//! that it allows from then on within the new set's bound. Proof: the first all complete before the
-//! switch, under the old policy, and its bound holds for every amount of best effort, so also for
-//! less. For the others, the switch is the start of a service: the drive is idle, the policy is
-//! new, and no request released before is pending. Tokens continue, so from the switch on the
-//! instants at which contracts allow requests are those of tasks that keep their contracts: a
-//! sporadic sequence without its beginning is a sporadic sequence. So the new set's bound holds,
-//! for any policy that it was proved for and any difference between the plans: z, the drive's
-//! tables, the tasks.
+//! A request that its contract allows before the switch completes within the old set's bound; a
+//! request that its contract allows from then on completes within the new set's bound. Proof: the
+//! first all complete before the switch, under the old policy, and its bound holds for every amount
+//! of best effort, so also for less. For the others, the switch is the start of a service: the
+//! drive is idle, the policy is new, and no request released before is pending. Tokens continue, so
+//! from the switch on the instants at which contracts allow requests are those of tasks that keep
+//! their contracts: a sporadic sequence without its beginning is a sporadic sequence. So the new
+//! set's bound holds, for any policy that it was proved for and any difference between the plans:
+//! z, the drive's tables, the tasks.
 //!
 //! An instant between two batches is not sufficient. The requests waiting there arrived under the
 //! old plan, and the batch before may have been larger or longer than any that the new bound
@@ -23,7 +23,6 @@
 //!
 //! If contracts keep the drive busy without a gap, no quiet instant comes: the switch is given up,
 //! and nothing has changed.
-//! up, and nothing has changed.
 
 use oneshot::{Sender, channel};
 use tidegate_model::{Plan, Time};
@@ -36,8 +35,8 @@ use tidegate_model::Class;
 
 /// A waiting switch to another set of exports or policy.
 pub(crate) struct Switch {
-    /// All exports after the switch, in order; `None`: the current ones. Exports not among them are
-    /// gone: they were closed, and their remaining requests fail as removed.
+    /// All exports after the switch, in order; `None`: the current ones. Exports that are not
+    /// listed are gone: they were closed, and their remaining requests fail as removed.
     pub(crate) members: Option<Vec<Member>>,
     /// The next policy; `None`: the current policy continues with the same plan, if no request of
     /// removed exports is outstanding.
@@ -66,7 +65,7 @@ pub(crate) struct Successor {
 }
 
 impl<B: DataBackend> Core<B> {
-    /// Prepares the end of the service: from the next quiet instant on `policy`, which has no
+    /// Prepares the end of the service: from the next quiet instant on, `policy`, which has no
     /// contracts, serves the remaining requests. A policy that keeps the drive free for contracts
     /// would never finish.
     pub(crate) fn wind_down(&mut self, policy: Box<dyn Policy>) {
@@ -115,7 +114,7 @@ impl<B: DataBackend> Core<B> {
         }
         let Switch { members, successor, answer, .. } = self.switch.take().expect("just seen");
         if is_over {
-            // The requester gets the result, or has given up by itself.
+            // The requester gets the result unless it has given up by itself.
             let _ = answer.send(Err(GivenUp::NeverQuiet));
             return;
         }

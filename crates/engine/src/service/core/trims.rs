@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Trims: blocks whose data a client no longer needs.
+//! Executes trims, which name blocks whose data a client no longer needs.
 //!
 //! Their cost to other exports was not measured, so they are executed only while no export has a
 //! contract; otherwise they succeed without effect, which a protocol's clients must expect of a

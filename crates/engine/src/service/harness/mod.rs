@@ -98,7 +98,8 @@ pub(crate) fn view() -> View {
         let waker = Waker::new().expect("a descriptor");
         let shared = offered::share_with(offered::proved(), waker.clone());
         let of_thread = shared.clone();
-        // A plain thread: a service's thread would request locked memory and real-time scheduling.
+        // A plain thread, because a service's thread would request locked memory and real-time
+        // scheduling.
         std::thread::spawn(move || answer_for_ever(&of_thread, &waker));
         shared
     });

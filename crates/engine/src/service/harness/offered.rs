@@ -41,7 +41,8 @@ pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store>
     Core::new(store, policy, &members, arrangement.window as usize, watch)
 }
 
-/// Returns a service that is made once, because making it takes longer than a scenario.
+/// Returns a shared service, which is made only once because making it takes longer than running a
+/// scenario.
 pub(super) fn shared(has_contracts: bool, policy: PolicyName) -> Arc<Shared> {
     static PROVED: LazyLock<Arc<Shared>> = LazyLock::new(|| share(proved()));
     static OTHERS: LazyLock<Vec<Arc<Shared>>> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 //! The expected reply to each call: writes take effect in the order of their arrival.
 //!
 //! A read must return, for each block, the last write that arrived before it. If that write failed,
-//! or its result is unknown, the data before it is right too; and so on.
+//! or its result is unknown, the data before it is correct too; and so on.
 
 use super::promises::Durable;
 
@@ -31,7 +31,7 @@ pub(super) struct Reference {
     next_stamp: u32,
     zeroed: Vec<usize>,
     pub(super) durable: Vec<Durable>,
-    /// Without faults, a write without a reply is still executed.
+    /// Whether faults are injected; without faults, a write without a reply is still executed.
     pub(super) has_faults: bool,
 }
 
@@ -64,8 +64,8 @@ impl Reference {
         stamps
     }
 
-    /// Records that the call writes zeroes. They have no stamps, so these blocks' age cannot be
-    /// told.
+    /// Records that the call writes zeroes. Zeroes have no stamps, so the age of these blocks is
+    /// unknown.
     pub(super) fn zero(&mut self, arrival: u64, first: usize, count: usize) {
         for (block, history) in self.history.iter_mut().enumerate().skip(first).take(count) {
             history.push(Written { arrival, stamp: 0 });
@@ -73,7 +73,7 @@ impl Reference {
         }
     }
 
-    /// Returns the promises of durability, without blocks that were ever zeroed.
+    /// Returns the promises of durability, except for blocks that were ever zeroed.
     pub(super) fn promises(&mut self) -> Vec<Durable> {
         let mut promises = std::mem::take(&mut self.durable);
         for promise in &mut promises {

@@ -2,7 +2,7 @@
 //! Runs arbitrary sequences of calls, faults and disconnections, and checks the service's promises.
 //!
 //! # Invariants
-//! - Requests that are not aligned or reach beyond the end are refused, and no others.
+//! - The service refuses requests that are not aligned or reach beyond the end, and no others.
 //! - Reads return what the reference allows ([`super::reference`]); every call gets a reply.
 //! - Writes reported durable survive a crash at any later instant; after a failed flush no write is
 //!   reported durable.
@@ -46,9 +46,9 @@ pub(crate) struct Report {
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Sabotage {
     pub(crate) is_disordered: bool,
-    /// Promises are dated one journal entry too early.
+    /// Whether promises are dated one journal entry too early.
     pub(crate) is_early: bool,
-    /// The drive exceeds its table, and the statistics do not show it.
+    /// Whether the drive exceeds its table without the statistics showing it.
     pub(crate) is_late: bool,
 }
 

@@ -15,7 +15,7 @@ const STEPS_MAX: usize = 300;
 /// The number of blocks that requests use: few, so that requests overlap.
 pub(super) const BLOCKS: u64 = 24;
 
-/// A call's range in blocks; with `is_odd`, its size is not a multiple of blocks.
+/// A call's range in blocks; with `is_odd`, its size is not a whole number of blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockRange {
     pub(super) block: u64,
@@ -37,14 +37,14 @@ pub(super) enum Step {
     },
     Flush,
     Pause(Duration),
-    /// Wait until all calls have a reply.
+    /// Waits until all calls have a reply.
     Settle,
     FailTransfers(u32),
     FailFlush,
     /// The store's first faulty block; `None` ends the fault.
     FailRegion(Option<u64>),
     Stall(Duration),
-    /// A client disconnects: the reply to the awaited call with that index is not read.
+    /// A client disconnects without reading the reply to the awaited call with that index.
     Forget(usize),
     Notice {
         is_end: bool,

@@ -22,7 +22,7 @@ pub(crate) const FLUSH_TIME: Duration = Duration::from_ms(3);
 /// An operation of the store, in the journal's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A write of these stamps from this block on completed; it may be durable.
+    /// A write of these stamps, starting at this block, completed; it may be durable.
     Written { block: usize, stamps: Vec<u32> },
     /// A flush was sent.
     FlushSent(RequestId),

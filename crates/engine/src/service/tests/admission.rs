@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: every in-contract call completes within the bound proved for the set at its arrival, while
-//! exports are admitted and removed. Method: random changes beside tenants that ask for all that
+//! exports are admitted and removed. Method: random changes while tenants send all requests that
 //! they may.
 //!
 //! The drive always takes its b(i), completes in any order, and flushes after every batch that
@@ -82,9 +82,9 @@ fn ms(ms: u64) -> Duration {
 
 /// A change in progress.
 enum Changing {
-    /// This export takes no more calls; lasts until all its requests are complete, or this instant.
+    /// This export takes no more calls until all its requests are complete, or until this instant.
     Draining(ExportId, Time),
-    /// Waits for the worst instant to request the change, until this one.
+    /// The bench waits for the worst instant to request the change, but not beyond this instant.
     Lurking(Vec<Member>, Time),
     /// The core has the change.
     Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
@@ -106,10 +106,12 @@ struct Outcome {
     removed: u32,
     refused: u32,
     given_up: u32,
-    /// In-contract calls that completed; `late`: those of them above their bound.
+    /// The number of in-contract calls that completed; `late`: the number of these that exceeded
+    /// their bound.
     kept: u32,
     late: u32,
-    /// The same by the core's own counts, for all requests that contracts allowed.
+    /// The requests that exceeded their bound by the core's own count, which covers all requests
+    /// that contracts allowed.
     exceeded: u64,
     misses: u64,
 }
@@ -175,11 +177,11 @@ impl Bench {
     }
 
     fn run_until(&mut self, until: Time) {
-        // Requests that no plan serves any more would wait for the next change, which does not
+        // Requests that the plan no longer serves would wait for the next change, which does not
         // come.
         while self.now() < until {
             let calls = self.calls(until);
-            // Like the service's thread, which knows requested changes before the iteration.
+            // As in the service's thread, requested changes are known before the iteration.
             if self.now() < until {
                 self.change();
             }

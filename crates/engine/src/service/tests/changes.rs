@@ -20,7 +20,7 @@ use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
-/// `camera` has a very long period, so its token takes long to return.
+/// `camera` has a very long period, so its token takes a long time to return.
 const SERVE: &str = r#"
 backing = "disk"
 drive = "disk.drive.toml"
@@ -73,7 +73,7 @@ impl Prover for Rules {
 struct Bench {
     shared: Arc<Shared>,
     core: Core<Store>,
-    /// Whether the service is told to end while a change waits.
+    /// Whether the service is asked to stop while a change waits.
     is_ending: bool,
 }
 
@@ -161,9 +161,9 @@ fn new(text: &str) -> NewExport {
     ServeFile::parse_export(text).unwrap()
 }
 
-/// Goal: an export that replaces one that is not gone yet, under the same plan, does not get the
-/// other's account in the policy. Method: `busy` keeps a request in flight for so long that no
-/// instant is quiet; `camera`, which used its token, is removed and admitted again.
+/// Goal: if an export is replaced, under the same plan, before it is gone, the new one does not get
+/// its account in the policy. Method: `busy` keeps a request in flight for so long that no instant
+/// is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
     let mut bench = Bench::new();
@@ -187,7 +187,7 @@ fn the_end_is_no_want_of_quiet_instants() {
     bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
     let _busy = bench.read(0);
     bench.is_ending = true;
-    // The first change waits when the end comes, the second is requested afterwards.
+    // The first change is waiting when the end comes; the second is requested afterwards.
     let admitted = bench.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
     assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
     let removed = bench.asked(|shared| shared.remove("camera"));
@@ -204,8 +204,8 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
-/// Goal: only one change waits at a time. Method: the waiting one is requested on another thread,
-/// and its message is kept.
+/// Goal: only one change waits at a time. Method: the waiting change is requested on another
+/// thread, and its message is not handled.
 #[test]
 fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
     let Bench { shared, .. } = Bench::new();

@@ -27,7 +27,7 @@ const PART_BLOCKS: usize = 4;
 struct Asked {
     awaited: Awaited,
     kind: CallKind,
-    /// The first block in the store; `stamps`: the stamps written or expected.
+    /// The first block in the store; `stamps`: the stamps that were written or are expected.
     first: usize,
     stamps: Vec<u32>,
 }
@@ -145,7 +145,7 @@ struct World {
     asked: Vec<Option<Asked>>,
     /// Blocks reported written and not yet known to be durable, with their stamps.
     written: Vec<(usize, u32)>,
-    /// The same at the arrival of each client's flush.
+    /// The blocks in `written` at the arrival of each client's flush.
     covered: Vec<Vec<(usize, u32)>>,
     next_stamp: u32,
     has_trims: bool,

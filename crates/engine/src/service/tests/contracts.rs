@@ -140,8 +140,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
         assert_eq!((keeps.exceeded, breaks.exceeded), (0, 0), "seed {seed}");
         assert!(keeps.bounded.max().unwrap() <= bounds[0], "{:?} {bounds:?}", keeps.bounded.max());
         assert!(breaks.bounded.max().unwrap() <= bounds[1], "{:?}", breaks.bounded.max());
-        // It gets exactly what its contract allows, and always asks for more; the last 40 requests
-        // wait beyond the end.
+        // The tenant gets exactly what its contract allows, and always asks for more; its last 40
+        // requests still wait at the end.
         let served = breaks.bounded.count();
         assert!((330..=341).contains(&served) && breaks.beyond >= served - 1, "{served}");
         assert!(floods.responses.count() > 3_000, "{}", floods.responses.count());
@@ -150,8 +150,8 @@ fn neither_a_breach_nor_a_flood_nor_flushes_delay_who_keeps_the_contract() {
     }
 }
 
-/// A tenant with more waiting requests than the policy holds does not keep others out. Canary: with
-/// a common room, one tenant's queue blocks the other.
+/// A tenant with more waiting requests than the policy holds does not keep others out. Canary: if
+/// the room is shared by all, one tenant's queue blocks the other's.
 #[test]
 fn a_long_line_delays_nobody_but_its_own_tenant() {
     let late = |is_shared: bool, seed: u64| {
@@ -227,13 +227,14 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     let [keeps, breaks, _] = &statistics.exports[..] else { panic!("three exports") };
     assert!(keeps.bounded.max().unwrap() <= bounds[0]);
     assert!(breaks.bounded.max().unwrap() <= bounds[1]);
-    // It gets more than its contract allows, and none of it counts as late.
+    // The tenant gets more than its contract allows, and none of its requests counts as late.
     assert!(breaks.responses.count() > 2 * breaks.bounded.count());
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// A gate that is closed because contracts may send requests at any time never opens when they send
-/// none: at its end the service waits only until another policy has served the remaining requests.
+/// A policy that holds best effort back for requests that contracts may send holds it back for ever
+/// if they send none. So a service that ends replaces the policy, and waits only until the new one
+/// has served the remaining requests.
 #[test]
 fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
@@ -277,7 +278,7 @@ fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
     assert!(core.backend().now.since(begun) < Duration::from_ms(500));
 }
 
-/// The same for requests that wait for their contract or their limit.
+/// At its end, the service does not wait for contracts or limits that hold requests back either.
 #[test]
 fn the_end_does_not_wait_for_contracts_and_limits() {
     let table = table(&[4, 6, 8, 10, 12, 14]);
@@ -343,7 +344,7 @@ fn what_rides_along_is_as_large_as_the_contract_allows() {
     assert_eq!([largest("keeps"), largest("floods")], both);
 }
 
-/// A proof that rests on times measured without flushes does not apply if an export may flush.
+/// A proof that relies on times measured without flushes does not apply if an export may flush.
 #[test]
 fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     let gated = |flush: Duration| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a store's fault affects only the calls that meet it. Method: a store with injected faults.
+//! Goal: a fault of the store affects only the calls that encounter it. Method: a store with
+//! injected faults.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 

@@ -16,7 +16,8 @@ use crate::service::inbox::Message;
 use crate::service::offer::ExportId;
 use crate::service::{CallError, Export, Shared};
 
-/// The exports of the harness's serve file, each with as many requests as a piece of a large call.
+/// The exports of the harness's serve file, and the size and number of the requests in a piece of a
+/// large call.
 const KEEPS: u64 = 0;
 const FLOODS: u64 = 2;
 const SIZE: Bytes = Bytes::from_kib(16);
@@ -71,9 +72,9 @@ fn a_contract_is_not_kept_waiting_by_what_was_asked_before() {
     }
 }
 
-/// Goal: a tenant with many connections is compared with few parts and makes no contract late.
-/// Method: 20 clients overwrite the same place and one keeps its contract, in virtual time except
-/// for the instants at which the clients' threads send.
+/// Goal: the parts of a tenant with many connections are compared with few others, and make no
+/// contract late. Method: 20 clients overwrite the same place and one keeps its contract, in
+/// virtual time except for the instants at which the clients' threads send.
 #[test]
 fn many_connections_have_no_more_on_their_way_than_one_export_may() {
     const CLIENTS: usize = 20;
@@ -129,7 +130,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Returns the clients' calls, as if they had arrived at `now` of the drive's time.
+/// Returns the clients' calls, as if they had arrived at `now` in the drive's time.
 fn taken(shared: &Arc<Shared>, now: Time) -> Vec<Call> {
     let mut messages = Vec::new();
     shared.inbox.take(&mut messages, &mut Time::ZERO.clone());

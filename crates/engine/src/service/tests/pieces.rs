@@ -131,8 +131,8 @@ fn no_more_bytes_than_that_are_on_their_way() {
     }
 }
 
-/// Goal: one flush covers all pieces. Method: only the last piece is durable, after the others
-/// completed.
+/// Goal: one flush covers all pieces. Method: check that only the last piece is durable, and that
+/// it comes after the others completed.
 #[test]
 fn a_durable_write_is_durable_with_its_last_piece() {
     let length = (64 + 64 + 1) * 4096;

@@ -55,7 +55,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
     }
 }
 
-/// Writes the first stream of each family that differs, and its first call that does.
+/// Writes the first stream of each family that differs, and the first call in which it differs.
 fn write_differences(report: &Report, page: &mut Page) {
     let line = |line: &Option<Box<_>>| {
         line.as_ref().map_or("no call".to_owned(), |line| {
@@ -98,8 +98,8 @@ fn family_word(report: &FamilyReport) -> String {
 
 fn invariant_word(invariant: Invariant, report: &Report) -> String {
     let RandomReport { checks, failed_runs, .. } = report.invariants[invariant as usize];
-    // Invariants about other threads need only runs with other threads; the rest need reports by
-    // the implementation.
+    // Invariants about other threads need only runs with other threads; the rest need the
+    // implementation's own reports.
     let is_told = !matches!(invariant, Invariant::Window | Invariant::Response);
     match (checks, failed_runs) {
         (0, _) if is_told && report.runs > 0 => "not reported".to_owned(),

@@ -90,7 +90,7 @@ fn write_calibration(calibration: &Calibration, page: &mut Page) {
     page.labelled("", format!("with the refined bound (5.3.0.5): {}", calibration.refined.says()));
 }
 
-/// Writes the method's time, next to measuring one interval length after the other.
+/// Writes how long the method took, compared with measuring one interval length after the other.
 fn write_speed(measured: &CpuMeasurement, page: &mut Page) {
     let tally = &measured.tally;
     let lengths: u64 = tally.points().iter().map(|point| point.interval.ns()).sum();

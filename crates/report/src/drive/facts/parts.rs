@@ -39,8 +39,8 @@ pub(crate) fn mechanics(mechanics: &Mechanics) -> Result<Vec<Fact>, MechanicsErr
     Ok(facts)
 }
 
-/// Returns the facts of a section without texts of its own: each value under its name, lists of
-/// text first.
+/// Returns the facts of a section that has no sentences of its own: each value with its name, and
+/// the lines of `chosen`.
 pub(crate) fn section(label: &'static str, section: &Value) -> Vec<Fact> {
     section_facts(label, section, "")
 }
