@@ -32,10 +32,9 @@ const NAMES_TRIED_MAX: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// The number of the process that serves the drive.
+    /// The ID of the process that serves the drive.
     pub pid: u32,
-    /// That process's start time, in clock ticks since the machine started: process numbers are
-    /// reused.
+    /// That process's start time, in clock ticks since the machine started: process IDs are reused.
     pub started_ticks: u64,
     /// The drive's name.
     pub drive: String,

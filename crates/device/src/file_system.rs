@@ -9,7 +9,7 @@ use rustix::fs::{FsWord, StatFs};
 /// Where a file system keeps its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// On a block device of this machine, as far as is known.
+    /// On a block device of this machine, judging by the type.
     Device,
     /// In memory only: a measurement there does not measure a device.
     Memory,

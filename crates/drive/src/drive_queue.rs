@@ -55,7 +55,7 @@ struct Entry<P> {
     arrived: Time,
 }
 
-/// A simulated drive in real time; see the module's text.
+/// A simulated drive in real time; see the module documentation.
 ///
 /// # Invariants
 /// - `held` has at most `depth` entries: the requests on the drive.

@@ -13,7 +13,7 @@ use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 /// Longer than any batch: a day, the longest time that a drive file can state.
 const UNKNOWN_NS: u64 = 86_400_000_000_000;
 
-/// The dissertation's pseudo-disk; see the module's text and [`SpacedDrive`].
+/// The dissertation's pseudo-disk; see the module documentation and [`SpacedDrive`].
 pub type PseudoDisk = SpacedDrive<LongestTimes>;
 
 /// The longest time that a table allows and, if given, the costs.

@@ -12,7 +12,7 @@ use tidegate_model::{Duration, Op};
 
 use crate::spaced::{BatchTimes, Mix, SpacedDrive};
 
-/// A drive that repeats a measured profile; see the module's text and [`SpacedDrive`].
+/// A drive that repeats a measured profile; see the module documentation and [`SpacedDrive`].
 pub type RecordedDrive = SpacedDrive<Recording>;
 
 impl RecordedDrive {

@@ -131,7 +131,7 @@ struct Outstanding {
     cost_ns: u64,
 }
 
-/// A drive with evenly spaced completions in random order; see the module's text.
+/// A drive with evenly spaced completions in random order; see the module documentation.
 ///
 /// Requests beyond the largest batch for which `T` has a time are served in a further batch:
 /// nothing is extrapolated.

@@ -120,7 +120,7 @@ impl Params {
     }
 }
 
-/// A solid-state drive; see the module's text.
+/// A solid-state drive; see the module documentation.
 ///
 /// A request beyond the capacity completes as [`Outcome::Failed`] after the command overhead.
 /// Reads of units that were never written need no flash, as on real drives. The drive ignores

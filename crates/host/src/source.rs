@@ -199,8 +199,8 @@ impl Source {
         self.limit.has_ended = true;
     }
 
-    /// Returns the nominal instant of the next job after one at `at` that was released at
-    /// `released`; `None` if there is none before `until`.
+    /// Returns the next job's nominal instant, given that the last job was due at `at` and released
+    /// at `released`; `None` if that instant is not before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
         let Rhythm::Timed { gap, extra_max } = self.rhythm else {
             unreachable!("a closed loop has no timer");

@@ -77,19 +77,19 @@ pub enum FileFault {
     /// A file exists there.
     #[error("{} exists; existing files are never overwritten", path.display())]
     Exists {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
     },
     /// The path is a directory.
     #[error("{} is a directory", path.display())]
     Folder {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
     },
     /// The system refuses.
     #[error("cannot write {}: {error}", path.display())]
     Unwritable {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
@@ -97,7 +97,7 @@ pub enum FileFault {
     /// Another process created the file.
     #[error("{} appeared during the measurement", path.display())]
     CameUp {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
     },
 }

@@ -29,7 +29,7 @@ pub struct ProfileParams {
     pub allows_writes: bool,
     /// The number of samples of each cell.
     pub samples: u32,
-    /// Determines all places and orders.
+    /// The seed of all random places and orders.
     pub seed: u64,
     /// The permissions that the host granted to this thread; `None` if none were requested.
     pub real_time: Option<RealTime>,

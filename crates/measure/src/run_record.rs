@@ -36,7 +36,7 @@ pub(crate) struct RunRecord {
     /// Whether it had real-time scheduling and locked memory; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_real_time: Option<bool>,
-    /// What others did meanwhile, as far as known.
+    /// What other programs did meanwhile, if known.
     #[serde(skip)]
     pub(crate) load: Load,
 }

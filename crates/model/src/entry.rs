@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks for entries of workload files, of disks and of processors: names, counts, times.
+//! Checks the entries of workload files, for disks and for processors: names, counts, times.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -82,7 +82,7 @@ pub enum ExportPlace {
     Whole,
 }
 
-/// An export without a place yet.
+/// An export that has no place in the store yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewExport {
     /// The name that clients will use.

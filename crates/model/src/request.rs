@@ -11,7 +11,7 @@ pub struct RequestId(pub u64);
 /// One request as a policy sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Its id.
+    /// The request's ID.
     pub id: RequestId,
     /// The source that released it.
     pub task: TaskIndex,

@@ -11,7 +11,7 @@ use tidegate_drive::Drive;
 use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Outcome, Request, RequestId, Time};
 
-/// A simulated drive in virtual time; see the module's text.
+/// A simulated drive in virtual time; see the module documentation.
 pub struct VirtualDrive<D> {
     drive: D,
     now: Time,

@@ -21,8 +21,8 @@ const THREADS_BEST_EFFORT: u64 = 64;
 /// The most threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
-/// The number of connections beyond [`PLACES_PER_EXPORT`] of each export, for observers and for
-/// clients that need more.
+/// The number of extra connections, in addition to [`PLACES_PER_EXPORT`] for each export: for
+/// observers and for clients that need more.
 const CONNECTIONS_MORE: usize = 16;
 
 /// The margin of nbdkit's own limit over the plugin's, for connections that have not named their

@@ -14,8 +14,8 @@ use crate::server::{Server, image, until};
 const SCRATCH: &str = "simulate = \"sata-ssd\"\nsocket = \"s.sock\"\n\
     [[export]]\nname = \"scratch\"\nsize = \"8MiB\"\nbest_effort = true\n";
 
-/// Records its start, aborts while `aborts` names a number above 0, and otherwise serves until
-/// SIGTERM and exits with 7.
+/// Records its start. Aborts while the file `aborts` contains a number above 0, and counts that
+/// number down; otherwise serves until SIGTERM and exits with 7.
 const SCRIPT: &str = "#!/bin/sh\n\
     echo \"$$ $*\" >> begun\n\
     left=$(cat aborts)\n\

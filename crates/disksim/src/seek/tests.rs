@@ -5,7 +5,7 @@ use super::*;
 
 const CYLINDERS: u32 = 2051;
 
-/// Returns the time at a distance, interpolated as the drive does.
+/// Returns the seek time for a distance, interpolated as the drive does.
 fn time_ns(points: &[(u32, u64)], distance: u32) -> i128 {
     let after = points.partition_point(|point| point.0 < distance);
     let (to, to_ns) = points[after];

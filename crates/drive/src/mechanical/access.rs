@@ -50,7 +50,7 @@ struct InFlight {
     before: Heads,
 }
 
-/// A model of a hard disk for hosts; see the module's text.
+/// A model of a hard disk for hosts; see the module documentation.
 ///
 /// All instants inside are on the platter's clock.
 #[derive(Debug)]

@@ -86,7 +86,7 @@ struct Flush {
     before: u64,
 }
 
-/// A hard disk in virtual time; see the module's text.
+/// A hard disk in virtual time; see the module documentation.
 ///
 /// A request beyond the end of the disk fails.
 ///

@@ -29,7 +29,7 @@ pub(crate) struct Segment {
     pub(crate) sectors: Range<u64>,
     /// Whether it holds written data.
     pub(crate) is_written: bool,
-    /// The number of writes into it that are not on the medium yet.
+    /// The number of writes to this segment that are not on the medium yet.
     dirty_count: u32,
 }
 

@@ -109,7 +109,7 @@ fn changed(
     found
 }
 
-/// Returns the largest number below `count` that is sufficient; `None` if not even 1 is.
+/// Returns the largest number below `count` that passes the test; `None` if 1 already fails.
 fn most(count: u32, mut will_do: impl FnMut(u32) -> bool) -> Option<u32> {
     let (mut least, mut too_many) = (0, count);
     while too_many - least > 1 {

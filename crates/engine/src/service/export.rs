@@ -94,7 +94,7 @@ impl Export {
         contract.map_or(self.shared.params.size_max, |contract| contract.size_max)
     }
 
-    /// Reads from `offset` on until `data` is full, piece by piece (see the module's text).
+    /// Reads from `offset` on until `data` is full, piece by piece (see the module documentation).
     ///
     /// # Errors
     /// [`CallError`]; then any part of `data` may be filled.
@@ -104,8 +104,8 @@ impl Export {
         })
     }
 
-    /// Writes `data` from `offset` on, piece by piece (see the module's text); with `is_durable`,
-    /// the data is on the medium when the call returns.
+    /// Writes `data` from `offset` on, piece by piece (see the module documentation); with
+    /// `is_durable`, the data is on the medium when the call returns.
     ///
     /// # Errors
     /// [`CallError`]; then any part of the data may be written.
@@ -118,7 +118,7 @@ impl Export {
         })
     }
 
-    /// Writes zeroes at the cost of any other write, piece by piece (see the module's text).
+    /// Writes zeroes at the cost of any other write, piece by piece (see the module documentation).
     ///
     /// # Errors
     /// As [`Self::write`].

@@ -52,7 +52,7 @@ pub(crate) struct Change {
     pub(crate) arrangement: Option<Arrangement>,
     /// The instant at which the change is given up.
     pub(crate) until: Time,
-    /// Gets the instant of the change, or the reason why it did not happen.
+    /// Receives the instant of the change, or the reason why it did not happen.
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 

@@ -83,7 +83,8 @@ pub(crate) fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Worklo
     }
 }
 
-/// Makes a plan for it with batches of at most z, filled up to beta.
+/// Makes a plan for a workload, with batches of at most `batch_max` requests, filled with best
+/// effort up to `best_effort_fill`.
 pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -> Plan {
     Plan { batch_max, best_effort_fill, ..Plan::of(workload) }
 }

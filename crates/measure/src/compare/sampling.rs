@@ -71,7 +71,7 @@ pub(super) enum Sampling {
     Longest,
 }
 
-/// The number of standard errors that count as chance.
+/// The largest difference, in standard errors, that still counts as chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chance {
     errors: f64,

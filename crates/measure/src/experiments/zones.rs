@@ -15,7 +15,7 @@ use crate::subject::SubjectError;
 const FACTS: Facts = probe::facts("zones");
 
 impl Experiment {
-    /// Where tracks are denser.
+    /// The experiment that finds where tracks are denser.
     pub const ZONES: Self = Self::of(&FACTS);
 }
 

@@ -55,7 +55,8 @@ impl Home {
         is_by_cylinder.then(|| tracks.surfaces - 1)
     }
 
-    /// Uses a layout whose cylinders go back and forth, or all in the same order.
+    /// Switches to a layout whose tracks run back and forth through the cylinders, or through all
+    /// cylinders in the same direction.
     pub(super) fn turn(&mut self, is_serpentine: bool) {
         if let Some(layout) = layout(&self.map, Some(is_serpentine)) {
             self.layout = layout;

@@ -36,23 +36,25 @@ const PAIRS: usize = 3;
 
 /// The turns of a disk, in nanoseconds.
 const TURN_NS: std::ops::Range<f64> = 2e6..30e6;
-/// The least agreement of the visits. Eighty uniform angles agree this well once in 10^17 times.
+/// The minimum agreement of the visits. Eighty uniform angles agree this closely once in 10^17
+/// times.
 const AGREE_MIN: f64 = 0.7;
-/// The greatest agreement of reads anywhere.
+/// The maximum agreement of reads at random places.
 const ANYWHERE_MAX: f64 = 0.5;
 
-/// A turn, as it was measured.
+/// A measured turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// How long it takes, in picoseconds.
     pub turn_ps: u64,
-    /// How far the places disagree on it, in parts per billion.
+    /// How much the places disagree on its duration, in parts per billion.
     pub unsure_ppb: u64,
     /// The median lateness of a completion.
     pub noise_ns: u64,
-    /// How far the visits of a place agree on its angle, in millionths: 0 if nothing turns.
+    /// How closely the visits to a place agree on its angle, in millionths: 0 if nothing rotates.
     pub agreement_ppm: u64,
-    /// How far reads of random places agree on an angle, in millionths: 0 on a disk.
+    /// How closely reads of random places agree on an angle, in millionths. On a disk they do not:
+    /// the value is near 0.
     pub anywhere_ppm: u64,
     /// How many reads it took.
     pub requests: u64,

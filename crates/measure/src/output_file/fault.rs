@@ -21,7 +21,7 @@ pub enum OutputFault {
         path.display()
     )]
     Target {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
     },
     /// The file cannot be created.
@@ -30,7 +30,7 @@ pub enum OutputFault {
     /// The file describes another device.
     #[error("{} {error}", path.display())]
     Device {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// The fact that differs.
         error: OtherDevice,
@@ -38,7 +38,7 @@ pub enum OutputFault {
     /// The file has times of another origin.
     #[error("{} {error}", path.display())]
     Origin {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// Which of the two errors.
         error: MixedOrigins,
@@ -46,7 +46,7 @@ pub enum OutputFault {
     /// There is no file to extend.
     #[error("cannot add to {}: {error}", path.display())]
     Missing {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// The system's error.
         error: io::Error,
@@ -54,13 +54,13 @@ pub enum OutputFault {
     /// The path is not a regular file.
     #[error("cannot add to {}: it is not a regular file", path.display())]
     NoFile {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
     },
     /// The file cannot be read as text.
     #[error("cannot add to {}: {error}", path.display())]
     NotText {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// The error.
         error: ReadError,
@@ -68,7 +68,7 @@ pub enum OutputFault {
     /// The file is not a valid drive file.
     #[error("{}: {}", path.display(), error.message)]
     Faulty {
-        /// The file as it was named.
+        /// The file's path, as given.
         path: PathBuf,
         /// The file's text.
         text: String,

@@ -20,7 +20,7 @@ use super::drain_table::{DrainTable, is_by};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that best effort joins until the latest safe instant; see the module's text.
+/// Checks that best effort joins until the latest safe instant; see the module documentation.
 #[derive(Debug)]
 pub struct AdaptiveGate {
     drain: DrainTable,

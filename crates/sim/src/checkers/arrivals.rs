@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tidegate_model::RequestId;
 
-/// Gives each request a number, in the order of arrival; see the module's text.
+/// Gives each request a number, in the order of arrival; see the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Arrivals {
     numbers: BTreeMap<RequestId, u64>,

@@ -7,7 +7,7 @@ use tidegate_model::{Request, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that batches stay within the size that the proof charged; see the module's text.
+/// Checks that batches stay within the size that the proof charged; see the module documentation.
 #[derive(Debug)]
 pub struct BatchSize {
     batch_max: u64,

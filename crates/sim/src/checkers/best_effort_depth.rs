@@ -7,7 +7,7 @@ use tidegate_model::{Outcome, Request, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that best effort stays within its depth; see the module's text.
+/// Checks that best effort stays within its depth; see the module documentation.
 #[derive(Debug)]
 pub struct BestEffortDepth {
     depth_max: u64,

@@ -13,7 +13,7 @@ use crate::Observer;
 /// The kernel's `prio_aging_expire`.
 const AGED: Duration = Duration::from_ms(10_000);
 
-/// Checks that higher classes drain the drive first; see the module's text.
+/// Checks that higher classes drain the drive first; see the module documentation.
 #[derive(Debug, Default)]
 pub struct ClassDrained {
     /// Requests that are released and not complete: their class, and their release.

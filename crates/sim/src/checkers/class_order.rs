@@ -17,7 +17,7 @@ use crate::Observer;
 /// The classes, the highest first, best effort last.
 const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
 
-/// Checks class priority, and first in first out within a class; see the module's text.
+/// Checks class priority, and first in first out within a class; see the module documentation.
 #[derive(Debug)]
 pub struct ClassOrder {
     queued_max: u64,

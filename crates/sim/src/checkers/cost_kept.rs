@@ -14,7 +14,7 @@ use tidegate_model::{BatchCost, Plan, Request, RequestId, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that batches stay within their cost; see the module's text.
+/// Checks that batches stay within their cost; see the module documentation.
 #[derive(Debug)]
 pub struct CostKept {
     cost: BatchCost,

@@ -6,7 +6,7 @@ use tidegate_model::{Outcome, Request, Time};
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// Checks the limit on requests in flight; see the module's text.
+/// Checks the limit on requests in flight; see the module documentation.
 #[derive(Debug)]
 pub struct DepthKept {
     in_flight_max: u64,

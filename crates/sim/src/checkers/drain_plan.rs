@@ -26,7 +26,7 @@ use super::units::{Stage, Units};
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// Checks that every dispatch leaves a safe plan; see the module's text.
+/// Checks that every dispatch leaves a safe plan; see the module documentation.
 #[derive(Debug)]
 pub struct DrainPlan {
     drain: DrainTable,

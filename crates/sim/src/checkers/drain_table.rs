@@ -5,7 +5,7 @@
 
 use tidegate_model::{BatchTable, Duration, Plan, Time};
 
-/// Holds drain(q); see the module's text.
+/// Holds drain(q); see the module documentation.
 #[derive(Debug, Clone)]
 pub(super) struct DrainTable {
     table: Option<BatchTable>,

@@ -13,7 +13,7 @@ use tidegate_model::{Request, RequestId, Time};
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;
 
-/// Checks earliest deadline first; see the module's text.
+/// Checks earliest deadline first; see the module documentation.
 #[derive(Debug)]
 pub struct DueOrder {
     queued: BTreeSet<(Time, RequestId)>,

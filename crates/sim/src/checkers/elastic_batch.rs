@@ -8,7 +8,7 @@ use tidegate_model::{Plan, Request, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that batches exceed z only in an overload; see the module's text.
+/// Checks that batches exceed z only in an overload; see the module documentation.
 #[derive(Debug)]
 pub struct ElasticBatch {
     batch_max: u64,

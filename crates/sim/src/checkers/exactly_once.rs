@@ -23,7 +23,7 @@ struct Account {
     is_best_effort: bool,
 }
 
-/// Checks that each request completes exactly once; see the module's text.
+/// Checks that each request completes exactly once; see the module documentation.
 #[derive(Debug, Default)]
 pub struct ExactlyOnce {
     /// Requests that are released and not complete.

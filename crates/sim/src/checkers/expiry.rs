@@ -28,7 +28,7 @@ struct Direction {
     expired: Option<(u64, u64)>,
 }
 
-/// Checks that expired requests are sent; see the module's text.
+/// Checks that expired requests are sent; see the module documentation.
 #[derive(Debug)]
 pub struct Expiry {
     directions: [Direction; 2],

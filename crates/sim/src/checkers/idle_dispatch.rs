@@ -7,7 +7,7 @@ use tidegate_model::{Outcome, Request, Time};
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// Checks that no request joins a batch in service; see the module's text.
+/// Checks that no request joins a batch in service; see the module documentation.
 #[derive(Debug, Default)]
 pub struct IdleDispatch {
     in_flight_count: u64,

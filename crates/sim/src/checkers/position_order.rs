@@ -107,7 +107,7 @@ impl Line {
     }
 }
 
-/// Checks the order by rising position; see the module's text.
+/// Checks the order by rising position; see the module documentation.
 #[derive(Debug)]
 pub struct PositionOrder {
     kind: PositionLines,

@@ -28,7 +28,7 @@ impl Ranks {
     }
 }
 
-/// Checks that the higher rank is dispatched first; see the module's text.
+/// Checks that the higher rank is dispatched first; see the module documentation.
 #[derive(Debug)]
 pub struct RankOrder {
     ranks: Ranks,

@@ -19,7 +19,7 @@ pub enum Lines {
     OfClass,
 }
 
-/// Checks first in, first out; see the module's text.
+/// Checks first in, first out; see the module documentation.
 #[derive(Debug)]
 pub struct ReleaseOrder {
     lines: Lines,

@@ -13,7 +13,7 @@ use super::drain_table::{DrainTable, is_by};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that best effort keeps the reserved slots free; see the module's text.
+/// Checks that best effort keeps the reserved slots free; see the module documentation.
 #[derive(Debug)]
 pub struct SlotsKept {
     drain: DrainTable,

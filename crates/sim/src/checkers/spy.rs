@@ -62,7 +62,7 @@ struct Known {
     is_dispatched: bool,
 }
 
-/// A watched policy behind its regulators; see the module's text.
+/// A watched policy behind its regulators; see the module documentation.
 struct Spy {
     name: PolicyName,
     policy: Box<dyn Policy>,

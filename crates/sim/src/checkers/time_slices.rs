@@ -78,7 +78,7 @@ struct Turn {
     is_given_up: bool,
 }
 
-/// Checks turns, slices and idling; see the module's text.
+/// Checks turns, slices and idling; see the module documentation.
 #[derive(Debug)]
 pub struct TimeSlices {
     sources: BTreeMap<TaskIndex, Source>,

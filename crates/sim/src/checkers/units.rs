@@ -28,7 +28,7 @@ pub(super) struct Unit {
     pub(super) next_release: Time,
 }
 
-/// All units; see the module's text.
+/// All units; see the module documentation.
 #[derive(Debug)]
 pub(super) struct Units {
     plan: Plan,

@@ -46,7 +46,7 @@ impl Served {
     }
 }
 
-/// Checks that a policy does not idle while requests wait; see the module's text.
+/// Checks that a policy does not idle while requests wait; see the module documentation.
 #[derive(Debug)]
 pub struct WorkConservation {
     busy_from: u64,

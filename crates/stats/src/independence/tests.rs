@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks the moments against all orders of a few samples, how often independent samples are
-//! flagged, and whether planted dependence is found.
+//! Checks the moments against all permutations of a few samples, how often independent samples are
+//! flagged, and whether deliberate dependence is found.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;

@@ -60,7 +60,7 @@ impl Slips {
         self.runs.is_empty()
     }
 
-    /// Returns the slot of a datum, and the number of runs before it.
+    /// Returns the slot of a data sector, and the number of runs before it.
     pub(super) fn locate(&self, data: u64) -> (u64, usize) {
         if self.runs.is_empty() {
             return (data, 0);

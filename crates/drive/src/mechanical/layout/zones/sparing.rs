@@ -45,7 +45,7 @@ impl Regions {
         if self.is_front && region < self.full { self.slots - self.data } else { 0 }
     }
 
-    /// Returns the slot of a region's datum, ignoring slips.
+    /// Returns the slot of a region's data sector, ignoring slips.
     fn slot(&self, region: u64, data: u64) -> u64 {
         region * self.slots + self.front(region) + (data - region * self.data)
     }
@@ -76,7 +76,7 @@ pub(super) struct DataSlots {
     keeps_spares: bool,
 }
 
-/// The slot of a datum, with figures that speed up look-ups nearby.
+/// The slot of a data sector, with values that speed up look-ups of nearby sectors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) slot: u64,
@@ -132,7 +132,7 @@ impl DataSlots {
         self.slips.is_empty()
     }
 
-    /// Returns the location of a datum of the zone.
+    /// Returns the location of one of the zone's data sectors.
     pub(super) fn locate(&self, data: u64) -> Found {
         if self.keeps_spares {
             let (dense, runs) = self.slips.locate(data);

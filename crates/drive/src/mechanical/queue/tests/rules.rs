@@ -9,7 +9,7 @@ fn tagged(tags: &[Tag]) -> Vec<Pending> {
     (1..).zip(tags).map(|(id, tag)| pending(id, 0, 0, *tag)).collect()
 }
 
-/// The diagram in the module's text.
+/// The diagram in the module documentation.
 #[test]
 fn tags_go_together_as_the_drawing_says() {
     use Tag::{HeadOfQueue, Ordered, Priority, Simple};
