@@ -62,7 +62,7 @@ pub(crate) fn attached() -> impl Iterator<Item = (String, Behind)> {
     loops().filter_map(|device| Some((device.name(), behind(&device)?)))
 }
 
-/// Returns `None` if nothing is attached any more.
+/// Returns what is behind a loop device; `None` if nothing is attached any more.
 fn behind(device: &SysfsDevice) -> Option<Behind> {
     match ask(&Path::new("/dev").join(device.name())) {
         Ok(identity) => Some(Behind::Known(identity)),

@@ -119,7 +119,7 @@ impl Section {
         self.find(name).map(word).transpose()
     }
 
-    /// Returns the word of a value that is one.
+    /// Returns a value's text if the value is a single word.
     pub(crate) fn word_of(&self, value: &Value) -> Option<&str> {
         match value {
             Value::Word(span) => Some(self.text(*span)),

@@ -50,7 +50,7 @@ pub enum Verdict {
     Proven,
     /// At least one deadline is not proven.
     NotProven,
-    /// The analysis does not cover such a workload.
+    /// The analysis does not cover this workload.
     NotApplicable,
 }
 

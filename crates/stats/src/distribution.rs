@@ -18,9 +18,9 @@ use tidegate_model::Duration;
 pub enum Memory {
     /// Allocates as the run proceeds, no more than it needs.
     AsNeeded,
-    /// Allocates before the first release, so that nothing is allocated while deadlines pass; the
-    /// exception is a run with more outstanding requests than any workload that the device can
-    /// serve would have.
+    /// Allocates before the first release, so that nothing is allocated while deadlines pass. A run
+    /// still allocates if it has more outstanding requests than any workload that the device can
+    /// serve.
     Beforehand,
 }
 

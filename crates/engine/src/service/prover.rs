@@ -12,7 +12,7 @@ pub trait Prover: fmt::Debug + Send + Sync {
     /// Finds a range of the store for a new export, beside `others`.
     ///
     /// # Errors
-    /// [`Refusal`] if there is no room, or the service cannot serve such an export.
+    /// [`Refusal`] if there is no room, or the service cannot serve this export.
     fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal>;
 
     /// Proves all contracts of the exports together, and returns the plan to serve them. `newcomer`

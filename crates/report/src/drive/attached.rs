@@ -10,7 +10,7 @@ use crate::page::{Page, Report};
 /// Every attached drive.
 #[derive(Debug, Serialize)]
 pub struct AttachedReport {
-    /// In order of their names.
+    /// The attached drives, sorted by name.
     pub attached: Vec<AttachedDrive>,
 }
 

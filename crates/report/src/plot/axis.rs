@@ -45,8 +45,8 @@ impl Axis {
     }
 }
 
-/// Returns the step between ticks: 1, 2 or 5 times a power of ten, with at most six ticks to the
-/// end.
+/// Returns the step between ticks: 1, 2 or 5 times a power of ten, so that at most six steps reach
+/// the end.
 fn step(end: u64) -> u64 {
     const STEPS_MAX: u64 = 6;
     let mut power: u64 = 1;

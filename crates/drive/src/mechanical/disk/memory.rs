@@ -86,7 +86,7 @@ impl MechanicalDrive {
         self.segments.extend(segment, self.reader.next);
     }
 
-    /// Returns whether memory takes such a write, if there is room.
+    /// Returns whether memory takes this write, if there is room.
     pub(super) fn could_take(&self, request: &Request, sectors: &Range<u64>) -> bool {
         let fits = sectors.end - sectors.start <= self.segments.sectors_max();
         self.cache.write_back == WriteBack::On && !request.fua && fits

@@ -58,7 +58,7 @@ mod tests {
 
     use crate::mechanical::SeekCurve;
 
-    /// Returns the first distance whose floor is above its time with `change_ns` added.
+    /// Returns the first distance whose floor plus `added_ns` exceeds its time plus `change_ns`.
     fn too_high(curve: &SeekCurve, stroke: u32, change_ns: i64, added_ns: u64) -> Option<u32> {
         let floors = curve.floors(change_ns);
         (0..=stroke).find(|&distance| {

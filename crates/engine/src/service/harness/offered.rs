@@ -31,7 +31,7 @@ pub(super) const SPREAD: usize = 256;
 /// The largest batch times in ms, without a flush.
 pub(super) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
 
-/// Makes the core of such a service.
+/// Makes the core of the service that `params` describes.
 pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
     let ServiceParams { exports, arrangement, .. } = params;
     let policy = params.policy(arrangement).expect("built before");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: after a crash at any instant, all data reported durable is there. Method: cut the store's
-//! journal after every entry. The worst image remains: any of the writes not flushed before the cut
-//! may survive, here none do. Each block must then hold the newest stamp that was reported durable
-//! before the cut, or a newer one.
+//! journal after every entry. Only the worst image is checked: any write that was not flushed
+//! before the cut may survive, but here none does. Each block must then hold the newest stamp that
+//! was reported durable before the cut, or a newer one.
 
 use tidegate_device::IoError;
 use tidegate_model::{Bytes, PolicyName};

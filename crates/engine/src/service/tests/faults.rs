@@ -65,7 +65,7 @@ fn settle(core: &mut Core<Store>) {
     }
 }
 
-/// Runs such a call alone and returns its result.
+/// Runs a call of this kind alone and returns its result.
 fn ask(
     core: &mut Core<Store>,
     export: usize,

@@ -16,7 +16,7 @@ const OUTLIER: u32 = 50;
 /// The maximum lateness of an outlier.
 const OUTLIER_NS: u64 = 3_000_000;
 
-/// A simulated drive behind such a host.
+/// A simulated drive whose host sees completions late.
 pub(super) struct Late<'a> {
     pub(super) subject: SimulatedSubject<'a>,
     random: Pcg64,
