@@ -72,8 +72,8 @@ fn bind(
     let in_file = |error: FileError| Failure::in_file(path, text.to_owned(), &error);
     file.also_try(asked);
     if arguments.batch.is_some() {
-        // The command line overrides the file's value, which therefore is no reason to refuse the
-        // file.
+        // The command line overrides the file's value, which therefore is not a reason to refuse
+        // the file.
         file.set_batch(BatchChoice::Auto);
     }
     let drive = match (&arguments.drive, &file.drive) {

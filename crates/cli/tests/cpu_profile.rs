@@ -179,7 +179,7 @@ fn without_permission_it_works_and_warns() {
         "{stderr}"
     );
     assert!(!String::from_utf8_lossy(stdout).contains("\npriority ="), "none was granted");
-    // A load among threads of the same priority proves nothing, whatever it covers.
+    // A load among threads of the same priority proves nothing, regardless of what it covers.
     let thief = as_nobody(&["--thief=1ms/5ms"]).unwrap();
     let stdout = String::from_utf8_lossy(&thief.stdout);
     assert_eq!(thief.status.code(), Some(1), "{stdout}");
@@ -243,7 +243,7 @@ fn is_served_until(signal: &str) {
 }
 
 /// Goal: a reader that does not read cannot delay the manager: the thread's scheduling is restored
-/// in time. Method: standard error is a full pipe, so that the program waits for ever afterwards.
+/// in time. Method: standard error is a full pipe, so that the program waits forever afterwards.
 #[test]
 fn a_manager_waits_for_nobody_who_reads() {
     let folder = Folder::new();

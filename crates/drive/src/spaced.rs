@@ -148,7 +148,7 @@ pub struct SpacedDrive<T> {
     mix: Mix,
     costs_ns: u64,
     burst: Option<Burst>,
-    /// Flushes, which complete at once: this drive has no volatile cache.
+    /// Flushes, which complete immediately: this drive has no volatile cache.
     flushes: Vec<Completion>,
 }
 

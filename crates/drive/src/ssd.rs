@@ -339,7 +339,7 @@ impl Drive for SsdDrive {
         }
     }
 
-    /// Completes at once with power-loss protection, otherwise when the present content of the
+    /// Completes immediately with power-loss protection, otherwise when the present content of the
     /// cache is in flash.
     fn flush(&mut self, now: Time, id: RequestId) {
         self.catch_up(now);

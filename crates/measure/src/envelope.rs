@@ -100,8 +100,8 @@ pub enum EnvelopeError {
 /// 1 ns at least, and `A = max over p of max(0, t_p - sum_k n_pk c_k)`.
 ///
 /// # Bound
-/// Covers every point, exactly. The total overshoot is at most that of the linear programme and
-/// one nanosecond for each point and each request, for rounding.
+/// Covers every point, exactly. The total overshoot is at most the linear programme's and one
+/// nanosecond for each point and each request, for rounding.
 ///
 /// # Source
 /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
@@ -201,7 +201,7 @@ fn solve(kinds: usize, points: &[Point]) -> Result<Vec<u64>, EnvelopeError> {
     let outcome = problem.solve().map_err(EnvelopeError::Solver)?;
     let solution = outcome.into_solution().expect("without a time limit nothing interrupts");
     let ns = |&cost: &_| float::ceil(solution.var_value(cost) * time_unit / count_unit).max(1);
-    // No request takes longer than the longest batch, whatever the solver says.
+    // No request takes longer than the longest batch, regardless of what the solver says.
     Ok(costs.iter().map(|cost| ns(cost).min(longest)).collect())
 }
 

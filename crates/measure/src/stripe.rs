@@ -85,7 +85,8 @@ pub struct Stripe {
     /// How many reads are served at once, in thousandths: the largest ratio of n reads one by one
     /// to n reads at once.
     pub parallel_permille: u64,
-    /// Whether the largest ratio is that of the most reads; if so, the device may serve more.
+    /// Whether the largest number of reads gave the largest ratio; if so, the device may serve more
+    /// at once.
     pub is_still_rising: bool,
     /// Median, 99 % quantile and maximum of a read beside writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -354,7 +354,7 @@ pub struct Zone {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slips: Vec<u64>,
     /// Sectors (or tracks) of the zone that are stored elsewhere in it: (sector, position). An
-    /// entry with both numbers equal is no defect.
+    /// entry with both numbers equal is not a defect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub defects: Vec<(u64, u64)>,
 }
@@ -368,9 +368,9 @@ const fn is_zero(figure: &u64) -> bool {
 /// A layout by an index of measured tracks.
 ///
 /// Each list is text: rows of decimal numbers separated by blanks. Such an index has tens of
-/// thousands of rows, and text lets a drive start at once. Blank rows do not count. A minus sign is
-/// allowed only where the documentation names it; angles are in millionths of a revolution, at most
-/// 999,999.
+/// thousands of rows, and text lets a drive start immediately. Blank rows do not count. A minus
+/// sign is allowed only where the documentation names it; angles are in millionths of a revolution,
+/// at most 999,999.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrackIndex {

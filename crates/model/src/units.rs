@@ -172,7 +172,7 @@ impl Lba {
 }
 
 impl Bandwidth {
-    /// Returns a rate of `bytes_per_s` bytes per second; `None` for zero, which is no rate.
+    /// Returns a rate of `bytes_per_s` bytes per second; `None` for zero, which is not a rate.
     pub const fn new(bytes_per_s: u64) -> Option<Self> {
         if bytes_per_s == 0 { None } else { Some(Self(bytes_per_s)) }
     }

@@ -26,7 +26,7 @@ impl Clock {
         Time::from_ns(monotonic_ns() - self.started_ns)
     }
 
-    /// Sleeps until `at`, even across signals; returns at once if `at` has passed.
+    /// Sleeps until `at`, even across signals; returns immediately if `at` has passed.
     ///
     /// The host decides how late the thread wakes up; a real-time thread has no timer slack.
     ///

@@ -14,7 +14,7 @@ fn the_grant_says_what_was_granted_and_how_to_get_the_rest() {
     assert_eq!(answer.is_complete(), !text.contains("run as root"));
 }
 
-/// Goal: a server's memory comes in small pages, whatever its allocator requests.
+/// Goal: a server's memory comes in small pages, regardless of what its allocator requests.
 #[test]
 fn a_server_has_no_huge_pages() {
     realtime::request_for_server(realtime::PRIORITY);

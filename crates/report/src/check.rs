@@ -110,7 +110,7 @@ enum OtherBound {
     Bound(Option<Ns>),
 }
 
-/// The number of further tasks like those of an entry that can be proven.
+/// The number of further tasks of an entry's kind that can be proven.
 #[derive(Debug, Serialize)]
 struct HeadroomReport<'a> {
     name: &'a str,

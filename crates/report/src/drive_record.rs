@@ -60,8 +60,8 @@ impl<'a> DriveRecord<'a> {
         self.watch.overruns(self.contract())
     }
 
-    /// Returns the largest excess over a bound that is no defect of Tidegate; `None` if the drive
-    /// broke its contract in a way that invalidates every bound.
+    /// Returns the largest excess over a bound that Tidegate is not to blame for; `None` if the
+    /// drive broke its contract in a way that invalidates every bound.
     ///
     /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
     /// most the lateness of all rounds of the run together. A job is therefore late by at most that

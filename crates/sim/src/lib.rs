@@ -2,8 +2,8 @@
 //! The virtual-time host: runs any policy on any simulated drive under any workload.
 //!
 //! Time jumps from event to event. This crate reads no clock, so a run depends only on its
-//! parameters and its seed. The loop is that of every host (`host`); this crate adds the backend
-//! for simulated drives, and the checkers. See [`simulate()`].
+//! parameters and its seed. The loop is the same for every host (`host`); this crate adds the
+//! backend for simulated drives, and the checkers. See [`simulate()`].
 
 #![deny(clippy::wildcard_enum_match_arm)]
 

@@ -108,7 +108,7 @@ fn without_lead(text: &str) -> &str {
     lead.map_or(text, |(_, rest)| rest.trim_start())
 }
 
-/// Returns the word with which a statement begins although the word is no subject.
+/// Returns the first word of a statement if that word cannot be its subject.
 fn free_relative(sentence: &str) -> Option<&str> {
     let mut words = sentence.split([' ', '\'']);
     let first = words.next().filter(|word| NO_SUBJECTS.contains(word))?;

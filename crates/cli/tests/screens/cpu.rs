@@ -32,7 +32,7 @@ screens! {
         "tidegate cpu check margin.toml",
     ];
     /// For windows longer than any that was measured, a line is a guess, but points are not. The
-    /// length of the windows that the bound relies on matters, not that of the deadlines: R = e +
+    /// length of the windows that the bound relies on matters, not the deadlines' length: R = e +
     /// 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",

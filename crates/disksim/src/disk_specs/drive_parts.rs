@@ -69,8 +69,8 @@ impl DiskSpecs {
     fn write_back(&self) -> WriteBack {
         match self.fast_write {
             0 => WriteBack::Off,
-            // Level 1 also completes writes at once; the only difference is that it takes no second
-            // write beside the first.
+            // Level 1 also completes writes immediately; the only difference is that it takes no
+            // second write beside the first.
             _ => WriteBack::On,
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Serves peers on a separate thread, at a bounded cost whatever the peers do.
+//! Serves peers on a separate thread, at a bounded cost regardless of what the peers do.
 //!
 //! ```text
 //!   connect --> reading --a request is complete--> replying --written--> reading ..

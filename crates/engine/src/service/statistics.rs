@@ -378,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Goal: earlier lateness does not excuse later requests for ever, although a tenant always has
+    /// Goal: earlier lateness does not excuse later requests forever, although a tenant always has
     /// a request that waits for its token. Method: invented instants.
     #[test]
     fn who_asks_for_too_much_makes_no_busy_interval_longer() {

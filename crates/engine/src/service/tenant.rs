@@ -123,9 +123,9 @@ impl Tenant {
         self.contract.is_some()
     }
 
-    /// Records a request that arrived at `released`. The accounts are those of `tokens-per-task`;
-    /// they are kept here too, so that the statistics distinguish the drive's lateness from the
-    /// tenant's excess demand.
+    /// Records a request that arrived at `released`. The accounts are the same as in
+    /// `tokens-per-task`; they are kept here too, so that the statistics distinguish the drive's
+    /// lateness from the tenant's excess demand.
     ///
     /// The proof does not include requests that the contract does not cover, for example reads if
     /// it covers writes.

@@ -80,7 +80,7 @@ impl Procedure for Single {
 ///
 /// # Assumptions
 /// Between two requests for one place another is served, far away, but the device may still
-/// remember it: the time of the second is then that of its memory.
+/// remember it: the time of the second is then its memory's time.
 fn times(
     kind: Kind,
     samples: &[Sample],

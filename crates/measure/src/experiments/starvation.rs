@@ -22,8 +22,8 @@ use crate::rounds::Grid;
 use crate::subject::{Subject, SubjectError};
 use crate::warning::{Skip, Warning};
 
-/// A request that has waited this long counts as starved for ever: drives that bound the wait
-/// do so at 1.5 to 4 s.
+/// A request that has waited this long counts as starved forever: drives that bound the wait do so
+/// at 1.5 to 4 s.
 const ENDLESS: Duration = Duration::from_ms(20_000);
 
 impl Experiment {

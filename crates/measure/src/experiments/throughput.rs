@@ -116,8 +116,8 @@ fn sample(
     while done < wanted {
         let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
         done += returned;
-        // Requests that complete together with the last do not count: a stretch is no shorter
-        // than it says.
+        // Requests that complete together with the last do not count: a stretch is not shorter than
+        // it says.
         if done < wanted {
             flow.send(returned, Tag::Simple, || course.next(random))?;
         }

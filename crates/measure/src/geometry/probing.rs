@@ -2,7 +2,7 @@
 //! Sends one read at a time and reports when it completed; the experiments on geometry do nothing
 //! else.
 //!
-//! It only reads, at multiples of the block. It counts reads, so that no experiment runs for ever,
+//! It only reads, at multiples of the block. It counts reads, so that no experiment runs forever,
 //! and it stops between two requests if the caller asks for it.
 
 use std::collections::VecDeque;

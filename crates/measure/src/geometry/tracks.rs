@@ -201,7 +201,7 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Finds the track below that of a line. Smaller and smaller steps look for the beginning of
+    /// Finds the track below a line's track. Smaller and smaller steps look for the beginning of
     /// each track, so that the search never comes back to blocks it has read.
     ///
     /// It accepts one of `known` as the number of sectors when no other of them is left.

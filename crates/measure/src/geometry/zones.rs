@@ -27,7 +27,7 @@ const EXACT: u64 = 8_192;
 const ALIKE: u64 = 250;
 /// On a noisy host an error is grave if the places are farther apart than this part of the target.
 const GRAVE: u64 = 256;
-/// How many more places to try if those of a zone disagree.
+/// The number of additional places to try if a zone's places disagree.
 const MORE: u64 = 4;
 /// The outermost place, in sectors: the search needs some tracks below it.
 const OUTERMOST: u64 = 131_072;

@@ -21,7 +21,7 @@ pub enum JournalError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is no journal of `tidegate profile`.
+    /// The file is not a journal of `tidegate profile`.
     #[error("it does not hold samples of `tidegate profile`")]
     NotAJournal,
     /// Another process measures into it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The number of chips that share reads: two reads at random places fall on the same one of C chips
-//! with probability `1 / C`, whatever the layout, and then take longer.
+//! with probability `1 / C`, for any layout, and then take longer.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,8 @@ const DOUBT_PPB: u32 = 5_000_000;
 /// one.
 ///
 /// # Equation
-/// Two fall on the same of C chips with probability `1 / C`. Limits are those of Clopper and
-/// Pearson for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
+/// Two fall on the same of C chips with probability `1 / C`. Limits are the Clopper-Pearson limits
+/// for that probability, see [`confidence::exceedance_ppb`], at 99 % together.
 ///
 /// # Assumptions
 /// Data are spread evenly over all chips: otherwise there are more chips than this says. A chip

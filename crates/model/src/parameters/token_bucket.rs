@@ -91,7 +91,7 @@ pub struct Shaping {
     /// A separate rate for best-effort writes, which otherwise share the rate of reads. Key
     /// `write_rate`.
     pub write_rate: Option<TokenRate>,
-    /// A rate for interactive requests, which otherwise pass at once. Key `interactive_rate`.
+    /// A rate for interactive requests, which otherwise pass immediately. Key `interactive_rate`.
     pub interactive_rate: Option<TokenRate>,
     /// Whether periodic streams of best effort are detected and treated as soft real time. Key
     /// `detect`, default false.

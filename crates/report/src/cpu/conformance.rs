@@ -62,7 +62,7 @@ struct InvariantFindings {
     violation: Option<String>,
 }
 
-/// An implementation whose reply ended the suite at once.
+/// An implementation whose reply ended the suite immediately.
 #[derive(Debug, Serialize)]
 pub struct FaultReport {
     seed: u64,

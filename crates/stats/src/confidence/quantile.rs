@@ -161,7 +161,7 @@ mod tests {
     }
 
     /// Goal: the claim is right as often as it says. Method: 2,000 times 300 samples of a uniform
-    /// distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is no upper
+    /// distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is not an upper
     /// bound, fails in nearly half of them.
     #[test]
     fn the_claim_holds_as_often_as_it_says() {

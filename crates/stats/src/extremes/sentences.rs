@@ -25,8 +25,8 @@ fn step(time: Duration) -> u64 {
     10_u64.pow(time.ns().checked_ilog10().unwrap_or(0).saturating_sub(2))
 }
 
-/// Writes one sentence, which says that the estimate is no bound. It does not name the end of the
-/// tail: in half of all cases other samples exceed an end fitted to 1,000 samples of a disk.
+/// Writes one sentence, which says that the estimate is not a bound. It does not name the end of
+/// the tail: in half of all cases other samples exceed an end fitted to 1,000 samples of a disk.
 impl fmt::Display for Tail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -102,7 +102,8 @@ impl MechanicalDrive {
         }
     }
 
-    /// Returns the segment that takes this write at once; `None` if it must wait for the medium.
+    /// Returns the segment that takes this write immediately; `None` if it must wait for the
+    /// medium.
     pub(super) fn segment_for_write(
         &mut self,
         request: &Request,

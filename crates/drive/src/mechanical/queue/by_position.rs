@@ -7,7 +7,7 @@
 //! is served with at most one change of direction, regardless of later arrivals, unless rules 1 to
 //! 4 of the queue choose a request (each priority class has its own sweeps).
 //!
-//! A sweep's position is that of the last request, even if the transfer or read-ahead took the
+//! A sweep's position is the last request's position, even if the transfer or read-ahead took the
 //! arm further: otherwise a second request on that cylinder would wait for a third sweep.
 
 use super::eligible::Eligible;

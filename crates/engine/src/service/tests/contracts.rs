@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: bounds proved for a serve file hold for its service, whatever its tenants do. Method: two
-//! contracts and best effort on a drive that takes up to its b(i), completes in any order, and
-//! flushes after every batch that needs it. The first tenant keeps its contract, the second always
-//! has 40 requests waiting, the third takes as much as it can.
+//! Goal: bounds proved for a serve file hold for its service, regardless of what its tenants do.
+//! Method: two contracts and best effort on a drive that takes up to its b(i), completes in any
+//! order, and flushes after every batch that needs it. The first tenant keeps its contract, the
+//! second always has 40 requests waiting, the third takes as much as it can.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -232,7 +232,7 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
-/// A policy that holds best effort back for requests that contracts may send holds it back for ever
+/// A policy that holds best effort back for requests that contracts may send holds it back forever
 /// if they send none. So a service that ends replaces the policy, and waits only until the new one
 /// has served the remaining requests.
 #[test]

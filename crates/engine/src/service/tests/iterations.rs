@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: the work of one iteration of the service's thread is bounded, whatever a tenant asks for.
-//! Method: count the opened parts, and the parts that each is compared with; no clock.
+//! Goal: the work of one iteration of the service's thread is bounded, regardless of what a tenant
+//! requests. Method: count the opened parts, and the parts that each is compared with; no clock.
 
 use std::sync::Arc;
 

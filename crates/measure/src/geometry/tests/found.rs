@@ -85,7 +85,7 @@ fn a_spindle_that_drifts_is_followed() {
     }
 }
 
-/// Goal: a block of 4 KiB, on a disk whose tracks are no multiple of it, still shows zones to
+/// Goal: a block of 4 KiB, on a disk whose tracks are not a multiple of it, still shows zones to
 /// within 1 % of capacity and of density.
 #[test]
 fn blocks_of_4_kib_find_rotation_and_zones() {
