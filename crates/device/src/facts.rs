@@ -87,7 +87,7 @@ impl WriteCache {
 /// How the kernel splits a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Splitting {
-    /// The least number of requests that the device receives for it.
+    /// The smallest number of requests that the device receives for it.
     pub pieces: u64,
     /// The largest size that is sent unsplit.
     pub size_max: Bytes,

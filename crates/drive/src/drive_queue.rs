@@ -6,8 +6,8 @@
 //!   submit ---> waiting, in order ---> on the drive, at most K ---> done
 //! ```
 //! The drive's time follows the requests' arrivals, not the thread that polls it: a late host
-//! answers late but does not change what the drive does when. The queue reads no clock: its users
-//! (attached drives and served simulated drives) tell it the time.
+//! answers late but does not change what the drive does, or when. The queue reads no clock: its
+//! users (attached drives and served simulated drives) tell it the time.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -4,7 +4,7 @@
 //! - [`build`] makes one for a workload. The workload's largest request decides the table, as in the
 //!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
 //!   the costs of different requests, which a proof may charge.
-//! - [`from_parts`] makes one for no workload in particular, from the file's parts.
+//! - [`from_parts`] makes one from the file's parts, for any workload.
 //! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
 //!   advance.
 //!

@@ -70,8 +70,8 @@ impl Row {
         self.decisive().any(|pair| !pair.is_chance && pair.is_beyond(tolerance_ppm))
     }
 
-    /// Returns whether one changed by more than `tolerance_ppm`, and chance explains every such
-    /// change.
+    /// Returns whether a median or a tail changed by more than `tolerance_ppm`, and chance explains
+    /// every change of that size.
     pub fn is_unsure(&self, tolerance_ppm: u32) -> bool {
         let is_beyond = self.decisive().any(|pair| pair.is_beyond(tolerance_ppm));
         is_beyond && !self.has_moved(tolerance_ppm)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The names of experiments and the facts that plans, warnings and reports need.
 //!
-//! This file is about no particular experiment. Each one states its facts in its own file under
-//! `experiments/`; `experiments/mod.rs` lists them all.
+//! This file does not describe any particular experiment. Each one states its facts in its own file
+//! under `experiments/`; `experiments/mod.rs` lists them all.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) name: &'static str,
     /// The name of an entry of its table: `b` for b(3).
     pub(crate) symbol: &'static str,
-    /// The requests with which it is made, and when.
+    /// The requests with which it is run, and when.
     pub(crate) scope: Scope,
     /// How reports name one of its cells.
     pub(crate) cell_name: CellName,
@@ -30,7 +30,7 @@ pub(crate) struct Facts {
     pub(crate) tail: Option<&'static str>,
 }
 
-/// The requests with which an experiment is made, and when.
+/// The requests with which an experiment is run, and when.
 ///
 /// All experiments that only read come before the first write, because writes change a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Experiment {
         self.0
     }
 
-    /// Returns the requests with which it is made, and when.
+    /// Returns the requests with which it is run, and when.
     pub(crate) const fn scope(self) -> Scope {
         self.0.scope
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the experiments have found so far: the drive file as far as it is known, and what to say
-//! about it.
+//! What the experiments have found so far: the known parts of the drive file, and remarks about it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,7 +33,7 @@ pub(crate) struct Found {
     pub(crate) findings: Vec<Finding>,
     /// Warnings for the readers of the drive file.
     pub(crate) warnings: Vec<Warning>,
-    /// The least number of samples of all experiments whose longest time counts.
+    /// The smallest number of samples of all experiments whose longest time counts.
     pub(crate) samples: Option<u32>,
     /// Whether the caller stopped the measurement.
     pub(crate) is_cancelled: bool,

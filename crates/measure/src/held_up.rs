@@ -17,7 +17,7 @@ const DISTURBED_PART: u64 = 100;
 pub(crate) struct Sample {
     /// From the first submission to the last completion.
     pub(crate) took: Duration,
-    /// How much of it the host may have added.
+    /// The part of that time that the host may have added.
     pub(crate) held_up: Duration,
     /// The first sector; `None` if the trial has several requests.
     pub(crate) start: Option<u64>,

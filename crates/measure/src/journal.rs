@@ -9,7 +9,7 @@
 //!   {"measured": "..", "version": 1}
 //!   {"of": "options", "found": {"options": "tidegate profile ..", "when": .., "host": [..]}}
 //!                                                  for all lines up to the next such
-//!   {"of": "load", "found": {"other": [3, 0], ..}}      what others did in that run so far
+//!   {"of": "load", "found": {"other": [3, 0], ..}}      what other programs did in that run so far
 //!   {"of": "batch of reads of 128KiB", "ns": [..], "held_up_ns": [..], "start": [..]}
 //!   {"of": "rotation", "found": {..}}
 //! ```
@@ -35,13 +35,13 @@ mod tests;
 pub use file::JournalError;
 use file::{JournalFile, JournalLine};
 
-/// The name of the lines that say with which options, when and where a run was made.
+/// The name of the lines that state a run's options, date and host.
 const OPTIONS: &str = "options";
 
-/// The name of the lines that say what others did during a run so far.
+/// The name of the lines that say what other programs did during a run so far.
 const LOAD: &str = "load";
 
-/// The least time between two such lines.
+/// The shortest time between two such lines.
 const LOAD_PAUSE: Duration = Duration::from_secs(1);
 
 /// A round, and which run made it.
@@ -139,7 +139,7 @@ impl Journal {
         self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
     }
 
-    /// Keeps what others did in this run so far: it may be killed before its end.
+    /// Keeps what other programs did in this run so far: it may be killed before its end.
     pub(crate) fn keep_load(&mut self, load: Load) {
         self.load_kept = Some(Instant::now());
         if self.last_run().load != load {

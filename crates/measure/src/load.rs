@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What others did to the host and the device during a run.
+//! What other programs did to the host and the device during a run.
 
 use serde::{Deserialize, Serialize};
 use tidegate_device::load::Completed;
 use tidegate_device::{DeviceFacts, Temperature};
 use tidegate_platform::steal::ProcessorTime;
 
-/// What others did during a run, and how warm the device was.
+/// What other programs did during a run, and how warm the device was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Load {

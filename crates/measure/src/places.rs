@@ -41,7 +41,7 @@ impl Places {
         Probe { op, start: Lba::new(index * size.sectors_ceil()), size }
     }
 
-    /// Draws as many different places as `requests`, uniformly: the drive's cache would answer a
+    /// Draws a different place for each of `requests`, uniformly: the drive's cache would answer a
     /// repeated place.
     pub(crate) fn different(&self, requests: usize, random: &mut Pcg64) -> Vec<Probe> {
         index::sample(random, self.count, requests).iter().map(|index| self.at(index)).collect()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What a measurement will do, and how long that takes, before it begins.
 //!
-//! The time is an estimate from the pace of the device: a batch of i takes as long as one
-//! request alone and i - 1 more in company.
+//! The time is an estimate from the pace of the device: a batch of i takes as long as one request
+//! alone plus i - 1 requests of a full device.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -89,7 +89,7 @@ pub(crate) fn steps(
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())
 }
 
-/// Returns the kinds of requests that an experiment is made with, and the pace of each.
+/// Returns the kinds of requests that an experiment is run with, and the pace of each.
 fn kinds(
     params: &ProfileParams,
     experiment: Experiment,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The interface of an experiment: when it does not apply, how many trials it takes and what they
-//! cost, how it is made and what it writes.
+//! cost, how it is run and what it writes.
 
 use tidegate_model::Duration;
 
@@ -19,19 +19,19 @@ pub struct Pace {
     pub alone: Duration,
     /// The time per request of a full device.
     pub in_company: Duration,
-    /// The time of one request that others hold up; `None` if nothing overtakes it.
+    /// The time of one request that others delay; `None` if nothing overtakes it.
     pub starved: Option<Duration>,
 }
 
 /// One experiment. Implementations hold no state: whatever an experiment finds goes into
 /// [`Found`], whatever it needs comes from [`Context`].
 pub(crate) trait Procedure: Sync {
-    /// Returns why the experiment is not made; `None` if it applies.
+    /// Returns why the experiment is not run; `None` if it applies.
     fn skip(&self, _params: &ProfileParams, _has_tags: bool) -> Option<Skip> {
         None
     }
 
-    /// Returns the kinds of requests it is made with. An experiment that is made once ignores them.
+    /// Returns the kinds of requests it is run with. An experiment that is run once ignores them.
     fn kinds(&self, params: &ProfileParams) -> Vec<Kind> {
         params.kinds.clone()
     }
@@ -42,7 +42,7 @@ pub(crate) trait Procedure: Sync {
     /// Returns how many requests one trial has on average, roughly, without warm-up.
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64;
 
-    /// Runs it with one kind of request, and writes what it found. An experiment that is made once
+    /// Runs it with one kind of request, and writes what it found. An experiment that is run once
     /// gets the first kind.
     ///
     /// # Errors

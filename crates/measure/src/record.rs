@@ -70,7 +70,7 @@ pub(crate) fn instant(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()
 }
 
-/// Returns the options that repeat the measurement, with the experiments that are made.
+/// Returns the options that repeat the measurement, with the experiments that are run.
 pub(crate) fn options(params: &ProfileParams, made: &[Experiment]) -> String {
     let ProfileParams { kinds, depth, samples, seed, .. } = params;
     let (ops, sizes) = (list(kinds, |kind| kind.op.name()), list(kinds, |kind| kind.size));

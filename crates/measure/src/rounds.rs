@@ -21,10 +21,10 @@ use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::subject::{Subject, SubjectError};
 
-/// The least time of a trial, even if the clock is too coarse to show it.
+/// The shortest time of a trial, even if the clock is too coarse to show it.
 const SHORTEST: Duration = Duration::from_ns(1);
 
-/// How many different trials an experiment has, and how often it makes each.
+/// How many different trials an experiment has, and how often it runs each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Samples of each cell.
@@ -173,7 +173,7 @@ impl Rounds {
     }
 }
 
-/// Keeps the last round in the journal, and from time to time what others did.
+/// Keeps the last round in the journal, and from time to time what other programs did.
 fn keep(name: &str, measured: &Measured, subject: &dyn Subject, followers: &mut Followers<'_>) {
     let Some(journal) = followers.journal.as_mut() else { return };
     let round: Vec<Sample> =

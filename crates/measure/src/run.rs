@@ -92,7 +92,7 @@ impl Run<'_> {
         found.warnings.extend(failure.map(|error| Warning::JournalFailed(error.to_string())));
     }
 
-    /// Records what others did until the end.
+    /// Records what other programs did until the end.
     pub(crate) fn end(&mut self, load: Load) {
         self.record.load = load;
         if let Some(journal) = self.context.followers.journal.as_mut() {

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   begins ----> options, date, host            one line
-//!   measures --> what others did so far         a line a second, where that changed
+//!   measures --> what other programs did so far         a line a second, where that changed
 //!   killed ----> the journal has what is known of it
 //! ```
 

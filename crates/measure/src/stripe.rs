@@ -58,7 +58,7 @@ pub(crate) enum Cell {
 pub struct Stripe {
     /// The size of a read.
     pub read_bytes: u64,
-    /// The least number of samples of any cell.
+    /// The smallest number of samples of any cell.
     pub samples: u64,
     /// The median time of one read.
     pub alone_ns: u64,
@@ -68,13 +68,13 @@ pub struct Stripe {
     /// Bytes from one read to the other, and the share of two at once that took much longer
     /// than one, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
-    /// The least distance at which two reads no longer conflict, although closer ones do; `None` if
-    /// no such distance shows.
+    /// The shortest distance at which two reads no longer conflict, although closer ones do; `None`
+    /// if no such distance shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
-    /// The least distance beyond a block at which reads conflict again; `None` if no such distance
-    /// shows. Only powers of two and three times powers of two are tried, in units of a read's
-    /// size.
+    /// The shortest distance beyond a block at which reads conflict again; `None` if no such
+    /// distance shows. Only powers of two and three times powers of two are tried, in units of a
+    /// read's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_bytes: Option<u64>,
     /// The number of chips that share reads at random places.
@@ -160,7 +160,7 @@ impl Stripe {
         ppm.saturating_sub(self.alone_slow_ppm)
     }
 
-    /// Returns the least distance without conflicts beyond distances that have many.
+    /// Returns the shortest distance without conflicts beyond distances that have many.
     fn block(&self) -> Option<u64> {
         let free = self.conflicts_ppm.iter().position(|&(_, ppm)| self.above(ppm) < FREE_PPM)?;
         let (closer, _) = self.conflicts_ppm.split_at(free);
@@ -168,7 +168,7 @@ impl Stripe {
         is_crowded.then(|| self.conflicts_ppm[free].0)
     }
 
-    /// Returns the least distance beyond a block with many conflicts and no fewer than the next
+    /// Returns the shortest distance beyond a block with many conflicts and no fewer than the next
     /// distance: halfway there, half of all pairs conflict already.
     fn again(&self, block: u64) -> Option<u64> {
         let next = self.conflicts_ppm.iter().skip(1).map(|&(_, ppm)| ppm).chain([0]);

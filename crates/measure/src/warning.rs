@@ -19,7 +19,7 @@ mod text;
 pub enum Warning {
     /// There are too few samples for the usual confidence.
     FewSamples {
-        /// The least number of samples of any cell.
+        /// The smallest number of samples of any cell.
         samples: u32,
         /// The number that the source requires.
         needed: u64,
@@ -28,7 +28,7 @@ pub enum Warning {
     Cancelled {
         /// The experiment.
         experiment: Experiment,
-        /// The least number of samples of any cell.
+        /// The smallest number of samples of any cell.
         samples: u32,
         /// The requested number.
         asked: u32,
@@ -40,7 +40,7 @@ pub enum Warning {
         /// The experiments.
         experiments: Vec<Experiment>,
     },
-    /// An experiment was not made.
+    /// An experiment was not run.
     Skipped {
         /// The experiment.
         experiment: Experiment,
@@ -171,7 +171,7 @@ pub struct Entries {
     pub asked: u32,
 }
 
-/// Why an experiment was not made.
+/// Why an experiment was not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Skip {

@@ -22,7 +22,7 @@ pub struct SoftTable {
 /// The number of measurements behind one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleCount {
-    /// The least number of samples of a batch.
+    /// The smallest number of samples of a batch.
     pub samples: u64,
     /// The number of entries of the table.
     pub entries: u32,

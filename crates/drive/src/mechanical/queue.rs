@@ -21,8 +21,9 @@
 //! ```
 //!
 //! Tags that the drive does not honour count as simple. A request chosen by rules 1 to 3 does not
-//! turn a sweep: the sweep continues, in its direction, from where such a request took the arm.
-//! Each group of schedulers has its own file; each choice is a function of the eligible requests.
+//! reverse a sweep: the sweep continues in its direction, from the position to which that request
+//! moved the arm. Each group of schedulers has its own file; each choice is a function of the
+//! eligible requests.
 
 mod by_access;
 mod by_position;

@@ -171,7 +171,7 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Returns the least and the greatest time.
+/// Returns the shortest and the longest time.
 pub(crate) fn extremes(times: &Distribution) -> (Duration, Duration) {
     times.min().zip(times.max()).expect("something was recorded")
 }

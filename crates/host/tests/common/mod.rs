@@ -195,7 +195,7 @@ pub(crate) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_ms(ms)
 }
 
-/// Returns the least and greatest response time of each task.
+/// Returns the shortest and longest response time of each task.
 pub(crate) fn responses(run: &Run) -> Vec<(Duration, Duration)> {
     let responses = run.metrics.tasks().iter().map(|task| &task.responses);
     responses.filter_map(|responses| responses.min().zip(responses.max())).collect()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! All experiments, in the order in which they are made: what every guarantee needs comes first.
+//! All experiments, in the order in which they are run: the experiment that every guarantee needs
+//! comes first.
 //!
 //! A new experiment is a file in this folder, which states its [`Facts`](crate::experiment::Facts)
 //! and implements [`Procedure`], and a line in [`LIST`] beside its `mod`.
@@ -24,7 +25,7 @@ mod stripe;
 mod throughput;
 mod zones;
 
-/// Every experiment and how it is made, in this order.
+/// Every experiment and how it is run, in this order.
 const LIST: [(Experiment, &dyn Procedure); 14] = [
     (Experiment::BATCH, &batch::Batch),
     (Experiment::SINGLE, &single::Single),
@@ -43,7 +44,7 @@ const LIST: [(Experiment, &dyn Procedure); 14] = [
 ];
 
 impl Experiment {
-    /// All, in the order in which they are made.
+    /// All, in the order in which they are run.
     pub const ALL: [Self; LIST.len()] = {
         let mut all = [LIST[0].0; LIST.len()];
         let mut index = 0;
@@ -60,7 +61,7 @@ impl Experiment {
     }
 }
 
-/// Returns how an experiment is made.
+/// Returns how an experiment is run.
 pub(crate) fn procedure(of: Experiment) -> &'static dyn Procedure {
     let found = LIST.iter().find(|(experiment, _)| *experiment == of);
     found.expect("the list has every experiment").1

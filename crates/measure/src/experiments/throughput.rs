@@ -25,7 +25,7 @@ use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::{Probe, Subject, SubjectError};
 
-/// The least number of requests of a stretch.
+/// The smallest number of requests of a stretch.
 const STRETCH_MIN: u32 = 32;
 
 /// Requests of a stretch, in multiples of the depth.

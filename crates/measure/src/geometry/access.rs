@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The least time from one track to another, by bisection over angles.
+//! The shortest time from one track to another, by bisection over angles.
 //!
 //! A read that is sent when another completes ends when its block has passed the heads. A block
-//! that comes by too early costs one more turn. So a service time S shows that the least time is
+//! that comes by too early costs one more turn. So a service time S shows that the shortest time is
 //! above S minus one turn, and at most S; the next block to read is in the middle of that range.
 //! The angles of blocks are known, so a late completion does no harm: only the number of turns
 //! counts.
@@ -13,12 +13,12 @@ use super::tracks::{Survey, Track};
 
 /// The maximum number of pairs of tracks in one bisection.
 const PAIRS: u32 = 10;
-/// How often to try a block to start from until its angle is as expected.
+/// The number of attempts to find a starting block whose angle is as expected.
 const STARTS: u32 = 3;
 /// A bisection that leaves a larger range than this part of a turn has failed.
 const UNSURE: f64 = 0.01;
 
-/// The range of a least time, in nanoseconds.
+/// The range of a shortest time, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Between {
     low: f64,
@@ -33,9 +33,9 @@ pub(super) type Pairs<'p, 'b, 'a> =
     dyn FnMut(&mut Survey<'b, 'a>) -> Seen<Option<(Track, Track)>> + 'p;
 
 impl<'b, 'a> Survey<'b, 'a> {
-    /// Finds the least time from the first track of a pair to the second: from the completion of a
-    /// read on the first until the end of a read of one block on the second. `None` if it cannot be
-    /// determined.
+    /// Finds the shortest time from the first track of a pair to the second: from the completion of
+    /// a read on the first until the end of a read of one block on the second. `None` if it cannot
+    /// be determined.
     pub(super) fn least(&mut self, pairs: &mut Pairs<'_, 'b, 'a>) -> Seen<Option<f64>> {
         let mut between: Option<Between> = None;
         let soonest = self.soonest;

@@ -17,7 +17,8 @@ const SEGMENTS: (u32, u32) = (8, 1_024);
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
 /// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
-/// missing, or make no disk. `queue` is the order in which it serves, which geometry does not show.
+/// missing, or do not describe a disk. `queue` is the order in which it serves requests, which the
+/// geometry does not show.
 ///
 /// `chosen` of the result names the chosen figures.
 pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
@@ -30,7 +31,7 @@ pub fn mechanics(geometry: &Geometry, queue: Queue) -> Option<Mechanics> {
     let sector_ps = overhead.bus_sector_ps.unwrap_or(BUS_SECTOR_PS);
     let transfer = whole(float(geometry.block * sector_ps) / 1e3);
     // The part of a read that is left when the block has passed and crossed the bus. Seeks are
-    // measured above the least time.
+    // measured above the shortest time.
     let outermost = float(u64::from(map.zone.first()?.sectors_per_track));
     let block = whole(rotation.turn() / outermost * float(geometry.block));
     let miss = seek.least_ns.saturating_sub(block + transfer);

@@ -41,7 +41,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Returns the tracks of a disk with these zones; `None` if the zones make no layout.
+    /// Returns the tracks of a disk with these zones; `None` if no layout fits the zones.
     pub(super) fn new(map: &ZoneMap) -> Option<Self> {
         let layout = layout(map, None)?;
         let has_room = layout.position(Lba::new(map.sectors - 1)).cylinder > 2 * CYLINDERS;

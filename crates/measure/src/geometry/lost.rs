@@ -14,7 +14,7 @@ pub enum NotSeen {
     /// The caller stopped it.
     #[error("stopped before it was done")]
     Cancelled,
-    /// The angles of too many places made no sense.
+    /// The angles of too many places were inconsistent.
     #[error(
         "gave up after {requests} requests: too few completions came at times that a track explains"
     )]

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Nothing is written. One read is outstanding at a time, so the drive's queue plays no part. If
-//! nothing turns, [`NoRotation`] says so, and the other experiments are not made.
+//! nothing turns, [`NoRotation`] says so, and the other experiments are not run.
 
 mod access;
 mod bare;
@@ -76,9 +76,9 @@ pub const REQUESTS_MAX: u64 =
 
 /// Examines a simulated disk of `capacity` in virtual time, with requests of `block`.
 ///
-/// It calls `progress` after each request with the number that the experiment made and about how
-/// many it will make. The result lacks figures that an experiment could not see, and those of
-/// experiments that had not begun before a stop.
+/// It calls `progress` after each request with the number that the experiment has sent and about
+/// how many it will send. The result lacks figures that an experiment could not determine, and all
+/// figures of experiments that had not begun before a stop.
 ///
 /// # Errors
 /// The inner error says why nothing turns; the outer one says that the drive failed.
@@ -119,7 +119,7 @@ pub fn of_drive(
     all(&mut probing)
 }
 
-/// Makes all experiments, one after the other.
+/// Runs all experiments, one after the other.
 fn all(probing: &mut Probing<'_>) -> Result<Result<Geometry, NoRotation>, SubjectError> {
     let turn = match rotation(probing)? {
         Ok(turn) => turn,

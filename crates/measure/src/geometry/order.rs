@@ -22,7 +22,7 @@ use super::tracks::{Survey, Track};
 const TRACKS: u64 = 160;
 /// How often each skew is measured, and how often on a noisy host.
 const PASSES: [u64; 2] = [5, 11];
-/// How often to look for a track of the first zone.
+/// The number of attempts to find a track of the first zone.
 const TRIES: u32 = 4;
 /// Skews that differ by less than this part of a turn are the same.
 const ALIKE: f64 = 0.002;

@@ -2,12 +2,12 @@
 //! The experiment `overhead`: the fixed cost of a read, without seek and rotational delay.
 //!
 //! Two reads of one track are timed so that only the platter moves, and so that the requested block
-//! arrives just when the command has been processed: this is the least time between them. Reads
+//! arrives just when the command has been processed: this is the shortest time between them. Reads
 //! that memory answers, by size, show the time that processing and the bus take.
 //!
 //! # Source
 //! Reuther and Pohlack, Using SATF Scheduling in Real-Time Systems, section 2, take one figure for
-//! the overhead of a command from automated benchmarks; it corresponds to the least time here.
+//! the overhead of a command from automated benchmarks; it corresponds to the shortest time here.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ const LARGE: u64 = 128;
 /// The fixed cost of a read, without seek and rotational delay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadSeen {
-    /// The least time of a read of one block from the medium: processing, the block itself, the
+    /// The shortest time of a read of one block from the medium: processing, the block itself, the
     /// bus and the answer.
     pub least_ns: u64,
     /// The median spread of the measurements.
@@ -107,7 +107,7 @@ fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<OverheadSeen, 
     })
 }
 
-/// Finds the least times on tracks near these.
+/// Finds the shortest times on tracks near these.
 fn least(survey: &mut Survey<'_, '_>, tracks: &[Track]) -> Result<Vec<f64>, Lost> {
     let mut times = Vec::new();
     for near in tracks {

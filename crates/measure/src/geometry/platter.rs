@@ -55,7 +55,7 @@ impl Platter {
     }
 }
 
-/// Returns how far angles agree: the length of their mean, 0 for angles all around and 1 for one
+/// Returns how closely angles agree: the length of their mean, 0 for uniform angles and 1 for one
 /// angle.
 ///
 /// # Source

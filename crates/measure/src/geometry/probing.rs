@@ -18,7 +18,7 @@ use crate::subject::{Probe, Subject, SubjectError};
 /// The places of this number of latest requests may still be in the drive's memory.
 const RECENT: usize = 128;
 
-/// The drive may have read on for this number of sectors from the beginning of a read.
+/// The drive may have read ahead this number of sectors from the beginning of a read.
 const READ_ON: u64 = 8;
 
 /// The common inputs of the experiments on geometry.
@@ -33,7 +33,8 @@ pub(crate) struct Probing<'a> {
     block: u64,
     random: Pcg64,
     cancelled: &'a AtomicBool,
-    /// Gets how many requests an experiment has made, about how many it will make, and the time.
+    /// Receives how many requests an experiment has sent, about how many it will send, and the
+    /// time.
     progress: &'a mut dyn FnMut(u64, u64, Time),
     spent: u64,
     bounds: Bounds,

@@ -2,9 +2,9 @@
 //! Finds the order in which a disk serves the requests it holds, from the times of its batches.
 //!
 //! One request at a time does not show the order. But when everything else about the disk is known,
-//! the medians of b(i) follow from the order: each order is simulated, and the nearest is taken.
-//! Requests that are given at once wait equally long, so ageing and bounds on starvation do not
-//! show, and `satf-aging` is `satf`.
+//! the medians of b(i) follow from the order: each order is simulated, and the one with the most
+//! similar medians is chosen. Requests that are sent at once wait equally long, so ageing and
+//! bounds on starvation do not show, and `satf-aging` cannot be told from `satf`.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
@@ -33,7 +33,7 @@ const BATCHES: u32 = 300;
 /// The index of the median among a table's quantiles.
 const MEDIAN_PPM: u32 = 500_000;
 
-/// An order, and how far its batches are from those measured.
+/// An order, and how far its batch times are from the measured ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSeen {
     /// The order.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `rotation`: how long a turn takes, or that nothing turns.
+//! The experiment `rotation`: finds how long a turn takes, or that nothing rotates.
 //!
 //! A disk that has just read a block reaches the one before it a little less than a turn later. Two
 //! such distances in one place give the time of a turn and of a sector. The same neighbourhoods are
-//! then read again after ever longer times: on a disk they pass at whole multiples of the turn, so
-//! each doubling halves the uncertainty. Reads elsewhere fill the time; they also distinguish a
-//! disk from a device whose every read takes equally long.
+//! then read again after longer and longer times: on a disk they pass at whole multiples of the
+//! turn, so each doubling halves the uncertainty. Reads elsewhere fill the time; they also
+//! distinguish a disk from a device whose every read takes equally long.
 //!
 //! # Source
 //! Worthington, Ganger, Patt and Wilkes, On-line extraction of SCSI disk drive parameters,
-//! SIGMETRICS 1995, take the turn from one sector that is read again and again. Reading backwards,
-//! so that memory does not answer, and both tests are our own.
+//! SIGMETRICS 1995, take the turn from one sector that is read again and again. Our own additions
+//! are reading backwards, so that memory does not answer, and both tests.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Time;
@@ -72,7 +72,7 @@ impl Rotation {
     }
 }
 
-/// Why there is no turn.
+/// Why no rotation was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -101,7 +101,7 @@ pub enum NoRotation {
         "nothing turns: completions of one place agree on an angle only to {agreement_ppm} ppm"
     )]
     NotPeriodic {
-        /// How far they agree.
+        /// How closely they agree.
         agreement_ppm: u64,
     },
     /// Completion times do not depend on the place.
@@ -110,7 +110,7 @@ pub enum NoRotation {
          as if every read took equally long"
     )]
     NotOfPlace {
-        /// How far they agree.
+        /// How closely they agree.
         anywhere_ppm: u64,
     },
 }

@@ -2,10 +2,10 @@
 //! The experiment `seek-curve`: how long the heads take from cylinder to cylinder.
 //!
 //! Seeks go from tracks near the outer edge inwards, over distances that grow by a factor. The time
-//! of a seek is the least time from a read on one track to a read on the other, minus the least
-//! time between two reads on one track. In the first zone the layout says where a cylinder is;
-//! further in, a track must be found first. The same tracks show how long a head switch takes, and
-//! whether the drive begins a read of many sectors in the middle of the read.
+//! of a seek is the shortest time from a read on one track to a read on the other, minus the
+//! shortest time between two reads on one track. In the first zone the layout says where a cylinder
+//! is; further in, a track must be found first. The same tracks show how long a head switch takes,
+//! and whether the drive begins a read of many sectors in the middle of the read.
 
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
@@ -26,7 +26,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
 
 /// Bisections for each distance, and the same on a noisy host.
 const REPEATS: [usize; 2] = [3, 5];
-/// Bisections of the least time, which is subtracted from all other times.
+/// Bisections of the shortest time, which is subtracted from all other times.
 const REPEATS_LEAST: usize = 7;
 /// Pairs of cylinders that show whether a read begins in its middle.
 const PAIRS: u32 = 12;
@@ -42,7 +42,7 @@ pub struct SeekPoint {
     pub cylinders: u32,
     /// Part of the target's sectors in between, in millionths.
     pub share_ppm: u64,
-    /// The time beyond the least time of a read.
+    /// The time beyond the shortest time of a read.
     pub ns: u64,
     /// The median spread of its measurements.
     pub unsure_ns: u64,
@@ -53,10 +53,10 @@ pub struct SeekPoint {
 pub struct SeekSeen {
     /// In order of distance.
     pub points: Vec<SeekPoint>,
-    /// Distances at which the measurements made no sense.
+    /// Distances at which the measurements were inconsistent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<u32>,
-    /// The least time of a read on the track where the heads are, which is not in `points`.
+    /// The shortest time of a read on the track where the heads are, which is not in `points`.
     pub least_ns: u64,
     /// The time to another head of the same cylinder; `None` if cylinders were not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct SeekSeen {
 }
 
 /// Measures seeks on a disk whose zones are known. The cost of a read from memory, if known, helps
-/// to recognise such reads.
+/// to recognise reads from memory.
 ///
 /// # Errors
 /// If the target fails.
@@ -128,7 +128,7 @@ fn seen(
     })
 }
 
-/// Returns the least time of some bisections, and their spread.
+/// Returns the shortest time of some bisections, and their spread.
 fn least_of(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,

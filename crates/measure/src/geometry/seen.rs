@@ -8,8 +8,8 @@ use super::rotation::Rotation;
 use super::seek::SeekSeen;
 use super::zones::ZoneMap;
 
-/// The results of all experiments on a hard disk; `None` for an experiment that was not made or
-/// saw nothing.
+/// The results of all experiments on a hard disk; `None` for an experiment that was not run or
+/// found nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Geometry {
     /// Sectors of the smallest request that was used.

@@ -29,7 +29,7 @@ pub struct Chips {
     pub pairs: u64,
     /// How many of them took much longer than one read.
     pub conflicts: u64,
-    /// The least number of chips.
+    /// The smallest number of chips.
     pub count_min: u64,
     /// The most likely number; `None` if no pair was in conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -128,7 +128,7 @@ impl Times {
         Duration::from_ns(u64::try_from(mean).expect("not above the longest"))
     }
 
-    /// Returns the least time that this many thousandths of the requests do not exceed.
+    /// Returns the shortest time that this many thousandths of the requests do not exceed.
     fn quantile(&self, share: u64) -> Duration {
         let rank = (self.0.len() as u64 * share).div_ceil(1000).max(1);
         self.0[usize::try_from(rank).expect("within the list") - 1]

@@ -17,7 +17,7 @@ use super::steps::Steps;
 pub(super) struct Slips {
     /// The first slot of each run.
     slots: Steps,
-    /// The number of data before each run.
+    /// The number of data sectors before each run.
     data: Steps,
     /// The first slot again, with the figure that is looked up together with it.
     runs: Vec<Run>,
@@ -71,7 +71,7 @@ impl Slips {
         }
     }
 
-    /// Returns the number of data before a slot.
+    /// Returns the number of data sectors before a slot.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let runs = slot.checked_sub(1).map_or(0, |before| self.slots.count_up_to(before));
         self.data_after_runs(slot, runs)

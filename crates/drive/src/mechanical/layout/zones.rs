@@ -2,7 +2,7 @@
 //! A layout by zones of tracks with one density, modelled on DiskSim's `dm_layout_g1`.
 //!
 //! ```text
-//! sector --zone--> datum of the zone --sparing, slips--> slot --track--> order --> position
+//! sector --zone--> data sector of the zone --sparing, slips--> slot --track--> order --> position
 //! ```
 //! A *slot* is a physical sector of a zone, counted through its tracks in their order. Positions
 //! and angles equal DiskSim's, with two corrections: a slip in a cylinder with spares moves data

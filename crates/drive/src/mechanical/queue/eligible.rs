@@ -68,7 +68,7 @@ impl<'a> Eligible<'a> {
         self.window[index].target.cylinder
     }
 
-    /// Returns the request with the least key; of equals, the first to arrive.
+    /// Returns the request with the smallest key; of equals, the first to arrive.
     ///
     /// # Complexity
     /// One call of `key` for each.
@@ -77,8 +77,8 @@ impl<'a> Eligible<'a> {
         least.expect("there is at least one").0
     }
 
-    /// Returns the request with the least key; of equals, the first to arrive. `floor` is a
-    /// cheaper lower bound of `key`: a request whose floor is not below the least key so far is
+    /// Returns the request with the smallest key; of equals, the first to arrive. `floor` is a
+    /// cheaper lower bound of `key`: a request whose floor is not below the smallest key so far is
     /// skipped.
     ///
     /// # Complexity
@@ -102,7 +102,7 @@ impl<'a> Eligible<'a> {
         least_at
     }
 
-    /// Returns the request with the least key among those that have one; of equals, the first to
+    /// Returns the request with the smallest key among those that have one; of equals, the first to
     /// arrive.
     pub(super) fn least_of<K: Ord>(&self, key: impl Fn(&Pending) -> Option<K>) -> Option<usize> {
         let keyed = self.iter().filter_map(|(index, pending)| Some((key(pending)?, index)));

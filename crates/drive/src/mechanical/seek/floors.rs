@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A table of lower bounds of a seek curve: the least time of each group of adjacent distances.
+//! A table of lower bounds of a seek curve: the shortest time of each group of adjacent distances.
 //!
 //! ```text
 //!   time |            ___---      curve
@@ -16,7 +16,7 @@ use tidegate_model::Duration;
 /// The largest number of groups: 8 KiB, which stay in the processor's cache.
 const GROUPS_MAX: u32 = 1 << 11;
 
-/// The least time of each group of distances.
+/// The shortest time of each group of distances.
 ///
 /// # Invariants
 /// - `floors[d >> shift]` is at most the time of distance `d`.
@@ -27,7 +27,7 @@ pub(in crate::mechanical) struct Floors {
 }
 
 impl Floors {
-    /// Creates the table for distances up to `stroke`; `least` returns the least time, in
+    /// Creates the table for distances up to `stroke`; `least` returns the shortest time, in
     /// nanoseconds, of the distances from its first to its second argument.
     pub(super) fn new(stroke: u32, least: impl Fn(u32, u32) -> u64) -> Self {
         let mut shift = 0;

@@ -52,7 +52,7 @@ impl Books {
         best
     }
 
-    /// Returns the clean segment with the least key: empty ones first, then the least recently
+    /// Returns the clean segment with the smallest key: empty ones first, then the least recently
     /// used.
     fn plain_oldest(&self, allowed: Range<usize>) -> Option<usize> {
         let clean = allowed.filter(|&index| self.segments.list[index].dirty_count == 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The slots of a zone that hold data: all except spares and slips.
 //!
-//! A zone is divided into regions, each with its spares. If slips use the spares, a region holds
-//! as many data as without slips, and they move up within it:
+//! A zone is divided into regions, each with its spares. If slips use the spares, a region holds as
+//! many data sectors as without slips, and they move up within it:
 //! ```text
 //! slots   0 1 2 3 4 5 | 6 7 8 9 . .      region of 6, 1 spare at its end
 //! data    0 1 x 2 3 4 | 5 6 7 8 9 -      x: slip, -: spare
@@ -50,13 +50,14 @@ impl Regions {
         region * self.slots + self.front(region) + (data - region * self.data)
     }
 
-    /// Returns the number of data before a slot of a region, ignoring slips.
+    /// Returns the number of data sectors before a slot of a region, ignoring slips.
     fn data_before(&self, region: u64, slot: u64) -> u64 {
         let into = (slot - region * self.slots).saturating_sub(self.front(region));
         self.with(region, into)
     }
 
-    /// Returns the number of data before a region, plus `data` of its own, at most all of them.
+    /// Returns the number of data sectors before a region, plus `data` of the region's own, at most
+    /// all of them.
     fn with(&self, region: u64, data: u64) -> u64 {
         let own = if region < self.full { data.min(self.data) } else { data };
         region * self.data + own
@@ -148,7 +149,7 @@ impl DataSlots {
         Found { slot, region, before, runs }
     }
 
-    /// Returns the number of data before a slot of the same region, its end included.
+    /// Returns the number of data sectors before a slot of the same region, its end included.
     pub(super) fn data_before_near(&self, slot: u64, found: Found) -> u64 {
         let Found { region, before, runs, .. } = found;
         if self.slips.is_empty() {
@@ -161,7 +162,7 @@ impl DataSlots {
         }
     }
 
-    /// Returns the number of data before a slot, the end of the zone included.
+    /// Returns the number of data sectors before a slot, the end of the zone included.
     pub(super) fn data_before(&self, slot: u64) -> u64 {
         let region = self.regions.of_slot(slot);
         if self.keeps_spares || self.slips.is_empty() {
@@ -171,7 +172,7 @@ impl DataSlots {
         self.regions.with(region, usable)
     }
 
-    /// Returns the number of data of the zone.
+    /// Returns the number of data sectors of the zone.
     pub(super) fn data(&self) -> u64 {
         self.data_before(self.regions.total)
     }

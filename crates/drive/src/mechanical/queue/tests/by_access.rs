@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// Returns whether the first to arrive among the requests with the least key was chosen.
+/// Returns whether the first to arrive among the requests with the smallest key was chosen.
 pub(super) fn is_first_least<K: Ord>(moment: &Moment, key: impl Fn(&Pending) -> K) -> bool {
     let taken = key(&moment.taken);
     moment.held.iter().all(|other| {

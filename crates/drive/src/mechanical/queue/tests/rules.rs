@@ -97,7 +97,7 @@ fn scheduler_chooses_among_requests_of_priority() {
     assert_eq!(drained(&mut filled(&params, &held), 0, 0), [3, 2, 1]);
 }
 
-/// Goal: a request served out of turn does not turn a sweep. Method: inwards from 50, an urgent
+/// Goal: a request served out of turn does not reverse a sweep. Method: inwards from 50, an urgent
 /// request at 90.
 #[test]
 fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {
