@@ -173,7 +173,7 @@ fn samples_failure(fault: SamplesFault) -> Failure {
     Failure::input(fault.to_string(), fault.help())
 }
 
-/// Prints the result, to standard error if standard output fails. A closed standard output is no
+/// Prints the result, to standard error if standard output fails. A closed standard output is not a
 /// failure if the result `is_written`.
 fn print(text: &str, is_written: bool) -> Result<(), Failure> {
     let mut out = io::stdout().lock();

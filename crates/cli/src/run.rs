@@ -100,7 +100,7 @@ fn length(arguments: &LengthArguments) -> Length {
     }
 }
 
-/// Reports a run that could not start as the user's error, and one that broke off as the machine's.
+/// Reports a run that could not start as the user's error, and an aborted run as the machine's.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn run_failure(error: tidegate_engine::RunError) -> Failure {
     match error {

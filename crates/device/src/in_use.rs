@@ -114,8 +114,8 @@ impl fmt::Display for Opener {
     }
 }
 
-/// Returns the processes that have the block device at that path open, or a partition of it, as far
-/// as the caller has permission to see.
+/// Returns the processes that have the block device at that path, or a partition of it, open; only
+/// those that the caller has permission to see.
 pub fn openers(device: &Path) -> Vec<Opener> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pid = |name: OsString| name.to_str().and_then(|name| name.parse::<u32>().ok());

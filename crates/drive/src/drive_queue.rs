@@ -98,7 +98,7 @@ impl<P> DriveQueue<P> {
         self.fill();
     }
 
-    /// Submits a flush, which comes back under `id`.
+    /// Submits a flush, which completes under `id`.
     pub fn flush(&mut self, at: Time, id: RequestId, payload: P) {
         self.advance(at);
         self.waiting.push_back(Entry { work: Work::Flush(id), payload, arrived: at });

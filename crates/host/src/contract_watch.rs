@@ -3,7 +3,7 @@
 //!
 //! Every bound relies on one drive contract (`tidegate_model::DriveContract`). If a response
 //! exceeds its bound, the first question is whether the drive broke that contract. Each contract
-//! besides b(i), which `batch_watch` covers, has its own file; a contract that was not measured is
+//! has its own file, except b(i), which `batch_watch` covers; a contract that was not measured is
 //! not watched.
 //!
 //! As in `batch_watch`, times run from submission until the host saw a completion: on a real clock

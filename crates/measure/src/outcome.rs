@@ -159,7 +159,7 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
 }
 
 /// Returns a disk that behaves like the measured one, with the queue that its batches show; `None`
-/// unless all its figures were seen.
+/// unless all its figures were measured.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));

@@ -65,7 +65,7 @@ pub(crate) struct Rounds {
 /// The samples of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Measured {
-    /// Entry c holds the trials of cell c, in the order they were made.
+    /// Entry c holds the samples of cell c, in the order in which they were taken.
     pub(crate) cells: Vec<Vec<Sample>>,
     /// Whether it was stopped before the end.
     pub(crate) is_cancelled: bool,

@@ -86,7 +86,7 @@ pub enum Warning {
     },
     /// The device is not a rotating disk.
     NoRotation(String),
-    /// Something about the device could not be seen.
+    /// A property of the device could not be determined.
     NotSeen {
         /// The experiment.
         experiment: Experiment,
@@ -183,7 +183,7 @@ pub enum Skip {
     OneKind,
     /// The medium turns: it has no chips.
     Turns,
-    /// Seeks go between tracks, and no tracks were seen.
+    /// Seeks go between tracks, and no tracks were found.
     NoZones,
     /// It would destroy the data on the target.
     MayNotWrite,

@@ -36,7 +36,7 @@ pub struct Target {
 /// # The protocol
 /// - The host calls `advance` first at every instant; later queries hold for that instant.
 /// - The host reports each request with `dispatched` when it is sent and with `completed` when it
-///   comes back. Estimates hold for an idle drive that gets one request. With more than one request
+///   completes. Estimates hold for an idle drive that gets one request. With more than one request
 ///   in flight the model loses the position of the heads, until the drive is idle and serves one
 ///   request again.
 /// - Time never decreases.
@@ -61,7 +61,7 @@ pub trait AccessTime: fmt::Debug + Send {
     /// Reports that the request is sent to the drive.
     fn dispatched(&mut self, now: Time, target: &Target);
 
-    /// Reports that the request came back; the model compares this instant with its estimate.
+    /// Reports that the request completed; the model compares this instant with its estimate.
     fn completed(&mut self, now: Time, target: &Target);
 }
 

@@ -6,8 +6,8 @@ use crate::cost::CostModel;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
-/// The measured contracts of a device beside b(i), for the requests of one workload; `None` for
-/// contracts that were not measured.
+/// The measured contracts of a device in addition to b(i), for the requests of one workload; `None`
+/// for contracts that were not measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contracts {
     /// drain(q): the longest time to empty the device when q requests are in flight just after a

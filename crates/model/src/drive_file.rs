@@ -89,7 +89,8 @@ pub struct DriveFile {
     /// Number of requests on the drive during that measurement, for entries of `starvation_of`
     /// without a depth; `None` means `depth`.
     pub starvation_depth: Option<u32>,
-    /// Whether a request was seen to wait without end; no starvation time then bounds the drive.
+    /// Whether a request was observed to wait without end; no starvation time then bounds the
+    /// drive.
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,

@@ -73,9 +73,9 @@ pub struct Task {
     /// Index of the `[[task]]` entry that it came from; tasks of one entry differ only in their
     /// offset.
     pub entry: u32,
-    /// Least time between two releases, p.
+    /// Shortest time between two releases, p.
     pub period: Duration,
-    /// Longest allowed response time, d, from release.
+    /// Longest allowed response time, d, counted from the release.
     pub deadline: Duration,
     /// Requests that one job releases together, e.
     pub requests: u32,

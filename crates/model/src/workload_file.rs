@@ -131,8 +131,8 @@ impl WorkloadFile {
         self.policy.batch = batch;
     }
 
-    /// Adds policies to try beside the file's policy, for example from the command line. The file's
-    /// parameters for them then count as used.
+    /// Adds policies to try in addition to the file's policy, for example from the command line.
+    /// The file's parameters for them then count as used.
     pub fn also_try(&mut self, policies: &[PolicyName]) {
         self.asked.extend_from_slice(policies);
     }

@@ -40,7 +40,7 @@ struct SimulatedPolicy<'a> {
     result: PolicyReport<'a>,
     #[serde(flatten)]
     contracts: ContractsReport,
-    /// The effect of a broken drive contract.
+    /// The effect of an exceeded drive contract.
     #[serde(skip)]
     overruns: Option<String>,
 }

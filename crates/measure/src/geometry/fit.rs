@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes a `[mechanics]` section from measurements: a disk that behaves like the measured one.
 //!
-//! Some figures cannot be seen from outside without writing. They are chosen, and the section's
+//! Some figures cannot be measured from outside without writing. They are chosen, and the section's
 //! `chosen` names them: writes cost as much as reads, and memory is small.
 
 use tidegate_drive::mechanical::MechanicalDrive;
@@ -13,7 +13,7 @@ use super::seen::Geometry;
 
 /// The number of segments of the chosen memory, and sectors of each.
 const SEGMENTS: (u32, u32) = (8, 1_024);
-/// The chosen speed of a bus that was not seen: 300 MB/s.
+/// The chosen speed of a bus that could not be measured: 300 MB/s.
 const BUS_SECTOR_PS: u64 = 1_706_667;
 
 /// Returns a disk that behaves as measured; `None` if rotation, overhead, zones or seeks are
@@ -71,7 +71,7 @@ fn cache(goes_on: bool) -> Cache {
     Cache { segments, segment_sectors, read: true, read_ahead, ..Cache::default() }
 }
 
-/// Returns the figures that were not seen and had to be chosen, one line each.
+/// Returns the figures that could not be measured and had to be chosen, one line each.
 fn chosen(geometry: &Geometry) -> Vec<String> {
     let overhead = geometry.overhead.as_ref();
     let seek = geometry.seek.as_ref();

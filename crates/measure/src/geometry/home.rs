@@ -117,7 +117,7 @@ impl Home {
         Ok(Some((way, cylinder.saturating_sub(FARTHEST), sectors)))
     }
 
-    /// Returns the number of sectors between home and the end of a way.
+    /// Returns the number of sectors between the starting track and the track to which a seek goes.
     pub(super) fn sectors_to(&self, way: &Way) -> u64 {
         let start = |cylinder| {
             self.layout.sector_at(Position { cylinder, head: 0, sector: 0 }).map_or(0, Lba::get)

@@ -38,7 +38,7 @@ const FACTOR: f64 = 1.27;
 /// How long a seek takes over a distance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekPoint {
-    /// Cylinders; tracks if cylinders were not seen.
+    /// Cylinders; tracks if cylinders could not be identified.
     pub cylinders: u32,
     /// Part of the target's sectors in between, in millionths.
     pub share_ppm: u64,
@@ -58,7 +58,7 @@ pub struct SeekSeen {
     pub left_out: Vec<u32>,
     /// The shortest time of a read on the track where the heads are, which is not in `points`.
     pub least_ns: u64,
-    /// The time to another head of the same cylinder; `None` if cylinders were not seen.
+    /// The time to another head of the same cylinder; `None` if cylinders could not be identified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_switch_ns: Option<u64>,
     /// Whether every other cylinder goes from the last head to the first; `None` if head switches

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Warnings in words: what was seen, what that means for the table, and what to do.
+//! Warnings in words: what was observed, what that means for the table, and what to do.
 
 use std::fmt;
 

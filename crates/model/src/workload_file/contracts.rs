@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The measured contracts of a drive beside b(i), for the requests of one workload.
+//! The measured contracts of a drive in addition to b(i), for the requests of one workload.
 //!
 //! Tables are measured separately, each with a finite number of samples, and may contradict each
-//! other. If one contract is a case of another, the drive was seen to take the larger time of the
-//! two, so the wider contract is raised to it:
+//! other. If one contract is a case of another, the drive was observed to take the longer of the
+//! two times, so the wider contract is raised to it:
 //!
 //! - q requests sent at once to an idle device are one way to have q requests in flight just after
 //!   a dispatch: drain(q) >= b(q).

@@ -37,7 +37,7 @@ impl SlotsKept {
         }
     }
 
-    /// Returns whether the best effort on the drive is allowed there.
+    /// Returns whether the rule allows the drive's current number of best-effort requests.
     fn is_kept(&self, now: Time, deadline_min: Duration) -> bool {
         let best_effort = self.in_flight.values().filter(|request| is_best_effort(request));
         let taken = self.slots.saturating_add(count(best_effort.count()));

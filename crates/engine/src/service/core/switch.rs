@@ -43,7 +43,7 @@ pub(crate) struct Switch {
     pub(crate) successor: Option<Successor>,
     /// The instant at which the switch is given up.
     pub(crate) until: Time,
-    /// Gets the switch's instant, or the reason why it did not happen.
+    /// Receives the switch's instant, or the reason why it did not happen.
     pub(crate) answer: Sender<Result<Time, GivenUp>>,
 }
 

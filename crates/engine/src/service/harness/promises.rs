@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares the writes that were reported durable with the data that a crash would leave.
 //!
-//! The store's journal is cut at each promise of durability. The worst image remains: any of the
-//! writes not flushed before the cut may survive, here none do; and a failed flush loses all data
-//! that it covered. Each block must then hold the newest stamp that was reported durable, or a
-//! newer one.
+//! The store's journal is cut at each promise of durability. Only the worst image is checked: any
+//! write that was not flushed before the cut may survive, but here none does, and a failed flush
+//! loses all data that it covered. Each block must then hold the newest stamp that was reported
+//! durable, or a newer one.
 
 use super::store::Entry;
 

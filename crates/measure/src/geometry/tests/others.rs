@@ -121,7 +121,7 @@ fn spares_of_a_cylinder_are_passed_over() {
 }
 
 /// Goal: a disk that keeps the sectors passing before the requested one answers backward reads from
-/// memory. Its rotation is then not seen, and the message does not deny it.
+/// memory. Its rotation is then not found, and the message does not deny it.
 #[test]
 fn a_disk_that_reads_on_arrival_is_not_understood_and_that_is_said() {
     let (mut planted, _) = disk("seagate-36es2");
