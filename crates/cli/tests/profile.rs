@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate profile` loses neither the user's files nor a measurement. Method: the binary is
-//! run with wrong outputs, kills and full outputs.
+//! run with invalid and full outputs, and is killed.
 //!
 //! Refusals before measuring need no disk. The other tests print the reason and pass if the folder
 //! of the build output has no direct I/O.

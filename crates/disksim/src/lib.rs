@@ -62,8 +62,8 @@ pub struct Import {
 /// The fault, its file, and what to give.
 ///
 /// # Complexity
-/// Linear in the text of the files; of files beside the given ones only the beginnings are read
-/// to recognise their kinds.
+/// Linear in the text of the files. Only the beginnings of files beside the given ones are read, to
+/// recognise their kinds.
 pub fn import(paths: &[PathBuf], files: &dyn Files) -> Result<Import, ImportError> {
     let mut report = Report::default();
     let library = Library::new(paths, files, &mut report)?;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parses the language of parameter files.
 //!
-//! Files in the wild omit commas and put values on separate lines, so commas are optional
-//! everywhere: the next token shows what follows a value. Parsing takes one pass, limits nesting,
-//! and looks nothing up.
+//! Existing files omit commas and put values on separate lines, so commas are optional everywhere:
+//! the next token shows what follows a value. Parsing takes one pass, limits nesting, and looks
+//! nothing up.
 
 use std::rc::Rc;
 

@@ -70,7 +70,7 @@ pub enum Theorem {
 
 impl Theorem {
     /// Returns whether the theorem also holds with a stated probability, from batch times that are
-    /// seldom exceeded.
+    /// rarely exceeded.
     pub const fn has_soft_form(self) -> bool {
         match self {
             Self::DualQueue => true,

@@ -6,7 +6,7 @@
 //!
 //! `clippy::wildcard_enum_match_arm` finds plain wildcards in the four crates that deny it. This
 //! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate. It
-//! relies on the layout of rustfmt.
+//! relies on rustfmt's layout of the source.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -31,9 +31,9 @@ screens! {
         "sed '/^priority = 50/d' idle.cpu.toml > t && mv t idle.cpu.toml",
         "tidegate cpu check margin.toml",
     ];
-    /// For windows longer than any that was measured, a line is a guess, but points are not. The
-    /// length of the windows that the bound relies on matters, not the deadlines' length: R = e +
-    /// 0.4 + 0.1 R.
+    /// For windows longer than every measured one, the line extrapolates, but the points do not.
+    /// The length of the windows that the bound relies on matters, not the deadlines' length: R = e
+    /// + 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",
         "tidegate cpu check short.toml",

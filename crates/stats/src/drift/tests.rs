@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Checks both comparisons against calculations by hand, how often they flag a steady device, and
-//! whether they find planted changes.
+//! whether they find deliberate changes.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
@@ -79,8 +79,8 @@ fn a_slow_drift_of_one_entry_is_found() {
     assert!(drift.to_string().starts_with("the device was not steady: entry 6 +"), "{drift}");
 }
 
-/// Towards the end the longest tenth of the samples takes half as long again. Their ranks were
-/// the highest before, so the comparison of all samples sees hardly anything.
+/// Towards the end the longest tenth of the samples takes 1.5 times as long. Their ranks were the
+/// highest before, so the comparison of all samples sees hardly anything.
 #[test]
 fn longest_times_that_grow_are_found() {
     let mut random = Pcg64::seed_from_u64(6);

@@ -186,8 +186,8 @@ enum Term {
     Interference,
 }
 
-/// Returns the number of sets that the analysis accepts without a term although they miss a
-/// deadline.
+/// Returns the number of task sets that miss a deadline although the analysis accepts them if it
+/// omits `term`.
 fn caught(stream: u64, scheduling: Scheduling, term: Term) -> u32 {
     let mut random = Random::new(22, stream);
     let mut caught = 0;
