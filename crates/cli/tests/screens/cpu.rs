@@ -32,8 +32,8 @@ screens! {
         "tidegate cpu check margin.toml",
     ];
     /// For windows longer than every measured one, the line extrapolates, but the points do not.
-    /// The length of the windows that the bound relies on matters, not the deadlines' length: R = e
-    /// + 0.4 + 0.1 R.
+    /// The length of the windows that the bound relies on matters, not the length of the deadlines:
+    /// R = e + 0.4 + 0.1 R.
     cpu_check_extrapolated: [
         "cat slow.toml interference.toml > short.toml",
         "tidegate cpu check short.toml",
