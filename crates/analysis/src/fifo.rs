@@ -8,7 +8,7 @@ use crate::{Inapplicable, SporadicTask, System, Verdict};
 /// Best effort that shares one FIFO queue with the tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BestEffortAhead {
-    /// The most incomplete requests of all closed loops together.
+    /// The most incomplete requests that all closed loops have together.
     pub outstanding: u64,
     /// Open loops as tasks with one request per period.
     pub open_loops: Vec<SporadicTask>,
@@ -44,8 +44,8 @@ pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 ///
 /// # Source
 /// Own derivation, `docs/theory/dual-queue-fifo.md` section 6. Take the first job, in FIFO order,
-/// with a response above R. Ahead of it are at most N best-effort requests and jobs that respond
-/// within R, hence were released in the closed window of length R before it.
+/// with a response above R. Ahead of it are at most N best-effort requests, and jobs that respond
+/// within R and were therefore released in the closed window of length R before it.
 ///
 /// # Errors
 /// As [`responses`].
@@ -88,8 +88,8 @@ fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64>
     })
 }
 
-/// Returns the instants from 0 to `busy_ns` at which a task that releases as early as it may does
-/// so.
+/// Returns the instants from 0 to `busy_ns` at which a task releases if each job is released as
+/// early as allowed.
 fn releases_within(demand: &Demand, busy_ns: u64) -> Option<Vec<u64>> {
     let mut releases = vec![0];
     for kind in &demand.kinds {

@@ -12,7 +12,8 @@ const ENTRIES_MAX: usize = 16;
 /// The search stops at this count.
 const COUNT_MAX: usize = 1 << 14;
 
-/// The number of tasks like one `[[task]]` entry that fit beside everything else.
+/// The number of further tasks like those of one `[[task]]` entry that can be proven with
+/// everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headroom {
     /// Index of the entry in the workload file.
@@ -72,8 +73,8 @@ fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     .collect()
 }
 
-/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. 0 if not
-/// even one fits beside the others.
+/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. Returns
+/// 0 if not even one fits with the others.
 fn largest(fits: impl Fn(usize) -> bool) -> usize {
     let mut too_many = 1;
     while too_many < COUNT_MAX && fits(too_many) {

@@ -86,8 +86,8 @@ impl<'a> EdfEvaluation<'a> {
         (0..self.kinds.len()).map(|kind| self.response_ns(kind, &windows)).collect()
     }
 
-    /// Returns the windows after all carry-ins, the longest carry-in first; `None` if one does not
-    /// close within the horizon.
+    /// Returns the windows after all carry-ins, the longest carry-in first; `None` if a window does
+    /// not close within the horizon.
     fn windows(&self) -> Option<Vec<Window>> {
         let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
         sizes.into_iter().rev().map(|carried| self.window(carried)).collect()
@@ -176,8 +176,8 @@ impl<'a> EdfEvaluation<'a> {
         self.spend(1)
     }
 
-    /// Returns the longest response of a job, or 0 if it cannot be released there. `None` if the
-    /// search is abandoned.
+    /// Returns the longest response of a job, or 0 if it cannot be released at that instant. `None`
+    /// if the search is abandoned.
     fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
         let batches = least_fixed_point(1, |batches| {
             let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;

@@ -2,8 +2,8 @@
 //! Counts the requests that sporadic tasks can release in a window, one term per kind of task.
 //!
 //! Bounds of dual-queue FIFO depend on a task only through (e, p), and a workload has few different
-//! pairs. An analysis therefore works on kinds with a count and costs the same for 10 or 1,000
-//! equal cameras.
+//! pairs. An analysis therefore works on kinds with a count, and takes as long for 10 equal cameras
+//! as for 1,000.
 
 use std::collections::BTreeMap;
 
