@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One queue per class, served by priority: hard, soft, interactive, best effort; within a class in
-//! the order of release.
+//! One queue per class, served by priority: hard, soft, interactive, best effort; within a class,
+//! in order of release.
 
 use std::collections::VecDeque;
 

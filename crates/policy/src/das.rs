@@ -2,13 +2,14 @@
 //! `das`: the dynamic active subset. Shortest access time first among the requests that keep every
 //! deadline feasible; one request on the drive at a time.
 //!
-//! Rule: a fallback always exists: serve the waiting real-time requests and those released later in
-//! the order of release, each within C = b(1). A request may be sent to the idle drive if, once it
+//! Rule: a fallback always exists: serve the waiting real-time requests, and those released later,
+//! in order of release, each within C = b(1). A request may be sent to the idle drive if, once it
 //! completes, the fallback still meets every deadline. A model of the drive predicts the
 //! completion, at most C from now. Among these requests the one with the shortest access time is
-//! sent. If none may be sent, the oldest real-time request is; without one, the policy waits.
+//! sent. If none may be sent, the oldest real-time request is sent; if there is none, the policy
+//! waits.
 //!
-//! # Feasible
+//! # Feasibility
 //! Let request x complete at t'. Number the waiting real-time requests other than x as j = 1, 2, ..
 //! w in the order of release. Then x is feasible if
 //! - `t' + j C <= due_j` for each of them, and `t' <= due` of x itself;
@@ -22,11 +23,11 @@
 //!
 //! Behind `tokens-per-task`, units replace tasks ([`tasks`](self::tasks)).
 //!
-//! A job that its task's quality allows to drop is not part of the fallback, and is dropped when it
-//! would be late ([`tasks`](self::tasks)).
+//! A job that may be dropped under its task's quality is not part of the fallback, and is dropped
+//! if it would be late ([`tasks`](self::tasks)).
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 3,
-//! which gives the idea; the conditions and the proof are own derivations.
+//! which gives the idea; the conditions and the proof are this project's.
 
 mod latest;
 mod tasks;
@@ -44,7 +45,7 @@ struct Waiting {
     placed: Placed,
     unit: Unit,
     due_ns: i128,
-    /// Whether its task's quality allows to drop it.
+    /// Whether its task's quality allows it to be dropped.
     is_excused: bool,
 }
 
@@ -152,7 +153,7 @@ impl Das {
     /// request, and the estimate plus the margin where there is an estimate.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let expected = self.access.service(target).map_or(u64::MAX, |service| {
-            // Beyond the end of time, C is the lower bound of the two.
+            // Beyond the end of time, C is the smaller of the two bounds.
             service.ns().saturating_add(self.margin.ns())
         });
         i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
@@ -167,9 +168,9 @@ impl Das {
         self.waiting.iter().filter(|waiting| !waiting.is_excused)
     }
 
-    /// Returns the latest instant until which the drive may be busy with a real-time request. A
-    /// request of the fallback only changes its position in it: it is already ahead of the jobs
-    /// that may be released.
+    /// Returns the latest instant until which the drive may be busy with a real-time request.
+    /// Sending a request of the fallback only changes that request's position in it: the request is
+    /// already ahead of the jobs that may be released.
     fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {
         let waiting = &self.waiting[index];
         let slack = slack.filter(|_| waiting.is_excused);

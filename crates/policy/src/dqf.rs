@@ -36,7 +36,7 @@ impl Dqf {
     }
 
     /// Returns the policy for `plan`. After a batch that takes longer than the plan's table says,
-    /// best effort is not sent for as long as the batch was late. If the plan limits batches by
+    /// best effort is held back for as long as the batch was late. If the plan limits batches by
     /// cost, A and the costs replace the table.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);

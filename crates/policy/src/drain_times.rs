@@ -4,7 +4,8 @@
 
 use tidegate_model::{BatchTable, Duration, Plan, Time};
 
-/// Holds the longest time to empty the drive, by the number of requests just after a dispatch.
+/// Holds the longest time to empty the drive, by the number of requests outstanding just after a
+/// dispatch.
 ///
 /// # Invariants
 /// - Nondecreasing in the number, because [`BatchTable`] is.

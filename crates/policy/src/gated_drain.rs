@@ -16,7 +16,8 @@
 //! otherwise nothing. Without a waiting unit, requests beyond any contract follow, then best
 //! effort, one by one. If the unit that is due first may not be sent alone, no other unit and no
 //! best effort may be sent. An empty drive gets the largest allowed number of waiting units in
-//! deadline order. If no number is allowed, a contract is broken, and the drive gets all of them.
+//! deadline order. If no number is allowed, a contract has been broken, and the drive gets all of
+//! them.
 //!
 //! ```text
 //!   unit:    Idle ----released----> Waiting ----sent----> InFlight
@@ -61,7 +62,7 @@ struct InFlightRequest {
     unit: Option<Unit>,
 }
 
-/// Best effort behind a gate; see the module documentation.
+/// Sends best effort through a gate; see the module documentation.
 ///
 /// # Invariants
 /// - `granted_count` of the waiting units, those that are due first, may be sent in this round.
@@ -99,8 +100,8 @@ struct ProposedDispatch {
 }
 
 impl GatedDrain {
-    /// Returns the policy for `plan`. Without a drain table it sends real-time requests to an empty
-    /// drive and no best effort beside tasks.
+    /// Returns the policy for `plan`. Without a drain table it sends real-time requests only to an
+    /// empty drive, and no best effort if there are tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             drain: DrainTimes::of(plan),
@@ -269,7 +270,7 @@ impl GatedDrain {
         Some(InFlightRequest { request, unit: Some(unit) })
     }
 
-    /// Returns a request without contract, if it may be sent.
+    /// Returns a request without a contract, if it may be sent.
     fn next_other(&mut self, now: Time) -> Option<InFlightRequest> {
         let is_any_queued =
             self.others.next_real_time().or(self.others.next_best_effort()).is_some();

@@ -9,7 +9,7 @@ use crate::Full;
 /// A queued request and its position on the drive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
-    /// Sequence number of arrival: of equal requests the oldest is served.
+    /// Sequence number of arrival: the oldest request wins ties.
     pub(crate) number: u64,
     pub(crate) id: RequestId,
     pub(crate) target: Target,

@@ -7,9 +7,9 @@
 //! so a request of the highest class drains the drive, which `deadline` never does.
 //!
 //! Before that, while several classes have requests, the policy looks at the next request of each
-//! class but the highest, and sends it if it arrived at least 10 s ago. The next request is the
-//! next by position, unless the oldest has expired when a batch ends; it must have aged itself. A
-//! batch that was begun for a request that had not aged stays begun.
+//! class but the highest, and sends it if it arrived at least 10 s ago. That is the next request by
+//! position, unless the oldest has expired when a batch ends; its own age counts. A batch that was
+//! begun for a request that had not aged stays current.
 //!
 //! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
 //! and best-effort loads in "idle": the strongest separation that it offers.
@@ -17,9 +17,9 @@
 //! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
 //! insertion at the head, jiffies.
 //!
-//! Source: `block/mq-deadline.c` of recent Linux kernels, which age by request and count one batch
-//! for all classes (older ones did not); the kernel's documentation of I/O priorities and of
-//! `prio_aging_expire`.
+//! Source: `block/mq-deadline.c` of recent Linux kernels, which age individual requests and count
+//! one batch for all classes (older ones did neither); the kernel's documentation of I/O priorities
+//! and of `prio_aging_expire`.
 
 use tidegate_model::{Class, Duration, Request, RequestId, Time};
 

@@ -16,7 +16,7 @@ use crate::{Decision, Event, Full, Policy};
 /// Wraps a policy for a drive with a smaller depth; see the module documentation.
 ///
 /// # Assumptions
-/// The wrapped policy keeps the depths and the batch size of its plan, as every policy of this
+/// The wrapped policy respects the depths and the batch size of its plan, as every policy of this
 /// crate does.
 #[derive(Debug)]
 pub struct DepthLimit<P> {

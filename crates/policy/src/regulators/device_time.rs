@@ -6,9 +6,9 @@
 //!   several:               min(b(z) / z, c + A / z)      c of its own kind
 //! ```
 //!
-//! The table b is for the largest request and the slower operation, so b(z)/z alone would delay a
-//! request of 4 KiB as long as one of 1 MiB. If the workload has different kinds of requests, the
-//! cost model distinguishes them: a batch takes at most A and the c of each request
+//! The table b is for the largest request and the slower operation, so b(z)/z alone would delay a 4
+//! KiB request as long as one of 1 MiB. If the workload has different kinds of requests, the cost
+//! model distinguishes them: a batch takes at most A plus the c of each request
 //! (`docs/theory/requests-of-different-kinds.md` section 11).
 
 use tidegate_model::{Bytes, CostModel, Op, Plan};

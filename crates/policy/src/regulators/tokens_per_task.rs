@@ -42,7 +42,7 @@ use account::{Account, Turn, without_contract};
 ///   without a deadline, because no proof covers it.
 ///
 /// # Invariants
-/// - Every queue that is not empty has one turn, in `turns` or in `refused`.
+/// - Every non-empty queue has one turn, in `turns` or in `refused`.
 ///
 /// # Complexity
 /// O(log tasks) per request that becomes eligible; O(waiting) to cancel one.
