@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that may delay a thread of one priority.
+//! Everything that may delay a thread of a given priority.
 
 use std::collections::BTreeMap;
 
@@ -89,8 +89,9 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: when this much
-    /// execution completes that is less urgent than the level and released at a critical instant.
+    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: the time by which
+    /// this much execution completes if it is less urgent than the level and is released at a
+    /// critical instant.
     ///
     /// `steps` is the number of evaluations left; `None` if they do not suffice, or on overflow.
     pub(super) fn completion_ns(

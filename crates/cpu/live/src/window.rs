@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most execution in any window of one period, as far as looks tell.
+//! The most execution in any window of one period, as far as looks can tell.
 
 use std::collections::VecDeque;
 

@@ -88,8 +88,8 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
-/// Returns a pause beside a synthetic load, which continues meanwhile: longer by the load's
-/// share, since the kernel throttles both together.
+/// Returns a pause for a measurement with a synthetic load, which continues meanwhile: longer by
+/// the load's share, since the kernel throttles both together.
 pub fn pause_beside(
     pause: (Duration, Duration),
     synthetic_load: SyntheticLoad,

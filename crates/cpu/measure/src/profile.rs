@@ -79,9 +79,9 @@ pub enum CpuProfileError {
 /// Measures until all trials are made, the time limit is reached, or `cancelled`; then uses the
 /// data so far.
 ///
-/// The calling thread waits, and receives progress several times a second. Takes `trials` times
-/// the longest interval, and a tenth to a fifth more for pauses, longer beside a synthetic load;
-/// 6 MiB of memory.
+/// The calling thread waits, and receives progress several times a second. Takes `trials` times the
+/// longest interval, and a tenth to a fifth more for pauses, longer with a synthetic load, and 6
+/// MiB of memory.
 ///
 /// # Errors
 /// If nothing was measured.

@@ -39,7 +39,7 @@ impl Tally {
         }
     }
 
-    /// Adds a trace that began when the thread was to wake up. O(lengths x gaps).
+    /// Adds a trace that began when the thread was due to wake up. O(lengths x gaps).
     pub fn add(&mut self, trace: &Trace) {
         for point in &mut self.points {
             if let Some(stolen) = trace.stolen_max(point.interval) {

@@ -12,16 +12,16 @@ names! {
         Polling => "polling",
         /// Keeps its budget to the end of the period; it is full again at the next.
         Deferrable => "deferrable",
-        /// SCHED_SPORADIC as POSIX writes it, with its defects, for comparison.
+        /// SCHED_SPORADIC as POSIX specifies it, with its defects, for comparison.
         PosixSporadic => "posix-sporadic",
-        /// The same, under the strict reading that a replenishment at exhaustion is a new
-        /// activation.
+        /// Like `posix-sporadic`, under the strict reading that a replenishment at exhaustion is a
+        /// new activation.
         PosixSporadicStrict => "posix-sporadic-strict",
         /// The corrected sporadic server.
         Sporadic => "sporadic",
-        /// The same; when it runs out of budget, all its replenishments become one.
+        /// Like `sporadic`; when it runs out of budget, all its replenishments become one.
         HybridImmediate => "hybrid-immediate",
-        /// The same; when it runs out of budget, its first two replenishments become one.
+        /// Like `sporadic`; when it runs out of budget, its first two replenishments become one.
         HybridGradual => "hybrid-gradual",
     }
 }
@@ -80,7 +80,7 @@ pub enum ServerParamsError {
     /// No budget could be replenished.
     #[error("with 0 replenishments the budget would never be replenished; write at least 1")]
     ReplenishmentsZero,
-    /// So many that their memory must be a mistake.
+    /// So many that the number must be a mistake.
     #[error(
         "{replenishments} replenishments are too many; write at most {}",
         ServerParams::REPLENISHMENTS_LIMIT

@@ -20,7 +20,7 @@ pub struct Disturbance<'a> {
     /// The sources of stolen time; sections follow from the blocking terms of the workload.
     pub stolen: &'a [StolenTime],
     /// The least amount for which a source waits before it steals again: one nanosecond is the
-    /// worst case, and slow.
+    /// worst case, and slow to simulate.
     pub grain: Duration,
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Processor<'a, O> {
     tasks: Vec<(Priority, TaskState)>,
     servers: Vec<ServerState<'a>>,
     stolen: Vec<StolenTimeState>,
-    /// The processor is stolen until then.
+    /// The instant until which the processor is stolen.
     stolen_until: Time,
     /// The state just before this instant; `None` if a thread stopped at it.
     before: Option<Before>,

@@ -2,7 +2,7 @@
 //! The next event: one instant for each source of events, and the earliest of them.
 //!
 //! A tournament tree: each inner node holds the winner of the two below it, so a change costs one
-//! comparison for each doubling of the sources. Of equal instants the lowest source wins.
+//! comparison for each doubling of the sources. At equal instants the lowest source wins.
 
 use tidegate_model::Time;
 
@@ -25,7 +25,7 @@ impl Timeline {
         timeline
     }
 
-    /// Returns the winner below a node: a leaf, or the winner there.
+    /// Returns the winner below a node: the leaf itself, or the inner node's winner.
     fn below(&self, child: usize) -> u32 {
         match child.checked_sub(self.times.len()) {
             Some(leaf) => u32::try_from(leaf).expect("fewer than 2^32 sources"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a workload says about sections and stolen time: which sections may occur, how long they
-//! last, and how long a source steals.
+//! Derives limits on sections and stolen time from a workload: which sections may occur, how long
+//! they last, and how long a source steals.
 
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
