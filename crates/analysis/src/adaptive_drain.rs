@@ -73,7 +73,7 @@ fn response(
     Ok(Some(response).filter(|&response| response <= task.period))
 }
 
-/// Returns the most best-effort requests that can ever be on the drive at once. The limit is
+/// Returns the largest number of best-effort requests that can ever be on the drive. The limit is
 /// highest just after a release whose request completed immediately: the next release is then
 /// nearly a period away.
 fn best_effort_depth(task: Option<&SporadicTask>, drain: Drain<'_>, depth: u32) -> u32 {

@@ -16,7 +16,7 @@ pub struct Assessment {
     pub best_effort_fill: u32,
     /// Z and F, if batches are also limited by cost.
     pub batch_cost: Option<BatchCost>,
-    /// The most best-effort requests on the drive at once, for policies with a separate limit.
+    /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
     /// The verdict's assumptions besides the batch table, and warnings: one sentence each, without
     /// its full stop.

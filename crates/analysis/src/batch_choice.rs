@@ -50,8 +50,7 @@ pub(crate) struct Choice {
     pub(crate) best_effort_fill: u32,
     /// Z and F, if batches are also limited by cost.
     pub(crate) batch_cost: Option<BatchCost>,
-    /// The most best-effort requests on the drive at once; `None` if the policy has no separate
-    /// limit.
+    /// The limit on best-effort requests on the drive; `None` if the policy has no separate one.
     pub(crate) best_effort_depth: Option<u32>,
     /// The bounds, one entry per task.
     pub(crate) bounds: Vec<Bounds>,

@@ -17,7 +17,7 @@ const TERMS_MAX: u64 = 1 << 26;
 /// spending it takes a few seconds.
 const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 
-/// The most tasks that count as few.
+/// The largest number of tasks that counts as few.
 const FEW: usize = 128;
 
 /// One step may cost this fraction of the remaining budget, so that the first z cannot spend it

@@ -28,9 +28,9 @@ pub use system::CostLimitedSystem;
 /// Returns a cost-based bound, the same for every task, for batches limited by cost.
 ///
 /// # Bound
-/// Let `C = sum e_i c_i`, and let c be the least cost of a request. Let L be the most batches
-/// needed for the requests up to a job's last one, and let W be L, plus one if a batch may be in
-/// flight at the job's release.
+/// Let `C = sum e_i c_i`, and let c be the least cost of a request. Let L be the largest number of
+/// batches needed for the requests up to a job's last one, and let W be L, plus one if a batch may
+/// be in flight at the job's release.
 ///
 /// If L = 1, `R = W A + F + max(C, F)`, as in Theorem 3. Otherwise
 /// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost, beyond one job of each task, of

@@ -8,7 +8,7 @@ use crate::{Inapplicable, SporadicTask, System, Verdict};
 /// Best effort that shares one FIFO queue with the tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BestEffortAhead {
-    /// The most incomplete requests that all closed loops have together.
+    /// The largest number of incomplete requests of all closed loops together.
     pub outstanding: u64,
     /// Open loops as tasks with one request per period.
     pub open_loops: Vec<SporadicTask>,
@@ -18,7 +18,7 @@ pub struct BestEffortAhead {
 ///
 /// # Bound
 /// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the longest
-/// busy interval. This is the backlog at the release of a job at a, the job included.
+/// busy interval. This is the backlog when a job is released at a, that job included.
 ///
 /// # Source
 /// FIFO as non-preemptive EDF with equal relative deadlines: L. George, N. Rivierre and

@@ -141,9 +141,9 @@ fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
         .map(|pairs| pairs.into_iter().max().unwrap_or_default())
 }
 
-/// Returns the most best-effort requests that can ever be on the drive, together with f units. The
-/// gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which is less than
-/// p_i + d_i away for a unit that completed at the instant of its release.
+/// Returns the largest number of best-effort requests that can ever be on the drive, together with
+/// f units. The gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which
+/// is less than p_i + d_i away for a unit that completed at the instant of its release.
 fn best_effort_depth(tasks: &[SporadicTask], units: u32, drain: Drain<'_>, depth: u32) -> u32 {
     let next_due = |task: &SporadicTask| task.period.checked_add(task.deadline);
     let Some(next_due) = tasks.iter().map(|task| next_due(task).unwrap_or(Duration::MAX)).min()

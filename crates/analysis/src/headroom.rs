@@ -22,7 +22,8 @@ pub struct Headroom {
     pub first_task: usize,
     /// The number of additional tasks; 0 if the workload is not proven as it is.
     pub more: usize,
-    /// The largest provable number of such tasks; less than the current number if not proven.
+    /// The largest provable number of such tasks; less than the current number if the workload is
+    /// not proven.
     pub count_max: usize,
     /// Whether the search stopped at `count_max`, so that there may be more.
     pub is_at_least: bool,

@@ -26,7 +26,7 @@ pub struct MixedSystem {
     pub tasks: Vec<MixedTask>,
     /// A: charged once per batch.
     pub positioning_max: Duration,
-    /// Charged for each change of direction inside a batch.
+    /// The time charged for each change of direction inside a batch.
     pub switch_max: Duration,
     /// The largest c of a best-effort request.
     pub best_effort_max: Duration,
@@ -187,8 +187,8 @@ fn displaced_ns(system: &MixedSystem) -> u128 {
     costliest_ns.saturating_sub(own_ns)
 }
 
-/// Returns the most changes of direction in the batches: twice the smaller count for r reads and w
-/// writes. The sum over several batches is largest when they are counted as one.
+/// Returns the largest number of changes of direction in the batches: twice the smaller count for r
+/// reads and w writes. The sum over several batches is largest when they are counted as one.
 fn switches(system: &MixedSystem, extra: u64) -> u64 {
     let count = |op: Op| {
         let of_op = system.tasks.iter().filter(|mixed| mixed.op == op);

@@ -262,8 +262,8 @@ impl<'a> Question<'a> {
         Ok(self.choice(best_effort_depth, promise, assumptions))
     }
 
-    /// Returns D: the most requests on the drive for which a contract holds, given the depth at
-    /// which it was `measured`. Without tasks the contract is not used.
+    /// Returns D: the largest number of requests on the drive for which a contract holds, given the
+    /// depth at which it was `measured`. Without tasks the contract is not used.
     fn measured_depth(&self, measured: Option<u32>) -> u32 {
         let depth = self.workload.depth;
         if self.tasks.is_empty() { depth } else { measured.map_or(depth, |it| it.min(depth)) }

@@ -44,7 +44,7 @@ fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
 /// Returns the reason why no bound of this policy holds behind the workload's shapers, as a
 /// sentence without its full stop.
 ///
-/// - Streams that are detected among best effort become real time that no proof counted.
+/// - Streams that are detected among best effort become real-time requests that no proof counted.
 /// - Interactive tasks that wait for tokens are released closer together behind the bucket than
 ///   their contract says.
 /// - The same holds for the requests of an open loop: they gather while the rate is low and arrive

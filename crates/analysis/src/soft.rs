@@ -23,7 +23,7 @@ const WHOLE_PPB: u128 = 1_000_000_000;
 pub struct SoftPromise {
     /// The response time.
     pub response_max: Duration,
-    /// The probability that a job takes longer, in parts per billion; at most one.
+    /// The probability that a job takes longer, in parts per billion; never above one.
     pub miss_ppb_max: u64,
 }
 
@@ -37,9 +37,9 @@ pub struct SoftPromise {
 /// led a batch on which the job in question depends.
 /// - If every hard bound R_i is below its period, no task has two jobs pending, whatever times
 ///   within the hard table the batches take. A job then depends on the batch in flight at its
-///   release and the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as A_k
-///   of Theorem 1 (for E <= z the two batches of Theorem 2). Their leaders were released at most
-///   R_i before the job: one job of each task, `M = sum ceil(e_i / z)`.
+///   release and the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as in
+///   A_k of Theorem 1 (for E <= z, the two batches of Theorem 2). Their leaders were released at
+///   most R_i before the job: one job of each task, `M = sum ceil(e_i / z)`.
 /// - Otherwise, with a hard busy-interval bound H: `R_q = b(s) + L b_q(z)`, Lemma 9.2.4 as in
 ///   [`dqf::busy_interval`]. The lemma's window began less than H before the job. The batch in
 ///   flight then was led by a job at most R older, where R is the largest hard bound: `M = sum

@@ -20,10 +20,10 @@
 //!                                            +------- drive is empty -------+
 //! ```
 //!
-//! All requests of one round are one dispatch at one instant. Its last request is checked with the
-//! number outstanding after the round, which is the largest, and drain is nondecreasing. drain(q)
-//! beyond K or beyond the table counts as longer than any deadline. The first of the last two
-//! conditions therefore keeps a slot on the drive for the next request; the second needs none.
+//! All requests of one round count as one dispatch at one instant. Its last request is checked with
+//! the number outstanding after the round, which is the largest, and drain is nondecreasing.
+//! drain(q) beyond K or beyond the table counts as longer than any deadline. The first of the last
+//! two conditions therefore keeps a slot on the drive for the next request; the second needs none.
 //!
 //! Time alone only closes this gate: each left side grows at the rate of time, and max(t, r_next)
 //! grows no faster. So the policy never asks for a wake-up.
@@ -42,11 +42,12 @@ use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// The plan's contract of the real-time task.
+/// The real-time task's contract from the plan.
 #[derive(Debug, Clone, Copy)]
 struct TaskContract {
     deadline: Duration,
-    /// Zero if the plan has more than one task of one request: then one of them may always release.
+    /// Zero unless all tasks together have only one request: otherwise one of them may always
+    /// release.
     period: Duration,
     task_count: u32,
 }

@@ -71,7 +71,7 @@ impl ClassQueues {
         })
     }
 
-    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// Sets the bound. If a queue is already longer, it drops nothing and only refuses new
     /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;

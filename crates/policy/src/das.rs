@@ -2,9 +2,9 @@
 //! `das`: the dynamic active subset. Shortest access time first among the requests that keep every
 //! deadline feasible; one request on the drive at a time.
 //!
-//! Rule: a fallback always exists: serve the waiting real-time requests, and those released later,
-//! in order of release, each within C = b(1). A request may be sent to the idle drive if, once it
-//! completes, the fallback still meets every deadline. A model of the drive predicts the
+//! Rule: a fallback always exists. It serves the waiting real-time requests, and those released
+//! later, in order of release, each within C = b(1). A request may be sent to the idle drive if,
+//! once it completes, the fallback still meets every deadline. A model of the drive predicts the
 //! completion, at most C from now. Among these requests the one with the shortest access time is
 //! sent. If none may be sent, the oldest real-time request is sent; if there is none, the policy
 //! waits.
@@ -168,9 +168,9 @@ impl Das {
         self.waiting.iter().filter(|waiting| !waiting.is_excused)
     }
 
-    /// Returns the latest instant until which the drive may be busy with a real-time request.
-    /// Sending a request of the fallback only changes that request's position in it: the request is
-    /// already ahead of the jobs that may be released.
+    /// Returns the latest instant until which the drive may be busy with a real-time request. A
+    /// request of the fallback is already ahead of the jobs that may be released: sending it now
+    /// only changes its position.
     fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {
         let waiting = &self.waiting[index];
         let slack = slack.filter(|_| waiting.is_excused);
@@ -220,9 +220,9 @@ impl Das {
         })
     }
 
-    /// Returns the wake-up time for a decision without an event. While no job is released the limit
-    /// moves with time, and a request may complete at the same instant although it is sent later:
-    /// it waits for the platter's rotation either way.
+    /// Returns the decision to wait, with the time to decide again without an event. While no job
+    /// is released, the limit moves with time, and a request may complete at the same instant
+    /// although it is sent later: it waits for the platter's rotation either way.
     fn wait(&self, now: Time, slack: Option<Slack>) -> Decision {
         let excused = self.waiting.iter().map(|waiting| &waiting.placed);
         let all = excused.chain(self.best_effort.as_slice());

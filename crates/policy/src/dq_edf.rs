@@ -2,8 +2,8 @@
 //! `dq-edf`: dual-queue EDF, which forms batches in order of deadline.
 //!
 //! Rule: requests wait in the host in order of their absolute deadlines, ties in order of release.
-//! Only when the drive is idle, a batch of at most z requests with the earliest deadlines goes to
-//! the drive. Best effort fills batches up to beta as in `dqf`; `dual_queue` forms the batches.
+//! A batch of at most z requests with the earliest deadlines goes to the drive only when the drive
+//! is idle. Best effort fills batches up to beta as in `dqf`; `dual_queue` forms the batches.
 //!
 //! Source: the extension that the dissertation proposes in 9.5. `tidegate_analysis::dq_edf` gives
 //! the bound and says when this policy helps. While every pending request fits into a batch, this

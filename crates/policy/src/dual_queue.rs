@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Sends batches to an idle drive: the second of the two queues, whatever the order of the first.
 //!
-//! `dqf` and `dq-edf` differ only in the order in which real-time requests wait. Only when the
-//! drive is idle, a batch of at most z requests goes to it. Best effort fills a batch that holds j
+//! `dqf` and `dq-edf` differ only in the order in which real-time requests wait. A batch of at most
+//! z requests goes to the drive only when it is idle. Best effort fills a batch that holds j
 //! real-time requests up to f(j) = max(j, beta) in total, unless it is held back because the drive
 //! was late (`overrun`).
 //!
@@ -77,7 +77,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
 
-    /// Delays best effort after batches that take longer than b, from the next batch on.
+    /// From the next batch on, delays best effort after batches that take longer than b.
     pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
         self.overrun.set_table(table);
     }
@@ -97,7 +97,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         self.real_time.len()
     }
 
-    /// Sets z from the next batch on; at least beta.
+    /// Sets z, which must be at least beta, from the next batch on.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batch_max = batch_max;
     }

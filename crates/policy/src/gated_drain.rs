@@ -184,7 +184,7 @@ impl GatedDrain {
             let unit = if has_contract { self.units.admit_in_flight(&request) } else { None };
             self.in_flight.push(InFlightRequest { request, unit });
         }
-        // A bound below the current length drops nothing: it only refuses new requests.
+        // If a queue is longer than the new bound, it drops nothing and only refuses new requests.
         self.others.set_queued_max(u32::MAX);
         for request in queued {
             self.release(request).expect("room without bound");

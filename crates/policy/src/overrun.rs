@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Delays best effort after the drive took longer than its table says.
+//! Delays best effort after the drive has taken longer than its table says.
 //!
 //! Rule: suppose that a batch of n requests takes x longer than b(n) to complete. (If batches are
 //! limited by cost, and the proof charges A and the costs of its requests, these replace b(n).)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A tournament tree: the least of a fixed number of changing keys.
+//! A tournament tree, which finds the least of a fixed number of changing keys.
 //!
 //! ```text
 //!              3            each inner node holds the place of the lesser of its two

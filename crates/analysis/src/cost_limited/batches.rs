@@ -77,8 +77,8 @@ impl Requests {
         sum_of_first(self.kinds.iter().rev(), count)
     }
 
-    /// Returns L: the most batches that a queue of this cost and length may need; `None` if there
-    /// are too many to search.
+    /// Returns L: the largest number of batches that a queue of this cost and length may need;
+    /// `None` if there are too many to search.
     ///
     /// # Complexity
     /// O((E / z) k log E) with k kinds.
@@ -101,8 +101,8 @@ impl Requests {
         Some(most + 1)
     }
 
-    /// Returns the most batches that can be cut by cost in addition to `full` batches that cost at
-    /// least `full_ns`.
+    /// Returns the largest number of batches that can be cut by cost in addition to `full` batches
+    /// that cost at least `full_ns`.
     fn cuts_by_cost(&self, queue_ns: u128, full: u64, full_ns: u128, most: u64) -> u64 {
         let is_possible = |cuts: u64| {
             let (behind_ns, own_ns) = match full {

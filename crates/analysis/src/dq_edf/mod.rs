@@ -47,7 +47,7 @@ use evaluation::EdfEvaluation;
 /// If z >= E and [`dqf::tight`] bounds every response below its period, those bounds are returned:
 /// no task has two jobs pending, every batch takes all queued requests, and the order does not
 /// matter. If a bound reaches its period, two jobs of a task, and so more than z requests, can be
-/// queued, and FIFO's bounds are not used.
+/// queued, and the FIFO bounds are not used.
 ///
 /// # Source
 /// Own derivation, after `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1), with deadlines in
@@ -107,7 +107,7 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 
-/// Returns the bounds of FIFO if every batch takes all queued requests; otherwise `None`.
+/// Returns the FIFO bounds if every batch takes all queued requests; otherwise `None`.
 fn as_fifo(system: &System, budget: &Budget) -> Option<Vec<Verdict>> {
     if system.requests_sum() > u64::from(system.batch_max) {
         return None;

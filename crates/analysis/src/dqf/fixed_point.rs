@@ -113,7 +113,7 @@ impl<'a> FifoEvaluation<'a> {
     /// Returns F(R), per kind.
     fn responses(&self) -> Responses {
         let by_window = self.by_window();
-        // A depends on a kind only through its e, and there are few different e.
+        // A depends on a kind only through its e, and there are few different values of e.
         let mut by_backlog: BTreeMap<u64, Option<u64>> = BTreeMap::new();
         let kinds = self.demand.kinds.iter().enumerate();
         kinds

@@ -149,7 +149,7 @@ impl Search<'_> {
 }
 
 impl EdfSource {
-    /// Returns the least time from a job's release to its deadline: the deadline less the jitter.
+    /// Returns the least time from a job's release to its deadline: the deadline minus the jitter.
     fn first_due_ns(&self) -> u64 {
         // A deadline that jitter can use up entirely is due immediately, and missed.
         self.deadline.ns().saturating_sub(self.source.jitter.ns())

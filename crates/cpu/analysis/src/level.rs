@@ -18,7 +18,7 @@ pub struct Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    /// Creates a level of measured demand only, which is above everything.
+    /// Creates a level with only the measured demand, which is above everything.
     pub fn new(measured: &'a [MeasuredDemand]) -> Self {
         Self { measured, ..Self::default() }
     }

@@ -17,7 +17,7 @@ use super::server::chunks_max;
 /// stops.
 const ROUNDS_MAX: usize = 1 << 14;
 
-/// Work with bounded arrivals: at most `burst` jobs at once, and bursts at least `gap` apart.
+/// Work with bounded arrivals: at most `burst` jobs together, and bursts at least `gap` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServedWork {
     /// The longest execution of one job.
@@ -211,8 +211,8 @@ fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u6
     None
 }
 
-/// Returns how many jobs may wait at once if none waits longer than `response_ns`; `None` on
-/// overflow.
+/// Returns how many jobs may wait at the same time if none waits longer than `response_ns`; `None`
+/// on overflow.
 pub(super) fn queued_max(works: &[ServedWork], response_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.jobs(response_ns)?))
 }

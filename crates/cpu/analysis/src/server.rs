@@ -67,7 +67,7 @@ pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     }
 }
 
-/// Returns an objection if a server may execute without budget at this priority or above.
+/// Returns an objection if a server may execute at this priority or above when it is out of budget.
 pub(super) fn background_objection(server: &CpuServer, priority: Priority) -> Option<Objection> {
     match server.background {
         Background::At(background) if background >= priority => {

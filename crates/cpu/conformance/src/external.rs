@@ -251,7 +251,7 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
         Box::new(Remote { connection: Rc::clone(&self.connection), answer, period: params.period })
     }
 
-    /// Returns the first error, if any: the report is then worthless.
+    /// Returns the first error, if there was one, which makes the report worthless.
     pub fn take_error(&self) -> Option<ExternalError> {
         self.connection.borrow_mut().error.take()
     }

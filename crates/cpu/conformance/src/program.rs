@@ -53,7 +53,7 @@ impl Program {
         Ok((Self { child, over, watch }, External::new(BufReader::new(stdout), stdin)))
     }
 
-    /// Ends the program; returns whether its time limit was reached before.
+    /// Ends the program; returns whether its time limit was reached first.
     pub fn end(self) -> bool {
         // The watching thread may have ended already, and then nothing receives this.
         let _ = self.over.send(());

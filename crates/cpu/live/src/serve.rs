@@ -14,15 +14,15 @@ use tidegate_platform::{Clock, Scheduling, ThreadId};
 
 use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
 
-/// The least time between looks: a look takes some ten microseconds.
+/// The least time between looks: a look takes about ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
 /// The longest time between looks, so that the manager notices a stop request.
 const LOOK_MAX: Duration = Duration::from_ms(100);
 
-/// The scheduling of a thread without budget. User space cannot stop it, so it continues when no
-/// real-time thread wants to run.
+/// The scheduling of a thread that is out of budget. User space cannot stop it, so it continues
+/// when no real-time thread wants to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// `SCHED_OTHER`: shares the rest with ordinary threads.
@@ -43,7 +43,7 @@ pub struct ThreadServerParams {
     pub priority: u8,
     /// The rules: a sporadic server or a hybrid.
     pub server: ServerParams,
-    /// The thread's scheduling without budget.
+    /// The thread's scheduling when it is out of budget.
     pub background: Background,
     /// The service ends after this time.
     pub time_limit: Option<Duration>,
@@ -124,7 +124,7 @@ pub enum ThreadServerError {
         /// The kernel's error.
         reason: String,
     },
-    /// A second manager would restore the first one's changes.
+    /// A second manager would restore the scheduling that the first one set.
     #[error("thread {thread} is already served by another process")]
     Served {
         /// The thread.
@@ -275,7 +275,7 @@ fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> 
 struct HeldThread {
     thread: ThreadId,
     before: Scheduling,
-    /// Its processors, if it was moved. A kernel thread may be bound to its processor; setting even
+    /// Its processors, if it was moved. A kernel thread may be bound to its processor; even setting
     /// the same processor then fails.
     moved_from: Option<Affinity>,
     raised: Scheduling,

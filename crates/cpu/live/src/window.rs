@@ -34,7 +34,7 @@ impl WindowMax {
         self.looks.push_back((now, self.executed));
     }
 
-    /// Returns the most so far.
+    /// Returns the most execution in any window so far.
     pub(super) fn highest(&self) -> Duration {
         self.highest
     }

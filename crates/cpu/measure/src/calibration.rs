@@ -131,7 +131,7 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
 }
 
 impl Calibration {
-    /// Compares what was measured with the thief to its bounds and the machine without it.
+    /// Compares what was measured with the thief to the thief's bounds plus the machine without it.
     pub fn of(thief: SyntheticLoad, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
         let above = measured.synthetic_load.and_then(|it| it.priority).map(u32::from);
         let is_above = above > measured.profile.conditions.priority;

@@ -320,7 +320,7 @@ mod tests {
             }
         }
 
-        /// The reader refuses fits below a point: it accepts all fits made here.
+        /// The reader refuses fits below a point, so it must accept all fits made here.
         #[test]
         fn no_fit_is_below_a_point(points in any_points()) {
             let text = profile(points).to_toml();

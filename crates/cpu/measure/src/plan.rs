@@ -104,9 +104,9 @@ pub fn pause_beside(
     (longer(pause.0), longer(pause.1))
 }
 
-/// Returns a generous upper bound on a measurement's duration, after which the synthetic load
-/// ends by itself: measurements of the longest interval and pauses as planned, or the time limit
-/// if that is less; twice that, plus ten seconds.
+/// Returns a generous upper bound on a measurement's duration, after which the synthetic load ends
+/// by itself: twice the planned measurements of the longest interval and their pauses, or twice the
+/// time limit if that is less, plus ten seconds.
 pub fn lasts_max(
     longest: Duration,
     pause_max: Duration,

@@ -37,7 +37,7 @@ impl ServerKind {
     }
 }
 
-/// Whether a server without budget may execute.
+/// Whether a server that is out of budget may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// It does not execute.
@@ -155,7 +155,7 @@ pub struct CpuServer {
     pub priority: Priority,
     /// The parameters of its rules.
     pub params: ServerParams,
-    /// Whether it executes without budget.
+    /// Whether it executes when it is out of budget.
     pub background: Background,
     /// The longest time that less urgent threads delay it, with locks or with preemption off.
     pub blocking: Duration,
@@ -168,7 +168,7 @@ impl CpuServer {
     /// The default number of jobs that may wait.
     pub const QUEUED_MAX_DEFAULT: u32 = 65_536;
 
-    /// Creates a server that does nothing without budget.
+    /// Creates a server that does nothing when it is out of budget.
     pub fn new(name: impl Into<String>, priority: Priority, params: ServerParams) -> Self {
         Self {
             name: name.into(),

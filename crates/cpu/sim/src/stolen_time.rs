@@ -181,7 +181,7 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// Returns for each ns whether it is stolen, by a source that never rests and begins at 0.
+    /// Returns, for each ns, whether a source that never rests and begins at 0 steals it.
     fn greedy(allowance: &mut Allowance, ticks: u64) -> Vec<bool> {
         let mut stolen = vec![false; usize::try_from(ticks).unwrap()];
         let mut now = allowance.next(Time::ZERO, NS(1));

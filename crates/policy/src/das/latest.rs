@@ -57,7 +57,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the instant by definition: for the requests that are served, in order, without one.
+    /// Computes the instant from its definition: for the requests served in order, with one left
+    /// out.
     fn directly(waiting: &[(i128, bool)], without: Option<usize>) -> i128 {
         let served = waiting.iter().enumerate();
         let served = served.filter(|&(index, &(_, excused))| !excused && Some(index) != without);

@@ -111,7 +111,7 @@ impl Units {
         self.in_flight_count
     }
 
-    /// Makes an idle unit of the request's task wait with the request; `false` if none is idle.
+    /// Assigns the request to an idle unit of its task, which then waits; `false` if none is idle.
     pub(crate) fn admit(&mut self, request: &Request) -> bool {
         let Some((place, due)) = self.take_idle(request) else { return false };
         self.states[place as usize].stage = Stage::Waiting(*request);

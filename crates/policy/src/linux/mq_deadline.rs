@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `mq-deadline`: a model of the Linux scheduler of that name, with its priorities.
+//! `mq-deadline`: a model of the Linux scheduler of the same name, with its priorities.
 //!
 //! Rule: each I/O priority class keeps its requests by position and by arrival, as in
 //! [`super::expiring`]. The current batch, its direction and the count of starved writes are shared
@@ -8,8 +8,8 @@
 //!
 //! Before that, while several classes have requests, the policy looks at the next request of each
 //! class but the highest, and sends it if it arrived at least 10 s ago. That is the next request by
-//! position, unless the oldest has expired when a batch ends; its own age counts. A batch that was
-//! begun for a request that had not aged stays current.
+//! position, unless the oldest has expired when a batch ends; the 10 s apply to that request
+//! itself. A batch that was begun for a request that had not aged stays current.
 //!
 //! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
 //! and best-effort loads in "idle": the strongest separation that it offers.

@@ -22,7 +22,7 @@ use tidegate_model::{Duration, Time};
 pub(crate) struct Bucket {
     /// Parts that a nanosecond adds; never zero.
     gain: u64,
-    /// The most parts that accumulate while no request waits for more.
+    /// The largest number of parts that accumulate while no request waits for more.
     full: u128,
     level: u128,
     /// The instant of `level`.

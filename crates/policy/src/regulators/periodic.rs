@@ -29,8 +29,8 @@ use std::collections::BTreeMap;
 
 use tidegate_model::{Duration, TaskIndex, Time};
 
-/// The most sources that are observed at once; a new one replaces the one that has been silent
-/// longest.
+/// The largest number of sources observed at the same time; a new one replaces the one that has
+/// been silent longest.
 const SOURCES_MAX: usize = 64;
 /// N.
 const REGULAR_MIN: u32 = 8;

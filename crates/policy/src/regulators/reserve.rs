@@ -2,9 +2,9 @@
 //! The reservation-based rate: best effort gets the share of the device that the declared tasks
 //! leave unused.
 //!
-//! Rate of best effort = capacity - sum of e_i per p_i over the tasks. A request counts as its size
-//! if the capacity is given in bytes, or as the device time of its own kind if no capacity is given
-//! (see `device_time`). Device times come from the longest batch times, so the rate is as
+//! Rate of best effort = capacity - sum of e_i per p_i over the tasks. A request is charged its
+//! size if the capacity is given in bytes, or the device time of its own kind if no capacity is
+//! given (see `device_time`). Device times come from the longest batch times, so the rate is as
 //! conservative as a proof; on a drive whose typical times are far below these, best effort gets
 //! little.
 //!
