@@ -89,7 +89,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
     (response_ns < period_min).then_some(Solution { batches, response_ns })
 }
 
-/// The wait of a job for a number of batches; times in ns.
+/// A job's wait for a given number of batches; times in ns.
 struct Wait<'a> {
     system: &'a CostLimitedSystem,
     requests: &'a Requests,

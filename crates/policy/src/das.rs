@@ -56,8 +56,8 @@ struct Candidate {
     position: Position,
 }
 
-/// The shortest time until the next wake-up when only time can open the gate: a margin may keep an
-/// estimate at C, and then the missing time does not shrink as time passes.
+/// The shortest time until the next wake-up when only the passing of time can open the gate. With a
+/// margin, an estimate can stay at C, and then the wait does not get shorter as time passes.
 const AGAIN_MIN: Duration = Duration::from_us(20);
 
 /// The queue that holds a request, and the request's index in it.

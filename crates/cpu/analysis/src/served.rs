@@ -75,7 +75,7 @@ fn of_instants(instants: &[Duration]) -> (Duration, u64) {
 }
 
 /// The execution that a server with a backlog is certain to get: `budget` in each `period`, the
-/// first of it one period after the backlog began.
+/// first one period after the backlog began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
     budget_ns: u64,

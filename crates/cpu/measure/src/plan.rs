@@ -70,8 +70,8 @@ pub fn stretch(longest: Duration) -> Duration {
     (longest * INTERVALS).min(STRETCH_MAX).max(longest)
 }
 
-/// Returns the least and the greatest length of a pause, whose random choice gives a random
-/// phase.
+/// Returns the least and the greatest length of a pause; a random length between them gives a
+/// random phase.
 ///
 /// Twice what the kernel's throttling of real-time threads requires, so that neither the
 /// measuring thread nor one above it is throttled; threads without real-time priority on the
