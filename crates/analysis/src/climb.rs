@@ -74,7 +74,7 @@ fn capped(responses: Responses, cap: Option<u64>) -> Responses {
     responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
 }
 
-/// Whether the response `a` is larger than `b`; no bound counts as larger than any.
+/// Whether the response `a` is larger than `b`; `None`, which means no bound, is the largest.
 fn is_above(a: Option<u64>, b: Option<u64>) -> bool {
     b.is_some_and(|b| a.is_none_or(|a| a > b))
 }

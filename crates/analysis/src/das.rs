@@ -24,9 +24,9 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 /// all deadlines, whatever the tasks release. Initially no request waits.
 ///
 /// 1. *A job k is released at r, and all deadlines were kept up to r.* Because d_i <= p_i and
-///    completions are seen before releases of the same instant, each task i has at most e_i
-///    requests that wait or are in flight, the new ones included: n in all. If the drive is idle at
-///    r, or busy with a real-time request, F completes k by r + n C <= r + d_k: the rest of a
+///    completions are seen before releases at the same instant, each task i has at most e_i
+///    requests that wait or are in flight, including the new ones: n in all. If the drive is idle
+///    at r, or busy with a real-time request, F completes k by r + n C <= r + d_k: the rest of a
 ///    request in flight takes at most C, and it is one of the n. In the remaining case, a request x
 ///    is in flight that is best effort or may be dropped.
 /// 2. *A decision at t sends x, complete by t'.* The policy checks F(t') for all waiting requests,

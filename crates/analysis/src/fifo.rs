@@ -18,7 +18,7 @@ pub struct BestEffortAhead {
 ///
 /// # Bound
 /// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the longest
-/// busy interval. This is the backlog when a job is released at a, that job included.
+/// busy interval. This is the backlog when a job is released at a, including that job.
 ///
 /// # Source
 /// FIFO as non-preemptive EDF with equal relative deadlines: L. George, N. Rivierre and

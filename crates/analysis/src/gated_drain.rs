@@ -77,7 +77,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
         assumptions.push(PAUSES.to_owned());
     }
     let best_effort_depth = Some(best_effort_depth(tasks, units, drain, workload.depth));
-    // An empty drive gets at most n real-time requests at once.
+    // An empty drive gets at most n real-time requests together.
     let batch_max = units.clamp(1, workload.table.batch_max());
     let choice = Choice::of_batches(batch_max, 0, bounds.collect());
     Ok(Choice { best_effort_depth, assumptions, ..choice })

@@ -19,8 +19,8 @@ use crate::bounds::{Bounds, is_met};
 ///
 /// # Bound
 /// `R = max over 0 <= s < n of D(s) + D(n - s)` with `D(0) = 0`. n = `requests` is the largest
-/// number of real-time requests at once, and D(s) = `round_time_max(s)` is the time within which
-/// the s real-time requests of a round complete.
+/// number of real-time requests at the same time, and D(s) = `round_time_max(s)` is the time within
+/// which the s real-time requests of a round complete.
 ///
 /// # Source
 /// For n = 1: RTAS 2008, section 3.2. For larger n: own derivation.
@@ -44,7 +44,7 @@ use crate::bounds::{Bounds, is_met};
 ///
 /// # Assumptions
 /// - R is below every period, checked by the caller. For n = 1 equality suffices: a completion is
-///   observed before a release of the same instant, so the request's predecessor has already left
+///   observed before a release at the same instant, so the request's predecessor has already left
 ///   the drive.
 /// - Completions are observed before releases, and all releases at an instant before any decision:
 ///   the protocol of every host.

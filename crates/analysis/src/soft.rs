@@ -4,7 +4,7 @@
 //!
 //! A job can be late only if a batch among those it depends on was longer than b_q. These batches
 //! depend on the batch times themselves: a long batch is more likely than a short one to be in
-//! flight at a job's release. So "its two batches, 2 epsilon" is WRONG: a device that serves most
+//! flight at a job's release. So "two batches, hence 2 epsilon" is WRONG: a device that serves most
 //! batches in no time, and one in a thousand in a second, is found busy half the time. The proof
 //! therefore counts the jobs that may have led such a batch, which are known in advance.
 

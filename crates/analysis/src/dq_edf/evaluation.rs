@@ -196,7 +196,7 @@ impl<'a> EdfEvaluation<'a> {
         job.window.carry_in_ns.checked_add(full_ns).filter(|&ns| ns <= HORIZON_NS)
     }
 
-    /// Returns N: requests due no later than the job and released by `sent_ns`, its own included.
+    /// Returns N: requests due no later than the job and released by `sent_ns`, including its own.
     fn requests_ahead(&self, job: &Job<'_>, sent_ns: u64) -> Option<u128> {
         self.spend(self.kinds.len() as u64)?;
         let mut ahead = 0_u128;
@@ -227,7 +227,7 @@ impl<'a> EdfEvaluation<'a> {
         Some(ahead.saturating_sub(carry_in::loss(job.window.carried, carried.into_iter())))
     }
 
-    /// Returns the cost of the job's last batch, requests of later deadlines included.
+    /// Returns the cost of the job's last batch, including requests with later deadlines.
     fn last_batch_ns(&self, job: &Job<'_>, batches: u64) -> u64 {
         let batch_max = u64::from(self.system.batch_max);
         if !self.is_strictly_within {

@@ -138,8 +138,8 @@ fn climb(
     })
 }
 
-/// Returns the end of the longest window of full batches, its last batch included, for any order of
-/// the requests in it: `(X + 1) b(z)`.
+/// Returns the end of the longest window of full batches, including its last batch, for any order
+/// of the requests in it: `(X + 1) b(z)`.
 fn window_ns(system: &System, demand: &Demand) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let released = |window_ns| demand.closed(window_ns);

@@ -133,7 +133,7 @@ impl Search<'_> {
         self.sources.iter().filter_map(of_source).max()
     }
 
-    /// Returns the demand that may be due at `at_ns`, all delays included.
+    /// Returns the demand that may be due at `at_ns`, including all delays.
     fn demand_ns(&self, at_ns: u64) -> Option<u64> {
         let mut sum = self.once_ns.checked_add(self.measured_ns(at_ns)?)?;
         let mut blocking = 0;

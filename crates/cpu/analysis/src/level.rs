@@ -48,8 +48,8 @@ impl<'a> Level<'a> {
         self.delay = self.delay.checked_add(delay).unwrap_or(Duration::MAX);
     }
 
-    /// Returns the demand from a critical instant on in a window of this length, by one of the
-    /// bounds, delays included; `None` on overflow.
+    /// Returns the demand, by one of the bounds and including delays, in a window of this length
+    /// that starts at a critical instant; `None` on overflow.
     pub fn demand(&self, bound: DemandBound, window: Duration) -> Option<Ratio> {
         let mut sum = Ratio::whole(u128::from(self.delay.ns()));
         for (source, &count) in &self.sources {

@@ -8,7 +8,7 @@ use super::demand::{DemandBound, Source};
 use super::level::Level;
 use super::ratio::Ratio;
 
-/// The demand in the window from a task's release to its deadline, its own job included.
+/// The demand in the window from a task's release to its deadline, including its own job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     demand: Ratio,

@@ -143,14 +143,14 @@ impl Keeper {
         self.order(sample.now)
     }
 
-    /// Accounts execution at the thread's priority. The server gets it when the thread blocks or
-    /// has used up its budget, and then all of it together.
+    /// Accounts execution at the thread's priority. It is reported to the server in one piece, when
+    /// the thread blocks or has used up its budget.
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;
         self.held += executed;
-        // If it got the execution in pieces, with an activation for each rest, the budget would
-        // split into chunks and a hybrid would wait for the last of them: half of its budget would
-        // be lost.
+        // If the execution were reported in several pieces, with an activation for each rest, the
+        // budget would split into chunks and a hybrid would wait for the last of them: half of its
+        // budget would be lost.
         let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
         if sample.has_work && left >= self.limits.grain {
             return;

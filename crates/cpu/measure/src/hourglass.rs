@@ -58,7 +58,7 @@ pub(super) fn measure(
     trace.finish(before);
 }
 
-/// Executes for `execution`, gaps not counted, but not beyond `until`; returns the execution.
+/// Executes for `execution`, not counting gaps, but not beyond `until`; returns the execution.
 ///
 /// # Source
 /// Regehr's Hourglass; dissertation, 5.4.1.

@@ -51,13 +51,13 @@ pub struct HostShare {
     /// How long the thread was ready but did not run, because of other threads or the throttling of
     /// real-time threads.
     pub waited: Option<Duration>,
-    /// The time that the hypervisor took from this processor meanwhile, pauses included.
+    /// The time that the hypervisor took from this processor meanwhile, including pauses.
     pub steal: Option<ProcessorTime>,
     /// The kernel's throttling of real-time threads.
     pub throttling: Option<Throttling>,
     /// The number of gaps as long as a throttled thread waits.
     pub gaps_like_throttling: u64,
-    /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
+    /// The most frequent interrupts and softirqs of this processor meanwhile, including pauses.
     pub interrupts: Vec<(String, u64)>,
 }
 

@@ -55,7 +55,7 @@ pub enum SyntheticLoadError {
 pub struct SyntheticLoadReport {
     /// The number of jobs.
     pub jobs: u64,
-    /// The execution of all jobs together, gaps not counted.
+    /// The execution of all jobs together, not counting gaps.
     pub executed: Duration,
     /// Its SCHED_FIFO priority, if granted.
     pub priority: Option<u8>,

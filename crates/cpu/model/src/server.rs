@@ -159,8 +159,7 @@ pub struct CpuServer {
     pub background: Background,
     /// The longest time that less urgent threads delay it, with locks or with preemption off.
     pub blocking: Duration,
-    /// The largest number of jobs that may wait for it, the executing one included; more are
-    /// lost.
+    /// The largest number of jobs that may wait for it, including the executing one; more are lost.
     pub queued_max: u32,
 }
 

@@ -215,7 +215,7 @@ impl Units {
         dues
     }
 
-    /// Returns the earliest deadline that a unit that may not be released yet can have, in ns.
+    /// Returns the earliest possible deadline of the units that may not be released yet, in ns.
     pub(crate) fn due_if_released_next(&self) -> Option<u64> {
         self.cooling_by_next_due.least().map(|(due, _)| due)
     }

@@ -17,9 +17,9 @@
 //! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
 //! insertion at the head, jiffies.
 //!
-//! Source: `block/mq-deadline.c` of recent Linux kernels, which age individual requests and count
-//! one batch for all classes (older ones did neither); the kernel's documentation of I/O priorities
-//! and of `prio_aging_expire`.
+//! Source: `block/mq-deadline.c` of recent Linux kernels, which age individual requests and share
+//! one batch among all classes (older ones did neither); the kernel's documentation of I/O
+//! priorities and of `prio_aging_expire`.
 
 use tidegate_model::{Class, Duration, Request, RequestId, Time};
 
