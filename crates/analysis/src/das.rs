@@ -33,7 +33,7 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 ///    and x against its deadline. If F serves x, step 1 covers later releases. If not, the policy
 ///    checks for each job k that may be released at some r < t' that
 ///    `t' + (w + N(r)) C <= r + d_k`. Here w requests wait already, and N(r) sums e_i over all
-///    tasks that may release by r, k's task included. A task with a waiting request that F serves
+///    tasks that may release by r, including k's task. A task with a waiting request that F serves
 ///    releases nothing before t': that request is complete by its deadline, which is not after the
 ///    next release. N changes only at earliest releases, and r + d_k grows between them: so
 ///    checking the earliest releases suffices. For r >= t' step 1 applies. So F(t') meets all
@@ -49,10 +49,10 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 /// Behind `tokens-per-task`, a task of e requests becomes e units: sporadic tasks of one request
 /// with its period and deadline; n is unchanged. The policy then tracks units. A request that
 /// becomes eligible at t goes to the unit that has no waiting request and may release first. That
-/// unit may release at t: of e tokens, each back p after it was taken, at most e - 1 were taken
-/// after t - p, so some unit has released nothing since. Its earlier request was due by t and,
-/// because all deadlines were kept up to t, is complete. So every unit is sporadic, and the proof
-/// applies to units.
+/// unit may release at t: of e tokens, each of which returns p after it was taken, at most e - 1
+/// were taken after t - p, so some unit has released nothing since. Its earlier request was due by
+/// t and, because all deadlines were kept up to t, is complete. So every unit is sporadic, and the
+/// proof applies to units.
 ///
 /// # Assumptions
 /// A request alone takes at most b(1), and at most the time that the drive's model expects plus the

@@ -263,7 +263,7 @@ impl<'a> Question<'a> {
     }
 
     /// Returns D: the largest number of requests on the drive for which a contract holds, given the
-    /// depth at which it was `measured`. Without tasks the contract is not used.
+    /// depth at which it was `measured`. If there are no tasks, the contract is not used.
     fn measured_depth(&self, measured: Option<u32>) -> u32 {
         let depth = self.workload.depth;
         if self.tasks.is_empty() { depth } else { measured.map_or(depth, |it| it.min(depth)) }

@@ -99,7 +99,7 @@ impl AdaptiveDrain {
             self.contract.filter(|contract| request.task.0 < contract.task_count)
             && request.class != Class::BestEffort
         {
-            // An instant beyond the end of time never comes.
+            // An instant past `Time::MAX` never comes.
             self.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
         }
         Ok(())

@@ -153,7 +153,7 @@ impl Das {
     /// request, and the estimate plus the margin where there is an estimate.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let expected = self.access.service(target).map_or(u64::MAX, |service| {
-            // Beyond the end of time, C is the smaller of the two bounds.
+            // If the sum exceeds the range, C is the smaller of the two bounds.
             service.ns().saturating_add(self.margin.ns())
         });
         i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
@@ -220,9 +220,9 @@ impl Das {
         })
     }
 
-    /// Returns the decision to wait, with the time to decide again without an event. While no job
-    /// is released, the limit moves with time, and a request may complete at the same instant
-    /// although it is sent later: it waits for the platter's rotation either way.
+    /// Returns the decision to wait, with the time at which to decide again if no event comes
+    /// first. While no job is released, the limit moves with time, and a request may complete at
+    /// the same instant although it is sent later: it waits for the platter's rotation either way.
     fn wait(&self, now: Time, slack: Option<Slack>) -> Decision {
         let excused = self.waiting.iter().map(|waiting| &waiting.placed);
         let all = excused.chain(self.best_effort.as_slice());

@@ -13,11 +13,10 @@
 //!   `due <= next_release` and `drain(n) <= deadline`.)
 //!
 //! Order: all waiting units together if that is allowed, otherwise the unit that is due first,
-//! otherwise nothing. Without a waiting unit, requests beyond any contract follow, then best
-//! effort, one by one. If the unit that is due first may not be sent alone, no other unit and no
-//! best effort may be sent. An empty drive gets the largest allowed number of waiting units in
-//! deadline order. If no number is allowed, a contract has been broken, and the drive gets all of
-//! them.
+//! otherwise nothing. If no unit waits, requests beyond any contract follow, then best effort, one
+//! by one. If the unit that is due first may not be sent alone, no other unit and no best effort
+//! may be sent. An empty drive gets the largest allowed number of waiting units in deadline order.
+//! If no number is allowed, a contract has been broken, and the drive gets all of them.
 //!
 //! ```text
 //!   unit:    Idle ----released----> Waiting ----sent----> InFlight
@@ -29,10 +28,10 @@
 //! just when the drive empties and be released again at that instant. It was not among the m that
 //! the last dispatch counted, so it may have to wait for those that were.
 //!
-//! Time alone only closes the gate: each left side grows at the rate of time, and
-//! max(t, next_release) grows no faster. So the policy never asks for a wake-up. All requests of
-//! one round are one dispatch: the last check of the round has the largest k. The policy reserves
-//! no slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
+//! Time alone only closes the gate: each left side grows at the rate of time, and max(t,
+//! next_release) grows no faster. So the policy never asks for a wake-up. All requests of one round
+//! count as one dispatch: the last check of the round has the largest k. The policy reserves no
+//! slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
 //!
 //! Requests outside the contract: a request of a task whose units are all pending waits in a queue
 //! of its task. No condition counts it, and it takes the next unit that its task gets back, so no

@@ -47,7 +47,7 @@ impl Overrun {
         let Some(due_back) = self.due_back.take().filter(|&due_back| due_back < now) else {
             return;
         };
-        // An instant beyond the end of time never comes.
+        // An instant past `Time::MAX` never comes.
         let resume = now.checked_add(now.since(due_back)).unwrap_or(Time::MAX);
         self.resume = self.resume.max(resume);
     }

@@ -8,7 +8,7 @@ use tidegate_model::units::Duration;
 names! {
     /// The aperiodic servers, by the names that files and scripts use.
     pub enum ServerKind {
-        /// Looks for work once a period; a budget without work is lost until the next period.
+        /// Looks for work once a period; without work, the budget is lost until the next period.
         Polling => "polling",
         /// Keeps its budget to the end of the period; it is full again at the next.
         Deferrable => "deferrable",

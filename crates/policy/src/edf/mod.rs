@@ -52,9 +52,9 @@ impl Edf {
 /// Earliest deadline first, equal deadlines by position; see the module documentation.
 ///
 /// # Source
-/// A. L. N. Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM
-/// Multimedia, 1993. Without equal deadlines this is `edf`. Their systems round deadlines to
-/// batches of a common period; here a workload's offsets do this.
+/// A. L. N. Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM Multimedia,
+/// 1993. If no deadlines are equal, this is `edf`. Their systems round deadlines to batches of a
+/// common period; here a workload's offsets do this.
 #[derive(Debug)]
 pub struct ScanEdf {
     requests: OneAtATime<ElevatorQueue>,

@@ -33,8 +33,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the deadline of its next job if that is released as early as allowed. Beyond the end
-    /// of time it is `Time::MAX`.
+    /// Returns the deadline of its next job if that is released as early as allowed. It is at most
+    /// `Time::MAX`.
     fn next_due_ns(&self) -> u64 {
         self.next_release.checked_add(self.deadline).unwrap_or(Time::MAX).ns()
     }

@@ -108,7 +108,7 @@ impl Cfq {
         queue.in_flight_count -= 1;
         let is_back = queue.in_flight_count == 0;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.source == source && is_back) {
-            // Beyond the end of time it does not idle.
+            // Past `Time::MAX` it does not idle.
             turn.idle_until = Some(now.checked_add(IDLE_MAX).unwrap_or(now).min(turn.until));
         }
     }

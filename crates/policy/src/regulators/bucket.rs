@@ -70,7 +70,7 @@ impl Bucket {
     }
 
     /// Returns the first instant with `cost` parts in the bucket, if the rate is unchanged and none
-    /// are taken; `None` beyond the end of time.
+    /// are taken; `None` past `Time::MAX`.
     pub(crate) fn ready_at(&self, cost: u128) -> Option<Time> {
         let missing = cost.saturating_sub(self.level); // zero if there are enough
         let wait = u64::try_from(missing.div_ceil(u128::from(self.gain))).ok()?;

@@ -35,7 +35,8 @@ impl<P: Policy> DepthLimit<P> {
     }
 }
 
-/// Returns the plan for a drive that accepts no more than the limit; without a limit, `plan`.
+/// Returns the plan for a drive that accepts no more than the limit, or `plan` if there is no
+/// limit.
 fn limited(plan: &Plan) -> Plan {
     let in_flight_max = plan.parameters.depth_limit.in_flight_max;
     let in_flight_max = in_flight_max.map_or(plan.depth, NonZeroU32::get);

@@ -36,7 +36,7 @@ impl DeviceTime {
         }
     }
 
-    /// Returns the device time of a request, in ns; without a known cost, the largest request's.
+    /// Returns the device time of a request, in ns; the largest request's if the cost is unknown.
     pub(crate) fn ns(&self, op: Op, size: Bytes) -> u64 {
         let own = self.costs.as_ref().and_then(|costs| costs.cost(op, size));
         own.map_or(self.largest_ns, |own| {

@@ -34,7 +34,7 @@ use tidegate_model::{Duration, TaskIndex, Time};
 const SOURCES_MAX: usize = 64;
 /// N.
 const REGULAR_MIN: u32 = 8;
-/// A new gap contributes one part in this many of the average.
+/// The weight of a new gap in the average: one part in this many.
 const WEIGHT: u64 = 8;
 /// Gaps may differ from the period by one part in this many.
 const JITTER_PART: u64 = 8;

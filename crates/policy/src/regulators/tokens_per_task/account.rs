@@ -80,7 +80,7 @@ impl Account {
             return (at, without_contract(Request { eligible: at, ..head }));
         }
         let waited = at.since(head.eligible);
-        // A deadline beyond the end of time counts as no deadline.
+        // A deadline past `Time::MAX` counts as no deadline.
         let due = head.due.and_then(|due| due.checked_add(waited));
         (at, Request { eligible: at, due, ..head })
     }
@@ -101,7 +101,7 @@ impl Account {
     }
 }
 
-/// Returns the instant at which a token returns; beyond the end of time it never does.
+/// Returns the instant at which a token returns; `Time::MAX` if it never does.
 fn returns(taken: Time, period: Duration) -> Time {
     taken.checked_add(period).unwrap_or(Time::MAX)
 }
