@@ -231,7 +231,8 @@ mod tests {
         assert_eq!(found.offset_ns, 2);
     }
 
-    /// A task of 2.2 ms in 10, measured every half millisecond: in 2.2 ms it takes all of them.
+    /// A task of 2.2 ms in 10, measured every half millisecond: it can take all of an interval of
+    /// 2.2 ms.
     #[test]
     fn the_line_covers_lengths_between_the_measured_ones() {
         let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);

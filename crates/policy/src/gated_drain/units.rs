@@ -188,7 +188,7 @@ impl Units {
         self.in_flight_by_due.least().map(|(due, _)| due)
     }
 
-    /// Returns the earliest deadline that the next jobs of the units on the drive can have, in ns.
+    /// Returns the earliest possible deadline of the next jobs of the units on the drive, in ns.
     pub(crate) fn due_after_flight(&self) -> Option<u64> {
         self.in_flight_by_next_due.least().map(|(due, _)| due)
     }

@@ -96,7 +96,7 @@ impl<O: CpuObserver> Processor<'_, O> {
     }
 
     /// Continues stealing. If it steals at critical instants, a source leaves an idle processor
-    /// alone, to have its whole burst for the next release.
+    /// alone, so that its whole burst is available at the next release.
     pub(super) fn continue_stealing(&mut self, index: usize) {
         if self.timing == Timing::Critical && self.running.is_none() {
             self.stolen[index].rest(self.now);
