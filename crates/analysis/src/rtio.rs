@@ -226,8 +226,8 @@ impl<'a> Question<'a> {
     ///
     /// # Bound
     /// [`response_in_rounds`] with `D(s) = priority(s)`: the longest time that s requests with the
-    /// drive's priority need, sent together to a drive without others of their kind, while the
-    /// drive is kept full.
+    /// drive's priority take, sent together to a drive that holds no others of their kind but is
+    /// kept full.
     ///
     /// # Assumptions
     /// n is within the table. Best effort is at most D - n deep, where D <= K requests were on the

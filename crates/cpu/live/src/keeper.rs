@@ -7,7 +7,7 @@ use tidegate_model::{Duration, Time};
 
 use super::window::WindowMax;
 
-/// A sample of the thread; the thread does not execute meanwhile.
+/// A sample of the thread, taken while the thread is not executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// When it was taken.
