@@ -85,8 +85,8 @@ fn upper_hull(points: &[StolenPoint]) -> Vec<StolenPoint> {
     hull
 }
 
-/// Returns whether the second point is above the line from the first to the third; times never
-/// fall.
+/// Returns whether the second point is above the line from the first to the third; stolen times
+/// never decrease.
 fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool {
     let part = |from: StolenPoint, to: StolenPoint| {
         let [rise, run] = [to.stolen_max - from.stolen_max, to.interval - from.interval];
