@@ -34,8 +34,8 @@ fn totals(reachable: &[bool]) -> Vec<u64> {
 /// carry-in: the fractional knapsack over l_i, a lower bound of the true loss.
 ///
 /// # Shape
-/// `kinds` holds for each kind l_i, the jobs that each carried request removes from the window, and
-/// the number of the kind's requests that can be carried.
+/// `kinds` holds, for each kind, l_i (the jobs that each carried request removes from the window)
+/// and the number of the kind's requests that can be carried.
 pub(crate) fn loss(carried: u64, kinds: impl Iterator<Item = (u64, u64)>) -> u128 {
     // Counts requests in buckets, by the number of jobs that each removes, instead of sorting them:
     // nearly all remove one. A request that removes more jobs than the last bucket's index counts

@@ -320,9 +320,9 @@ mod tests {
         assert_eq!(found.warnings.iter().any(says_so), !is_granted);
     }
 
-    /// Goal: everything that a more urgent load took was counted as stolen, except what it took in,
-    /// before and after the pauses. Holds on any host; without real-time priority no load is more
-    /// urgent.
+    /// Goal: everything that a more urgent load took was counted as stolen, except what it took
+    /// outside the measured intervals. Holds on any host; without real-time priority no load is
+    /// more urgent.
     #[test]
     fn the_time_of_a_synthetic_load_is_seen() {
         let ms = Duration::from_ms;

@@ -92,8 +92,8 @@ impl Trace {
         &self.gaps
     }
 
-    /// Returns the most stolen in any window of this length within the interval, for every phase;
-    /// `None` if the interval is shorter.
+    /// Returns the longest time stolen in any window of this length within the interval, at any
+    /// phase; `None` if the interval is shorter.
     ///
     /// As a window moves later, its loss grows while a gap enters at its end and none leaves at its
     /// start. So the most is lost in a window that begins with a gap, ends with one, or touches an

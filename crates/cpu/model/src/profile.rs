@@ -65,8 +65,8 @@ pub struct CpuConditions {
     pub host: Vec<String>,
 }
 
-/// The longest time stolen in intervals of one length: a point of demand; divided by the length,
-/// of load.
+/// The longest time stolen in intervals of one length: a point of the demand or, divided by the
+/// length, of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StolenPoint {
     /// The length of the interval.
