@@ -81,8 +81,8 @@ fn granted(wanted: Option<u8>) -> Option<u32> {
     wanted.filter(|&priority| is_granted(priority)).map(u32::from)
 }
 
-/// Returns how the profile's measurement differs, and what to write for the same one; `granted` is
-/// the priority of this measurement.
+/// Returns how the profile's measurement differs, and what to write to make the two the same;
+/// `granted` is the priority of this measurement.
 fn other_question(
     profile: &CpuProfile,
     params: &CpuProfileParams,
@@ -177,8 +177,8 @@ impl Calibration {
         }
     }
 
-    /// Whether both bounds together cover everything that was measured (figure 5.8), and could have
-    /// been exceeded.
+    /// Whether both bounds together cover everything that was measured (figure 5.8), although it
+    /// could have exceeded them.
     pub fn is_covered(&self) -> bool {
         self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }

@@ -13,7 +13,7 @@ use super::measurement::{CpuMeasurement, CpuProfileParams, Found};
 use super::plan;
 use super::synthetic_load::SyntheticLoadReport;
 
-/// The step above which reading the clock hides the time that interrupts take.
+/// Reading the clock hides the time that interrupts take if a step is longer than this.
 const STEP_SLOW: Duration = Duration::from_us(1);
 
 pub(super) fn measurement(

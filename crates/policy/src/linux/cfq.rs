@@ -4,7 +4,7 @@
 //! Rule: each source has a queue by position, and queues take turns. A turn is a time slice; queues
 //! of the real-time class come before all others. In its slice a queue sends while the drive has
 //! room, but keeps at most 4 requests in flight while others wait. When the queue is empty, the
-//! drive is kept for it until its requests are complete and 8 ms more, or until the slice ends.
+//! drive is kept for it until its requests are complete and for 8 ms more, or until the slice ends.
 //!
 //! ```text
 //!            a source asks               empty, all complete
