@@ -2,8 +2,8 @@
 //! Bounds of the RTIO policies: class priority over a drive that keeps its own order.
 //!
 //! No bound here uses b(i). Each policy relies on one contract of the drive: `rtio` on its
-//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its own
-//! priority. The last three send real-time requests in rounds, and one proof covers them.
+//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its times
+//! with priority. The last three send real-time requests in rounds, and one proof covers them.
 //!
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining) and 3.4
 //! (limiting), for one real-time request at a time; for several: own derivation.

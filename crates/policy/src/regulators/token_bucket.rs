@@ -33,8 +33,9 @@ const INTERACTIVE: usize = 0;
 const BEST_EFFORT: usize = 1;
 const WRITES: usize = 2;
 
-/// Steps of growth that are applied one by one after a long silence. For the time of older growth,
-/// the bucket fills at the rate before it, which is never too much.
+/// Steps of growth that are applied one by one after a long silence. All further steps are applied
+/// together at the end of the silence: until then the bucket fills at the rate before them, which
+/// is never too much.
 const STEPS_MAX: u32 = 64;
 
 /// Shapes best effort before it reaches another policy; see the module documentation.
