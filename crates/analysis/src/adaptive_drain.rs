@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds for `adaptive-drain`: one task of one request, best effort until the latest safe instant.
+//! Bounds for `adaptive-drain`: one task whose jobs have one request, with best effort admitted
+//! until the latest safe instant.
 
 use tidegate_model::{Duration, Workload};
 
@@ -17,14 +18,14 @@ const DEADLINE_BEYOND_PERIOD: &str = "adaptive-drain is proven only if the deadl
 const BOUND: &str = "beside best effort the bound is the deadline itself: best effort gets all the time \
      before the deadline that the task does not need";
 
-/// Returns the choice for the one task.
+/// Returns the choice for a single task.
 ///
 /// # Bound
 /// `R = drain(1)` without best effort and `R = max(D, drain(1))` with it, if R <= p.
 ///
 /// With best effort and `drain(2) <= D` no smaller bound exists: the drive may hold all requests
 /// until `Dabs - drain(k)`, complete one best-effort request, receive another (the first condition
-/// holds with equality) and complete all at Dabs.
+/// holds with equality) and complete them all at Dabs.
 ///
 /// # Source
 /// Own derivation, `docs/theory/draining.md` section 8. After the last dispatch at t, every
@@ -34,9 +35,9 @@ const BOUND: &str = "beside best effort the bound is the deadline itself: best e
 /// gate admits best effort only while the drive is certain to be empty at the next release.
 ///
 /// # Assumptions
-/// One task of one request and D <= p, checked. D = p requires that completions are observed before
-/// releases of the same instant, as `tidegate_host::Host` does (see its protocol with policies);
-/// otherwise D < p is required.
+/// One task whose jobs have one request, and D <= p; both are checked. D = p requires that
+/// completions are observed before releases at the same instant, as `tidegate_host::Host` does (see
+/// its protocol with policies); otherwise D < p is required.
 ///
 /// # Errors
 /// A sentence, without its full stop, that says why the analysis does not apply.
@@ -72,8 +73,9 @@ fn response(
     Ok(Some(response).filter(|&response| response <= task.period))
 }
 
-/// Returns the most best effort that can ever be on the drive. The limit is highest just after a
-/// release whose request completed immediately: the next release is then nearly a period away.
+/// Returns the largest number of best-effort requests that can ever be on the drive. The limit is
+/// highest just after a release whose request completed immediately: the next release is then
+/// nearly a period away.
 fn best_effort_depth(task: Option<&SporadicTask>, drain: Drain<'_>, depth: u32) -> u32 {
     let Some(task) = task else { return depth };
     let fits = |&count: &u32| {

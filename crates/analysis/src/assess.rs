@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Assesses a whole workload: the valid bounds, the verdict, and the limiting task.
-//! `tidegate check` prints the assessment; simulator and engine run by its plan. Bounds under other
-//! policies and headroom are more expensive and computed separately.
+//! `tidegate check` prints the assessment; the simulator and the engine follow its plan. Bounds
+//! under other policies and headroom are more expensive and computed separately.
 
 use tidegate_model::{BatchChoice, BatchLimit, Duration, PolicyName, Workload};
 
@@ -17,8 +17,8 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// Assesses a workload under a policy, with the batch size that the workload asks for.
 ///
 /// # Complexity
-/// For a given z about as [`crate::dqf::tight`], times the logarithm of beta; `auto` tries each z
-/// of the table.
+/// For a given z, about the cost of [`crate::dqf::tight`] times log(beta); `auto` tries each z in
+/// the table.
 ///
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
@@ -41,7 +41,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// Returns the bounds of each task under policies other than `policy`.
 ///
 /// # Complexity
-/// As [`assess`] for each of these policies.
+/// The cost of [`assess`] for each of these policies.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     if regulated::objection(workload).is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
@@ -83,11 +83,11 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
     (0..tasks.len()).map(comparison).collect()
 }
 
-/// Returns the assessment of a policy without promise. `reason` is a sentence without its full
+/// Returns the assessment when nothing can be promised. `reason` is a sentence without its full
 /// stop.
 ///
-/// Without a proof, best effort cannot cost one: batches have the largest size and best effort
-/// fills them.
+/// There is no proof for best effort to invalidate, so batches have the largest size and best
+/// effort fills them.
 fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
     let task =
         TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
@@ -111,7 +111,7 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
     }
 }
 
-/// Returns the assessment once batch size and bounds are known.
+/// Returns the assessment for a chosen batch size and its bounds.
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);

@@ -16,9 +16,9 @@ pub struct Assessment {
     pub best_effort_fill: u32,
     /// Z and F, if batches are also limited by cost.
     pub batch_cost: Option<BatchCost>,
-    /// The most best-effort requests on the drive at once, for policies with a separate limit.
+    /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
-    /// The verdict's assumptions beside the batch table, and warnings: one sentence each, without
+    /// The verdict's assumptions besides the batch table, and warnings: one sentence each, without
     /// its full stop.
     pub assumptions: Vec<String>,
     /// The verdict.
@@ -88,14 +88,14 @@ pub enum Limit {
 }
 
 impl Assessment {
-    /// Whether a used bound charges each request its own cost. The promise then holds for a drive
-    /// that keeps A and its costs, which may be less than b(i).
+    /// Whether any bound in use charges each request its own cost. The promise then holds provided
+    /// no batch takes longer than A plus its requests' costs, which may be less than b(i).
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
-    /// Returns the plan for simulator and engine with this assessment's parameters.
+    /// Returns the plan for the simulator and the engine, with this assessment's parameters.
     pub fn plan(&self, workload: &Workload) -> Plan {
         Plan {
             batch_max: self.batch_max.min(workload.table.batch_max()),

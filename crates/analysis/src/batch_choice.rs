@@ -24,7 +24,7 @@ pub(crate) enum Order {
     Due,
 }
 
-/// A choice to make: tasks on a device before z and beta are chosen.
+/// The input to a choice: tasks on a device, before z and beta are chosen.
 #[derive(Debug, Clone)]
 pub(crate) struct Question<'a> {
     pub(crate) tasks: &'a [SporadicTask],
@@ -41,7 +41,7 @@ pub(crate) struct Question<'a> {
     pub(crate) budget: Budget,
 }
 
-/// Holds z and beta with the bounds by which they were chosen.
+/// Holds the chosen z and beta, with the bounds that they give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// z.
@@ -50,12 +50,11 @@ pub(crate) struct Choice {
     pub(crate) best_effort_fill: u32,
     /// Z and F, if batches are also limited by cost.
     pub(crate) batch_cost: Option<BatchCost>,
-    /// The most best-effort requests on the drive at once; `None` if the policy has no separate
-    /// limit.
+    /// The limit on best-effort requests on the drive; `None` if the policy has no separate one.
     pub(crate) best_effort_depth: Option<u32>,
     /// The bounds, one entry per task.
     pub(crate) bounds: Vec<Bounds>,
-    /// The proof's assumptions beside the table, one sentence each.
+    /// The proof's assumptions besides the table, one sentence each.
     pub(crate) assumptions: Vec<String>,
 }
 
@@ -114,7 +113,7 @@ impl Question<'_> {
         best.map(|(batch_max, fill)| self.choice(batch_max, fill))
     }
 
-    /// Returns the choice of highest merit when no z proves everything.
+    /// Returns the choice with the highest merit when no z proves everything.
     fn choose_closest(&self) -> Choice {
         let mut best: Option<(Merit, Choice)> = None;
         for batch_max in self.candidates() {
@@ -127,7 +126,7 @@ impl Question<'_> {
         best.expect("a table has an entry").1
     }
 
-    /// Returns this z with the largest beta that costs no proof.
+    /// Returns the choice of this z and the largest beta that invalidates no proof.
     fn with_most_best_effort(&self, batch_max: u32) -> Choice {
         let without = self.choice(batch_max, 0);
         let proven_count = self.proven_count(&without);
@@ -141,7 +140,8 @@ impl Question<'_> {
         self.choice(batch_max, fill)
     }
 
-    /// Returns the largest beta up to z that `fits`, given that 0 fits; bounds grow with beta.
+    /// Returns the largest beta up to z for which `fits` holds. It must hold for 0; bounds grow
+    /// with beta.
     fn largest_fill(&self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
         if !self.is_shared {
             return 0;
@@ -232,8 +232,8 @@ impl Question<'_> {
         }
     }
 
-    /// Returns the largest bound in billionths of its deadline, or `u128::MAX` if a task has no
-    /// bound.
+    /// Returns the largest ratio of a bound to its deadline, in billionths, or `u128::MAX` if a
+    /// task has no bound.
     fn overshoot(&self, choice: &Choice) -> u128 {
         let of_task = |(task, bounds): (&SporadicTask, &Bounds)| {
             bounds.least().map_or(u128::MAX, |(response, _)| {

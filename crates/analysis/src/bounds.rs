@@ -23,7 +23,7 @@ pub struct Bounds {
 }
 
 tidegate_model::names! {
-    /// The bound that gave the verdict.
+    /// The name of the bound that gave the verdict.
     pub enum BoundName {
         /// Lemma 9.2.2.
         Linear => "linear",
@@ -47,7 +47,8 @@ impl BoundName {
         }
     }
 
-    /// Returns the rank among equal bounds: the lowest, the tightest kind, is named.
+    /// Returns the rank by which one of several equal bounds is named: the lowest is the tightest
+    /// kind.
     const fn rank(self) -> u8 {
         match self {
             Self::Tight => 0,
@@ -60,7 +61,7 @@ impl BoundName {
 }
 
 impl Bounds {
-    /// Returns the bound of that name.
+    /// Returns the bound with this name.
     pub const fn of(&self, name: BoundName) -> Option<Duration> {
         match name {
             BoundName::Linear => self.linear,

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Limits the work for one question, counted in terms: one task evaluated at one instant.
+//! Limits the work spent on one question. The unit of work is a term: one task evaluated at one
+//! instant.
 //!
-//! Bounds of many different tasks are expensive, and `auto` computes one for each z. A search that
-//! exceeds the budget is abandoned, and the result of the other searches is used; abandoning a
-//! search never makes a bound smaller. Work is counted, not timed, so the same question always has
-//! the same answer.
+//! Bounds for many different tasks are expensive, and `auto` computes them for each z. A search
+//! that exceeds the budget is abandoned, and the results of the other searches are used; abandoning
+//! a search never makes a bound smaller. Work is counted, not timed, so the same question always
+//! has the same answer.
 
 use std::cell::Cell;
 
-/// Terms for all z and beta of one question about many tasks: takes less than a second.
+/// The budget, in terms, for all z and beta of one question about many tasks; spending it takes
+/// less than a second.
 const TERMS_MAX: u64 = 1 << 26;
 
-/// Terms for a question about few tasks, where the extra work sometimes finds a proof: takes some
-/// seconds.
+/// The budget, in terms, for a question about few tasks, where extra work sometimes finds a proof;
+/// spending it takes a few seconds.
 const TERMS_OF_FEW_MAX: u64 = 1 << 29;
 
-/// The most tasks that count as few.
+/// The largest number of tasks that counts as few.
 const FEW: usize = 128;
 
 /// One step may cost this fraction of the remaining budget, so that the first z cannot spend it
@@ -45,7 +47,7 @@ impl Budget {
         self.left.set(self.left.get().saturating_sub(terms));
     }
 
-    /// Takes `terms` if one step may cost them, and returns whether it may.
+    /// Takes `terms` from the budget if one step may cost that many; returns whether it may.
     pub(crate) fn afford(&self, terms: u64) -> bool {
         let is_affordable = terms <= self.share();
         if is_affordable {
@@ -85,9 +87,9 @@ mod tests {
         Budget { left: Cell::new(terms) }
     }
 
-    /// Goal: abandoning a search never makes a bound smaller. Method: systems in which Theorem 1
-    /// decides and converges without a jump (a jump misses the least fixed point), with decreasing
-    /// budgets, against the bounds of an unlimited budget.
+    /// Goal: abandoning a search never makes a bound smaller. Method: take systems in which Theorem
+    /// 1 decides and converges without a jump (a jump misses the least fixed point), and compare
+    /// their bounds under decreasing budgets with those under an unlimited budget.
     #[test]
     fn less_work_never_gives_a_smaller_bound() {
         let mut is_any_larger = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Solves the joint fixed point of all responses for the bounds of batches.
+//! Finds the joint fixed point of all responses, for the bounds of batching policies.
 //!
 //! If `F_k(R) <= R_k` for every task k, then R bounds all responses. F is nondecreasing, so
 //! iterating from R = 0 reaches the least such R. Any R with F(R) <= R is a bound, so the iteration
@@ -13,8 +13,8 @@ const LOWERING_ROUNDS: u32 = 16;
 /// One response per kind in ns; `None` = no bound yet.
 pub(crate) type Responses = Vec<Option<u64>>;
 
-/// Climbs from R = 0 to a fixed point of `step` for `count` kinds. `cap` bounds every response by
-/// itself and is never exceeded. Returns `None` as soon as the fixed point must lie beyond
+/// Climbs from R = 0 to a fixed point of `step` for `count` kinds. `cap` alone is a bound on every
+/// response and is never exceeded. Returns `None` as soon as the fixed point must lie beyond
 /// `limits_ns`.
 pub(crate) fn climb(
     count: usize,
@@ -44,13 +44,13 @@ pub(crate) fn climb(
     }
 }
 
-/// Whether some response exceeds its limit; a response without bound exceeds every limit.
+/// Whether some response exceeds its limit; a response without a bound exceeds every limit.
 pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
     responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
 
-/// Applies F to a valid bound while that makes it lower. With F(R) <= R and a step that may return
-/// more than F, min(R, step(R)) is again a bound.
+/// Applies F to a valid bound for as long as that lowers it. With F(R) <= R and a step that may
+/// return more than F, min(R, step(R)) is again a bound.
 fn lower(
     cap: Option<u64>,
     mut bound: Responses,
@@ -74,7 +74,7 @@ fn capped(responses: Responses, cap: Option<u64>) -> Responses {
     responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
 }
 
-/// Whether `a` is a larger response than `b`, no bound being the largest.
+/// Whether the response `a` is larger than `b`; `None`, which means no bound, is the largest.
 fn is_above(a: Option<u64>, b: Option<u64>) -> bool {
     b.is_some_and(|b| a.is_none_or(|a| a > b))
 }

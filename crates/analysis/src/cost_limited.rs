@@ -3,7 +3,7 @@
 //!
 //! A batch takes at most `A + sum c`. It is the longest prefix of the queue that costs at most Z
 //! and has at most z requests. A batch that leaves a request behind therefore holds z requests, or
-//! would cost more than Z with the next one; this bounds the number of batches that a job waits
+//! would cost more than Z with the next request; this bounds the number of batches that a job waits
 //! for. The proof and a worst case are in `docs/theory/requests-of-different-kinds.md` section 11.
 //!
 //! ```text
@@ -25,18 +25,18 @@ use batches::Requests;
 pub(crate) use choice::{choose, is_provable, unproved};
 pub use system::CostLimitedSystem;
 
-/// Returns a bound by costs for batches limited by cost, the same for every task.
+/// Returns a cost-based bound, the same for every task, for batches limited by cost.
 ///
 /// # Bound
-/// Let `C = sum e_i c_i` and c the least cost of a request. Let L be the most batches needed for
-/// the requests up to a job's last one, and W the same with one more if a batch may be in flight at
-/// its release.
+/// Let `C = sum e_i c_i`, and let c be the least cost of a request. Let L be the largest number of
+/// batches needed for the requests up to a job's last one, and let W be L, plus one if a batch may
+/// be in flight at the job's release.
 ///
 /// If L = 1, `R = W A + F + max(C, F)`, as in Theorem 3. Otherwise
-/// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost of the requests behind the job in
-/// its last batch beyond one job of each task. X is the least of
+/// `R = W A + F + max(C + X, C - c + F)`, where X bounds the cost, beyond one job of each task, of
+/// the requests behind the job in its last batch. X is the least of
 /// - `Z - c`, and the cost of the z - 1 costliest requests;
-/// - `C - (Z + 1)`, or C less the z + 1 cheapest requests if that is more and z < E;
+/// - `C - (Z + 1)`, or C minus the cost of the z + 1 cheapest requests if that is more and z < E;
 /// - the sum of C_i over the tasks with `p_i <= R + (W - 1) A + F + C - c`; if these are all tasks,
 ///   one of them is left out.
 ///
@@ -47,7 +47,7 @@ pub use system::CostLimitedSystem;
 /// requests instead.
 ///
 /// # Assumptions
-/// No batch takes longer than A and its costs.
+/// No batch takes longer than A plus its requests' costs.
 ///
 /// # Complexity
 /// O(n log n + (E / z) k log E) with k different costs.
@@ -89,7 +89,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
     (response_ns < period_min).then_some(Solution { batches, response_ns })
 }
 
-/// The wait of a job for a number of batches; times in ns.
+/// A job's wait for a given number of batches; times in ns.
 struct Wait<'a> {
     system: &'a CostLimitedSystem,
     requests: &'a Requests,
@@ -151,7 +151,7 @@ impl Wait<'_> {
         let (cost_max_ns, count_max) =
             (u128::from(self.system.cost_max.ns()), u64::from(self.system.batch_max));
         let (sum_ns, least_ns) = (self.requests.sum_ns(), u128::from(self.requests.least_ns()));
-        // The batch before was cut by cost or by count, and the jobs in it are not in this one.
+        // The previous batch was cut by cost or by count, and the jobs in it are not in this one.
         let behind_cost_ns = sum_ns.saturating_sub(cost_max_ns + 1);
         let behind_count_ns = if self.requests.count() > count_max {
             sum_ns - self.requests.cheapest_ns(count_max + 1)

@@ -24,16 +24,16 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 /// all deadlines, whatever the tasks release. Initially no request waits.
 ///
 /// 1. *A job k is released at r, and all deadlines were kept up to r.* Because d_i <= p_i and
-///    completions are seen before releases of the same instant, each task i has at most e_i
-///    requests that wait or are in flight, the new ones included: n in all. If the drive is idle at
-///    r, or busy with a real-time request, F completes k by r + n C <= r + d_k: the rest of a
-///    request in flight takes at most C, and it is one of the n. The remaining case is a request x
-///    of best effort in flight, or one that may be dropped.
+///    completions are seen before releases at the same instant, each task i has at most e_i
+///    requests that wait or are in flight, including the new ones: n in all. If the drive is idle
+///    at r, or busy with a real-time request, F completes k by r + n C <= r + d_k: the rest of a
+///    request in flight takes at most C, and it is one of the n. In the remaining case, a request x
+///    is in flight that is best effort or may be dropped.
 /// 2. *A decision at t sends x, complete by t'.* The policy checks F(t') for all waiting requests,
 ///    and x against its deadline. If F serves x, step 1 covers later releases. If not, the policy
 ///    checks for each job k that may be released at some r < t' that
 ///    `t' + (w + N(r)) C <= r + d_k`. Here w requests wait already, and N(r) sums e_i over all
-///    tasks that may release by r, k's task included. A task with a waiting request that F serves
+///    tasks that may release by r, including k's task. A task with a waiting request that F serves
 ///    releases nothing before t': that request is complete by its deadline, which is not after the
 ///    next release. N changes only at earliest releases, and r + d_k grows between them: so
 ///    checking the earliest releases suffices. For r >= t' step 1 applies. So F(t') meets all
@@ -43,15 +43,16 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 /// 4. *The policy sends nothing.* Then only requests that may be dropped wait, and F is unchanged.
 ///    QED
 ///
-/// No count contains requests that may be dropped; the task's quality decides at release which ones
-/// may. The test here counts every job, which makes it stricter.
+/// No count contains requests that may be dropped; the task's quality decides at release which
+/// requests may. The test here counts every job, which makes it stricter.
 ///
-/// Behind `tokens-per-task` a task of e requests is e units: sporadic tasks of one request with its
-/// period and deadline; n is unchanged. The policy keeps units there. A request that becomes
-/// eligible at t goes to the unit that has no waiting request and may release first. That unit may
-/// release at t: of e tokens, each back p after it was taken, at most e - 1 were taken after t - p,
-/// so some unit released nothing since. Its earlier request was due by t and, because all deadlines
-/// were kept up to t, is complete. So every unit is sporadic, and the proof applies to units.
+/// Behind `tokens-per-task`, a task of e requests becomes e units: sporadic tasks of one request
+/// with its period and deadline; n is unchanged. The policy then tracks units. A request that
+/// becomes eligible at t goes to the unit that has no waiting request and may release first. That
+/// unit may release at t: of e tokens, each of which returns p after it was taken, at most e - 1
+/// were taken after t - p, so some unit has released nothing since. Its earlier request was due by
+/// t and, because all deadlines were kept up to t, is complete. So every unit is sporadic, and the
+/// proof applies to units.
 ///
 /// # Assumptions
 /// A request alone takes at most b(1), and at most the time that the drive's model expects plus the
@@ -77,7 +78,7 @@ pub fn responses(system: &System) -> Vec<Verdict> {
     system.tasks.iter().map(verdict).collect()
 }
 
-/// Returns the bound's assumption beside b(1), as a sentence without its full stop.
+/// Returns the bound's assumption besides b(1), as a sentence without its full stop.
 pub fn assumption(margin: Duration) -> String {
     format!("no request takes longer than the drive's [mechanics] predict, plus {margin}")
 }

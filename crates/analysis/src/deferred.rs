@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The promise to workloads on drives whose memory takes writes and carries them out later.
+//! The promise to workloads on drives whose memory accepts writes and carries them out later.
 //!
 //! Every contract here was measured for one kind of request at a time. On such a drive a read may
 //! wait behind writes that completed long before, and behind more of them than the table covers,
 //! because the memory holds many. So a workload that reads and writes gets a promise only if the
 //! times of mixed batches were measured (`[cost]`), and only under policies whose contract is b(i).
-//! Writes alone always wait behind earlier writes, also while they are measured: their tables hold
-//! for writes that are issued as the measured ones were.
+//! In a workload of writes alone, writes always wait behind earlier writes, as they did in the
+//! measurement; so write tables hold for writes that are issued as the measured ones were.
 
 use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, PolicyName, Workload};
 
@@ -23,7 +23,7 @@ const UNFORESEEN: &str = "das needs the service time of each request, which is u
      memory takes writes and carries them out later; switch the drive's write cache off and \
      measure it again, or use dqf";
 
-/// Returns the reason for which a workload on such a drive gets no promise, if there is one.
+/// Returns the reason why a workload on such a drive gets no promise, if there is one.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let facts = policy.facts();
     let of_mixed = match workload.contracts.deferred_writes {
@@ -38,7 +38,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     }
 }
 
-/// Whether b(i) is the only contract of the drive that a proof assumes.
+/// Whether b(i) is the only drive contract that a proof assumes.
 fn rests_on_batches(contract: Option<DriveContract>) -> bool {
     contract.is_some_and(|contract| match contract {
         DriveContract::Batches => true,
@@ -46,7 +46,7 @@ fn rests_on_batches(contract: Option<DriveContract>) -> bool {
     })
 }
 
-/// Returns the assumption of a proof for writes alone, if there is one.
+/// Returns the assumption of a proof for a workload of writes alone, if one is needed.
 pub(crate) fn note(workload: &Workload) -> Option<String> {
     let is_deferred = workload.contracts.deferred_writes != DeferredWrites::None;
     (is_deferred && !is_mixed(workload)).then(|| {

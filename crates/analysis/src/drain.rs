@@ -12,7 +12,7 @@ pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the dri
 pub(crate) const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
      after a dispatch and nothing more is sent, the drive is empty within drain(q), whatever it was sent before";
 
-/// The second assumption; this project's host keeps it in `Host::settle`.
+/// The second assumption; `Host::settle` in this project's host satisfies it.
 pub(crate) const TIE: &str =
     "a completion at the instant of a release is processed before the release";
 

@@ -29,10 +29,10 @@ const STEPS_MAX: usize = 1 << 22;
 /// "Analysis of Deadline Scheduled Real-Time Systems", INRIA RR-2772, 1996; deadlines may exceed
 /// periods.
 ///
-/// Two deviations: a job is e requests of b(1), and only its last one is beyond preemption. A
-/// blocking request is charged in full instead of less one tick, because the device may start it at
-/// the instant of the release, before the release is seen. The bound is exact: the release pattern
-/// of every term can happen, also for jobs of several requests.
+/// Two deviations: a job is e requests of b(1), and only the last of them cannot be preempted. A
+/// blocking request is charged in full, not minus one tick, because the device may start it at the
+/// instant of the release, before the release is seen. The bound is exact: the release pattern of
+/// every term can happen, even for jobs of several requests.
 ///
 /// # Errors
 /// None: if the busy interval does not end, the verdict says so.
@@ -67,7 +67,8 @@ fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     let request_ns = system.table.time_max(1).ns();
     let demand = Demand::new(&system.tasks);
     let kinds = kinds(&system.tasks);
-    // A request with a later deadline may be in service first; with one deadline there is none.
+    // A request with a later deadline may be in service first; if all deadlines are equal there is
+    // none.
     let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
     let blocking = u128::from(is_shared || has_later);
     let busy_ns = least_fixed_point(1, |length| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds for `dqf-elastic`: dual-queue FIFO until more requests are queued than contracts allow.
 //!
-//! Own derivation. A run equals one of `dqf` until more than `N = sum e_i ceil(d_i / p_i)`
+//! Own derivation. A run is the same as under `dqf` until more than `N = sum e_i ceil(d_i / p_i)`
 //! real-time requests are queued for the first time. Until then every response is within its bound
 //! `R_i`, so at most `sum e_i ceil(R_i / p_i)` requests are pending: those released in
 //! `(t - R_i, t]`. If that is at most N, no batch ever exceeds z, and the bounds of `dqf` hold.
@@ -11,7 +11,7 @@ use tidegate_model::{Duration, Task, Workload};
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 
-/// Returns the choice made for `dqf` as it holds for `dqf-elastic`.
+/// Adapts the choice made for `dqf` to `dqf-elastic`.
 pub(crate) fn of_dqf(workload: &Workload, mut choice: Choice) -> Choice {
     choice.assumptions.push(
         "the bounds are those of dqf: batches larger than z are sent only while more requests \
@@ -24,7 +24,7 @@ pub(crate) fn of_dqf(workload: &Workload, mut choice: Choice) -> Choice {
     choice
 }
 
-/// Whether tasks within their contracts never look like an overload.
+/// Whether tasks that keep their contracts can never look like an overload.
 fn is_overload_excluded(tasks: &[Task], bounds: &[Bounds]) -> bool {
     let pending_max = |task: &Task, within: Duration| {
         u128::from(task.requests) * u128::from(within.ns().div_ceil(task.period.ns()))

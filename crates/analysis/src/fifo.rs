@@ -8,7 +8,7 @@ use crate::{Inapplicable, SporadicTask, System, Verdict};
 /// Best effort that shares one FIFO queue with the tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BestEffortAhead {
-    /// The most incomplete requests of all closed loops together.
+    /// The largest number of incomplete requests of all closed loops together.
     pub outstanding: u64,
     /// Open loops as tasks with one request per period.
     pub open_loops: Vec<SporadicTask>,
@@ -18,7 +18,7 @@ pub struct BestEffortAhead {
 ///
 /// # Bound
 /// `R = max over a of b(1) sum e_i (floor(a / p_i) + 1) - a`, a from 0 to the end of the longest
-/// busy interval. This is the backlog at the release of a job at a, the job included.
+/// busy interval. This is the backlog when a job is released at a, including that job.
 ///
 /// # Source
 /// FIFO as non-preemptive EDF with equal relative deadlines: L. George, N. Rivierre and
@@ -44,8 +44,8 @@ pub fn responses(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 ///
 /// # Source
 /// Own derivation, `docs/theory/dual-queue-fifo.md` section 6. Take the first job, in FIFO order,
-/// with a response above R. Ahead of it are at most N best-effort requests and jobs that respond
-/// within R, hence were released in the closed window of length R before it.
+/// with a response above R. Ahead of it are at most N best-effort requests, and jobs that respond
+/// within R and were therefore released in the closed window of length R before it.
 ///
 /// # Errors
 /// As [`responses`].
@@ -88,8 +88,8 @@ fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64>
     })
 }
 
-/// Returns the instants from 0 to `busy_ns` at which a task that releases as early as it may does
-/// so.
+/// Returns the instants from 0 to `busy_ns` at which a task releases if each job is released as
+/// early as allowed.
 fn releases_within(demand: &Demand, busy_ns: u64) -> Option<Vec<u64>> {
     let mut releases = vec![0];
     for kind in &demand.kinds {

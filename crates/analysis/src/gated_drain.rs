@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds for `gated-drain`: several tasks, best effort while stopping it still keeps every
-//! deadline.
+//! Bounds for `gated-drain`: several tasks, with best effort admitted as long as stopping it would
+//! still keep every deadline.
 
 use tidegate_model::{Duration, Workload};
 
@@ -44,19 +44,19 @@ const PAUSES: &str = "best effort gets nothing from the instant at which every t
 ///   `drain(|U|) + drain(n - |U|) <= W`. U comes first in deadline order. So the conditions allow
 ///   some number of the units that are due first (all of them, if U is empty), and the policy,
 ///   which takes such a number, keeps the invariant.
-/// - A unit that is released while the drive is empty is due W later: the same argument with U
-///   empty.
+/// - A unit that is released while the drive is empty is due at least W later: the same argument
+///   applies with U empty.
 ///
-/// Second case of the bound: the conditions use d_i, hence hold for max(d_i, W) too. No unit on the
-/// drive is released again at E, so every unit waiting at T is among the m, and they may be sent
-/// together whether or not the conditions with d_i allow it.
+/// Second case of the bound: the conditions use d_i, so they hold for max(d_i, W) too. No unit on
+/// the drive is released again at E, so every unit waiting at T is among the m, and they may be
+/// sent together whether or not the conditions with d_i allow it.
 ///
 /// `E + drain(n) <= next release + d_i` for units on the drive, the condition for best effort only,
 /// follows from E <= deadline <= next release and drain(n) <= W <= d_i.
 ///
 /// # Assumptions
 /// Checked: d_i <= p_i, and n within the drive's depth and drain table. d_i = p_i requires that
-/// completions are observed before releases of the same instant, as `tidegate_host::Host` does.
+/// completions are observed before releases at the same instant, as `tidegate_host::Host` does.
 ///
 /// # Errors
 /// A sentence, without its full stop, that says why the analysis does not apply.
@@ -77,13 +77,13 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
         assumptions.push(PAUSES.to_owned());
     }
     let best_effort_depth = Some(best_effort_depth(tasks, units, drain, workload.depth));
-    // An empty drive gets at most n real-time requests at once.
+    // An empty drive gets at most n real-time requests together.
     let batch_max = units.clamp(1, workload.table.batch_max());
     let choice = Choice::of_batches(batch_max, 0, bounds.collect());
     Ok(Choice { best_effort_depth, assumptions, ..choice })
 }
 
-/// Whether these tasks are provable on the workload's drive beside its best effort.
+/// Whether these tasks are provable on the workload's drive together with its best effort.
 pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     let Some(drain) = Drain::of(workload) else { return false };
     let Ok(units) = units(tasks, drain) else { return false };
@@ -141,9 +141,9 @@ fn worst_pair(units: u32, drain: Drain<'_>) -> Option<Duration> {
         .map(|pairs| pairs.into_iter().max().unwrap_or_default())
 }
 
-/// Returns the most best-effort requests that can ever be on the drive, with f units beside them.
-/// The gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which is less
-/// than p_i + d_i away for a unit that completed at the instant of its release.
+/// Returns the largest number of best-effort requests that can ever be on the drive, together with
+/// f units. The gate needs `drain(q + f) + drain(n - f)` before every task's next deadline, which
+/// is less than p_i + d_i away for a unit that completed at the instant of its release.
 fn best_effort_depth(tasks: &[SporadicTask], units: u32, drain: Drain<'_>, depth: u32) -> u32 {
     let next_due = |task: &SporadicTask| task.period.checked_add(task.deadline);
     let Some(next_due) = tasks.iter().map(|task| next_due(task).unwrap_or(Duration::MAX)).min()

@@ -12,7 +12,8 @@ const ENTRIES_MAX: usize = 16;
 /// The search stops at this count.
 const COUNT_MAX: usize = 1 << 14;
 
-/// The number of tasks like one `[[task]]` entry that fit beside everything else.
+/// The number of further tasks like those of one `[[task]]` entry that can be proven with
+/// everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headroom {
     /// Index of the entry in the workload file.
@@ -21,7 +22,8 @@ pub struct Headroom {
     pub first_task: usize,
     /// The number of additional tasks; 0 if the workload is not proven as it is.
     pub more: usize,
-    /// The largest provable number of such tasks; less than the current number if not proven.
+    /// The largest provable number of such tasks; less than the current number if the workload is
+    /// not proven.
     pub count_max: usize,
     /// Whether the search stopped at `count_max`, so that there may be more.
     pub is_at_least: bool,
@@ -72,8 +74,8 @@ fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     .collect()
 }
 
-/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. 0 if not
-/// even one fits beside the others.
+/// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. Returns
+/// 0 if not even one fits with the others.
 fn largest(fits: impl Fn(usize) -> bool) -> usize {
     let mut too_many = 1;
     while too_many < COUNT_MAX && fits(too_many) {

@@ -26,7 +26,7 @@ pub struct MixedSystem {
     pub tasks: Vec<MixedTask>,
     /// A: charged once per batch.
     pub positioning_max: Duration,
-    /// Charged for each change of direction inside a batch.
+    /// The time charged for each change of direction inside a batch.
     pub switch_max: Duration,
     /// The largest c of a best-effort request.
     pub best_effort_max: Duration,
@@ -40,14 +40,14 @@ pub struct MixedSystem {
     pub best_effort_fill: u32,
 }
 
-/// Returns a bound by costs, the same for every task.
+/// Returns a cost-based bound, the same for every task.
 ///
 /// # Bound
 /// With `C = sum e_i c_i`, if R is below every period:
 /// - E <= z: `R = 2 A + beta c_be + max(C, M)`. M is the sum of the beta costliest requests of one
 ///   job of each task, each counted as at least c_be; if there are fewer than beta requests, each
-///   missing one counts c_be. A single task without best effort has one A, because nothing can be
-///   in flight at its release.
+///   missing one counts c_be. A single task without best effort is charged A only once, because
+///   nothing can be in flight at its release.
 /// - E > z: `R = (1 + ceil((E - 1) / z)) A + C + (min(z, E - z) - 1) c_max`. With best effort, one
 ///   batch may hold only best effort: then there are `1 + ceil(E / z)` batches, `beta c_be` is
 ///   added for that batch, and the last batch holds `max(min(z, E - z), beta) - 1` requests that
@@ -63,12 +63,12 @@ pub struct MixedSystem {
 /// Own derivation, `docs/theory/requests-of-different-kinds.md` section 11.
 ///
 /// E <= z: in Theorem 2 the tasks S in flight at release cost `A + C(S) + (beta - e(S))^+ c_be`,
-/// and the tasks T of the next batch cost the same with T for S. S and T are disjoint, but T need
-/// not contain all other tasks: **if a best-effort request costs more than a task's requests, a
-/// batch without that task takes longer**. Theorem 3's form, a maximum over S with T = all - S, is
-/// therefore no bound here. Moving S into T never decreases the sum (the terms in beta are convex),
-/// so S = {} is the worst case. Then T is either all tasks, or leaves out tasks whose requests cost
-/// less than best effort: M.
+/// and the tasks T of the next batch cost the same with T in place of S. S and T are disjoint, but
+/// T need not contain all other tasks: **if a best-effort request costs more than a task's
+/// requests, a batch without that task takes longer**. Theorem 3's form, a maximum over S with T =
+/// all - S, is therefore not a bound here. Moving S into T never decreases the sum (the terms in
+/// beta are convex), so S = {} is the worst case. Then T is either all tasks, or leaves out tasks
+/// whose requests cost less than best effort: M.
 ///
 /// E > z: at release no task has two jobs pending (R < p), so the batch in flight and everything
 /// queued before the job are requests of at most one job of each task: C. At most
@@ -77,7 +77,8 @@ pub struct MixedSystem {
 /// behind the job may belong to new jobs.
 ///
 /// # Assumptions
-/// No batch takes longer than A and its costs; all requests of a job are released together.
+/// No batch takes longer than A plus its requests' costs; all requests of a job are released
+/// together.
 ///
 /// # Complexity
 /// O(n log n).
@@ -186,8 +187,8 @@ fn displaced_ns(system: &MixedSystem) -> u128 {
     costliest_ns.saturating_sub(own_ns)
 }
 
-/// Returns the most changes of direction in the batches: twice the smaller count for r reads and w
-/// writes. The sum over several batches is largest when they are counted as one.
+/// Returns the largest number of changes of direction in the batches: twice the smaller count for r
+/// reads and w writes. The sum over several batches is largest when they are counted as one.
 fn switches(system: &MixedSystem, extra: u64) -> u64 {
     let count = |op: Op| {
         let of_op = system.tasks.iter().filter(|mixed| mixed.op == op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reasons for which an analysis does not apply to a system.
+//! Reasons why an analysis does not apply to a system.
 
 use tidegate_model::Duration;
 

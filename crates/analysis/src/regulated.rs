@@ -32,8 +32,7 @@ fn units_sum(tasks: &[Task]) -> u64 {
     tasks.iter().map(|task| u64::from(task.requests)).sum()
 }
 
-/// Returns the reason for which a regulated workload gets no promise, if there is one: too many
-/// units.
+/// Returns the reason why a regulated workload gets no promise, if there is one: too many units.
 pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
     let is_too_many =
         has(workload, RegulatorName::TokensPerTask) && units_sum(&workload.tasks) > UNITS_MAX;
@@ -44,7 +43,7 @@ pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
 }
 
 impl Regulated {
-    /// Returns the workload without these regulators; `None` if it has none of them.
+    /// Returns the workload without these regulators; `None` if the workload has none of them.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
         let mut assumptions = Vec::new();
         let mut behind = workload.clone();
@@ -102,8 +101,8 @@ impl Regulated {
         self.first_unit.windows(2).map(of_task).collect()
     }
 
-    /// Returns for each unit of `tasks` the index of its task in the regulated workload; `sources`
-    /// gives it for the tasks.
+    /// Returns, for each unit of `tasks`, the index of its task in the regulated workload;
+    /// `sources` gives that index for each task.
     pub(crate) fn unit_sources(
         &self,
         workload: &Workload,

@@ -2,8 +2,8 @@
 //! Bounds of the RTIO policies: class priority over a drive that keeps its own order.
 //!
 //! No bound here uses b(i). Each policy relies on one contract of the drive: `rtio` on its
-//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its own
-//! priority. The last three send real-time requests in rounds, and one proof covers them.
+//! starvation bound, `rtio-drain` and `rtio-limit` on its drain times, `rtio-priority` on its times
+//! with priority. The last three send real-time requests in rounds, and one proof covers them.
 //!
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining) and 3.4
 //! (limiting), for one real-time request at a time; for several: own derivation.
@@ -19,8 +19,8 @@ use crate::bounds::{Bounds, is_met};
 ///
 /// # Bound
 /// `R = max over 0 <= s < n of D(s) + D(n - s)` with `D(0) = 0`. n = `requests` is the largest
-/// number of real-time requests at once, and D(s) = `round_time_max(s)` is the time within which
-/// the s real-time requests of a round complete.
+/// number of real-time requests at the same time, and D(s) = `round_time_max(s)` is the time within
+/// which the s real-time requests of a round complete.
 ///
 /// # Source
 /// For n = 1: RTAS 2008, section 3.2. For larger n: own derivation.
@@ -37,17 +37,19 @@ use crate::bounds::{Bounds, is_met};
 /// *A request k that finds some* finds those of one round, s of them, sent at t <= its release. It
 /// is sent when the last of them completes, at the latest at t + D(s). A task i of that round was
 /// good, so it releases again at the earliest at `release + p_i > release + R >= t + D(s)`: too
-/// late for the next round. So k is not of that round, s < n, the next round holds at most n - s,
-/// and k is good: `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two waiting requests:
-/// the first of them would have waited longer than its period, but it waits at most D(s) <= R.
+/// late for the next round. So k's task is not in that round, s < n, the next round holds at most
+/// n - s, and k is good: `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two waiting
+/// requests: the first of them would have waited longer than its period, but it waits at most
+/// D(s) <= R.
 ///
 /// # Assumptions
 /// - R is below every period, checked by the caller. For n = 1 equality suffices: a completion is
-///   observed before a release of the same instant, so the request finds the drive without its
-///   predecessor.
-/// - Completions are observed before releases, and all releases of an instant before a decision:
+///   observed before a release at the same instant, so the request's predecessor has already left
+///   the drive.
+/// - Completions are observed before releases, and all releases at an instant before any decision:
 ///   the protocol of every host.
-/// - The drive has room for a whole round beside the best effort on it, checked by the caller.
+/// - The drive has room for a whole round in addition to the best effort on it, checked by the
+///   caller.
 /// - D is nondecreasing.
 ///
 /// # Complexity
@@ -64,8 +66,8 @@ pub fn response_in_rounds(
     (0..requests).try_fold(Duration::ZERO, longest)
 }
 
-/// Returns the best-effort depth that leaves slots of the drive free for all real-time requests,
-/// for a policy without promise.
+/// Returns the best-effort depth that leaves drive slots free for all real-time requests, for a
+/// policy that promises nothing.
 pub(crate) fn depth_beside(workload: &Workload, tasks: &[SporadicTask]) -> u32 {
     requests_of(tasks, workload.depth).map_or(0, |requests| workload.depth - requests)
 }
@@ -80,8 +82,9 @@ fn requests_of(tasks: &[SporadicTask], depth: u32) -> Result<u32, &'static str> 
     )
 }
 
-/// A choice to make: tasks on a drive, before the best-effort depth is chosen. Each theorem gives
-/// its promise to the tasks, and the best effort that it allows on the drive beside them.
+/// The input to a choice: tasks on a drive, before the best-effort depth is chosen. Each theorem
+/// gives its promise to the tasks, and the best effort that it allows on the drive at the same
+/// time.
 pub(crate) struct Question<'a> {
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
@@ -90,7 +93,7 @@ pub(crate) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Returns the choice to make for `tasks` on the drive of `workload`.
+    /// Returns the input to the choice for `tasks` on the drive of `workload`.
     ///
     /// # Errors
     /// A sentence, without its full stop, that says why nothing can be promised.
@@ -114,7 +117,7 @@ impl<'a> Question<'a> {
     ///
     /// # Assumptions
     /// R <= p_i for every task, checked. Equality suffices, because completions are observed before
-    /// releases of the same instant.
+    /// releases at the same instant.
     pub(crate) fn by_starvation(&self) -> Result<Choice, &'static str> {
         let response = self.workload.contracts.starvation_max.ok_or(
             "this drive's starvation of requests like these was not measured, and `rtio` does \
@@ -141,7 +144,7 @@ impl<'a> Question<'a> {
     }
 
     /// Returns the choice for `rtio-limit`, with the largest best-effort depth under which every
-    /// provable deadline stays proved.
+    /// provable deadline stays proven.
     pub(crate) fn by_limited_drain(&self) -> Result<Choice, &'static str> {
         self.drained_beside(Self::most_that_costs_no_proof)
     }
@@ -188,8 +191,9 @@ impl<'a> Question<'a> {
         Ok(self.choice(best_effort_depth, promise, vec![assumption]))
     }
 
-    /// Returns the largest best-effort depth up to `most` that costs no proof. Returns 0 if nothing
-    /// is proven without best effort, because there is then no slack. Bounds grow with the depth.
+    /// Returns the largest best-effort depth up to `most` that invalidates no proof. Returns 0 if
+    /// nothing is proven without best effort, because there is then no slack. Bounds grow with the
+    /// depth.
     fn most_that_costs_no_proof(&self, drain: &BatchTable, most: u32) -> u32 {
         let proven_count = |depth| {
             let bounds = self.drained(drain, depth).bounds();
@@ -222,8 +226,8 @@ impl<'a> Question<'a> {
     ///
     /// # Bound
     /// [`response_in_rounds`] with `D(s) = priority(s)`: the longest time that s requests with the
-    /// drive's priority need, sent together to a drive without others of their kind, while the
-    /// drive is kept full.
+    /// drive's priority take, sent together to a drive that holds no others of their kind but is
+    /// kept full.
     ///
     /// # Assumptions
     /// n is within the table. Best effort is at most D - n deep, where D <= K requests were on the
@@ -258,8 +262,8 @@ impl<'a> Question<'a> {
         Ok(self.choice(best_effort_depth, promise, assumptions))
     }
 
-    /// Returns D: the most requests on the drive for which a contract holds that was `measured` at
-    /// a depth. Without tasks the contract is not used.
+    /// Returns D: the largest number of requests on the drive for which a contract holds, given the
+    /// depth at which it was `measured`. If there are no tasks, the contract is not used.
     fn measured_depth(&self, measured: Option<u32>) -> u32 {
         let depth = self.workload.depth;
         if self.tasks.is_empty() { depth } else { measured.map_or(depth, |it| it.min(depth)) }
@@ -339,8 +343,8 @@ impl Promise {
 /// two services of at most b(1) each. A drive that ignores it treats the request like any other. By
 /// Little's law requests then spend K / throughput on the drive on average, whatever the order: the
 /// time of a full queue, and the measured maximum is no less. So a maximum above two services shows
-/// that others were served first. A maximum below does not distinguish the two, as on a drive that
-/// holds one or two requests.
+/// that others were served first. A maximum below that does not distinguish the two, as on a drive
+/// that holds one or two requests.
 fn dishonour(single: Duration, service_max: Duration) -> Option<String> {
     let two_services = service_max.checked_mul(2)?;
     (single > two_services).then(|| {

@@ -5,7 +5,7 @@ use tidegate_model::Workload;
 
 use crate::drain::Drain;
 
-/// Returns the largest be with `drain(be + n) <= ` the shortest relative deadline.
+/// Returns the largest q for which `drain(q + n)` is at most the shortest relative deadline.
 pub(crate) fn best_effort_depth(workload: &Workload) -> u32 {
     let Some(deadline_min) = workload.tasks.iter().map(|task| task.deadline).min() else {
         return workload.depth;

@@ -7,7 +7,8 @@ use crate::Verdict;
 
 /// Windows and responses beyond this count as "no bound": 146 years, far from overflow.
 pub(crate) const HORIZON_NS: u64 = 1 << 62;
-/// The most instants that a search tries; more occur only if periods are far shorter than a window.
+/// The largest number of instants that a search tries; more occur only if periods are far shorter
+/// than a window.
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
 /// Rounds of an iteration after which the result is "no bound"; reached only within one part in
 /// 10,000 of the capacity.

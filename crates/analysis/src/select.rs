@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Selects the theorem of a policy: from its name to bounds and to the best effort that they allow.
-//! The policy's row of facts names the theorem; a policy whose row names none gets no bound. The
+//! Selects a policy's theorem and returns its bounds and the best effort that they allow. The
+//! policy's row of facts names the theorem; a policy whose row names none gets no bound. The
 //! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
@@ -19,18 +19,18 @@ use crate::{
     fifo, gated_drain, rtio, rtio_slots,
 };
 
-/// Returns the reason for which no analysis applies to this workload under the policy, whatever its
-/// tasks.
+/// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
+/// are.
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     shaping::objection(workload, policy).or_else(|| {
-        // If there is no bound at all, that is the better reason.
+        // If the policy has no bound at all, that is the better reason.
         let has_bound = policy.facts().theorem.is_ok();
         deferred::objection(workload, policy).filter(|_| has_bound)
     })
 }
 
-/// Returns the bounds of these tasks under a policy with its parameters chosen. The error says why
-/// nothing can be promised, as a sentence without its full stop.
+/// Chooses the policy's parameters and returns them with the bounds of these tasks. The error says
+/// why nothing can be promised, as a sentence without its full stop.
 pub(crate) fn choose(
     workload: &Workload,
     policy: PolicyName,
@@ -59,7 +59,7 @@ pub(crate) fn choose(
     })
 }
 
-/// Returns the best-effort depth of a policy without promise.
+/// Returns the best-effort depth of a policy that promises nothing.
 pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u32 {
     match policy.facts().unproved_depth {
         UnprovedDepth::Drive => workload.depth,
@@ -68,8 +68,8 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
     }
 }
 
-/// Whether `policy` proves these tasks on the workload's drive beside its best effort. `sources`
-/// gives for each task the index of the workload's task that it copies.
+/// Whether `policy` proves these tasks on the workload's drive together with its best effort.
+/// `sources` gives, for each task, the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     policy: PolicyName,
@@ -118,7 +118,7 @@ fn of_dqf(workload: &Workload, tasks: &[SporadicTask]) -> Choice {
     question(workload, tasks, mixed.as_ref(), workload.batch, Order::Release).choose()
 }
 
-/// Returns the choice of z and beta to make.
+/// Returns the input to the choice of z and beta.
 pub(crate) fn question<'a>(
     workload: &'a Workload,
     tasks: &'a [SporadicTask],
@@ -137,7 +137,7 @@ pub(crate) fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<Mixed
     heterogeneous::system_of(workload, &all, tasks)
 }
 
-/// Whether there is best effort beside the tasks.
+/// Whether the workload has best effort as well as tasks.
 pub(crate) fn is_shared(workload: &Workload) -> bool {
     !workload.best_effort.is_empty()
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The effect on bounds of traffic shaping above a policy, and of buffers inside a task.
 //!
-//! A shaper passes hard and soft real time immediately and delays best effort, so a bound that does
-//! not depend on the arrival of best effort still holds. A bound fails if shaping changes the
-//! requests that its proof counted: see [`objection`].
+//! A shaper passes hard and soft real-time requests immediately and delays best effort, so a bound
+//! that does not depend on the arrival of best effort still holds. A bound fails if shaping changes
+//! the requests that its proof counted: see [`objection`].
 
 use tidegate_model::parameters::Shaping;
 use tidegate_model::{
@@ -24,10 +24,10 @@ fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
     })
 }
 
-/// The refusal of deadlines beyond a task's buffers. A policy that decides by deadlines uses all
-/// the time before them. A task with m buffers keeps its period only for responses within m
-/// periods. With a longer deadline it may be served so late that its next jobs are closer together
-/// than a period, which breaks its contract and the bounds of the other tasks.
+/// The reason for refusing deadlines that a task's buffers do not cover. A policy that decides by
+/// deadlines uses all the time before them. A task with m buffers keeps its period only for
+/// responses within m periods. With a longer deadline it may be served so late that its next jobs
+/// are closer together than a period, which breaks its contract and the bounds of the other tasks.
 const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs cover (jobs x period), and a \
      policy that decides by deadlines would let it fall behind its period; shorten the deadline, or \
      give it more `outstanding`";
@@ -41,17 +41,16 @@ fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
     is_decided && facts.theorem.is_ok()
 }
 
-/// Returns the reason for which no bound of this policy holds behind the workload's shapers, a
+/// Returns the reason why no bound of this policy holds behind the workload's shapers, as a
 /// sentence without its full stop.
 ///
-/// - Streams that are detected among best effort become real time that no proof counted.
+/// - Streams that are detected among best effort become real-time requests that no proof counted.
 /// - Interactive tasks that wait for tokens are released closer together behind the bucket than
 ///   their contract says.
 /// - The same holds for the requests of an open loop: they gather while the rate is low and arrive
-///   together when it rises. The proof of `fifo` counts them, the others do not.
+///   together when it rises. Only the proof of `fifo` counts them, so only its bound fails.
 ///
-/// With or without shapers, it is also the reason for which none holds for tasks with buffers: see
-/// [`BUFFERS`].
+/// With or without shapers, the reason may also be a task with buffers: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
     let facts = policy.facts();
@@ -115,7 +114,7 @@ pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
 ///
 /// # Bound
 /// The first job that had to wait would have m pending jobs before it, the oldest for m periods.
-/// Until then all tasks were sporadic, so its bound of at most m p excludes this.
+/// Until then all tasks were sporadic, so the task's bound of at most m p excludes this.
 pub(crate) fn while_in_rhythm(tasks: &[Task], bounds: Vec<Bounds>) -> Vec<Bounds> {
     let least = bounds.iter().map(|bounds| bounds.least().map(|(bound, _)| bound));
     let is_kept = are_in_rhythm(tasks, &least.collect::<Vec<_>>());

@@ -4,8 +4,8 @@
 //!
 //! A job can be late only if a batch among those it depends on was longer than b_q. These batches
 //! depend on the batch times themselves: a long batch is more likely than a short one to be in
-//! flight at a job's release. So "its two batches, 2 epsilon" is WRONG: a device that serves most
-//! batches in no time, and one in a thousand in a second, is found busy half of the time. The proof
+//! flight at a job's release. So "two batches, hence 2 epsilon" is WRONG: a device that serves most
+//! batches in no time, and one in a thousand in a second, is found busy half the time. The proof
 //! therefore counts the jobs that may have led such a batch, which are known in advance.
 
 use tidegate_model::{BatchTable, Duration, Theorem, Workload};
@@ -18,12 +18,12 @@ use crate::{Assessment, System};
 /// One, in parts per billion.
 const WHOLE_PPB: u128 = 1_000_000_000;
 
-/// A promise that most jobs meet.
+/// A response time that a job exceeds with at most a stated probability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SoftPromise {
     /// The response time.
     pub response_max: Duration,
-    /// The probability that a job takes longer, in parts per billion; at most one.
+    /// The probability that a job takes longer, in parts per billion; never above one.
     pub miss_ppb_max: u64,
 }
 
@@ -33,20 +33,20 @@ pub struct SoftPromise {
 /// # Bound
 /// `P(response > R_q) <= min(1, M epsilon)`. The oldest real-time request of a batch leads it. A
 /// job leads at most `ceil(e_i / z)` batches: requests released together are adjacent in the queue,
-/// and a batch that is not full leaves none behind. M is the sum of that over the jobs that may
-/// have led a batch on which the job in question depends.
-/// - If every hard bound R_i is below its period, no task has two jobs pending, whatever the
-///   batches take within the hard table. A job then depends on the batch in flight at its release
-///   and the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as A_k of
-///   Theorem 1 (for E <= z the two batches of Theorem 2). Their leaders were released at most R_i
-///   before the job: one job of each task, `M = sum ceil(e_i / z)`.
+/// and a batch that is not full leaves none behind. M sums this number over the jobs that may have
+/// led a batch on which the job in question depends.
+/// - If every hard bound R_i is below its period, no task has two jobs pending, whatever times
+///   within the hard table the batches take. A job then depends on the batch in flight at its
+///   release and the L that follow: `R_q = max over y of bt(y) + (L - 1) b_q(z) + bt(last)`, as in
+///   A_k of Theorem 1 (for E <= z, the two batches of Theorem 2). Their leaders were released at
+///   most R_i before the job: one job of each task, `M = sum ceil(e_i / z)`.
 /// - Otherwise, with a hard busy-interval bound H: `R_q = b(s) + L b_q(z)`, Lemma 9.2.4 as in
-///   [`dqf::busy_interval`]. The lemma's window began less than H before the job. A job at most R
-///   older led the batch in flight then, R being the largest hard bound:
-///   `M = sum (floor((H + R) / p_i) + 1) ceil(e_i / z)`.
+///   [`dqf::busy_interval`]. The lemma's window began less than H before the job. The batch in
+///   flight then was led by a job at most R older, where R is the largest hard bound: `M = sum
+///   (floor((H + R) / p_i) + 1) ceil(e_i / z)`.
 ///
-/// A batch of best effort alone has no leader whose release is known in advance. The hard table
-/// charges it: `bt(0) = b(beta)`, all others b_q.
+/// A batch of best effort alone has no leader whose release is known in advance. It is charged by
+/// the hard table, `bt(0) = b(beta)`; all others are charged b_q.
 ///
 /// # Source
 /// Own derivation, `docs/theory/soft-bounds.md` section 13; the idea is the dissertation's,

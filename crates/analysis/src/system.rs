@@ -25,7 +25,7 @@ pub struct System {
     pub tasks: Vec<SporadicTask>,
     /// b(i): the longest time of a batch of i requests.
     pub table: BatchTable,
-    /// z: the most requests of one batch.
+    /// z: the largest number of requests in a batch.
     pub batch_max: u32,
     /// beta: best effort fills batches up to this many requests; 0 = no best effort.
     pub best_effort_fill: u32,

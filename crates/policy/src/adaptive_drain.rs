@@ -20,10 +20,10 @@
 //!                                            +------- drive is empty -------+
 //! ```
 //!
-//! All requests of one round are one dispatch at one instant. Its last request is checked with the
-//! number outstanding after the round, which is the largest, and drain is nondecreasing. drain(q)
-//! beyond K or beyond the table counts as longer than any deadline. The left of the last two
-//! conditions therefore keeps a slot on the drive for the next request; the right one needs none.
+//! All requests of one round count as one dispatch at one instant. Its last request is checked with
+//! the number outstanding after the round, which is the largest, and drain is nondecreasing.
+//! drain(q) beyond K or beyond the table counts as longer than any deadline. The first of the last
+//! two conditions therefore keeps a slot on the drive for the next request; the second needs none.
 //!
 //! Time alone only closes this gate: each left side grows at the rate of time, and max(t, r_next)
 //! grows no faster. So the policy never asks for a wake-up.
@@ -32,8 +32,8 @@
 //! The guarantee is for one task with one request per job and drain(1) <= D <= p
 //! (`tidegate_analysis::adaptive_drain`). With several tasks, the policy assumes that each may
 //! release at any time and that D is their shortest deadline, and promises nothing. A job that is
-//! released too early or while another is pending is served alike; a regulator must prevent its
-//! effect on the deadlines.
+//! released too early or while another is pending is served the same way; a regulator must prevent
+//! its effect on the deadlines.
 
 use tidegate_model::{Class, Duration, Plan, Request, RequestId, Time};
 
@@ -42,11 +42,12 @@ use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
 use crate::{Decision, Event, Full, Policy, Tag};
 
-/// The plan's contract of the real-time task.
+/// The real-time task's contract from the plan.
 #[derive(Debug, Clone, Copy)]
 struct TaskContract {
     deadline: Duration,
-    /// Zero if the plan has more than one task of one request: then one of them may always release.
+    /// Zero unless all tasks together have only one request: otherwise one of them may always
+    /// release.
     period: Duration,
     task_count: u32,
 }
@@ -62,11 +63,11 @@ impl TaskContract {
     }
 }
 
-/// Best effort until the latest safe instant; see the module documentation.
+/// Admits best effort until the latest safe instant; see the module documentation.
 ///
 /// # Invariants
-/// - `earliest_due` is the earliest deadline of the real-time requests in flight, `None` without
-///   any.
+/// - `earliest_due` is the earliest deadline of the real-time requests in flight, or `None` if
+///   there are none.
 #[derive(Debug, Clone)]
 pub struct AdaptiveDrain {
     queues: ClassQueues,
@@ -80,7 +81,7 @@ pub struct AdaptiveDrain {
 
 impl AdaptiveDrain {
     /// Returns the policy for `plan`. Without a drain table it sends real-time requests one at a
-    /// time and no best effort beside tasks.
+    /// time, and no best effort if there are tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             queues: ClassQueues::new(plan.queued_max),
@@ -98,14 +99,14 @@ impl AdaptiveDrain {
             self.contract.filter(|contract| request.task.0 < contract.task_count)
             && request.class != Class::BestEffort
         {
-            // An instant beyond the end of time never comes.
+            // An instant past `Time::MAX` never comes.
             self.next_release = request.eligible.checked_add(contract.period).unwrap_or(Time::MAX);
         }
         Ok(())
     }
 
     /// Returns the absolute deadline of a real-time request, counted from its eligibility: a
-    /// request that a regulator held back is late already and must not close the gate.
+    /// request that a regulator held back is already late and must not close the gate.
     fn due(&self, request: &Request) -> Time {
         let is_held_back = request.eligible > request.released;
         let own = request.due.filter(|_| !is_held_back);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Builds a policy with its regulators from a name and a plan: the one place where the names of
-//! files and scripts meet the policies of this crate. If a policy needs unknown data of the drive,
-//! the result is an error, never another policy.
+//! Builds a policy with its regulators from a name and a plan: the only place that maps the names
+//! in files and scripts to this crate's policies. If a policy needs drive data that is unknown, the
+//! result is an error, never another policy.
 
 use tidegate_model::{AccessTime, Knowledge, Plan, PolicyName, RegulatorName};
 
@@ -11,7 +11,7 @@ use crate::{
     ScanEdf, regulators,
 };
 
-/// The reason for which a policy cannot be built.
+/// The reason why a policy cannot be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -40,11 +40,11 @@ pub fn available(plan: &Plan) -> Vec<PolicyName> {
     PolicyName::ALL.into_iter().filter(|&name| build(name, plan, None).is_ok()).collect()
 }
 
-/// Returns the policy of that name for `plan`, with its regulators; `access` models the drive's
+/// Returns the policy with this name for `plan`, with its regulators; `access` models the drive's
 /// access times if they are known.
 ///
 /// # Errors
-/// [`BuildError`] if the policy needs unknown data of the drive.
+/// [`BuildError`] if the policy needs drive data that is unknown.
 pub fn build(
     name: PolicyName,
     plan: &Plan,
@@ -53,8 +53,8 @@ pub fn build(
     build_watched(name, plan, access, |policy| policy)
 }
 
-/// As [`build`], with `watch` wrapped around the policy itself, below all regulators. It sees the
-/// same events as the policy, in the order and class in which regulators pass them on.
+/// Like [`build`], but with `watch` wrapped around the policy itself, below all regulators. It sees
+/// the same events as the policy, in the order and class in which regulators pass them on.
 ///
 /// # Errors
 /// As [`build`].
@@ -81,7 +81,7 @@ pub const fn parts(name: PolicyName) -> (PolicyName, Option<RegulatorName>) {
     }
 }
 
-/// Returns the policy of that name without the plan's regulators.
+/// Returns the policy with this name, without the plan's regulators.
 fn build_bare(
     name: PolicyName,
     plan: &Plan,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `sstf`, `scan` and `c-look`: requests by position, one request on the drive at a time.
+//! `sstf`, `scan` and `c-look`: serve requests by position, one request on the drive at a time.
 //!
 //! Rules, whenever the drive is idle:
 //! - `sstf` sends the request nearest to the heads.
@@ -28,7 +28,7 @@ pub enum Rule {
     Nearest,
     /// The next request in the heads' direction, which reverses after the last one.
     BothWays,
-    /// The next request upwards, and after the highest the lowest.
+    /// The next request upwards; after the highest, the lowest.
     OneWay,
 }
 
@@ -42,7 +42,7 @@ struct Queued {
     end: u64,
 }
 
-/// One request at a time by position; see the module documentation.
+/// Serves one request at a time, by position; see the module documentation.
 ///
 /// # Complexity
 /// O(log n) for a decision and for a release, O(n) for a cancellation.
@@ -60,8 +60,8 @@ pub struct ByPosition {
 }
 
 impl ByPosition {
-    /// Returns a policy with that rule that holds at most `queued_max` requests. `access` gives the
-    /// drive's positions if they are known.
+    /// Returns a policy that follows `rule` and holds at most `queued_max` requests. `access` gives
+    /// the drive's positions if they are known.
     pub fn new(rule: Rule, access: Option<Box<dyn AccessTime>>, queued_max: u32) -> Self {
         Self {
             rule,

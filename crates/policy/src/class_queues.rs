@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One queue per class, served by priority: hard, soft, interactive, best effort; within a class in
-//! the order of release.
+//! One queue per class, served by priority: hard, soft, interactive, best effort; within a class,
+//! in order of release.
 
 use std::collections::VecDeque;
 
@@ -71,7 +71,7 @@ impl ClassQueues {
         })
     }
 
-    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// Sets the bound. If a queue is already longer, it drops nothing and only refuses new
     /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;

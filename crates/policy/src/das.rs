@@ -2,13 +2,14 @@
 //! `das`: the dynamic active subset. Shortest access time first among the requests that keep every
 //! deadline feasible; one request on the drive at a time.
 //!
-//! Rule: a fallback always exists: serve the waiting real-time requests and those released later in
-//! the order of release, each within C = b(1). A request may be sent to the idle drive if, once it
-//! completes, the fallback still meets every deadline. A model of the drive predicts the
+//! Rule: a fallback always exists. It serves the waiting real-time requests, and those released
+//! later, in order of release, each within C = b(1). A request may be sent to the idle drive if,
+//! once it completes, the fallback still meets every deadline. A model of the drive predicts the
 //! completion, at most C from now. Among these requests the one with the shortest access time is
-//! sent. If none may be sent, the oldest real-time request is; without one, the policy waits.
+//! sent. If none may be sent, the oldest real-time request is sent; if there is none, the policy
+//! waits.
 //!
-//! # Feasible
+//! # Feasibility
 //! Let request x complete at t'. Number the waiting real-time requests other than x as j = 1, 2, ..
 //! w in the order of release. Then x is feasible if
 //! - `t' + j C <= due_j` for each of them, and `t' <= due` of x itself;
@@ -22,11 +23,11 @@
 //!
 //! Behind `tokens-per-task`, units replace tasks ([`tasks`](self::tasks)).
 //!
-//! A job that its task's quality allows to drop is not part of the fallback, and is dropped when it
-//! would be late ([`tasks`](self::tasks)).
+//! A job that may be dropped under its task's quality is not part of the fallback, and is dropped
+//! if it would be late ([`tasks`](self::tasks)).
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 3,
-//! which gives the idea; the conditions and the proof are own derivations.
+//! which gives the idea; the conditions and the proof are this project's.
 
 mod latest;
 mod tasks;
@@ -44,7 +45,7 @@ struct Waiting {
     placed: Placed,
     unit: Unit,
     due_ns: i128,
-    /// Whether its task's quality allows to drop it.
+    /// Whether its task's quality allows it to be dropped.
     is_excused: bool,
 }
 
@@ -55,8 +56,8 @@ struct Candidate {
     position: Position,
 }
 
-/// The shortest time until the next wake-up when only time can open the gate: a margin may keep an
-/// estimate at C, and then the missing time does not shrink as time passes.
+/// The shortest time until the next wake-up when only the passing of time can open the gate. With a
+/// margin, an estimate can stay at C, and then the wait does not get shorter as time passes.
 const AGAIN_MIN: Duration = Duration::from_us(20);
 
 /// The queue that holds a request, and the request's index in it.
@@ -152,7 +153,7 @@ impl Das {
     /// request, and the estimate plus the margin where there is an estimate.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let expected = self.access.service(target).map_or(u64::MAX, |service| {
-            // Beyond the end of time, C is the lower bound of the two.
+            // If the sum exceeds the range, C is the smaller of the two bounds.
             service.ns().saturating_add(self.margin.ns())
         });
         i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
@@ -168,8 +169,8 @@ impl Das {
     }
 
     /// Returns the latest instant until which the drive may be busy with a real-time request. A
-    /// request of the fallback only changes its position in it: it is already ahead of the jobs
-    /// that may be released.
+    /// request of the fallback is already ahead of the jobs that may be released: sending it now
+    /// only changes its position.
     fn latest_for(&self, index: usize, slack: Option<Slack>) -> i128 {
         let waiting = &self.waiting[index];
         let slack = slack.filter(|_| waiting.is_excused);
@@ -219,9 +220,9 @@ impl Das {
         })
     }
 
-    /// Returns the wake-up time for a decision without an event. While no job is released the limit
-    /// moves with time, and a request may complete at the same instant although it is sent later:
-    /// it waits for the platter's rotation either way.
+    /// Returns the decision to wait, with the time at which to decide again if no event comes
+    /// first. While no job is released, the limit moves with time, and a request may complete at
+    /// the same instant although it is sent later: it waits for the platter's rotation either way.
     fn wait(&self, now: Time, slack: Option<Slack>) -> Decision {
         let excused = self.waiting.iter().map(|waiting| &waiting.placed);
         let all = excused.chain(self.best_effort.as_slice());

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `dq-edf`: dual-queue batches in order of deadline.
+//! `dq-edf`: dual-queue EDF, which forms batches in order of deadline.
 //!
-//! Rule: requests wait in the host in order of their absolute deadlines, equal ones in order of
-//! release. Only when the drive is idle, a batch of at most z requests with the earliest deadlines
-//! goes to the drive. Best effort fills batches up to beta as in `dqf`; `dual_queue` forms the
-//! batches.
+//! Rule: requests wait in the host in order of their absolute deadlines, ties in order of release.
+//! A batch of at most z requests with the earliest deadlines goes to the drive only when the drive
+//! is idle. Best effort fills batches up to beta as in `dqf`; `dual_queue` forms the batches.
 //!
 //! Source: the extension that the dissertation proposes in 9.5. `tidegate_analysis::dq_edf` gives
 //! the bound and says when this policy helps. While every pending request fits into a batch, this
-//! policy is `dqf`.
+//! policy behaves like `dqf`.
 
 use tidegate_model::{Plan, Time};
 
@@ -35,7 +34,7 @@ impl DqEdf {
     }
 
     /// Returns the policy for `plan`. After a batch that takes longer than the plan's table says,
-    /// best effort is not sent for as long as the batch was late.
+    /// best effort is held back for as long as the batch was late.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
         policy.batches.mind_overruns(plan.table.clone());

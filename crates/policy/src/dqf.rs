@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `dqf`: dual-queue FIFO.
 //!
-//! Rule: requests wait in the host's FIFO. Only when the drive is idle, a batch of at most z of the
-//! oldest requests goes to the drive. Best effort has its own queue and fills a batch that holds j
+//! Rule: requests wait in the host's FIFO. A batch of at most z of the oldest requests goes to the
+//! drive only when the drive is idle. Best effort has its own queue and fills a batch that holds j
 //! real-time requests up to f(j) = max(j, beta) in total. It therefore never delays a batch and
 //! costs no more than the proof charged. A plan may also limit batches by cost. `dual_queue` forms
 //! the batches.
@@ -36,7 +36,7 @@ impl Dqf {
     }
 
     /// Returns the policy for `plan`. After a batch that takes longer than the plan's table says,
-    /// best effort is not sent for as long as the batch was late. If the plan limits batches by
+    /// best effort is held back for as long as the batch was late. If the plan limits batches by
     /// cost, A and the costs replace the table.
     pub fn of(plan: &Plan) -> Self {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
@@ -55,7 +55,7 @@ impl Dqf {
         self.batches.real_time_queued()
     }
 
-    /// Sets z from the next batch on; at least beta.
+    /// Sets z, which must be at least beta, from the next batch on.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batches.set_batch_max(batch_max);
     }

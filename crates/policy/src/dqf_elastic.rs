@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `dqf-elastic`: dual-queue FIFO whose batches grow while an overload lasts.
 //!
-//! Rule: `dqf` with z while no more real-time requests are queued than the contracts allow. More
-//! are an overload. During an overload a batch takes all queued requests, up to the end of the
-//! batch table, until one batch takes the last of them.
+//! Rule: `dqf` with z, as long as no more real-time requests are queued than the contracts allow. A
+//! longer queue is an overload. During an overload a batch takes all queued requests, up to the end
+//! of the batch table, until one batch takes the last of them.
 //!
 //! ```text
 //!             more than N queued
@@ -12,7 +12,7 @@
 //!      +---------- a batch takes all queued requests ---------------+
 //! ```
 //!
-//! Source: dissertation 9.3.4 and 10.4, which propose it without a rule for when to grow.
+//! Source: dissertation 9.3.4 and 10.4, which propose it without saying when to grow.
 
 use tidegate_model::{Plan, Time};
 
@@ -24,7 +24,7 @@ use crate::{Decision, Dqf, Event, Full, Policy};
 /// The bound of `dqf` with the same z, while tasks keep their contracts and the bounds R are within
 /// the deadlines. Then at most `N = sum e_i ceil(d_i / p_i)` real-time requests are pending at any
 /// round, because jobs released up to `t - R_i` are complete at t (completions are observed first).
-/// The first batch beyond z would need more.
+/// The first batch beyond z would need more than N.
 #[derive(Debug)]
 pub struct DqfElastic {
     dqf: Dqf,

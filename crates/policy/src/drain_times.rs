@@ -4,10 +4,11 @@
 
 use tidegate_model::{BatchTable, Duration, Plan, Time};
 
-/// Holds the longest time to empty the drive, by the number of requests just after a dispatch.
+/// Holds the longest time to empty the drive, by the number of requests outstanding just after a
+/// dispatch.
 ///
 /// # Invariants
-/// - Nondecreasing in the number, because [`BatchTable`] is.
+/// - Nondecreasing in that number, because [`BatchTable`] is.
 #[derive(Debug, Clone)]
 pub(crate) struct DrainTimes {
     table: Option<BatchTable>,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sends batches to an idle drive: the second of the two queues, for any order of the first.
+//! Sends batches to an idle drive: the second of the two queues, whatever the order of the first.
 //!
-//! `dqf` and `dq-edf` differ only in the order in which real-time requests wait. Only when the
-//! drive is idle, a batch of at most z requests goes to it. Best effort fills a batch that holds j
-//! real-time requests up to f(j) = max(j, beta) in total, unless it waits because the drive was
-//! late (`overrun`).
+//! `dqf` and `dq-edf` differ only in the order in which real-time requests wait. A batch of at most
+//! z requests goes to the drive only when it is idle. Best effort fills a batch that holds j
+//! real-time requests up to f(j) = max(j, beta) in total, unless it is held back because the drive
+//! was late (`overrun`).
 //!
 //! If batches are also limited by cost, a batch is the longest prefix of the real-time queue with
 //! at most z requests and a cost of at most Z, but at least one request. A batch that takes the
@@ -30,16 +30,17 @@ use crate::{Decision, Event, Full, Tag};
 /// The state of the one batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// The drive is empty and no batch is begun.
+    /// The drive is empty and no batch has begun.
     Idle,
-    /// A batch of this cost is begun; these numbers of each kind are not yet dispatched.
+    /// A batch of this cost has begun; these numbers of requests of each kind are not yet
+    /// dispatched.
     Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32, cost_ns: u64 },
     /// The batch is on the drive; this number of its requests is not yet complete.
     Serving { in_flight_count: u32 },
 }
 
-/// Sends real-time requests in the order of `Q` and best effort in the order of release, one batch
-/// at a time; see the module documentation.
+/// Sends real-time requests in the order of `Q` and best effort in order of release, one batch at a
+/// time; see the module documentation.
 ///
 /// # Invariants
 /// - In `Forming` both queues hold at least the requests that are not yet dispatched.
@@ -76,7 +77,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
 
-    /// Delays best effort after batches that take longer than b, from the next batch on.
+    /// From the next batch on, delays best effort after batches that take longer than b.
     pub(crate) fn mind_overruns(&mut self, table: BatchTable) {
         self.overrun.set_table(table);
     }
@@ -96,7 +97,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         self.real_time.len()
     }
 
-    /// Sets z from the next batch on; at least beta.
+    /// Sets z, which must be at least beta, from the next batch on.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batch_max = batch_max;
     }
@@ -117,13 +118,13 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         }
     }
 
-    /// Returns the best effort that fills a batch beside these real-time requests.
+    /// Returns the best effort that fills a batch with these real-time requests.
     fn filling(&self, real_time: Prefix) -> Prefix {
         // f(j) = max(j, beta), `docs/theory/dual-queue-fifo.md` section 5.
         let room = self.best_effort_fill.max(real_time.count) - real_time.count;
         let Some(cost) = &self.cost else { return self.best_effort.prefix(room, None) };
         if self.real_time.len() > real_time.count {
-            // The proof charges a batch that leaves requests behind for real time only.
+            // The proof charges a batch that leaves requests behind for real-time requests only.
             return Prefix::default();
         }
         // Saturation is intended: a batch that costs more than F has no room.
@@ -152,7 +153,8 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         };
     }
 
-    /// Returns the instant at which an idle drive may get best effort without an event.
+    /// Returns the decision to wait: until an idle drive may get best effort again, or for an
+    /// event.
     fn await_turn(&self, now: Time) -> Decision {
         let is_waiting = self.phase == Phase::Idle && self.best_effort_fill > 0;
         let resume = self.overrun.wait(now).filter(|_| is_waiting && self.best_effort.len() > 0);

@@ -13,10 +13,10 @@
 //!   `due <= next_release` and `drain(n) <= deadline`.)
 //!
 //! Order: all waiting units together if that is allowed, otherwise the unit that is due first,
-//! otherwise nothing. Without a waiting unit, requests beyond any contract follow, then best
-//! effort, one by one. If the unit that is due first may not be sent alone, no other unit and no
-//! best effort may be sent. An empty drive gets the largest allowed number of waiting units in
-//! deadline order. If no number is allowed, a contract is broken, and the drive gets all of them.
+//! otherwise nothing. If no unit waits, requests beyond any contract follow, then best effort, one
+//! by one. If the unit that is due first may not be sent alone, no other unit and no best effort
+//! may be sent. An empty drive gets the largest allowed number of waiting units in deadline order.
+//! If no number is allowed, a contract has been broken, and the drive gets all of them.
 //!
 //! ```text
 //!   unit:    Idle ----released----> Waiting ----sent----> InFlight
@@ -28,10 +28,10 @@
 //! just when the drive empties and be released again at that instant. It was not among the m that
 //! the last dispatch counted, so it may have to wait for those that were.
 //!
-//! Time alone only closes the gate: each left side grows at the rate of time, and
-//! max(t, next_release) grows no faster. So the policy never asks for a wake-up. All requests of
-//! one round are one dispatch: the last check of the round has the largest k. The policy reserves
-//! no slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
+//! Time alone only closes the gate: each left side grows at the rate of time, and max(t,
+//! next_release) grows no faster. So the policy never asks for a wake-up. All requests of one round
+//! count as one dispatch: the last check of the round has the largest k. The policy reserves no
+//! slots on the drive: the fallback plan sends to an empty drive, so n <= K suffices.
 //!
 //! Requests outside the contract: a request of a task whose units are all pending waits in a queue
 //! of its task. No condition counts it, and it takes the next unit that its task gets back, so no
@@ -61,7 +61,7 @@ struct InFlightRequest {
     unit: Option<Unit>,
 }
 
-/// Best effort behind a gate; see the module documentation.
+/// Sends best effort through a gate; see the module documentation.
 ///
 /// # Invariants
 /// - `granted_count` of the waiting units, those that are due first, may be sent in this round.
@@ -99,8 +99,8 @@ struct ProposedDispatch {
 }
 
 impl GatedDrain {
-    /// Returns the policy for `plan`. Without a drain table it sends real-time requests to an empty
-    /// drive and no best effort beside tasks.
+    /// Returns the policy for `plan`. Without a drain table it sends real-time requests only to an
+    /// empty drive, and no best effort if there are tasks.
     pub fn new(plan: &Plan) -> Self {
         Self {
             drain: DrainTimes::of(plan),
@@ -183,7 +183,7 @@ impl GatedDrain {
             let unit = if has_contract { self.units.admit_in_flight(&request) } else { None };
             self.in_flight.push(InFlightRequest { request, unit });
         }
-        // A bound below the current length drops nothing: it only refuses new requests.
+        // If a queue is longer than the new bound, it drops nothing and only refuses new requests.
         self.others.set_queued_max(u32::MAX);
         for request in queued {
             self.release(request).expect("room without bound");
@@ -269,7 +269,7 @@ impl GatedDrain {
         Some(InFlightRequest { request, unit: Some(unit) })
     }
 
-    /// Returns a request without contract, if it may be sent.
+    /// Returns a request without a contract, if it may be sent.
     fn next_other(&mut self, now: Time) -> Option<InFlightRequest> {
         let is_any_queued =
             self.others.next_real_time().or(self.others.next_best_effort()).is_some();

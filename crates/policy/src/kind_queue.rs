@@ -2,7 +2,7 @@
 //! A bounded first-in first-out queue that keeps each request's operation and size, so that batches
 //! can be limited by cost.
 //!
-//! The queue keeps these and not the cost, because a new plan may charge queued requests
+//! The queue does not keep the cost itself, because a new plan may charge queued requests
 //! differently.
 
 use std::collections::VecDeque;
@@ -81,7 +81,7 @@ impl RealTimeQueue for KindQueue {
         };
         let prefix = self.within(most, cost.cost_max.ns(), cost);
         match self.requests.front() {
-            // A request that costs more than Z is outside every contract; alone it delays the
+            // A request that costs more than Z is outside every contract; sent alone, it delays the
             // others least.
             Some(first) if prefix.count == 0 && most > 0 => {
                 Prefix { count: 1, cost_ns: cost.charge_ns(first.op, first.size) }

@@ -54,7 +54,7 @@ pub use rtio::Rtio;
 pub use rtio_slots::RtioSlots;
 pub use satf::Satf;
 
-/// An event that a policy must know.
+/// An event that a policy must know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A request became ready. All requests of one job are observed before the next `decide`.
@@ -66,8 +66,8 @@ pub enum Event {
         /// The outcome.
         outcome: Outcome,
     },
-    /// A queued request is cancelled. A request on the device cannot be recalled: for it, and for
-    /// an unknown request, nothing changes.
+    /// A queued request is cancelled. A request on the device cannot be recalled; for it, or for an
+    /// unknown request, the event has no effect.
     Cancel(RequestId),
     /// A task reports on its own service.
     Notice {
@@ -76,7 +76,7 @@ pub enum Event {
         /// The kind of report.
         kind: NoticeKind,
     },
-    /// Decide by this plan from now on. No queued request and no request in flight is lost.
+    /// Decide by this plan from now on. Requests that are queued or in flight are kept.
     Reconfigure(Box<Plan>),
 }
 
@@ -90,7 +90,7 @@ pub enum NoticeKind {
     StreamEnded,
 }
 
-/// The action for the host.
+/// The host's next action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// Add this request to the batch that is being formed, and call `decide` again.

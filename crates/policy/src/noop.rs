@@ -6,7 +6,7 @@
 //! no bound follows from b(i). This is the baseline: most systems use a drive with a queue this
 //! way.
 //!
-//! Source: the Linux scheduler of that name (now `none`), dissertation section 9.3.4.
+//! Source: the Linux scheduler of the same name (now `none`), dissertation section 9.3.4.
 
 use tidegate_model::Time;
 

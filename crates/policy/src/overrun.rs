@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Delays best effort after the drive took longer than its table says.
+//! Delays best effort after the drive has taken longer than its table says.
 //!
-//! Rule: let a batch of n requests complete x later than b(n) after its dispatch. (If batches are
+//! Rule: suppose that a batch of n requests takes x longer than b(n) to complete. (If batches are
 //! limited by cost, and the proof charges A and the costs of its requests, these replace b(n).)
 //! Best effort is then kept off the drive for x. Real-time requests are unaffected: no batch
 //! becomes larger or later, so no bound depends on this rule. In total, best effort waits no longer
 //! than the drive was late.
 //!
 //! Source: dissertation 6.2, figure 6.3, line 9, where a server that overran its budget gets the
-//! next one later by the same amount; here applied to the drive.
+//! next one later by the same amount; here the rule applies to the drive.
 
 use tidegate_model::{BatchTable, Duration, Time};
 
@@ -33,8 +33,8 @@ impl Overrun {
         self.table.is_some()
     }
 
-    /// Records the dispatch of a batch of `requests` requests, which may take `by_cost`, or b of
-    /// their number without a limit by cost.
+    /// Records the dispatch of a batch of `requests` requests, which may take `by_cost`, or
+    /// b(`requests`) if batches are not limited by cost.
     pub(crate) fn send(&mut self, now: Time, requests: u32, by_cost: Option<Duration>) {
         let table = self.table.as_ref().filter(|table| requests <= table.batch_max());
         let time_max = by_cost.or_else(|| table.map(|table| table.time_max(requests)));
@@ -47,7 +47,7 @@ impl Overrun {
         let Some(due_back) = self.due_back.take().filter(|&due_back| due_back < now) else {
             return;
         };
-        // An instant beyond the end of time never comes.
+        // An instant past `Time::MAX` never comes.
         let resume = now.checked_add(now.since(due_back)).unwrap_or(Time::MAX);
         self.resume = self.resume.max(resume);
     }

@@ -9,7 +9,7 @@ use crate::Full;
 /// A queued request and its position on the drive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placed {
-    /// Sequence number of arrival: of equal requests the oldest is served.
+    /// Sequence number of arrival: the oldest request wins ties.
     pub(crate) number: u64,
     pub(crate) id: RequestId,
     pub(crate) target: Target,
@@ -52,7 +52,7 @@ impl PlacedQueue {
         }
     }
 
-    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// Sets the bound. If the queue is already longer, it drops nothing and only refuses new
     /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;

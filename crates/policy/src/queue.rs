@@ -19,8 +19,8 @@ pub(crate) trait RealTimeQueue {
     /// Removes a request from anywhere in the queue and returns whether it was there. O(queued).
     fn cancel(&mut self, id: RequestId) -> bool;
 
-    /// Applies a plan's bound. A bound below the current length drops nothing: it only refuses new
-    /// requests.
+    /// Applies a plan's bound. If the queue is already longer, it drops nothing and only refuses
+    /// new requests.
     fn reconfigure(&mut self, plan: &Plan);
 
     /// Returns the number of queued requests.
@@ -73,7 +73,7 @@ impl FifoQueue {
         position.and_then(|position| self.requests.remove(position)).is_some()
     }
 
-    /// Sets the bound. A bound below the current length drops nothing: it only refuses new
+    /// Sets the bound. If the queue is already longer, it drops nothing and only refuses new
     /// requests.
     pub(crate) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;

@@ -34,9 +34,9 @@ use crate::{Decision, Event, Full, Policy, Tag};
 enum Rule {
     /// Immediately.
     AtOnce,
-    /// In rounds, with nothing else beside them.
+    /// In rounds, with nothing else sent meanwhile.
     Draining,
-    /// In rounds with the drive's priority; best effort is sent beside them.
+    /// In rounds with the drive's priority; best effort is sent meanwhile.
     ByPriority(Tag),
 }
 

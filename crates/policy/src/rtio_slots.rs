@@ -3,22 +3,22 @@
 //!
 //! Rule: n = `slots`, the number of requests that all tasks can release together. Each has a
 //! reserved slot, occupied or not. Real-time requests are sent immediately, by class and age. With
-//! be best-effort requests on the drive, one more joins at t = `now` iff
-//! - while no real-time request is on the drive: `drain(be+1+n) <= deadline_min`, the shortest
+//! q_b best-effort requests on the drive, one more joins at t = `now` iff
+//! - while no real-time request is on the drive: `drain(q_b+1+n) <= deadline_min`, the shortest
 //!   relative deadline;
-//! - while there are some: `t + drain(be+1+n) <= earliest_due`, the earliest of their deadlines.
+//! - while there are some: `t + drain(q_b+1+n) <= earliest_due`, the earliest of their deadlines.
 //!
 //! Warning: **deadlines can be missed.** drain(q) is the time to empty the drive when nothing more
 //! is sent. A real-time request that takes its reserved slot later restarts that time for a request
 //! that is already on the drive. The rule would need "n requests sent at different times finish
-//! within drain(n) of the first", which a drive that amortises (SCAN, SATF) does not keep; the
+//! within drain(n) of the first", which a drive that amortises (SCAN, SATF) does not guarantee; the
 //! paper calls the section preliminary. `gated-drain` is the rule for several tasks that follows
-//! from drain(q) alone. On a device that serves one request at a time without preemption, (o+u)
-//! b(1) in place of drain(o+u) is also safe.
+//! from drain(q) alone. On a device that serves one request at a time without preemption, the rule
+//! is safe with k b(1) in place of drain(k).
 //!
 //! Source: Stanovich, Baker and Wang, RTAS'08, section 5. The paper does not state the rule for the
-//! case that no real-time request is on the drive; the code applies the table of section 3.4 as the
-//! paper does for one task.
+//! case in which no real-time request is on the drive; the code applies the table of section 3.4 as
+//! the paper does for one task.
 
 use tidegate_model::{Class, Duration, Plan, Request, Time};
 
@@ -58,7 +58,7 @@ impl RtioSlots {
         }
     }
 
-    /// Whether one more best-effort request fits beside all reserved slots.
+    /// Whether one more best-effort request fits in addition to all reserved slots.
     fn may_add(&self, now: Time) -> bool {
         let Some(deadline_min) = self.deadline_min else {
             return self.in_flight.len() < self.drain.depth();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `satf`: shortest access time first, one request on the drive at a time.
 //!
-//! Rule: whenever the drive is idle, send it the request whose data a model of the drive expects
-//! under the heads first. All classes share one queue. A longer queue is better, and a driver's
-//! queue may be longer than any drive's. Requests far from the heads wait while nearer ones keep
-//! arriving, so there is no bound.
+//! Rule: whenever the drive is idle, send it the request whose data, according to a model of the
+//! drive, will be under the heads first. All classes share one queue. A longer queue is better, and
+//! a driver's queue may be longer than any drive's. Requests far from the heads wait while nearer
+//! ones keep arriving, so there is no bound.
 //!
 //! Source: L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time Systems", section 2;
 //! D. Jacobson and J. Wilkes, "Disk Scheduling Algorithms Based on Rotational Position",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A tournament tree: the least of a fixed number of changing keys.
+//! A tournament tree, which finds the least of a fixed number of changing keys.
 //!
 //! ```text
 //!              3            each inner node holds the place of the lesser of its two
@@ -11,7 +11,7 @@
 //!
 //! Unlike a search tree it never allocates after construction.
 
-/// Keys by place, with the least of them.
+/// Keys by place, with quick access to the least.
 ///
 /// # Invariants
 /// - `winners[node]` for each node >= 1 is the place of the least key below that node; the leaves
@@ -71,7 +71,7 @@ mod tests {
     use super::Tournament;
 
     /// Goal: the winner is the least key. Method: a fixed pseudo-random sequence of changes at
-    /// every size, against a scan.
+    /// every size, compared with a scan.
     #[test]
     fn the_winner_is_the_least_of_a_scan() {
         for places in 1..=9_u32 {

@@ -8,10 +8,11 @@
 //!   m (Z + 1) + cheapest(n z)  <=  cost of the queue + the first requests behind those m
 //! ```
 //!
-//! These first requests are distinct, so they are at most the m costliest. If every cut is by cost
-//! (n = 0), the last of them is the first request of the last batch. The queue's cost already
-//! contains it, so only m - 1 of them count twice. Otherwise the queue's cost also contains the
-//! last batch, which the left side omits and which costs at least as much as the cheapest request.
+//! These first requests are distinct, so they cost at most as much as the m costliest requests. If
+//! every cut is by cost (n = 0), the last of them is the first request of the last batch. The
+//! queue's cost already contains it, so only m - 1 of them count twice. Otherwise the queue's cost
+//! also contains the last batch, which the left side omits and which costs at least as much as the
+//! cheapest request.
 
 use super::system::CostLimitedSystem;
 use crate::mixed_task::MixedTask;
@@ -76,8 +77,8 @@ impl Requests {
         sum_of_first(self.kinds.iter().rev(), count)
     }
 
-    /// Returns L: the most batches that a queue of this cost and length may need; `None` if there
-    /// are too many to search.
+    /// Returns L: the largest number of batches that a queue of this cost and length may need;
+    /// `None` if there are too many to search.
     ///
     /// # Complexity
     /// O((E / z) k log E) with k kinds.
@@ -100,7 +101,8 @@ impl Requests {
         Some(most + 1)
     }
 
-    /// Returns the most batches cut by cost beside `full` batches that cost at least `full_ns`.
+    /// Returns the largest number of batches that can be cut by cost in addition to `full` batches
+    /// that cost at least `full_ns`.
     fn cuts_by_cost(&self, queue_ns: u128, full: u64, full_ns: u128, most: u64) -> u64 {
         let is_possible = |cuts: u64| {
             let (behind_ns, own_ns) = match full {

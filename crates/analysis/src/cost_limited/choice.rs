@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds a workload with `batch_cost` and chooses its best-effort fill.
 //!
-//! Z is the workload's. z is the requested size, limited by the drive, the tables and the costs. F
-//! is the largest fill that costs no proof. It is either 0 or enough for the costliest best-effort
-//! request, which would otherwise wait for ever at the head of its queue.
+//! The workload gives Z. z is the requested size, limited by the drive, the tables and the costs. F
+//! is the largest fill that invalidates no proof. It is either 0 or enough for the costliest
+//! best-effort request, which would otherwise wait for ever at the head of its queue.
 
 use tidegate_model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
 
@@ -14,7 +14,7 @@ use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 use crate::mixed_task::MixedTask;
 
-/// A choice to make: tasks of a workload in batches limited by cost, before F is chosen.
+/// The input to a choice: a workload's tasks in batches limited by cost, before F is chosen.
 struct Question {
     system: CostLimitedSystem,
     charges: RequestCharges,
@@ -49,14 +49,14 @@ impl Question {
         CostLimitedSystem { best_effort_fill, ..self.system.clone() }
     }
 
-    /// Returns the number of tasks that meet their deadlines with that best-effort fill.
+    /// Returns the number of tasks that meet their deadlines with this best-effort fill.
     fn proven_count(&self, best_effort_fill: Duration) -> usize {
         let Some(solution) = solve(&self.with_fill(best_effort_fill)) else { return 0 };
         let tasks = self.system.tasks.iter();
         tasks.filter(|mixed| solution.response_ns <= mixed.task.deadline.ns()).count()
     }
 
-    /// Returns the largest F that costs no proof; bounds grow with F.
+    /// Returns the largest F that invalidates no proof; bounds grow with F.
     fn largest_fill(&self) -> Duration {
         let Some(least) = self.best_effort_max else { return Duration::ZERO };
         let proven_count = self.proven_count(Duration::ZERO);
@@ -103,7 +103,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     let solution = solve(&system);
     let response = solution.as_ref().map(|found| Duration::from_ns(found.response_ns));
     let bounds = vec![Bounds { mixed: response, ..Bounds::default() }; tasks.len()];
-    // By count, best effort may take the rest of z; the cost limits it.
+    // The count lets best effort take the rest of z; the cost limits it.
     let fill_count = if best_effort_fill.is_zero() { 0 } else { system.batch_max };
     Some(Choice {
         batch_cost: Some(BatchCost {
@@ -116,7 +116,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     })
 }
 
-/// Returns the limit for a workload without proof: best effort may fill the rest of each batch.
+/// Returns the limit for a workload without a proof: best effort may fill the rest of each batch.
 pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
     let cost_max = workload.parameters.dqf.batch_cost?;
     let is_shared = !workload.best_effort.is_empty();
@@ -125,7 +125,7 @@ pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
 }
 
 /// Whether every deadline is met without best effort; `None` if the workload does not limit batches
-/// by cost. `sources` gives for each task the index of the workload's task that it copies.
+/// by cost. `sources` gives, for each task, the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     tasks: &[SporadicTask],

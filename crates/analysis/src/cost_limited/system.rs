@@ -20,7 +20,7 @@ pub struct CostLimitedSystem {
     pub batch_max: u32,
     /// Z: the most that the requests of one batch may cost together.
     pub cost_max: Duration,
-    /// F: best effort fills a batch that leaves no task's request behind up to this total cost;
+    /// F: if a batch leaves no task's request behind, best effort fills it up to this total cost;
     /// 0 = no best effort.
     pub best_effort_fill: Duration,
 }

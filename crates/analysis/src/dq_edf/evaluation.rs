@@ -86,8 +86,8 @@ impl<'a> EdfEvaluation<'a> {
         (0..self.kinds.len()).map(|kind| self.response_ns(kind, &windows)).collect()
     }
 
-    /// Returns the windows after all carry-ins, the longest carry-in first; `None` if one does not
-    /// close within the horizon.
+    /// Returns the windows after all carry-ins, the longest carry-in first; `None` if a window does
+    /// not close within the horizon.
     fn windows(&self) -> Option<Vec<Window>> {
         let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
         sizes.into_iter().rev().map(|carried| self.window(carried)).collect()
@@ -176,8 +176,8 @@ impl<'a> EdfEvaluation<'a> {
         self.spend(1)
     }
 
-    /// Returns the longest response of a job, or 0 if it cannot be released there. `None` if the
-    /// search is abandoned.
+    /// Returns the longest response of a job, or 0 if it cannot be released at that instant. `None`
+    /// if the search is abandoned.
     fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
         let batches = least_fixed_point(1, |batches| {
             let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;
@@ -196,7 +196,7 @@ impl<'a> EdfEvaluation<'a> {
         job.window.carry_in_ns.checked_add(full_ns).filter(|&ns| ns <= HORIZON_NS)
     }
 
-    /// Returns N: requests due no later than the job and released by `sent_ns`, its own included.
+    /// Returns N: requests due no later than the job and released by `sent_ns`, including its own.
     fn requests_ahead(&self, job: &Job<'_>, sent_ns: u64) -> Option<u128> {
         self.spend(self.kinds.len() as u64)?;
         let mut ahead = 0_u128;
@@ -227,7 +227,7 @@ impl<'a> EdfEvaluation<'a> {
         Some(ahead.saturating_sub(carry_in::loss(job.window.carried, carried.into_iter())))
     }
 
-    /// Returns the cost of the job's last batch, requests of later deadlines included.
+    /// Returns the cost of the job's last batch, including requests with later deadlines.
     fn last_batch_ns(&self, job: &Job<'_>, batches: u64) -> u64 {
         let batch_max = u64::from(self.system.batch_max);
         if !self.is_strictly_within {

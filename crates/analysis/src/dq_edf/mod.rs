@@ -7,10 +7,10 @@
 //! batch's places from requests that waited.
 //!
 //! Dual-queue EDF helps only if E, the number of requests that the tasks can release together,
-//! exceeds the device's queue. Up to there a batch takes every pending request, dual-queue EDF and
-//! FIFO are the same scheduler, and the FIFO bound is exact. Beyond, urgent requests go first, but
-//! a per-task bound that follows deadline order is looser than the FIFO bound, and deadlines must
-//! differ widely before the order outweighs this.
+//! exceeds the device's queue. Up to that size a batch takes every pending request, dual-queue EDF
+//! and FIFO are the same scheduler, and the FIFO bound is exact. Beyond it, urgent requests go
+//! first, but a per-task bound that follows deadline order is looser than the FIFO bound, and
+//! deadlines must differ widely before the order outweighs this.
 
 mod evaluation;
 
@@ -27,17 +27,17 @@ use evaluation::EdfEvaluation;
 ///
 /// # Bound
 /// Let R be the least solution of `F_k(R) <= R_k` for all k. `F_k` is the largest
-/// `b(s) + (L - 1) b(z) + b(B) - a` over the requests s of the batch in flight at first and the
-/// release a of the job after that batch was sent, with
+/// `b(s) + (L - 1) b(z) + b(B) - a` over s, the number of requests in the batch that is in flight
+/// at first, and a, the time from that batch's dispatch to the job's release, with
 ///
 /// - `theta_i = b(s) + p_i - R_i`: the earliest second release of a task in the carry-in;
 /// - `N(a, t) = sum over i != k of e_i (min(floor((a + d_k - d_i) / p_i), floor(t / p_i)) + 1) +
 ///   e_k (floor(a / p_k) + 1) - loss`: the requests due no later than the job's last one and
 ///   released by t, without those that the carry-in makes impossible (as in Theorem 1); terms with
 ///   `a + d_k < d_i` are 0;
-/// - L the least x with `N(a, b(s) + (x - 1) b(z)) <= x z`: the job is in batch L at latest;
-/// - B the size of the last batch, with the requests of later deadlines that fill it up: if all
-///   `R_i < p_i`, `min(z, E - s)` for L = 1 and `min(z, E - z)` for L > 1; otherwise z.
+/// - L the least x with `N(a, b(s) + (x - 1) b(z)) <= x z`: the job is in batch L at the latest;
+/// - B the size of the last batch, including the requests with later deadlines that fill it up: if
+///   all `R_i < p_i`, `min(z, E - s)` for L = 1 and `min(z, E - z)` for L > 1; otherwise z.
 ///
 /// Releases lie in the window of full batches: `a < t_X`, and the job completes by `t_X + b(z)`.
 /// Here `t_x = b(s) + (x - 1) b(z)`, and X is the first x for which all tasks together release at
@@ -46,21 +46,21 @@ use evaluation::EdfEvaluation;
 ///
 /// If z >= E and [`dqf::tight`] bounds every response below its period, those bounds are returned:
 /// no task has two jobs pending, every batch takes all queued requests, and the order does not
-/// matter. If a bound reaches its period, two jobs of a task can be queued, more than z requests,
-/// and FIFO's bounds are not used.
+/// matter. If a bound reaches its period, two jobs of a task, and so more than z requests, can be
+/// queued, and the FIFO bounds are not used.
 ///
 /// # Source
 /// Own derivation, after `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1), with deadlines in
 /// place of releases. The window begins at the last instant up to the job's release at which no
 /// request with the job's deadline or an earlier one is queued. Each batch sent in the window
-/// before the job's last batch leaves such a request behind, hence is full and holds only such
+/// before the job's last batch leaves such a request behind, so it is full and holds only such
 /// requests. Requests with later deadlines therefore delay the job only in the carry-in and as
 /// fillers of its own last batch.
 ///
 /// Best effort (Theorem 3) does not change this: batches are formed at the same instants from the
-/// same real-time requests, because best effort gets only the places that these leave. Full batches
-/// have none. N counts real-time requests; only the costs of the carry-in, which may be best effort
-/// alone, and of the last batch grow.
+/// same real-time requests, because best effort gets only the places that these leave free. Full
+/// batches leave none. N counts real-time requests; only the costs of the carry-in, which may be
+/// best effort alone, and of the last batch grow.
 ///
 /// # Assumptions
 /// All requests of a job are released in one step before any dispatch; b is monotone (the table
@@ -107,7 +107,7 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 
-/// Returns the bounds of FIFO if every batch takes all queued requests; otherwise `None`.
+/// Returns the FIFO bounds if every batch takes all queued requests; otherwise `None`.
 fn as_fifo(system: &System, budget: &Budget) -> Option<Vec<Verdict>> {
     if system.requests_sum() > u64::from(system.batch_max) {
         return None;
@@ -138,8 +138,8 @@ fn climb(
     })
 }
 
-/// Returns the end of the longest window of full batches, its last batch included, for any order of
-/// the requests in it: `(X + 1) b(z)`.
+/// Returns the end of the longest window of full batches, including its last batch, for any order
+/// of the requests in it: `(X + 1) b(z)`.
 fn window_ns(system: &System, demand: &Demand) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let released = |window_ns| demand.closed(window_ns);

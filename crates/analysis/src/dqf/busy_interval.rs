@@ -12,11 +12,11 @@ use crate::{Inapplicable, System, Verdict};
 /// `sum ceil(x b(z) / p_i) e_i <= x z`.
 ///
 /// # Source
-/// Dissertation Lemma 9.2.4 and equation 9.2.6.7. **Corrections**: the lemma as a statement on L is
-/// false (a closed window needs floor + 1; for T = {(1,2), (1,5)}, z = 4, b(4) = 5 the lemma gives
-/// 1 and the true value is 3), and with b(S_cin) = 0 it gives "L <= 1" for every task set. The code
-/// uses it only with b(S_cin) = b(z) and only for the response (L + 1) b(z): half-open counts are
-/// right for the length of a window, and the response needs nothing else.
+/// Dissertation Lemma 9.2.4 and equation 9.2.6.7. **Corrections**: the lemma as a statement about L
+/// is false (a closed window needs floor + 1; for T = {(1,2), (1,5)}, z = 4, b(4) = 5 the lemma
+/// gives 1 and the true value is 3), and with b(S_cin) = 0 it gives "L <= 1" for every task set.
+/// The code uses it only with b(S_cin) = b(z) and only for the response (L + 1) b(z): half-open
+/// counts are right for the length of a window, and the response needs nothing else.
 ///
 /// # Errors
 /// None: if no window closes, the verdict says so.
@@ -40,8 +40,9 @@ pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
 /// Returns the least `x >= first` with `released(lead + (x - 1) b(z)) <= x z`: no window that
 /// starts `lead_ns` before a dispatch fills more than x batches.
 ///
-/// `released` counts the requests that can be in the batches and behind them in a window of that
-/// length: half-open if requests of the last instant go last, closed if they may go first.
+/// `released` counts the requests that can be in the batches, or behind them, in a window of that
+/// length. The window is half-open if requests released at its last instant go last, and closed if
+/// they may go first.
 ///
 /// Returns `None` if x passes the horizon, or after 10,000 rounds. From `first` on, the iteration
 /// x := ceil(released / z) cannot pass the least solution, because `released` is monotone.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Counts the requests that the batch in flight at a window's begin can hold, and the requests that
+//! Counts the requests that the batch in flight at a window's start can hold, and the requests that
 //! the window therefore cannot contain. Holds for any order of the queue.
 
 use crate::System;
@@ -19,7 +19,7 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
     multiples_to(system, demand, batch_max.min(requests_sum))
 }
 
-/// Returns the sums of at most `last` that jobs and batches of z can add up to.
+/// Returns the totals up to `last` that whole jobs and batches of z may add up to.
 pub(crate) fn multiples_to(system: &System, demand: &Demand, last: u64) -> Vec<u64> {
     let step = demand.requests_gcd(system.batch_max);
     (0..=last / step).map(|multiple| multiple * step).collect()
@@ -34,12 +34,12 @@ fn totals(reachable: &[bool]) -> Vec<u64> {
 /// carry-in: the fractional knapsack over l_i, a lower bound of the true loss.
 ///
 /// # Shape
-/// `kinds` holds for each kind l_i, the jobs that each carried request removes from the window, and
-/// the number of the kind's requests that can be carried.
+/// `kinds` holds, for each kind, l_i (the jobs that each carried request removes from the window)
+/// and the number of the kind's requests that can be carried.
 pub(crate) fn loss(carried: u64, kinds: impl Iterator<Item = (u64, u64)>) -> u128 {
-    // Counts requests by the jobs that each removes instead of sorting: nearly all remove one. A
-    // request that removes more jobs than the last bucket's index counts in that bucket, which
-    // lowers the loss and is therefore safe.
+    // Counts requests in buckets, by the number of jobs that each removes, instead of sorting them:
+    // nearly all remove one. A request that removes more jobs than the last bucket's index counts
+    // in that bucket, which lowers the loss and is therefore safe.
     let mut requests_by_jobs = [0_u64; 8];
     for (jobs, requests) in kinds {
         let bucket = usize::try_from(jobs).unwrap_or(usize::MAX);

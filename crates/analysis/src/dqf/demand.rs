@@ -2,8 +2,8 @@
 //! Counts the requests that sporadic tasks can release in a window, one term per kind of task.
 //!
 //! Bounds of dual-queue FIFO depend on a task only through (e, p), and a workload has few different
-//! pairs. An analysis therefore works on kinds with a count and costs the same for 10 or 1,000
-//! equal cameras.
+//! pairs. An analysis therefore works on kinds with a count, and costs the same for 10 identical
+//! cameras as for 1,000.
 
 use std::collections::BTreeMap;
 
@@ -83,14 +83,14 @@ impl Demand {
         self.kinds.iter().map(Kind::requests_sum).sum()
     }
 
-    /// Returns the most requests released in a closed window of length `delta_ns`.
+    /// Returns the largest number of requests released in a closed window of length `delta_ns`.
     pub(crate) fn closed(&self, delta_ns: u64) -> u128 {
         let of_kind =
             |kind: &Kind| u128::from(kind.requests_sum()) * u128::from(kind.jobs_closed(delta_ns));
         self.kinds.iter().map(of_kind).sum()
     }
 
-    /// Returns the most requests released in a half-open window of length `delta_ns`.
+    /// Returns the largest number of requests released in a half-open window of length `delta_ns`.
     pub(crate) fn half_open(&self, delta_ns: u64) -> u128 {
         let of_kind = |kind: &Kind| {
             u128::from(kind.requests_sum()) * u128::from(delta_ns.div_ceil(kind.period_ns))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Theorem 1: a joint fixed point of all responses, for every z.
 //!
-//! [`crate::climb`] finds the fixed point of F and says why it bounds all responses.
+//! [`crate::climb`] finds the fixed point of F and explains why it bounds all responses.
 //!
 //! `F_k = min(W_k, A_k)`. W follows a window of full batches from its carry-in batch to the job's
 //! last batch. A uses the fact that no task has two jobs pending while every response is below its
@@ -26,11 +26,11 @@ use crate::search::{HORIZON_NS, OFFSETS_MAX};
 ///
 /// # Source
 /// Own derivation, `docs/theory/dual-queue-fifo.md` section 3 (Theorem 1). With best effort,
-/// section 5 (Theorem 3): batch costs become b(max(j, beta)), also for an empty carry-in.
+/// section 5 (Theorem 3): batch costs become b(max(j, beta)), even for an empty carry-in.
 ///
 /// # Complexity
 /// At most 64 rounds; a round is O(carry sizes * offsets * n). A round that exceeds the budget
-/// omits W: F is larger then, and still a bound.
+/// omits W: F is then larger, but still a bound.
 pub(super) fn responses(system: &System, demand: &Demand, budget: &Budget) -> Responses {
     climb(system, demand, None, budget).expect("a climb without limits is never abandoned")
 }
@@ -113,7 +113,7 @@ impl<'a> FifoEvaluation<'a> {
     /// Returns F(R), per kind.
     fn responses(&self) -> Responses {
         let by_window = self.by_window();
-        // A depends on a kind only through its e, and there are few different e.
+        // A depends on a kind only through its e, and there are few different values of e.
         let mut by_backlog: BTreeMap<u64, Option<u64>> = BTreeMap::new();
         let kinds = self.demand.kinds.iter().enumerate();
         kinds
@@ -132,7 +132,7 @@ impl<'a> FifoEvaluation<'a> {
     fn by_window(&self) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
         let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
-        // Each kind is evaluated for each release, and nearly each kind has its own releases.
+        // Every kind is evaluated at every release, and nearly every kind has its own releases.
         if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
             return None;
         }

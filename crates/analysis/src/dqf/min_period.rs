@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The minimum-period bound: if no task releases twice in a busy interval, it has E requests.
+//! The minimum-period bound: a busy interval in which no task releases twice has E requests.
 
 use tidegate_model::Duration;
 

@@ -15,10 +15,10 @@ use crate::search::HORIZON_NS;
 ///
 /// # Source
 /// Own derivation, `docs/theory/dual-queue-fifo.md` sections 4 (Theorem 2) and 5 (Theorem 3);
-/// exact. It answers the dissertation's open question 10.2.1: every z of at least the number of
-/// requests is best, and the bound no longer depends on z. S ranges over the tasks other than the
-/// job's own. A set and its complement give the same sum and one of them excludes the job, so S may
-/// range over all sets, and every task has the same bound.
+/// exact. It answers the dissertation's open question 10.2.1: every z that is at least the number
+/// of requests is optimal, and the bound no longer depends on z. S ranges over the tasks other than
+/// the job's own. A set and its complement give the same sum and one of them excludes the job, so S
+/// may range over all sets, and every task has the same bound.
 ///
 /// # Assumptions
 /// z >= E, checked; the bound is below every period (strictly: at equality a task can release again

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The assessment of a processor: which thread keeps its deadline, by which bound, and what
-//! limits.
+//! The assessment of a processor: which threads meet their deadlines, by which bounds, and what
+//! limits the answer.
 
 use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
@@ -64,17 +64,18 @@ pub enum CpuLimit {
     Margin(CpuThread),
     /// The thread whose bound exceeds its deadline by the largest share.
     Deadline(CpuThread),
-    /// The thread without any bound.
+    /// A thread without any bound.
     NoBound(CpuThread),
     /// Under EDF: a window in which more may be due than can be executed.
     Window(Duration),
 }
 
-/// Assesses everything that shares a processor; measured demand counts above all of it.
+/// Assesses everything that shares a processor; measured demand counts as more urgent than all of
+/// it.
 ///
 /// # Complexity
-/// As [`super::response()`] for every different task and server, and as [`super::Supply::response_ns`] for
-/// every server.
+/// The cost of [`super::response()`] for every different task and server, plus the cost of
+/// [`super::Supply::response_ns`] for every server.
 ///
 /// # Panics
 /// If a period is zero or a budget exceeds its period, which no file can state.
@@ -157,7 +158,8 @@ fn task_row(task: &CpuTask, threads: &Threads<'_>) -> CpuThreadAssessment {
     }
 }
 
-/// Returns the row of a task or server with this deadline: under EDF it is met if all are.
+/// Returns the row of a task or server with this deadline: under EDF one deadline is met if all
+/// are.
 fn edf_row(verdict: &Result<EdfVerdict, Objection>, deadline: Duration) -> CpuThreadAssessment {
     let (bound, window) = match verdict {
         Err(reason) => return CpuThreadAssessment::unknown(reason.clone(), Some(deadline)),

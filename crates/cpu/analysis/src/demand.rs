@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The demand of a sporadic source for the processor from a critical instant on: inequalities
-//! 5.3.0.4 to 5.3.0.6, and divided by the window 5.3.0.8 and 5.3.0.9.
+//! A sporadic source's demand for the processor from a critical instant on: inequalities 5.3.0.4 to
+//! 5.3.0.6 and, divided by the window, 5.3.0.8 and 5.3.0.9.
 
 use tidegate_model::Duration;
 
@@ -9,15 +9,15 @@ use super::ratio::Ratio;
 /// A sporadic source of demand: a task, or a server that behaves like one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Source {
-    /// e, the longest that a job executes.
+    /// e, the longest execution of a job.
     pub execution: Duration,
     /// p, the least time between two arrivals.
     pub period: Duration,
-    /// J, the longest from arrival to release.
+    /// J, the longest time from arrival to release.
     pub jitter: Duration,
 }
 
-/// The bounds of demand.
+/// The bounds on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DemandBound {
     /// 5.3.0.4: whole jobs.
@@ -81,8 +81,8 @@ impl Source {
                 let demand = (reach / period).checked_mul(execution)?.checked_add(last)?;
                 Some(Ratio::whole(demand.min(width)))
             }
-            // It needs more than the processor: the corners lie above the window, which limits
-            // it.
+            // The source needs more than the processor: the corners lie above the window, which
+            // limits the demand.
             DemandBound::Linear if execution > period => Some(Ratio::whole(width)),
             DemandBound::Linear => {
                 let reach = reach + period - execution;

@@ -8,7 +8,7 @@ use super::interference::MeasuredDemand;
 use super::ratio::Ratio;
 use super::response::STEPS_MAX;
 
-/// A source whose jobs have a deadline, from arrival, and may be blocked.
+/// A source whose jobs have a deadline, counted from arrival, and may be blocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdfSource {
     /// Its demand.
@@ -27,7 +27,7 @@ pub enum EdfVerdict {
         /// The longest busy interval; no longer window was examined.
         busy: Duration,
     },
-    /// In a window of this length more may be due than the processor executes.
+    /// In a window of this length more may be due than the processor can execute.
     Exceeded {
         /// The window's length.
         window: Duration,
@@ -39,15 +39,15 @@ pub enum EdfVerdict {
 /// Tests whether everything due in any window can be executed in it.
 ///
 /// # Bound
-/// For every t at which a job may be due,
-/// `B(t) + o + A(t) + sum over i with D_i <= t + J_i of (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`,
-/// up to the end of the longest busy interval; o is delay that occurs once (overruns), A the
-/// measured demand, B the longest blocking of a task with D <= t.
+/// For every t at which a job may be due, `B(t) + o + A(t) + sum over i with D_i <= t + J_i of
+/// (floor((t + J_i - D_i) / p_i) + 1) e_i <= t`, up to the end of the longest busy interval; o is
+/// the delay that occurs once (overruns), A the measured demand, and B the longest blocking of a
+/// task with D <= t.
 ///
 /// # Source
 /// S. Baruah, A. Mok and L. Rosier, RTSS 1990; the search order follows F. Zhang and A. Burns,
 /// "Schedulability Analysis for Real-Time Systems with EDF Scheduling", 2009. Exact for sporadic
-/// tasks without blocking and measured demand.
+/// tasks without blocking or measured demand.
 ///
 /// # Complexity
 /// At most 2^22 evaluations of a source.
@@ -133,7 +133,7 @@ impl Search<'_> {
         self.sources.iter().filter_map(of_source).max()
     }
 
-    /// Returns the demand that may be due at `at_ns`, all delays included.
+    /// Returns the demand that may be due at `at_ns`, including all delays.
     fn demand_ns(&self, at_ns: u64) -> Option<u64> {
         let mut sum = self.once_ns.checked_add(self.measured_ns(at_ns)?)?;
         let mut blocking = 0;
@@ -149,9 +149,9 @@ impl Search<'_> {
 }
 
 impl EdfSource {
-    /// Returns the least time from a job's release to its deadline: the deadline less the jitter.
+    /// Returns the least time from a job's release to its deadline: the deadline minus the jitter.
     fn first_due_ns(&self) -> u64 {
-        // A deadline that jitter can use up entirely is due at once, and missed.
+        // A deadline that jitter can use up entirely is due immediately, and missed.
         self.deadline.ns().saturating_sub(self.source.jitter.ns())
     }
 }

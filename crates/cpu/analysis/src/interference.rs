@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measured interference as a bound of demand: what a `*.cpu.toml` says about any window.
+//! Measured interference as a bound on demand: what a `*.cpu.toml` says about any window.
 //!
-//! It is the demand of a service above every task, measured over windows of any phase. A window
-//! that starts at a critical instant is one of them, even if some task is more urgent than the
-//! service: from such an instant on, a service that waits executes no sooner than one that does
-//! not (docs/theory/processors.md section 17). In that case windows that start elsewhere may contain more, and
-//! nothing here describes them.
+//! Interference is the demand of a service above every task, measured over windows of any phase. A
+//! window that starts at a critical instant is one of them, even if some task is more urgent than
+//! the service: from such an instant on, a service that waits executes no sooner than one that does
+//! not (docs/theory/processors.md section 17). If a task is more urgent, windows that start
+//! elsewhere may contain more, and nothing here describes them.
 
 use tidegate_cpu_model::{CpuProfile, DemandFit, InterferenceBound, StolenPoint, WHOLE_PPB};
 use tidegate_model::Duration;

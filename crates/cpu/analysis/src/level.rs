@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Everything that may delay a thread of one priority.
+//! Everything that may delay a thread of a given priority.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Level<'a> {
 }
 
 impl<'a> Level<'a> {
-    /// Creates a level of measured demand only, which is above everything.
+    /// Creates a level with only the measured demand, which is above everything.
     pub fn new(measured: &'a [MeasuredDemand]) -> Self {
         Self { measured, ..Self::default() }
     }
@@ -48,8 +48,8 @@ impl<'a> Level<'a> {
         self.delay = self.delay.checked_add(delay).unwrap_or(Duration::MAX);
     }
 
-    /// Returns the demand from a critical instant on in a window of this length, by one of the
-    /// bounds, delays included; `None` on overflow.
+    /// Returns the demand, by one of the bounds and including delays, in a window of this length
+    /// that starts at a critical instant; `None` on overflow.
     pub fn demand(&self, bound: DemandBound, window: Duration) -> Option<Ratio> {
         let mut sum = Ratio::whole(u128::from(self.delay.ns()));
         for (source, &count) in &self.sources {
@@ -89,8 +89,9 @@ impl<'a> Level<'a> {
         Some(sum)
     }
 
-    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: when this much
-    /// execution completes that is less urgent than the level and released at a critical instant.
+    /// Returns the least R with `R >= execution + demand(R)`, from `start_ns` on: the time by which
+    /// this much execution completes if it is less urgent than the level and is released at a
+    /// critical instant.
     ///
     /// `steps` is the number of evaluations left; `None` if they do not suffice, or on overflow.
     pub(super) fn completion_ns(

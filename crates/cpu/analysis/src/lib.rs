@@ -4,11 +4,11 @@
 //! Chapter 5 of M. J. Stanovich's dissertation bounds a task's demand for the processor in a
 //! window, derives a load test from it, and adds measured demand; chapter 6 adds servers that
 //! behave like periodic tasks. docs/reference/processor.md explains it for users.
-//! docs/theory/processors.md and docs/theory/servers-as-tasks.md prove it and name the differences
+//! docs/theory/processors.md and docs/theory/servers-as-tasks.md prove it and list the differences
 //! from the text.
 //!
 //! All fixed-priority bounds refer to the window that starts at a critical instant: everything at
-//! least as urgent is released there at once, and no earlier work is left. They are not bounds on
+//! least as urgent is released there together, and no earlier work is left. They are not bounds on
 //! arbitrary windows (docs/theory/processors.md section 15).
 
 mod assessment;

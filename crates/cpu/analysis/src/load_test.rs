@@ -8,7 +8,7 @@ use super::demand::{DemandBound, Source};
 use super::level::Level;
 use super::ratio::Ratio;
 
-/// The demand in the window from a task's release to its deadline, its own job included.
+/// The demand in the window from a task's release to its deadline, including its own job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     demand: Ratio,
@@ -36,7 +36,7 @@ impl Load {
 /// Returns the load at a task's deadline; `None` if the test does not apply, or on overflow.
 ///
 /// # Bound
-/// `e_k / d_k + sum over i of load_i(d_k) <= 1`; the window is the deadline less jitter, and
+/// `e_k / d_k + sum over i of load_i(d_k) <= 1`; the window is the deadline minus the jitter, and
 /// blocking and overruns are added once.
 ///
 /// # Source
@@ -44,7 +44,7 @@ impl Load {
 /// docs/theory/processors.md section 16 shows that it is correct although 5.3.0.5 does not bound every window.
 ///
 /// # Assumptions
-/// The deadline is not beyond the period, since the test considers one job. Checked.
+/// The deadline is not beyond the period, since the test considers one job. This is checked.
 ///
 /// # Complexity
 /// One evaluation for each distinct source.

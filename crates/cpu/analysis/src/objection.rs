@@ -35,7 +35,7 @@ pub enum Objection {
         /// The cost of one switch.
         switch: Duration,
     },
-    /// A server that executes without budget at the thread's urgency or above.
+    /// A server that executes at the thread's urgency or above when it is out of budget.
     #[error(
         "server `{server}` executes without budget at its background priority; write \
          background = \"never\", or a lower one"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The cost of context switches, charged to the thread that causes them.
 //!
-//! Each time a thread takes the processor it spends one switch. A job takes the processor once by
-//! itself, and once more after each job that preempted it; that second switch is charged to the
-//! preempting job. So a job costs others its execution and two switches, and itself one
-//! (docs/theory/processors.md section 18).
+//! Each time a thread takes the processor it spends one switch. A job takes the processor once to
+//! start, and once more after each job that preempted it; that second switch is charged to the
+//! preempting job. So a job costs others its execution and two switches, and costs itself only one
+//! switch (docs/theory/processors.md section 18).
 
 use tidegate_model::Duration;
 

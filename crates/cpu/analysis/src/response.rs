@@ -22,8 +22,8 @@ pub(super) const STEPS_MAX: usize = 1 << 22;
 /// # Source
 /// M. Joseph and P. Pandya, "Finding Response Times in a Real-Time System", 1986; N. Audsley et
 /// al., "Applying new scheduling theory to static priority pre-emptive scheduling", 1993 (jitter,
-/// blocking); J. Lehoczky, RTSS 1990, and K. Tindell et al., 1994 (deadlines beyond periods).
-/// Exact for sporadic tasks of different priorities without blocking and measured demand.
+/// blocking); J. Lehoczky, RTSS 1990, and K. Tindell et al., 1994 (deadlines beyond periods). Exact
+/// for sporadic tasks of different priorities without blocking or measured demand.
 ///
 /// # Complexity
 /// At most 2^22 evaluations of a source; if they do not suffice, there is no bound.

@@ -17,7 +17,7 @@ use super::server::chunks_max;
 /// stops.
 const ROUNDS_MAX: usize = 1 << 14;
 
-/// Work with bounded arrivals: at most `burst` jobs at once, and bursts at least `gap` apart.
+/// Work with bounded arrivals: at most `burst` jobs together, and bursts at least `gap` apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServedWork {
     /// The longest execution of one job.
@@ -74,8 +74,8 @@ fn of_instants(instants: &[Duration]) -> (Duration, u64) {
     (gap, burst)
 }
 
-/// The execution that a server with a backlog certainly gets: `budget` in each `period`, the
-/// first of it one period after the backlog began.
+/// The execution that a server with a backlog is certain to get: `budget` in each `period`, the
+/// first one period after the backlog began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Supply {
     budget_ns: u64,
@@ -132,7 +132,7 @@ impl Supply {
     }
 
     /// Returns the longest time from arrival to completion of a job behind the server, first come
-    /// first served. `last` returns how long a given execution within one budget takes at most
+    /// first served. `last` returns the longest time that a given execution within one budget takes
     /// once the budget is available. `None` if there is no bound.
     ///
     /// # Bound
@@ -141,7 +141,7 @@ impl Supply {
     /// the arrivals of the longest backlog.
     ///
     /// # Source
-    /// As [`Supply::of`].
+    /// The same as for [`Supply::of`].
     pub fn response_ns(
         &self,
         works: &[ServedWork],
@@ -201,7 +201,7 @@ fn demand_ns(works: &[ServedWork], window_ns: u64) -> Option<u64> {
 fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u64> {
     let mut backlog_ns = 1;
     for _ in 0..ROUNDS_MAX {
-        // Arrivals before the end, half-open: a closed window that ends 1 ns earlier.
+        // Counts arrivals strictly before the end, in a closed window that ends 1 ns earlier.
         let next = completion(backlog_ns - 1)?;
         if next <= backlog_ns {
             return Some(backlog_ns);
@@ -211,8 +211,8 @@ fn longest_backlog(completion: &mut impl FnMut(u64) -> Option<u64>) -> Option<u6
     None
 }
 
-/// Returns how many jobs may wait at once if none waits longer than `response_ns`; `None` on
-/// overflow.
+/// Returns how many jobs may wait at the same time if none waits longer than `response_ns`; `None`
+/// on overflow.
 pub(super) fn queued_max(works: &[ServedWork], response_ns: u64) -> Option<u64> {
     works.iter().try_fold(0_u64, |sum, work| sum.checked_add(work.jobs(response_ns)?))
 }

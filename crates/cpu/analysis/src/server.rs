@@ -22,9 +22,9 @@ impl ServerLoad {
     ///
     /// # Bound
     /// In a window of length D from a critical instant: `ceil(D / T) C + overrun`. A deferrable
-    /// server can use the budgets of two periods back to back: jitter T - C. With context
-    /// switches C grows by the cost of `replenishments_max + 1` activations; a server can have
-    /// more activations in a period only if it leaves as much of its budget unused.
+    /// server can use the budgets of two periods back to back: jitter T - C. With context switches
+    /// C grows by the cost of `replenishments_max + 1` activations; a server can have more
+    /// activations in a period only if it leaves enough of its budget unused to pay for them.
     ///
     /// # Source
     /// Dissertation, 6.3 and 6.5, with invariants I2 and I3 of docs/theory/sporadic-servers.md; jitter:
@@ -67,7 +67,7 @@ pub(super) fn chunks_max(server: &CpuServer) -> u64 {
     }
 }
 
-/// Returns an objection if a server may execute without budget at this priority or above.
+/// Returns an objection if a server may execute at this priority or above when it is out of budget.
 pub(super) fn background_objection(server: &CpuServer, priority: Priority) -> Option<Objection> {
     match server.background {
         Background::At(background) if background >= priority => {

@@ -49,7 +49,7 @@ impl CpuThreadAssessment {
         }
     }
 
-    /// Returns whether its deadline is certainly met; a thread without a deadline meets it.
+    /// Returns whether its deadline is certain to be met; true if it has none.
     pub fn is_deadline_met(&self) -> bool {
         match (self.deadline, self.response_max()) {
             (Some(deadline), Some(response)) => response <= deadline,

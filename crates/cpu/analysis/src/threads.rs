@@ -38,8 +38,8 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// Returns why a thread of this priority cannot be assessed, if so; `own` is the thread's own
-    /// server.
+    /// Returns the reason why a thread of this priority cannot be assessed, if there is one; `own`
+    /// is the thread's own server.
     pub(super) fn objection(&self, priority: Priority, own: Option<usize>) -> Option<Objection> {
         for (index, (server, load)) in self.workload.servers.iter().zip(&self.servers).enumerate() {
             if own == Some(index) {
@@ -107,7 +107,7 @@ impl<'a> Threads<'a> {
         }
         let verdict = || {
             let execution = load.source.execution.checked_add(load.overrun)?;
-            // Its own budgets back to back do not delay each other.
+            // Its own back-to-back budgets do not delay each other.
             let own = Source::new(execution, server.params.period);
             Some(response_and_window(&self.server_level(index)?, &own))
         };

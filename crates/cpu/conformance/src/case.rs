@@ -36,7 +36,7 @@ pub struct Outcome {
     pub violations: [Option<Violation>; 5],
     /// The number of checks of each invariant.
     pub checks: [u64; 5],
-    /// Simulated events.
+    /// The number of simulated events.
     pub events: u64,
     /// The calls of the server, if the case was recorded.
     pub trace: Vec<TraceLine>,

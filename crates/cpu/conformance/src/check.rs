@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Runs an implementation through a case under watch.
+//! Runs an implementation through a case and checks the invariants.
 
 use tidegate_cpu_model::{CpuTask, CpuWorkload};
 use tidegate_cpu_servers::Server;

@@ -20,7 +20,7 @@ use tidegate_model::{Duration, Time};
 
 use crate::trace::{EventName, replenishments};
 
-/// The number of characters shown of an invalid answer.
+/// The number of characters of an invalid answer that are shown.
 const SHOWN_CHARS: usize = 200;
 
 /// Why the other program cannot be tested.
@@ -46,7 +46,7 @@ pub enum ExternalError {
         /// The parser's error.
         source: serde_json::Error,
     },
-    /// The program has work and requests an alarm at once, for ever: it does not conform.
+    /// The program has work and keeps requesting an immediate alarm: it does not conform.
     #[error("alarm_ns is not after now_ns: the program answered `{answer}` to `{question}`")]
     Alarm {
         /// The question.
@@ -90,8 +90,8 @@ struct Reply {
     replenishments_ns: Vec<(u64, u64)>,
 }
 
-/// Answers such questions with this project's servers until the input ends: the other side of the
-/// protocol, for authors of implementations.
+/// Answers the protocol's questions with this project's servers until the input ends: the other
+/// side of the protocol, for authors of implementations.
 ///
 /// # Errors
 /// If reading or writing fails, or a line is not a question or precedes the first `new`.
@@ -174,8 +174,8 @@ impl Reply {
 }
 
 impl Question {
-    /// Returns whether this reply requests another event at the same instant. Without work there
-    /// is none.
+    /// Returns whether this reply requests another event at the same instant. A blocked server gets
+    /// none.
     fn is_asked_again_at_once(&self, answer: &Reply) -> bool {
         let Self::Event { now_ns, event, .. } = self else { return false };
         *event != EventName::Block && answer.alarm_ns.is_some_and(|alarm| alarm <= *now_ns)
@@ -234,7 +234,7 @@ pub struct External<R, W> {
 }
 
 impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
-    /// Creates a connection to a program that answers on `reader` what is written to `writer`.
+    /// Creates a connection to a program: questions go to `writer`, answers come from `reader`.
     pub fn new(reader: R, writer: W) -> Self {
         Self { connection: Rc::new(RefCell::new(Connection { reader, writer, error: None })) }
     }
@@ -251,7 +251,7 @@ impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
         Box::new(Remote { connection: Rc::clone(&self.connection), answer, period: params.period })
     }
 
-    /// Returns the first error, if any: the report is then worthless.
+    /// Returns the first error, if there was one, which makes the report worthless.
     pub fn take_error(&self) -> Option<ExternalError> {
         self.connection.borrow_mut().error.take()
     }

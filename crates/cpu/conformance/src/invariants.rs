@@ -13,10 +13,10 @@ pub enum Invariant {
     /// I2: a server above all tasks executes in any window at most as much as a periodic task
     /// with its budget and period, plus one overrun.
     Window,
-    /// I3: no task below the server responds later than response-time analysis says with the
-    /// server as such a task, plus one overrun.
+    /// I3: no task below the server responds later than response-time analysis allows with the
+    /// server counted as such a task, plus one overrun.
     Response,
-    /// I4: replenishments are in order of time, not more pending than allowed, and none is zero.
+    /// I4: replenishments are in order of time, no more are pending than allowed, and none is zero.
     Queue,
     /// I5: merging keeps the sum of the chunks.
     Merging,

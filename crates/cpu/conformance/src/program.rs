@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A program under test: started, spoken to, and ended again, in time whatever it does.
+//! Runs a program under test: starts it, connects to it, and ends it within a time limit whatever
+//! it does.
 
 use std::ffi::OsString;
 use std::io::{self, BufReader};
@@ -15,7 +16,7 @@ use crate::external::External;
 /// A program that is running.
 pub struct Program {
     child: Arc<Mutex<Child>>,
-    /// Tells the watch that the tests are over.
+    /// Tells the watching thread that the tests are over.
     over: Sender<()>,
     watch: JoinHandle<bool>,
 }
@@ -24,10 +25,10 @@ impl Program {
     /// Starts a program, and ends it after the time limit.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     ///
     /// # Panics
-    /// When the command has no name.
+    /// If the command has no name.
     pub fn start(
         command: &[OsString],
         time_limit: Duration,
@@ -52,9 +53,9 @@ impl Program {
         Ok((Self { child, over, watch }, External::new(BufReader::new(stdout), stdin)))
     }
 
-    /// Ends the program; whether its time was over before.
+    /// Ends the program; returns whether its time limit was reached first.
     pub fn end(self) -> bool {
-        // The watch may have ended by itself, and then there is nobody to tell.
+        // The watching thread may have ended already, and then nothing receives this.
         let _ = self.over.send(());
         let is_late = self.watch.join().unwrap_or(false);
         end(&self.child);
@@ -62,10 +63,10 @@ impl Program {
     }
 }
 
-/// Ends a child, if it did not end by itself, and buries it.
+/// Kills a child that is still running, and reaps it.
 fn end(child: &Mutex<Child>) {
     let mut child = child.lock().unwrap_or_else(PoisonError::into_inner);
-    // Both fail only where it is gone already.
+    // Both fail only if it is already gone.
     let _ = child.kill();
     let _ = child.wait();
 }

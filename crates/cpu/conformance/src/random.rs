@@ -16,7 +16,7 @@ const PERIODS: u64 = 200;
 /// The largest delay of enforcement in ticks.
 const OVERRUN_MAX: u64 = 3;
 
-/// Returns the case for this seed, always the same.
+/// Returns the case for this seed; the same seed always gives the same case.
 pub fn random_case(seed: u64) -> Case {
     let mut random = Random::new(seed, 0);
     let mut workload = CpuWorkload::new(Scheduling::FixedPriority);

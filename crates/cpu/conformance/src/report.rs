@@ -23,7 +23,7 @@ pub enum Verdict {
     AsExpected,
     /// The invariants hold; the implementation has different rules, which may be correct.
     Differs {
-        /// The first different call, from 0.
+        /// The index of the first call that differs, from 0.
         call: usize,
         /// The expected call, unless the stream had ended.
         expected: Option<Box<TraceLine>>,
@@ -133,7 +133,8 @@ fn test_stream(stream: &Stream, implementation: &mut Implementation<'_>) -> Stre
 }
 
 fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
-    // Prefer a window or a response, the effect on others: it says more than a queue's sum.
+    // Prefer a violated window or response, which is the effect on others: it says more than a
+    // queue's sum.
     let suffered = [Invariant::Window, Invariant::Response];
     let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
     if let Some(violation) = first.or(outcome.violations().next()) {

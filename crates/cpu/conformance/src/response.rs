@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The response-time bound that I3 compares with, written separately from `analysis`, so that an
+//! The response-time bound that I3 checks against, written separately from `analysis`, so that an
 //! error would have to be made twice.
 
 use tidegate_cpu_model::{CpuWorkload, Priority};
@@ -9,8 +9,8 @@ use tidegate_model::Duration;
 ///
 /// # Bound
 /// The least `R` with `R = C_i + O + Σ_j ⌈R / T_j⌉ C_j`, over the tasks and the servers of higher
-/// or equal priority, with a server as a task of its budget and period, and `O` one enforcement
-/// delay and one preemption charge for each server.
+/// or equal priority, with each server as a task with its budget and period, where `O` is one
+/// enforcement delay and one preemption charge for each server.
 ///
 /// # Source
 /// Joseph and Pandya, "Finding Response Times in a Real-Time System", 1986; dissertation, 6.4.2.

@@ -76,7 +76,7 @@ pub struct Stream {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The line is none of the four kinds.
+    /// The line is of none of the four kinds.
     #[error("line {line}: {source}")]
     Line {
         /// The line's number, from 1.

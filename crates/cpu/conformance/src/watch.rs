@@ -12,8 +12,8 @@ use crate::case::{Case, Outcome};
 use crate::invariants::{Invariant, QueueFault, Violation};
 use crate::trace::TraceLine;
 
-/// The number of execution intervals from which windows are built: the intervals of the last
-/// dozens of periods. The window from the first interval of all is also checked.
+/// The number of execution intervals from which windows are built: the intervals of the last few
+/// dozen periods. The window that starts with the very first interval is also checked.
 const STRETCHES_MAX: usize = 64;
 
 /// An interval in which the server executed, or was charged.
@@ -69,7 +69,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Ends the run: jobs below the server that never completed are found among the misses.
+    /// Ends the run; finds the jobs below the server that never completed among the misses.
     pub(crate) fn into_outcome(mut self, run: &CpuRun) -> Outcome {
         self.outcome.events = run.events;
         for (index, bound) in self.bounds.clone().into_iter().enumerate() {
@@ -200,7 +200,7 @@ impl CpuObserver for Watch<'_> {
     }
 
     /// # Panics
-    /// If a server with work requests an alarm at once: the calls would never end.
+    /// If a server with work requests an immediate alarm: the calls would never end.
     fn observed(&mut self, call: &ServerCall<'_>) {
         let (now, alarm) = (call.now, call.status.alarm);
         let is_over = call.event != ServerEvent::Block && alarm.is_some_and(|alarm| alarm <= now);

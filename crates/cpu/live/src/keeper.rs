@@ -7,14 +7,14 @@ use tidegate_model::{Duration, Time};
 
 use super::window::WindowMax;
 
-/// A sample of the thread; the thread does not execute meanwhile.
+/// A sample of the thread, taken while the thread is not executing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// When it was taken.
     pub now: Time,
     /// The thread's total execution until then, since it began.
     pub executed: Duration,
-    /// Whether it would continue.
+    /// Whether it wants to go on executing.
     pub has_work: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct Sample {
 pub struct Order {
     /// Whether the thread has its priority.
     pub is_raised: bool,
-    /// When to look again at the latest.
+    /// The latest time for the next look.
     pub look_at: Time,
 }
 
@@ -38,7 +38,7 @@ pub struct KeeperCounts {
     pub executed: Duration,
     /// The execution without it.
     pub background: Duration,
-    /// The most execution at its priority in any window of one period from look to look.
+    /// The most execution at its priority in any window of at most one period between two looks.
     pub window_max: Duration,
     /// The enforcement delay: the most execution beyond its budget before it was lowered.
     pub overrun_max: Duration,
@@ -49,8 +49,9 @@ pub struct KeeperCounts {
 pub struct KeeperLimits {
     /// The least time between two looks; it adds as much to the enforcement delay.
     pub grain: Duration,
-    /// How long a thread with work at every look may not have executed before it counts as one
-    /// that blocked in between, and is activated again. A window may contain as much more.
+    /// How long a thread that has work at every look may go without executing before it counts as
+    /// having blocked in between, and is activated again. A window may exceed its bound by this
+    /// much.
     pub tolerance: Duration,
 }
 
@@ -61,16 +62,16 @@ struct Busy {
     executed: Duration,
 }
 
-/// A thread without work is not out of budget.
+/// The least that a thread without work is allowed, so that it never counts as out of budget.
 const LEAST: Duration = Duration::from_ns(1);
 
 /// The rules of one thread.
 ///
 /// # Invariants
-/// - While the thread is raised the server has budget, or [`KeeperCounts::overrun_max`] tells how
+/// - While the thread is raised, the server has budget, or [`KeeperCounts::overrun_max`] shows how
 ///   late the keeper noticed that it has none.
-/// - The next look is no later than the earliest exhaustion of the budget, or than the grain if
-///   that is later.
+/// - The next look is no later than the budget's earliest exhaustion, or the grain if that is
+///   later.
 pub struct Keeper {
     server: Box<dyn Server + Send>,
     limits: KeeperLimits,
@@ -119,7 +120,7 @@ impl Keeper {
     /// Processes a sample and returns what to do. O(replenishments).
     pub fn look(&mut self, sample: Sample) -> Order {
         let executed = sample.executed.checked_sub(self.seen).unwrap_or(Duration::ZERO);
-        // The kernel takes execution from another clock: it cannot exceed the elapsed time.
+        // The kernel measures execution by another clock: limit it to the elapsed time.
         let executed = executed.min(sample.now.since(self.looked_at));
         (self.seen, self.looked_at) = (sample.executed, sample.now);
         self.counts.looks += 1;
@@ -134,7 +135,7 @@ impl Keeper {
             self.server.observe(sample.now, Duration::ZERO, ServerEvent::Alarm);
             self.settle(sample);
             if self.has_work && !self.server.status(sample.now).budget.is_zero() {
-                // It takes the processor from others again, which is charged each time.
+                // The thread takes the processor from others again, which is charged each time.
                 let takes = ServerEvent::Dispatch { preempts: true };
                 self.server.observe(sample.now, Duration::ZERO, takes);
             }
@@ -142,21 +143,21 @@ impl Keeper {
         self.order(sample.now)
     }
 
-    /// Accounts execution within the budget, or until a look. The server is told when the thread
-    /// blocks or has used up its budget, and then everything at once.
+    /// Accounts execution at the thread's priority. It is reported to the server in one piece, when
+    /// the thread blocks or has used up its budget.
     fn account(&mut self, sample: Sample, executed: Duration) {
         self.busy.executed += executed;
         self.held += executed;
-        // If it were told in pieces, with an activation for each rest, the budget would split
-        // into chunks and a hybrid would wait for the last of them: half of its budget would be
-        // lost.
+        // If the execution were reported in several pieces, with an activation for each rest, the
+        // budget would split into chunks and a hybrid would wait for the last of them: half of its
+        // budget would be lost.
         let left = self.allowed.checked_sub(executed).unwrap_or(Duration::ZERO);
         if sample.has_work && left >= self.limits.grain {
             return;
         }
         if self.has_work || !self.held.is_zero() {
-            // The rest will be used up before the next look: it counts as executed, or each
-            // budget would end with an overrun.
+            // The rest will be used up before the next look, so it counts as executed; otherwise
+            // each budget would end with an overrun.
             let forgone = if sample.has_work { left } else { Duration::ZERO };
             self.tell(sample.now, forgone);
             self.settle(sample);
@@ -167,10 +168,10 @@ impl Keeper {
     fn tell(&mut self, now: Time, forgone: Duration) {
         let held = std::mem::take(&mut self.held);
         if !held.is_zero() && (!self.has_work || self.has_rested(now)) {
-            // If it unblocked since, then no later than this: its execution fits behind, and no
-            // ns of it was executed later than in one interval from here on. The server is not
-            // told that the thread blocked before: that would split off what an overrun borrowed
-            // as a separate chunk, for which a hybrid then waits.
+            // If the thread unblocked since then, it did so no later than at `began`: its execution
+            // fits behind, and no ns of it was executed later than in one interval from `began` on.
+            // The server gets no event for the earlier blocking: that would split off what an
+            // overrun borrowed as a separate chunk, for which a hybrid then waits.
             let began = Time::from_ns(now.ns() - held.ns());
             self.has_work = true;
             self.busy = Busy { since: began, executed: held };
@@ -183,8 +184,8 @@ impl Keeper {
         }
     }
 
-    /// Returns whether a thread with work and the highest priority did not execute for longer
-    /// than is tolerated.
+    /// Returns whether a thread with work and the highest priority has not executed for longer than
+    /// is tolerated.
     fn has_rested(&self, now: Time) -> bool {
         now.since(self.busy.since) > self.busy.executed + self.limits.tolerance
     }
@@ -199,11 +200,11 @@ impl Keeper {
         }
     }
 
-    /// While the thread rests, everything replenished meanwhile is merged, as if it had unblocked
-    /// and blocked again: later looks are as rare as its full budget allows, and not as frequent
-    /// as the remnant would require.
+    /// Merges everything replenished while the thread rests, as if it had unblocked and blocked
+    /// again: later looks are as rare as its full budget allows, not as frequent as the remnant
+    /// would require.
     ///
-    /// Safe: nothing was executed, and an activation that moves to a later instant makes no
+    /// This is safe: nothing was executed, and an activation that moves to a later instant makes no
     /// replenishment earlier.
     fn renew(&mut self, now: Time) {
         if !self.has_work && self.held.is_zero() {
@@ -229,7 +230,7 @@ impl Keeper {
         let look_at = if self.is_raised {
             now + self.allowed.max(self.limits.grain)
         } else {
-            // A budget replenished then is activated then, however late the look is.
+            // A budget replenished at the alarm counts as activated then, however late the look is.
             let alarm = status.alarm.unwrap_or(now + self.limits.grain).max(now);
             self.busy = Busy { since: alarm, executed: Duration::ZERO };
             alarm
@@ -253,7 +254,8 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// A thread with work at some times, on its own processor while the manager does not look.
+    /// A thread that has work at some times, alone on its processor while the manager does not
+    /// look.
     struct Thread {
         /// Pairs of an instant and the work that arrives then, descending.
         work: Vec<(u64, u64)>,
@@ -265,7 +267,7 @@ mod tests {
     }
 
     impl Thread {
-        /// Executes in every other ns in the background: others want the processor too.
+        /// Executes in the background only every other ns: others want the processor too.
         fn run_until(&mut self, end: u64) {
             for now in self.foreground.len() as u64..end {
                 self.release(now);
@@ -293,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Runs it under a keeper whose looks are late by `lateness`, cyclically; returns when it
+    /// Runs it under a keeper whose looks are late by each of `lateness` in turn; returns when it
     /// executed at its priority, and the counts.
     fn keep(
         params: &ServerParams,
@@ -376,8 +378,8 @@ mod tests {
         assert!(counts.overrun_max > NS(3));
     }
 
-    /// Goal: a low cost of the manager. Once the budget is back, it looks less often at a sleeping
-    /// thread that used most of its budget than the remnant would require.
+    /// Goal: the manager costs little. Once the budget is back, it looks at a sleeping thread that
+    /// used most of its budget less often than the remnant would require.
     #[test]
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);
@@ -386,8 +388,8 @@ mod tests {
         assert!(counts.looks <= 10_000 + 200, "{counts:?}");
     }
 
-    /// Runs an arbitrary thread: while raised it executes in any ns or not, with or without work
-    /// at a look.
+    /// Runs an arbitrary thread: while raised it may execute in any ns, with or without work at a
+    /// look.
     fn bound_by_nothing(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -419,8 +421,8 @@ mod tests {
         unreachable!("the steps are repeated")
     }
 
-    /// Goal: a thread that always has work gets its budget, also if looks are late and others
-    /// take part of its time, with every kind. Once the hybrids gave it only half.
+    /// Goal: under every kind of server, a thread that always has work gets its budget, even if
+    /// looks are late and others take part of its time. The hybrids once gave it only half.
     #[test]
     fn work_without_end_gets_its_budget_on_any_host() {
         for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {
@@ -445,7 +447,7 @@ mod tests {
         }
     }
 
-    /// Goal: the cost of losing the processor to this thread is within the budget, each time.
+    /// Goal: the cost of losing the processor to this thread is charged to the budget, each time.
     #[test]
     fn each_time_it_takes_the_processor_is_charged() {
         let kind = ServerKind::HybridGradual;
@@ -464,8 +466,8 @@ mod tests {
     }
 
     proptest! {
-        /// I2 of theory D for a manager with rare samples: no window contains more than a
-        /// periodic task and one enforcement delay, for any thread.
+        /// I2 for a manager that samples rarely: no window contains more than a periodic task and
+        /// one enforcement delay, for any thread.
         #[test]
         fn no_window_has_more_than_a_periodic_task_and_one_delay(
             kind in kinds(), budget in 2_u64..12, more in 2_u64..30, grain in 1_u64..3,
@@ -486,7 +488,8 @@ mod tests {
             prop_assert!(counts.executed <= NS(executed));
         }
 
-        /// The same without limits: preempted, blocked between looks, awake only then.
+        /// The same for a thread without limits: preempted, blocked between looks, or awake only
+        /// then.
         #[test]
         fn no_window_has_more_whatever_the_thread_does(
             kind in kinds(), budget in 2_u64..30, more in 0_u64..60, grain in 1_u64..8,
@@ -506,7 +509,7 @@ mod tests {
             let above = excess(&foreground, budget, period);
             let late = steps.iter().map(|step| step.2).max().unwrap_or(0);
             prop_assert!(above <= late + grain - 1 + tolerance, "{}", above);
-            // The report suffices to tell.
+            // The report alone shows how much.
             let told = counts.overrun_max.ns() + tolerance;
             prop_assert!(above <= told, "{} above, told {}", above, told);
         }

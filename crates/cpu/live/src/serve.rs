@@ -14,15 +14,15 @@ use tidegate_platform::{Clock, Scheduling, ThreadId};
 
 use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
 
-/// The least time between looks: a look takes some ten microseconds.
+/// The least time between looks: a look takes about ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
 /// The longest time between looks, so that the manager notices a stop request.
 const LOOK_MAX: Duration = Duration::from_ms(100);
 
-/// The scheduling of a thread without budget. User space cannot stop it, so it continues where no
-/// real-time thread wants to run.
+/// The scheduling of a thread that is out of budget. User space cannot stop it, so it continues
+/// when no real-time thread wants to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// `SCHED_OTHER`: shares the rest with ordinary threads.
@@ -37,13 +37,13 @@ pub enum Background {
 pub struct ThreadServerParams {
     /// The thread.
     pub thread: ThreadId,
-    /// The processor on which the thread and the manager run meanwhile.
+    /// The processor on which the thread and the manager run during the service.
     pub cpu: u32,
     /// The thread's SCHED_FIFO priority within its budget, 1 to 98; the manager is one above.
     pub priority: u8,
     /// The rules: a sporadic server or a hybrid.
     pub server: ServerParams,
-    /// The thread's scheduling without budget.
+    /// The thread's scheduling when it is out of budget.
     pub background: Background,
     /// The service ends after this time.
     pub time_limit: Option<Duration>,
@@ -73,9 +73,9 @@ pub struct ThreadServerReport {
     pub manager: Duration,
     /// The largest delay of a look.
     pub lateness_max: Duration,
-    /// The thread's scheduling before, which is restored.
+    /// The thread's original scheduling, which is restored.
     pub before: Scheduling,
-    /// Why it was not restored, if it was not; never for a thread that has ended.
+    /// Why it could not be restored; `None` if it was, or if the thread has ended.
     pub not_put_back: Option<NotPutBack>,
 }
 
@@ -124,7 +124,7 @@ pub enum ThreadServerError {
         /// The kernel's error.
         reason: String,
     },
-    /// A second manager would restore the first one's changes.
+    /// A second manager would restore the scheduling that the first one set.
     #[error("thread {thread} is already served by another process")]
     Served {
         /// The thread.
@@ -156,8 +156,8 @@ pub enum ThreadServerError {
 }
 
 /// Serves until `stop`, the time limit, or the end of the thread; then it restores the thread's
-/// scheduling, also after a panic. The calling thread becomes the manager: afterwards it is
-/// pinned, with a real-time priority and locked memory.
+/// scheduling, even after a panic. The calling thread becomes the manager: afterwards it is pinned,
+/// with a real-time priority and locked memory.
 ///
 /// The manager calls `begin` once every permission has been granted, before the thread has any
 /// budget; it must not block.
@@ -212,8 +212,8 @@ pub fn serve(
         let (sample, order) = match look_and_move() {
             Ok(seen) => seen,
             Err(error) if is_gone(&error) => break ThreadServerEnd::ThreadGone,
-            // The thread may have come to belong to another user.
-            Err(error) => return Err(fault(params, "go on with the scheduling", &error)),
+            // The thread may belong to another user by now.
+            Err(error) => return Err(fault(params, "continue the scheduling", &error)),
         };
         if stop.load(Ordering::Relaxed) {
             break ThreadServerEnd::Stopped;
@@ -271,12 +271,12 @@ fn become_manager(params: &ThreadServerParams) -> Result<(), ThreadServerError> 
     })
 }
 
-/// A thread whose scheduling is changed while this lives, and restored afterwards.
+/// A thread whose scheduling is changed while this value lives, and restored afterwards.
 struct HeldThread {
     thread: ThreadId,
     before: Scheduling,
-    /// Its processors, if it was moved. A kernel thread may be bound to its processor and refuses
-    /// even to be told to stay there.
+    /// Its processors, if it was moved. A kernel thread may be bound to its processor; even setting
+    /// the same processor then fails.
     moved_from: Option<Affinity>,
     raised: Scheduling,
     lowered: Scheduling,
@@ -295,7 +295,7 @@ impl HeldThread {
             Background::Other => Scheduling::other(),
             Background::Idle => Scheduling::idle(),
         };
-        // A thread that it starts meanwhile has no budget, so it gets no priority either.
+        // A thread that the served thread starts has no budget, so it gets no priority either.
         let lowered = lowered.with_reset_on_fork();
         let raised = Scheduling::fifo(params.priority).with_reset_on_fork();
         let only = Affinity::only(params.cpu).expect("the manager is there");
@@ -341,7 +341,7 @@ impl HeldThread {
         self.is_put_back = true;
         let thread = Some(self.thread);
         let scheduled = self.before.apply(thread).or_else(|error| match error {
-            // A thread with a priority by `ulimit -r` alone may not let children inherit it
+            // A thread whose priority depends on `ulimit -r` alone may not let children inherit it
             // again.
             Errno::PERM => self.before.with_reset_on_fork().apply(thread),
             error => Err(error),
@@ -355,7 +355,7 @@ impl HeldThread {
 
 impl Drop for HeldThread {
     fn drop(&mut self) {
-        // After a panic or an early error there is no recipient for an error.
+        // After a panic or an early error nothing can receive another error.
         let _ = self.put_back();
     }
 }
@@ -390,8 +390,9 @@ mod tests {
         }
     }
 
-    /// Goal: a thread that always wants to execute gets its budget at its priority, by the
-    /// kernel's own account, and is restored afterwards. The report contains the host's lateness.
+    /// Goal: a thread that always wants to execute gets its budget at its priority, according to
+    /// the kernel's own account, and is restored afterwards. The report contains the host's
+    /// lateness.
     #[test]
     fn a_greedy_thread_is_kept_within_its_budget_and_put_back() {
         let (stop, (tell, told)) = (AtomicBool::new(false), mpsc::channel());
@@ -446,8 +447,8 @@ mod tests {
     }
 
     /// Goal: unchanged processors are not set again, because bound kernel threads refuse that.
-    /// Method: the processors are changed meanwhile, and stay so. The test changes no priority,
-    /// so it needs no permission.
+    /// Method: the processors are changed during the service, and must stay changed. The test
+    /// changes no priority, so it needs no permission.
     #[test]
     fn processors_that_were_not_changed_are_left_alone() {
         let all = Affinity::of(None).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most execution in any window of one period, as far as looks tell.
+//! The most execution in any window of one period, as far as looks can tell.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ impl WindowMax {
         self.looks.push_back((now, self.executed));
     }
 
-    /// Returns the most so far.
+    /// Returns the most execution in any window so far.
     pub(super) fn highest(&self) -> Duration {
         self.highest
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Whether a thief that is known is measured as theory says (figure 5.8): its bound and what the
-//! machine takes without it must cover what is measured with it.
+//! Checks whether a known thief is measured as theory predicts (figure 5.8): its bound plus the
+//! time that the machine takes without it must cover the time that is measured with it.
 
 use std::thread;
 
@@ -12,42 +12,46 @@ use tidegate_platform::Scheduling;
 use crate::measurement::{CpuMeasurement, CpuProfileParams};
 use crate::synthetic_load::SyntheticLoad;
 
-/// What was found.
+/// The result of a calibration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibration {
     /// The thief.
     pub thief: SyntheticLoad,
-    /// Whether the thief was above the thread that measured: only then did it take what it should.
+    /// Whether the thief's priority was above the measuring thread's: only then did it take its
+    /// full time.
     pub is_above: bool,
-    /// The machine without the thief.
+    /// The time taken by the machine without the thief.
     pub idle: Vec<StolenPoint>,
-    /// With the line above the demand (5.3.0.6) and the line of the machine without it: one bound and
-    /// the other.
+    /// The coverage by two bounds: the line above the thief's demand (5.3.0.6) plus the machine's
+    /// line without the thief.
     pub lines: Coverage,
-    /// With the line above the demand (5.3.0.6) and no more than was measured without it.
+    /// The coverage by the line above the thief's demand (5.3.0.6) plus only what was measured
+    /// without it.
     pub linear: Coverage,
-    /// With the refined bound (5.3.0.5), which a thief that executes alone meets.
+    /// The coverage by the thief's refined bound (5.3.0.5), which a thief that executes alone
+    /// attains, plus only what was measured without it.
     pub refined: Coverage,
 }
 
-/// How many points are covered.
+/// How many points a bound covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coverage {
-    /// Those that are covered.
+    /// The number of covered points.
     pub covered: usize,
-    /// All of them.
+    /// The number of all points.
     pub all: usize,
-    /// Those whose bound is the whole interval or more: no measurement could exceed it.
+    /// The number of points whose bound is the whole interval or more: no measurement could exceed
+    /// it.
     pub by_any: usize,
     /// By how much the worst point exceeds its bound.
     pub excess_max: Duration,
 }
 
-/// Refuses a profile that does not answer the question of these parameters, as what the machine
-/// takes without the thief.
+/// Refuses a profile as the baseline, the machine without the thief, if it was measured with other
+/// parameters.
 ///
 /// # Errors
-/// It was measured otherwise.
+/// If it was measured differently.
 pub fn check_baseline(
     profile: &CpuProfile,
     params: &CpuProfileParams,
@@ -67,18 +71,18 @@ pub struct OtherQuestion {
     pub help: String,
 }
 
-/// The priority that a thread of this process is given.
+/// Returns the priority that a thread of this process is given.
 fn granted(wanted: Option<u8>) -> Option<u32> {
     let is_granted = |priority| {
-        // It ends with that, and nothing else has it.
+        // The thread ends right after this, and no other thread gets the priority.
         let asked = thread::spawn(move || Scheduling::fifo(priority).apply(None));
         asked.join().is_ok_and(|answer| answer.is_ok())
     };
     wanted.filter(|&priority| is_granted(priority)).map(u32::from)
 }
 
-/// How the profile was measured otherwise, and what to write for the same; `granted` is the priority
-/// of this measurement.
+/// Returns how the profile's measurement differs, and what to write to make the two the same;
+/// `granted` is the priority of this measurement.
 fn other_question(
     profile: &CpuProfile,
     params: &CpuProfileParams,
@@ -86,13 +90,13 @@ fn other_question(
 ) -> Option<(String, String)> {
     let (cpu, priority) = (profile.conditions.cpu, profile.conditions.priority);
     if cpu != params.cpu {
-        return Some((format!("it is of processor {cpu}"), format!("write --cpu {cpu}")));
+        return Some((format!("it was measured on processor {cpu}"), format!("write --cpu {cpu}")));
     }
     if priority != granted {
         return Some(other_priority(priority, granted));
     }
     if let Some(thief) = &profile.conditions.thief {
-        let what = format!("it was measured with a thief of {thief} and covers whatever one takes");
+        let what = format!("it was measured with a thief of {thief} and contains its time");
         return Some((what, "measure the machine as it is, without --thief".to_owned()));
     }
     if profile.demand_fit.is_none() {
@@ -104,11 +108,11 @@ fn other_question(
         return None;
     }
     let (count, longest) = (profile.points.len(), profile.points.last()?.interval);
-    let what = format!("it has {count} lengths of intervals up to {longest}");
+    let what = format!("it has {count} interval lengths up to {longest}");
     Some((what, format!("write --lengths {count} --longest {longest}")))
 }
 
-/// Returns why a baseline of another priority is refused, and what to do: a less urgent thread
+/// Returns why a baseline at another priority is refused, and what to do: a less urgent thread
 /// loses more time, so the two measurements cannot be compared.
 fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, String) {
     match (of_baseline, granted) {
@@ -127,7 +131,7 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
 }
 
 impl Calibration {
-    /// Holds what was measured with the thief against its bounds and the machine without it.
+    /// Compares what was measured with the thief to the thief's bounds plus the machine without it.
     pub fn of(thief: SyntheticLoad, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
         let above = measured.synthetic_load.and_then(|it| it.priority).map(u32::from);
         let is_above = above > measured.profile.conditions.priority;
@@ -173,13 +177,13 @@ impl Calibration {
         }
     }
 
-    /// Whether both bounds together cover all that was measured (figure 5.8), and could have been
-    /// exceeded.
+    /// Whether both bounds together cover everything that was measured (figure 5.8), although it
+    /// could have exceeded them.
     pub fn is_covered(&self) -> bool {
         self.is_above && self.lines.covered == self.lines.all && self.lines.by_any < self.lines.all
     }
 
-    /// What both bounds together cover, in a sentence.
+    /// Returns a sentence on what both bounds together cover.
     pub fn says(&self) -> String {
         if self.is_above {
             self.lines.says()
@@ -190,7 +194,7 @@ impl Calibration {
 }
 
 impl Coverage {
-    /// In a sentence.
+    /// Returns a sentence on the coverage.
     pub fn says(&self) -> String {
         let Self { covered, all, by_any, excess_max } = self;
         if covered < all {
@@ -242,7 +246,7 @@ mod tests {
         let above = found([1_000, 2_101]);
         assert_eq!((above.refined.covered, above.refined.excess_max), (1, Duration::from_us(1)));
         assert_eq!((above.linear.covered, found([1_000, 3_701]).linear.covered), (2, 1));
-        // The shorter of both cannot be exceeded: 1.76 in 1 ms.
+        // The bound of the shorter interval cannot be exceeded: 1.76 in 1 ms.
         assert_eq!((above.linear.by_any, above.refined.by_any), (1, 1));
         // The line says 0.2 in 10 ms without the thief.
         assert!(found([1_000, 3_800]).is_covered() && !found([1_000, 3_801]).is_covered());
@@ -260,8 +264,8 @@ mod tests {
         assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
     }
 
-    /// Goal: where nobody was above the other the thief took what it was given, and being covered is no
-    /// merit.
+    /// Goal: if neither thread was above the other, the thief took only what it was given, and
+    /// coverage proves nothing.
     #[test]
     fn without_a_thread_above_nothing_is_covered() {
         let ms = Duration::from_ms;
@@ -271,7 +275,8 @@ mod tests {
         assert_eq!(of(false).says(), "says nothing: no thread was above the other");
     }
 
-    /// Goal: a baseline is of the same question, whoever asks.
+    /// Goal: a baseline is accepted only with the measurement's priority and a line, and without a
+    /// thief.
     #[test]
     fn a_baseline_has_the_priority_of_the_measurement_and_a_line() {
         let intervals = IntervalRange { longest: Duration::from_ms(10), count: 1 };

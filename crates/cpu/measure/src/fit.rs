@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Bounds through measured points: a line above the demand, a hyperbola above the load.
+//! Fits bounds to measured points: a line above the demand, a hyperbola above the load.
 //!
 //! Both are exact in integers, and never below a point or below what may have been stolen in an
 //! interval between two points ([`corners`]), so a profile with them is accepted. Neither is a
@@ -18,19 +18,19 @@ pub type FittedTask = Option<(Duration, Duration)>;
 /// # Bound
 /// Each stolen time is first raised to the longest of shorter intervals (Theorem 5.4.1). The line
 /// is an edge of the corners' upper hull, which begins at length 0: the one with the least sum of
-/// `min(D, c + u D)` over the measured lengths D; of equals, the one with the least slope. The
+/// `min(D, c + u D)` over the measured lengths D; among equals, the one with the least slope. The
 /// slope is rounded up, at most 1. The sum is concave in (c, u), so no line that touches the hull
-/// at only one corner does better than both edges there. Excluded, unless all others have slope
-/// 1: the edge within the last step. It is flat only because no longer length was measured, and
-/// would claim that nothing is stolen in the long run.
+/// at only one corner does better than both edges there. The edge within the last step is excluded,
+/// unless all others have slope 1. It is flat only because no longer length was measured, and would
+/// claim that nothing is stolen in the long run.
 ///
 /// # Source
 /// Dissertation, 5.4, steps 1 and 2. **Deviations:** the text takes the least sum of vertical
 /// distances to `c + u D`, which selects the edge over the mean of the lengths. But no interval
-/// loses more than itself, and the bound that is kept is `min(D, c + u D)`: by the text's rule
-/// one gap as long as the mean gives a slope of 1, a useless bound. The text calls the line a
-/// lower bound on demand; it is an upper bound of the measurement. The text's line touches
-/// points; between two of them more may have been stolen than it says.
+/// loses more than its length, and the bound that is kept is `min(D, c + u D)`: under the text's
+/// rule, one gap as long as the mean gives a slope of 1, a useless bound. The text calls the line a
+/// lower bound on demand; it is an upper bound of the measurement. The text's line touches points;
+/// between two of them more may have been stolen than it allows.
 ///
 /// # Panics
 /// If there is no point.
@@ -85,8 +85,8 @@ fn upper_hull(points: &[StolenPoint]) -> Vec<StolenPoint> {
     hull
 }
 
-/// Returns whether the second point is above the line from the first to the third; times never
-/// fall.
+/// Returns whether the second point is above the line from the first to the third; stolen times
+/// never decrease.
 fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool {
     let part = |from: StolenPoint, to: StolenPoint| {
         let [rise, run] = [to.stolen_max - from.stolen_max, to.interval - from.interval];
@@ -100,9 +100,9 @@ fn is_above(first: StolenPoint, second: StolenPoint, third: StolenPoint) -> bool
 /// Returns the hyperbola above all loads.
 ///
 /// # Bound
-/// Each load is first raised to the highest of longer intervals, since the hyperbola falls. Then
-/// u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each D
-/// that is a corner.
+/// Each load is first raised to the highest load of any longer interval, since the hyperbola falls.
+/// Then u is the last load, and p the least with `u (1 + p (1 - u) / D)` at least the load at each
+/// D that is a corner.
 ///
 /// # Source
 /// Dissertation, 5.4. **Corrections:** the fitted inequality is 5.3.0.9, where the text names
@@ -202,8 +202,8 @@ mod tests {
         }
     }
 
-    /// Theory C: both fits recover e = 2, p = 10; the second is biased if the longest interval is
-    /// not a multiple of the period.
+    /// Both fits recover e = 2, p = 10; the second is biased if the longest interval is not a
+    /// multiple of the period.
     #[test]
     fn both_fits_recover_a_known_task() {
         let ms = Duration::from_ms;
@@ -231,7 +231,8 @@ mod tests {
         assert_eq!(found.offset_ns, 2);
     }
 
-    /// A task of 2.2 ms in 10, measured every half millisecond: in 2.2 ms it takes all of them.
+    /// A task of 2.2 ms in 10, measured every half millisecond: it can take all of an interval of
+    /// 2.2 ms.
     #[test]
     fn the_line_covers_lengths_between_the_measured_ones() {
         let takes = |us: u64| us / 10_000 * 2_200 + (us % 10_000).min(2_200);
@@ -242,8 +243,8 @@ mod tests {
     }
 
     /// Goal: a single event does not determine the long run. One gap of 30 ms, in intervals of up
-    /// to 50, beside a task of 0.1 ms in 10: the text's rule takes the edge of slope 1 over 25
-    /// ms.
+    /// to 50, together with a task of 0.1 ms in 10: the text's rule takes the edge of slope 1 over
+    /// 25 ms.
     #[test]
     fn one_long_gap_is_no_slope() {
         let light = |us: u64| (us / 10_000 + 1) * 100;
@@ -258,7 +259,7 @@ mod tests {
         assert_eq!(all, DemandFit { utilization_ppb: WHOLE_PPB, offset_ns: 0 });
     }
 
-    /// Goal: a task of 8 ms in 10, measured for no longer than its period: its rest at the end
+    /// Goal: a task of 8 ms in 10, measured for no longer than its period: its idle time at the end
     /// does not determine the long run.
     #[test]
     fn a_last_step_that_is_level_is_not_the_long_run() {
@@ -293,7 +294,7 @@ mod tests {
     }
 
     proptest! {
-        /// Goal: windows of *any* length are covered, also of lengths between the measured ones.
+        /// Goal: windows of *any* length are covered, including lengths between the measured ones.
         #[test]
         fn no_window_of_any_length_exceeds_a_fit(
             pieces in prop::collection::vec((0_u64..90, 1_u64..60), 1..24),
@@ -320,7 +321,7 @@ mod tests {
             }
         }
 
-        /// The reader refuses fits below a point: it accepts all fits made here.
+        /// The reader refuses fits below a point, so it must accept all fits made here.
         #[test]
         fn no_fit_is_below_a_point(points in any_points()) {
             let text = profile(points).to_toml();

@@ -58,7 +58,7 @@ pub(super) fn measure(
     trace.finish(before);
 }
 
-/// Executes for `execution`, gaps not counted, but not beyond `until`; returns the execution.
+/// Executes for `execution`, not counting gaps, but not beyond `until`; returns the execution.
 ///
 /// # Source
 /// Regehr's Hourglass; dissertation, 5.4.1.
@@ -80,8 +80,8 @@ pub fn execute(clock: Clock, execution: Duration, steps: Steps, until: Time) -> 
 mod tests {
     use super::*;
 
-    /// The host may take any time from a test: the trace includes it, and is at least as long as
-    /// it should be.
+    /// The host may take any amount of time from a test: the trace includes it, and is at least as
+    /// long as it should be.
     #[test]
     fn a_stretch_begins_when_it_was_to_begin() {
         let clock = Clock::start();

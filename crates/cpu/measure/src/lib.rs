@@ -2,8 +2,8 @@
 //! Measures how much time others take from a thread: the Hourglass technique.
 //!
 //! A thread on one processor reads the clock as fast as it can; if two readings are far apart,
-//! another thread had the processor. [`trace`], [`tally`] and [`fit`] compute from such gaps the
-//! most that intervals of each length lose, and bounds through these points; they use no clock.
+//! another thread had the processor. From such gaps, [`trace`], [`tally`] and [`fit`] compute the
+//! most that intervals of each length lose, and bounds above these points; they use no clock.
 //! [`profile()`] runs the thread.
 //!
 //! # Source

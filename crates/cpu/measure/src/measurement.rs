@@ -14,7 +14,7 @@ use super::tally::Tally;
 /// The parameters of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfileParams {
-    /// The profile's name, for people.
+    /// The profile's name, for human readers.
     pub name: String,
     /// The processor.
     pub cpu: u32,
@@ -48,16 +48,16 @@ pub enum CpuProfileEnd {
 /// The time that other threads and the hypervisor took, as far as the kernel reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostShare {
-    /// How long the thread was ready and did not run: because of other threads, and of the
-    /// throttling of real-time threads.
+    /// How long the thread was ready but did not run, because of other threads or the throttling of
+    /// real-time threads.
     pub waited: Option<Duration>,
-    /// The time that the hypervisor took from this processor meanwhile, pauses included.
+    /// The time that the hypervisor took from this processor meanwhile, including pauses.
     pub steal: Option<ProcessorTime>,
     /// The kernel's throttling of real-time threads.
     pub throttling: Option<Throttling>,
     /// The number of gaps as long as a throttled thread waits.
     pub gaps_like_throttling: u64,
-    /// The most frequent interrupts and softirqs of this processor meanwhile, pauses included.
+    /// The most frequent interrupts and softirqs of this processor meanwhile, including pauses.
     pub interrupts: Vec<(String, u64)>,
 }
 
@@ -82,7 +82,7 @@ pub struct CpuMeasurement {
     pub took: Duration,
     /// Why it ended.
     pub end: CpuProfileEnd,
-    /// Sentences for people about conditions that may have distorted the measurement.
+    /// Sentences for human readers about conditions that may have distorted the measurement.
     pub warnings: Vec<String>,
 }
 

@@ -70,8 +70,8 @@ pub fn stretch(longest: Duration) -> Duration {
     (longest * INTERVALS).min(STRETCH_MAX).max(longest)
 }
 
-/// Returns the least and the greatest length of a pause, whose random choice gives a random
-/// phase.
+/// Returns the least and the greatest length of a pause; a random length between them gives a
+/// random phase.
 ///
 /// Twice what the kernel's throttling of real-time threads requires, so that neither the
 /// measuring thread nor one above it is throttled; threads without real-time priority on the
@@ -88,8 +88,8 @@ pub fn pause(stretch: Duration, throttling: Option<Throttling>) -> (Duration, Du
     (least, least + least)
 }
 
-/// Returns a pause beside a synthetic load, which continues meanwhile: longer by the load's
-/// share, since the kernel throttles both together.
+/// Returns a pause for a measurement with a synthetic load, which continues meanwhile: longer by
+/// the load's share, since the kernel throttles both together.
 pub fn pause_beside(
     pause: (Duration, Duration),
     synthetic_load: SyntheticLoad,
@@ -104,9 +104,9 @@ pub fn pause_beside(
     (longer(pause.0), longer(pause.1))
 }
 
-/// Returns a generous upper bound on a measurement's duration, after which the synthetic load
-/// ends by itself: measurements of the longest interval and pauses as planned, or the time limit
-/// if that is less; twice that, plus ten seconds.
+/// Returns a generous upper bound on a measurement's duration, after which the synthetic load ends
+/// by itself: twice the planned measurements of the longest interval and their pauses, or twice the
+/// time limit if that is less, plus ten seconds.
 pub fn lasts_max(
     longest: Duration,
     pause_max: Duration,

@@ -24,8 +24,8 @@ use super::synthetic_load::{LoadEnd, SyntheticLoad, SyntheticLoadError};
 use super::tally::Tally;
 use super::trace::Trace;
 
-/// The most gaps in one measurement, 24 bytes each: with more than one every two microseconds it
-/// ends early.
+/// The largest number of gaps in one measurement, 24 bytes each: with more than one every two
+/// microseconds it ends early.
 const GAPS_MAX: usize = 1 << 18;
 
 /// The number of interrupts listed by name.
@@ -79,9 +79,9 @@ pub enum CpuProfileError {
 /// Measures until all trials are made, the time limit is reached, or `cancelled`; then uses the
 /// data so far.
 ///
-/// The calling thread waits, and receives progress several times a second. Takes `trials` times
-/// the longest interval, and a tenth to a fifth more for pauses, longer beside a synthetic load;
-/// 6 MiB of memory.
+/// The calling thread waits, and receives progress several times a second. Takes `trials` times the
+/// longest interval, and a tenth to a fifth more for pauses, longer with a synthetic load, and 6
+/// MiB of memory.
 ///
 /// # Errors
 /// If nothing was measured.
@@ -320,9 +320,9 @@ mod tests {
         assert_eq!(found.warnings.iter().any(says_so), !is_granted);
     }
 
-    /// Goal: everything that a load above took was counted as stolen, except what it took in,
-    /// before and after the pauses. Holds on any host; without real-time priority no load is
-    /// above.
+    /// Goal: everything that a more urgent load took was counted as stolen, except what it took
+    /// outside the measured intervals. Holds on any host; without real-time priority no load is
+    /// more urgent.
     #[test]
     fn the_time_of_a_synthetic_load_is_seen() {
         let ms = Duration::from_ms;

@@ -13,7 +13,7 @@ use super::measurement::{CpuMeasurement, CpuProfileParams, Found};
 use super::plan;
 use super::synthetic_load::SyntheticLoadReport;
 
-/// A clock that takes longer to read hides the time that interrupts take.
+/// Reading the clock hides the time that interrupts take if a step is longer than this.
 const STEP_SLOW: Duration = Duration::from_us(1);
 
 pub(super) fn measurement(
@@ -88,7 +88,7 @@ fn how(params: &CpuProfileParams, found: &Found) -> String {
     )
 }
 
-/// Returns lines about what ran beside it, and who took the time.
+/// Returns lines about what else ran, and what took the time.
 fn host_lines(
     params: &CpuProfileParams,
     found: &Found,
@@ -152,8 +152,8 @@ fn warnings(
             found.real_time.map_or_else(|| "it was not requested".to_owned(), |it| it.to_string());
         warnings.push(format!(
             "measured without real-time priority ({why}): the time of every other thread counts as \
-             stolen, also of threads that would not delay a real-time task. The profile is no bound \
-             for real-time tasks, and is far too pessimistic at best"
+             stolen, even that of threads that would not delay a real-time task. The profile is not a \
+             bound for real-time tasks, and is far too pessimistic at best"
         ));
     } else if let Some(Err(error)) = found.real_time.map(|it| it.memory) {
         warnings.push(format!("memory is not locked ({error}): page faults count as stolen"));

@@ -55,7 +55,7 @@ pub enum SyntheticLoadError {
 pub struct SyntheticLoadReport {
     /// The number of jobs.
     pub jobs: u64,
-    /// The execution of all jobs together, gaps not counted.
+    /// The execution of all jobs together, not counting gaps.
     pub executed: Duration,
     /// Its SCHED_FIFO priority, if granted.
     pub priority: Option<u8>,
@@ -82,11 +82,11 @@ impl LoadEnd<'_> {
 }
 
 impl SyntheticLoad {
-    /// Returns the load, if the measuring thread can run beside it.
+    /// Returns the load, if it leaves the measuring thread enough of the processor.
     ///
-    /// The kernel leaves 5 % of a second to threads without real-time priority, and both rest
-    /// together only in the measuring thread's pauses: with four fifths half of its time is
-    /// pauses.
+    /// The kernel leaves 5 % of a second to threads without real-time priority, and the load and
+    /// the measuring thread rest together only in that thread's pauses: with a load of four fifths,
+    /// half of its time is pauses.
     ///
     /// # Errors
     /// If it takes nothing, everything, or more than four fifths of the processor.
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Goal: it ends by itself, and within a job when told to by either flag. Otherwise the test
+    /// Goal: the load ends by itself, and within a job if either flag is set. Otherwise the test
     /// hangs.
     #[test]
     fn a_load_ends_within_a_job() {

@@ -39,7 +39,7 @@ impl Tally {
         }
     }
 
-    /// Adds a trace that began when the thread was to wake up. O(lengths x gaps).
+    /// Adds a trace that began when the thread was due to wake up. O(lengths x gaps).
     pub fn add(&mut self, trace: &Trace) {
         for point in &mut self.points {
             if let Some(stolen) = trace.stolen_max(point.interval) {
@@ -100,12 +100,13 @@ impl Tally {
         self.gaps
     }
 
-    /// Returns the longest gap while the thread ran, the maximum of `oslat`.
+    /// Returns the longest gap while the thread ran, which `oslat` reports as its maximum.
     pub fn gap_max(&self) -> Duration {
         self.gap_max
     }
 
-    /// Returns the longest delay of the thread after its timer, the maximum of `cyclictest`.
+    /// Returns the longest delay of the thread after its timer, which `cyclictest` reports as its
+    /// maximum.
     pub fn wake_up_max(&self) -> Duration {
         self.wake_up_max
     }

@@ -40,7 +40,7 @@ impl Trace {
         trace
     }
 
-    /// Clears the trace: an interval begins.
+    /// Clears the trace for a new interval.
     pub fn restart(&mut self, begin: Time) {
         (self.begin, self.end) = (begin, begin);
         self.gaps.clear();
@@ -92,11 +92,11 @@ impl Trace {
         &self.gaps
     }
 
-    /// Returns the most stolen in any window of this length within the interval, for every phase;
-    /// `None` if the interval is shorter.
+    /// Returns the longest time stolen in any window of this length within the interval, at any
+    /// phase; `None` if the interval is shorter.
     ///
-    /// A window's loss grows with its begin while a gap enters at its end and none leaves at its
-    /// begin. So the most is lost where a window begins with a gap, ends with one, or meets an
+    /// As a window moves later, its loss grows while a gap enters at its end and none leaves at its
+    /// start. So the most is lost in a window that begins with a gap, ends with one, or touches an
     /// end of the interval; only these windows are examined. O(gaps).
     pub fn stolen_max(&self, length: Duration) -> Option<Duration> {
         if length > self.length() {
@@ -120,7 +120,7 @@ impl Trace {
         Some(most)
     }
 
-    /// Returns the time stolen from the begin to an instant.
+    /// Returns the time stolen from the start to an instant.
     fn stolen_until(&self, at: Time) -> Duration {
         let mut cursor = Cursor(self.gaps.partition_point(|gap| gap.end <= at));
         self.stolen_at(&mut cursor, at)
@@ -159,7 +159,7 @@ mod tests {
         trace.stolen_max(Duration::from_ns(length)).map(Duration::ns)
     }
 
-    /// 2 of every 10: inequality 5.3.0.5 is met in every length.
+    /// A task takes 2 of every 10: inequality 5.3.0.5 holds with equality for every length.
     #[test]
     fn a_periodic_task_is_seen_as_the_refined_bound_says() {
         let gaps: Vec<_> = (0..20).map(|job| (job * 10 + 3, job * 10 + 5)).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     proptest! {
-        /// Canary for the choice of windows: tries every begin, ns by ns.
+        /// Canary for the choice of windows: tries every start, ns by ns.
         #[test]
         fn no_window_of_any_phase_loses_more(
             pieces in prop::collection::vec((0_u64..12, 1_u64..9), 0..12), rest in 1_u64..12,

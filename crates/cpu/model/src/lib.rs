@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The processor part of a workload: tasks, aperiodic servers, and the work that servers execute.
 //!
-//! It models one preemptive processor with fixed priorities or earliest deadline first. A
-//! workload file has it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
-//! `[[cpu_interference]]`, beside its disk part or alone; [`MachineFile`] reads both.
+//! It models one preemptive processor with fixed priorities or earliest deadline first. A workload
+//! file describes it in `[cpu]`, `[[cpu_task]]`, `[[cpu_server]]`, `[[cpu_work]]` and
+//! `[[cpu_interference]]`, with or without a disk part; [`MachineFile`] reads both.
 
 mod file;
 mod file_raw;

@@ -22,7 +22,7 @@ const INTERVAL_NS_MAX: u64 = 86_400_000_000_000;
 /// A profile of one processor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfile {
-    /// Its name, for people.
+    /// Its name, for human readers.
     pub name: String,
     /// The conditions of the measurement.
     pub conditions: CpuConditions,
@@ -34,7 +34,7 @@ pub struct CpuProfile {
     pub load_fit: Option<LoadFit>,
 }
 
-/// The conditions of a profile's measurement. Free text is one line each, for people.
+/// The conditions of a profile's measurement. Each free text is one line, for human readers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuConditions {
@@ -65,8 +65,8 @@ pub struct CpuConditions {
     pub host: Vec<String>,
 }
 
-/// The longest time stolen in intervals of one length: a point of demand; divided by the length,
-/// of load.
+/// The longest time stolen in intervals of one length: a point of the demand or, divided by the
+/// length, of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StolenPoint {
     /// The length of the interval.
@@ -101,7 +101,7 @@ pub struct LoadFit {
 }
 
 impl LoadFit {
-    /// Returns the same as a line above the demand (5.3.0.9 times D is 5.3.0.6), rounded up.
+    /// Returns the equivalent line above the demand (5.3.0.9 times D is 5.3.0.6), rounded up.
     pub fn to_demand(self) -> DemandFit {
         let whole = u128::from(WHOLE_PPB);
         let utilization = u128::from(self.utilization_ppb.min(WHOLE_PPB));
@@ -131,7 +131,7 @@ impl StolenPoint {
     }
 }
 
-/// Returns the points with every stolen time raised to the longest of shorter intervals: time
+/// Returns the points with every stolen time raised to the longest of all shorter intervals: time
 /// stolen in an interval can also be stolen in a longer one (Theorem 5.4.1).
 pub fn running_max(points: &[StolenPoint]) -> Vec<StolenPoint> {
     let mut longest = Duration::ZERO;
@@ -192,8 +192,8 @@ impl CpuProfile {
     /// Reads the text of a processor profile.
     ///
     /// # Errors
-    /// The first fault, with its place and what to write instead; also a fit below a point, or
-    /// below the corners between points ([`corners`]).
+    /// The first fault, with its place and what to write instead; a fit below a point, or below the
+    /// corners between points ([`corners`]), is a fault.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let raw: RawProfile = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         if raw.name.is_empty() || raw.name.chars().any(char::is_control) {

@@ -8,20 +8,20 @@ use tidegate_model::units::Duration;
 names! {
     /// The aperiodic servers, by the names that files and scripts use.
     pub enum ServerKind {
-        /// Looks for work once a period; a budget without work is lost until the next period.
+        /// Looks for work once a period; without work, the budget is lost until the next period.
         Polling => "polling",
         /// Keeps its budget to the end of the period; it is full again at the next.
         Deferrable => "deferrable",
-        /// SCHED_SPORADIC as POSIX writes it, with its defects, for comparison.
+        /// SCHED_SPORADIC as POSIX specifies it, with its defects, for comparison.
         PosixSporadic => "posix-sporadic",
-        /// The same, under the strict reading that a replenishment at exhaustion is a new
-        /// activation.
+        /// Like `posix-sporadic`, under the strict reading that a replenishment at exhaustion is a
+        /// new activation.
         PosixSporadicStrict => "posix-sporadic-strict",
         /// The corrected sporadic server.
         Sporadic => "sporadic",
-        /// The same; when it runs out of budget, all its replenishments become one.
+        /// Like `sporadic`; when it runs out of budget, all its replenishments become one.
         HybridImmediate => "hybrid-immediate",
-        /// The same; when it runs out of budget, its first two replenishments become one.
+        /// Like `sporadic`; when it runs out of budget, its first two replenishments become one.
         HybridGradual => "hybrid-gradual",
     }
 }
@@ -37,7 +37,7 @@ impl ServerKind {
     }
 }
 
-/// Whether a server without budget may execute.
+/// Whether a server that is out of budget may execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Background {
     /// It does not execute.
@@ -80,7 +80,7 @@ pub enum ServerParamsError {
     /// No budget could be replenished.
     #[error("with 0 replenishments the budget would never be replenished; write at least 1")]
     ReplenishmentsZero,
-    /// So many that their memory must be a mistake.
+    /// So many that the number must be a mistake.
     #[error(
         "{replenishments} replenishments are too many; write at most {}",
         ServerParams::REPLENISHMENTS_LIMIT
@@ -155,12 +155,11 @@ pub struct CpuServer {
     pub priority: Priority,
     /// The parameters of its rules.
     pub params: ServerParams,
-    /// Whether it executes without budget.
+    /// Whether it executes when it is out of budget.
     pub background: Background,
     /// The longest time that less urgent threads delay it, with locks or with preemption off.
     pub blocking: Duration,
-    /// The largest number of jobs that may wait for it, the executing one included; more are
-    /// lost.
+    /// The largest number of jobs that may wait for it, including the executing one; more are lost.
     pub queued_max: u32,
 }
 
@@ -168,7 +167,7 @@ impl CpuServer {
     /// The default number of jobs that may wait.
     pub const QUEUED_MAX_DEFAULT: u32 = 65_536;
 
-    /// Creates a server that does nothing without budget.
+    /// Creates a server that does nothing when it is out of budget.
     pub fn new(name: impl Into<String>, priority: Priority, params: ServerParams) -> Self {
         Self {
             name: name.into(),

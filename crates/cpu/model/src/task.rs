@@ -26,7 +26,7 @@ names! {
     }
 }
 
-/// A task: its jobs need up to `execution` of the processor within `deadline` of their arrival.
+/// A task: its jobs need up to `execution` of processor time within `deadline` of their arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuTask {
     /// The name, unique on its processor.

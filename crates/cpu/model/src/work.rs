@@ -21,7 +21,7 @@ pub enum Arrivals {
         /// The mean time between two arrivals.
         gap_mean: Duration,
     },
-    /// `burst` jobs at once, bursts as in [`Arrivals::Poisson`].
+    /// `burst` jobs together, with bursts as in [`Arrivals::Poisson`].
     Bursty {
         /// Jobs that arrive together, at least 1.
         burst: u32,

@@ -2,9 +2,9 @@
 //! The hybrid servers: sporadic while the load is light, like a polling server while it is heavy.
 //!
 //! A burst of small jobs cuts the budget into many chunks; during a backlog each is replenished
-//! separately, and each costs a preemption. Running out of budget with work left indicates a
-//! heavy load, and chunks are merged. Blocking with budget left indicates a light load, and as
-//! many chunks as before are allowed.
+//! separately, and each costs a preemption. Running out of budget with work left indicates a heavy
+//! load, so chunks are merged. Blocking with budget left indicates a light load, so as many chunks
+//! as before are allowed.
 //!
 //! # Source
 //! Stanovich, dissertation, section 6.6.3. Correction 10: a chunk may only be moved to a later

@@ -2,10 +2,10 @@
 //! Aperiodic servers as pure state machines: the host reports execution, and the server returns
 //! how much more is allowed.
 //!
-//! A server bounds the processor time of aperiodic work. It does not know the work: its host (a
-//! simulator, a manager of threads, a kernel) reports when there is work and how long it
-//! executed, and asks [`Server::status`] whether it may execute at its priority now. Time is
-//! passed in; there is no clock, no timer, and no allocation after construction.
+//! A server bounds the processor time of aperiodic work. It knows nothing about the work itself:
+//! its host (a simulator, a manager of threads, a kernel) reports when there is work and how long
+//! the server executed, and asks [`Server::status`] whether it may execute at its priority now.
+//! Time is passed in; there is no clock, no timer, and no allocation after construction.
 //!
 //! ```text
 //!             Unblock                     Dispatch

@@ -7,8 +7,8 @@
 //! found.
 //!
 //! A *deferrable* server waits for work until the period ends. It is simple and responds quickly,
-//! but is not a periodic task: a budget kept to the end of one period and the next one's can be
-//! used without interruption.
+//! but is not a periodic task: the budget kept to the end of one period and the budget of the next
+//! can be used without interruption.
 //!
 //! Both charge an overrun to later periods.
 //!

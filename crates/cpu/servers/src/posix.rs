@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! SCHED_SPORADIC as POSIX writes it, with its defects, for comparison.
+//! SCHED_SPORADIC as POSIX specifies it, with its defects, for comparison.
 //!
 //! It has one capacity, one activation time for all of it, and a list of pending replenishments.
 //! So budget that is replenished during a busy interval is replenished again with the budget
@@ -17,8 +17,8 @@ use tidegate_model::{Duration, Time};
 
 use super::{Replenishment, Server, ServerEvent, ServerStatus};
 
-/// How a replenishment is carried out that is already due when it is scheduled, at exhaustion. The
-/// standard has it "carried out immediately", which has two readings.
+/// How to carry out a replenishment that is already due when it is scheduled, at exhaustion. The
+/// standard has it "carried out immediately", which can be read in two ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtExhaustion {
     /// The thread continues with the old activation time. The dissertation's simulator must have

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The corrected sporadic server.
 //!
-//! The budget is divided into chunks, each a cohort of unit servers that were activated together.
-//! A chunk that is used up is replenished one period after its own activation (Budget_Check); if
-//! a chunk is used partly, the used part is (Split_Check); and the budget available when the
-//! server unblocks is activated then (Unblock_Check). An overrun is borrowed from the next chunk,
-//! which becomes available later by the same time. So in any window the server executes at most
-//! as much as a periodic task with its budget and period, plus one overrun.
+//! The budget is divided into chunks, each a cohort of unit servers that were activated together. A
+//! chunk that is used up is replenished one period after its own activation (Budget_Check); if a
+//! chunk is used only in part, the used part is replenished in this way (Split_Check); and the
+//! budget available when the server unblocks is activated then (Unblock_Check). An overrun is
+//! borrowed from the next chunk, which becomes available later by the same time. So in any window
+//! the server executes at most as much as a periodic task with its budget and period, plus one
+//! overrun.
 //!
 //! # Source
 //! Stanovich, dissertation, figures 6.3 to 6.5 and observations 1 to 3; preemption charge 6.6.1,
@@ -104,8 +105,8 @@ impl Sporadic {
     /// Lines 8 to 15: the overrun is taken from the earliest part of the next chunk, as if it had
     /// been executed then.
     ///
-    /// Correction 3: this also postpones a chunk that was already available, and hence no
-    /// overrun; that is safe by observation 2.
+    /// Correction 3: this also postpones a chunk that was already available, although using it is
+    /// no overrun; that is safe by observation 2.
     fn borrow(&mut self) {
         let head = self.queue.head();
         let at = head.at + self.usage;
@@ -122,8 +123,8 @@ impl Sporadic {
         }
     }
 
-    /// Figure 6.4: if a chunk is used partly, the used part is replenished one period after the
-    /// activation, and the remnant is available from now on.
+    /// Figure 6.4: if a chunk is used only in part, the used part is replenished one period after
+    /// the activation, and the remnant is available from now on.
     fn split_check(&mut self, now: Time) {
         let head = self.queue.head();
         // Correction 6: a debt borrowed from a future chunk stays with that chunk.

@@ -19,8 +19,8 @@ pub struct Disturbance<'a> {
     pub timing: Timing,
     /// The sources of stolen time; sections follow from the blocking terms of the workload.
     pub stolen: &'a [StolenTime],
-    /// The least amount for which a source waits before it steals again: one nanosecond is the
-    /// worst case, and slow.
+    /// The least amount that a source waits for before it steals again: one nanosecond is the worst
+    /// case, and slow to simulate.
     pub grain: Duration,
 }
 

@@ -9,9 +9,9 @@
 //! - A server's budget is always enforced `timer_latency` late: the worst case for others.
 //!   Replenishments and releases are on time, which is also the worst case.
 //! - A job always executes as long as its task says.
-//! - Bounded but unscheduled disturbance, blocking and stolen time, follows [`Disturbance`].
-//!   Stolen time stops the processor: the running thread keeps it, and the measured time includes
-//!   the cost.
+//! - Bounded but unscheduled disturbance, blocking and stolen time, follows [`Disturbance`]. Stolen
+//!   time stops the processor: the running thread keeps its place and no switch is charged, because
+//!   the measured time includes the cost.
 //! - At one instant completions come first, then arrivals of work, releases of tasks, and alarms
 //!   of servers.
 
@@ -68,11 +68,11 @@ pub fn simulate(params: &CpuParams<'_>, observer: &mut impl CpuObserver) -> CpuR
     simulate_with(params, servers, observer)
 }
 
-/// Runs a workload with the given servers, one for each in the workload, whose descriptions of
-/// rules are ignored.
+/// Runs a workload with the given servers, one for each server in the workload, whose own rules are
+/// ignored.
 ///
 /// # Panics
-/// If there is not one server for each, or `Time` overflows.
+/// If there is not one server for each server of the workload, or `Time` overflows.
 pub fn simulate_with(
     params: &CpuParams<'_>,
     servers: Vec<Box<dyn Server + '_>>,

@@ -65,7 +65,7 @@ impl JobMetrics {
 pub struct ServerMetrics {
     /// Its name in the workload.
     pub name: String,
-    /// The execution within its budget, overruns included.
+    /// The execution within its budget, including overruns.
     pub executed: Duration,
     /// The execution in the background.
     pub background: Duration,

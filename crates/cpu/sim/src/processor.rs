@@ -51,7 +51,7 @@ pub(super) struct Processor<'a, O> {
     tasks: Vec<(Priority, TaskState)>,
     servers: Vec<ServerState<'a>>,
     stolen: Vec<StolenTimeState>,
-    /// The processor is stolen until then.
+    /// The instant until which the processor is stolen.
     stolen_until: Time,
     /// The state just before this instant; `None` if a thread stopped at it.
     before: Option<Before>,
@@ -258,7 +258,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             status: state.status,
             server: &*state.server,
         });
-        // An alarm for this very instant is set to the next; a server without work gets none.
+        // An alarm for this very instant is moved to the next; a server without work gets none.
         let soonest = self.now + Duration::from_ns(1);
         let wanted = state.status.alarm.filter(|_| !state.jobs.is_empty());
         let alarm = wanted.map_or(Time::MAX, |alarm| alarm.max(soonest));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Stolen time: takes the processor from every thread, as much as a profile's bound allows in
-//! every window, and no more.
+//! Stolen time: takes the processor from every thread for as long as a profile's bound allows in
+//! every window, and no longer.
 //!
 //! Written separately from the bound in `analysis`, so that the two implementations check each
 //! other.
@@ -16,7 +16,7 @@ use staircase::Staircase;
 
 use super::timing::Timing;
 
-/// The longest time stolen in one piece; the next piece may follow at once.
+/// The longest time stolen in one piece; the next piece may follow immediately.
 const PIECE_MAX: Duration = Duration::from_ms(100);
 
 /// A source of stolen time, with its bound.
@@ -37,8 +37,8 @@ enum Allowance {
 
 impl StolenTime {
     /// Creates a source that steals in every window at most a bound of the profile plus `margin`;
-    /// with `points` each part of a longer window has the margin. `None` if the profile has no
-    /// such fit.
+    /// with `points`, each part of a longer window includes the margin. `None` if the profile has
+    /// no such fit.
     pub fn of(profile: &CpuProfile, bound: InterferenceBound, margin: Duration) -> Option<Self> {
         let line = |fit: DemandFit| Self::line(fit.utilization_ppb, fit.offset_ns, margin);
         match bound {
@@ -73,7 +73,7 @@ impl Allowance {
         }
     }
 
-    /// Returns the first instant, not before `from`, at which it may steal, `grain` at once if
+    /// Returns the first instant, not before `from`, at which it may steal, `grain` in one piece if
     /// possible.
     fn next(&self, from: Time, grain: Duration) -> Time {
         match self {
@@ -82,7 +82,7 @@ impl Allowance {
         }
     }
 
-    /// Returns how long after stealing its whole burst is available again, approximately.
+    /// Returns approximately how long after stealing its whole burst is available again.
     fn recovery(&self) -> Duration {
         match self {
             Self::Line(bucket) => bucket.recovery(),
@@ -181,7 +181,7 @@ mod tests {
 
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
-    /// Returns for each ns whether it is stolen, by a source that never rests and begins at 0.
+    /// Returns, for each ns, whether a source that never rests and begins at 0 steals it.
     fn greedy(allowance: &mut Allowance, ticks: u64) -> Vec<bool> {
         let mut stolen = vec![false; usize::try_from(ticks).unwrap()];
         let mut now = allowance.next(Time::ZERO, NS(1));

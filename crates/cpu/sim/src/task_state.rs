@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Random, Time};
 use super::arrivals::TaskReleases;
 use super::ready::Urgency;
 
-/// The largest number of waiting jobs of one task; more is an overload that ends the run.
+/// The largest number of waiting jobs of one task; more are an overload that ends the run.
 const JOBS_MAX: usize = 65_536;
 
 /// A part of a job in which only threads above its ceiling preempt it.

@@ -2,7 +2,7 @@
 //! The next event: one instant for each source of events, and the earliest of them.
 //!
 //! A tournament tree: each inner node holds the winner of the two below it, so a change costs one
-//! comparison for each doubling of the sources. Of equal instants the lowest source wins.
+//! comparison for each doubling of the sources. At equal instants the lowest source wins.
 
 use tidegate_model::Time;
 
@@ -11,7 +11,8 @@ use tidegate_model::Time;
 pub(super) struct Timeline {
     /// The leaves of the tree; their number is a power of two.
     times: Vec<Time>,
-    /// The winners, the root at 1; winners of the lowest level are adjacent.
+    /// The winners of the inner nodes: the root at index 1, and the children of i at 2 i and 2 i +
+    /// 1.
     winners: Vec<u32>,
 }
 
@@ -25,7 +26,7 @@ impl Timeline {
         timeline
     }
 
-    /// Returns the winner below a node: a leaf, or the winner there.
+    /// Returns the winner below a node: the leaf itself, or the inner node's winner.
     fn below(&self, child: usize) -> u32 {
         match child.checked_sub(self.times.len()) {
             Some(leaf) => u32::try_from(leaf).expect("fewer than 2^32 sources"),

@@ -42,7 +42,7 @@ impl WindowMax {
         self.highest = self.highest.max(self.sum - before);
     }
 
-    /// Returns the most in any window so far.
+    /// Returns the most execution in any window so far.
     pub const fn highest(&self) -> Duration {
         self.highest
     }

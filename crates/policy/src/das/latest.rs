@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Computes the latest instants until which the drive may be busy if the waiting requests, served
-//! in the order of release, must stay feasible. One instant is for all requests, and one for all
-//! but each single request, because that one may be the request to send.
+//! in the order of release, must stay feasible. One instant covers all requests. For each request,
+//! another covers all but that one, because it may be the request to send.
 
 use tidegate_model::Duration;
 
@@ -57,7 +57,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the instant by definition: for the requests that are served, in order, without one.
+    /// Computes the instant from its definition: for the requests served in order, with one left
+    /// out.
     fn directly(waiting: &[(i128, bool)], without: Option<usize>) -> i128 {
         let served = waiting.iter().enumerate();
         let served = served.filter(|&(index, &(_, excused))| !excused && Some(index) != without);

@@ -12,10 +12,10 @@
 //! the others turn out to be too late; dropping these would gain nothing.
 //!
 //! # Units
-//! Behind `tokens-per-task` the requests of a job may be eligible one by one, each token back p
-//! after it was taken. A task of e requests is then kept as e units, tasks of one request each; the
-//! proof in `tidegate_analysis::das` treats them as any sporadic tasks. A request belongs to the
-//! unit that has no waiting request and may release first.
+//! Behind `tokens-per-task` the requests of a job may become eligible one by one, because each
+//! token returns p after it was taken. A task of e requests is then kept as e units, tasks of one
+//! request each; the proof in `tidegate_analysis::das` treats them as any sporadic tasks. A request
+//! belongs to the unit that has no waiting request and may release first.
 
 use std::ops::Range;
 
@@ -52,7 +52,8 @@ impl TaskState {
         }
     }
 
-    /// Returns the earliest next release; a task without a release so far may release at any time.
+    /// Returns the earliest next release; a task that has not released a job yet may do so at any
+    /// time.
     fn next_release(&self) -> Time {
         self.last_released
             .map_or(Time::ZERO, |last| last.checked_add(self.period).unwrap_or(Time::MAX))
@@ -72,10 +73,10 @@ impl TaskState {
 /// The latest instant at which the drive must be free again, and the release that sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slack {
-    /// In nanoseconds of the run; it may be in the past, even before the run's begin.
+    /// In nanoseconds of the run; it may be in the past, even before the run's start.
     pub(super) latest_ns: i128,
-    /// The release that sets the limit. While no release happens, the limit grows from here on at
-    /// the rate of time.
+    /// The release that sets the limit. From this instant on, the limit grows at the rate of time
+    /// as long as no job is released.
     pub(super) from: Time,
 }
 
@@ -187,7 +188,7 @@ impl Tasks {
     }
 
     /// Returns the latest instant at which the drive must be free so that jobs released from `now`
-    /// on are in time. `waiting_count` requests are ahead of them, each of which takes
+    /// on are on time. `waiting_count` requests are ahead of them, each of which takes
     /// `service_max`. `None` if no job is expected.
     ///
     /// # Bound

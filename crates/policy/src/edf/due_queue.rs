@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests in order of absolute deadline, equal ones in order of release.
+//! A queue of real-time requests in order of absolute deadline, ties in order of release.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,7 +9,7 @@ use tidegate_model::{Plan, Request, RequestId, Time};
 use crate::Full;
 use crate::queue::RealTimeQueue;
 
-/// Returns a request's absolute deadline as a sort key: a request without one comes last.
+/// Returns a request's absolute deadline as a sort key; a request without a deadline comes last.
 pub(crate) fn due_of(request: &Request) -> Time {
     request.due.unwrap_or(Time::MAX)
 }

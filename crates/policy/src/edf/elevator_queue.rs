@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests in order of absolute deadline. Equal ones are in the order in
-//! which an elevator that only serves upwards passes them.
+//! A queue of real-time requests in order of absolute deadline. Equal deadlines are in the order in
+//! which an elevator that serves only on its way up reaches them.
 
 use std::collections::BTreeSet;
 

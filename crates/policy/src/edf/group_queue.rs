@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A queue of real-time requests in groups of near deadlines. Within a group the smallest comes
-//! first, equal sizes by distance from the head.
+//! A queue of real-time requests, grouped by nearby deadlines. Within a group the smallest comes
+//! first; equal sizes are ordered by distance from the head.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use crate::queue::RealTimeQueue;
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     task: TaskIndex,
-    /// The relative deadline, from the instant from which it counts.
+    /// The relative deadline, counted from the request's eligibility.
     until_due: Duration,
     start: Lba,
     size: Bytes,
 }
 
-/// Takes the group of the earliest deadline, in it the smallest request, then the nearest, then the
-/// oldest.
+/// Takes the smallest request of the group with the earliest deadline; of equal sizes the nearest,
+/// then the oldest.
 ///
 /// # Complexity
-/// O(log queued) for `push`; O(group) for `pop`, at worst the whole queue: no one order serves both
-/// near deadlines and near positions.
+/// O(log queued) for `push`; O(group) for `pop`, at worst the whole queue: no single order serves
+/// both nearby deadlines and nearby positions.
 #[derive(Debug)]
 pub(crate) struct GroupQueue {
     requests: BTreeMap<(Time, RequestId), Entry>,

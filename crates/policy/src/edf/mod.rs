@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `edf`, `scan-edf`, `g-edf`: requests by deadline, one request on the drive at a time.
+//! `edf`, `scan-edf`, `g-edf`: serve requests by deadline, one request on the drive at a time.
 //!
 //! | policy | request sent whenever the drive is idle |
 //! |---|---|
-//! | `edf` | the earliest absolute deadline; of equal ones the oldest |
-//! | `scan-edf` | as `edf`; of equal ones the next upwards from the head, then the lowest |
-//! | `g-edf` | within a group the smallest; of equal ones the nearest |
+//! | `edf` | the earliest absolute deadline; if equal, the oldest |
+//! | `scan-edf` | like `edf`; if equal, the next upwards from the head, then the lowest |
+//! | `g-edf` | within a group the smallest; if equal, the nearest |
 //!
 //! A group holds the requests due no later than the earliest deadline + factor * the relative
 //! deadline of the earliest request.
 //!
 //! Best effort is sent, oldest first, only while no real-time request is queued.
-//! `tidegate_analysis::edf` bounds the first two; no bound of the third is known. With batches:
-//! `dq-edf`.
+//! `tidegate_analysis::edf` bounds the first two; no bound for the third is known. The variant with
+//! batches is `dq-edf`.
 
 mod due_queue;
 mod elevator_queue;
@@ -35,8 +35,8 @@ impl PlacedQueue for DueQueue {}
 ///
 /// # Source
 /// C. L. Liu and J. W. Layland, "Scheduling Algorithms for Multiprogramming in a Hard-Real-Time
-/// Environment", JACM 20(1), 1973. Here without preemption: a request cannot be recalled from the
-/// drive.
+/// Environment", JACM 20(1), 1973. Preemption is omitted here: a request cannot be recalled from
+/// the drive.
 #[derive(Debug)]
 pub struct Edf {
     requests: OneAtATime<DueQueue>,
@@ -52,9 +52,9 @@ impl Edf {
 /// Earliest deadline first, equal deadlines by position; see the module documentation.
 ///
 /// # Source
-/// A. L. N. Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM
-/// Multimedia, 1993. Without equal deadlines this is `edf`. Their systems round deadlines to
-/// batches of a common period; here a workload's offsets do this.
+/// A. L. N. Reddy and J. Wyllie, "Disk Scheduling in a Multimedia I/O System", ACM Multimedia,
+/// 1993. If no deadlines are equal, this is `edf`. Their systems round deadlines to batches of a
+/// common period; here a workload's offsets do this.
 #[derive(Debug)]
 pub struct ScanEdf {
     requests: OneAtATime<ElevatorQueue>,
@@ -67,7 +67,7 @@ impl ScanEdf {
     }
 }
 
-/// Groups of near deadlines, the smallest request of a group first; see the module documentation.
+/// Groups of nearby deadlines, the smallest request of a group first; see the module documentation.
 ///
 /// # Source
 /// W. Li, K. Kavi and R. Akl, "A Non-Preemptive Scheduling Algorithm for Soft Real-Time Systems",

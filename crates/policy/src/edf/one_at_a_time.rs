@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sends one request at a time: real time in the order of a queue, and best effort in the order of
-//! release while no real-time request is queued.
+//! Sends one request at a time: real-time requests in the order of a queue, and best effort in
+//! order of release while no real-time request is queued.
 //!
 //! ```text
 //!          something is queued
@@ -19,7 +19,7 @@ use crate::{Decision, Event, Full, Tag};
 
 /// A queue whose order may depend on the position of the drive's head.
 pub(crate) trait PlacedQueue: RealTimeQueue {
-    /// Records that a best-effort request was sent, which this queue did not hold.
+    /// Records that a best-effort request, which this queue did not hold, was sent.
     fn note_sent(&mut self, _best_effort: &Request) {}
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The units of all tasks: the stage of each, and the figures that the gate needs.
+//! The units of all tasks: each unit's stage, and the figures that the gate needs.
 //!
-//! A task whose jobs have e requests is e units. Those of one job are released together and stay
-//! together. A token regulator that returns tokens one by one makes them separate tasks. Nothing is
-//! scanned: each figure that the gate needs is the root of a tree.
+//! A task whose jobs have e requests is e units. The units of one job are released together and
+//! stay together. A token regulator that returns tokens one by one makes them separate tasks.
+//! Nothing is scanned: each figure that the gate needs is the root of a tree.
 
 use std::ops::Range;
 
@@ -33,8 +33,8 @@ struct State {
 }
 
 impl State {
-    /// Returns the earliest deadline of its next job, unless that is released late. Beyond the end
-    /// of time it is `Time::MAX`.
+    /// Returns the deadline of its next job if that is released as early as allowed. It is at most
+    /// `Time::MAX`.
     fn next_due_ns(&self) -> u64 {
         self.next_release.checked_add(self.deadline).unwrap_or(Time::MAX).ns()
     }
@@ -67,7 +67,7 @@ impl Units {
         let (mut states, mut of_task, mut end) = (Vec::new(), Vec::new(), 0_u32);
         for task in &plan.tasks {
             let start = end;
-            // More requests than the drive accepts are never proven, and never on it together.
+            // More requests than the drive accepts are never proven, and are never on it together.
             let requests = task.requests.min(plan.depth);
             end = end.checked_add(requests).expect("fewer units than 2^32");
             let state = State {
@@ -111,7 +111,7 @@ impl Units {
         self.in_flight_count
     }
 
-    /// Makes an idle unit of the request's task wait with the request; `false` if none is idle.
+    /// Assigns the request to an idle unit of its task, which then waits; `false` if none is idle.
     pub(crate) fn admit(&mut self, request: &Request) -> bool {
         let Some((place, due)) = self.take_idle(request) else { return false };
         self.states[place as usize].stage = Stage::Waiting(*request);
@@ -120,7 +120,7 @@ impl Units {
         true
     }
 
-    /// As [`Self::admit`], for a request that is already on the drive.
+    /// Like [`Self::admit`], for a request that is already on the drive.
     pub(crate) fn admit_in_flight(&mut self, request: &Request) -> Option<Unit> {
         let (place, due) = self.take_idle(request)?;
         self.fly(place, due.ns());
@@ -188,7 +188,7 @@ impl Units {
         self.in_flight_by_due.least().map(|(due, _)| due)
     }
 
-    /// Returns the earliest deadline that the next jobs of the units on the drive can have, in ns.
+    /// Returns the earliest possible deadline of the next jobs of the units on the drive, in ns.
     pub(crate) fn due_after_flight(&self) -> Option<u64> {
         self.in_flight_by_next_due.least().map(|(due, _)| due)
     }
@@ -215,7 +215,7 @@ impl Units {
         dues
     }
 
-    /// Returns the earliest deadline that a unit that may not be released yet can have, in ns.
+    /// Returns the earliest possible deadline of the units that may not be released yet, in ns.
     pub(crate) fn due_if_released_next(&self) -> Option<u64> {
         self.cooling_by_next_due.least().map(|(due, _)| due)
     }
@@ -243,7 +243,7 @@ impl Units {
     }
 
     /// Returns the absolute deadline of a request, counted from its eligibility: a request that a
-    /// regulator held back is late already and must not close the gate for others.
+    /// regulator held back is already late and must not close the gate for others.
     fn due(&self, place: u32, request: &Request) -> Time {
         let is_held_back = request.eligible > request.released;
         let own = request.due.filter(|_| !is_held_back);

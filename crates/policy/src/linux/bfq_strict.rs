@@ -12,8 +12,8 @@
 //!   V grows by served / (sum of weights), and jumps to the least S when none is eligible
 //! ```
 //!
-//! Hard tasks are in the kernel's class "real time". The others are in "best effort" with the
-//! weights of its priorities: soft 80, interactive 40, best-effort loads 10.
+//! Hard tasks are in the kernel's class "real time". The others are in its class "best effort",
+//! with the weights of its priorities: soft 80, interactive 40, best-effort loads 10.
 //!
 //! Not modelled: adaptive budgets, weight raising, queue merging, injection, burst detection,
 //! control groups.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `cfq`: a model of Linux's completely fair queueing as it was in 2.6.21.
+//! `cfq`: a model of completely fair queueing as it was in Linux 2.6.21.
 //!
 //! Rule: each source has a queue by position, and queues take turns. A turn is a time slice; queues
 //! of the real-time class come before all others. In its slice a queue sends while the drive has
-//! room, but at most 4 requests at once while others wait. When the queue is empty, the drive is
-//! kept for it until its requests are complete and 8 ms more, or until the slice ends.
+//! room, but keeps at most 4 requests in flight while others wait. When the queue is empty, the
+//! drive is kept for it until its requests are complete and for 8 ms more, or until the slice ends.
 //!
 //! ```text
 //!            a source asks               empty, all complete
@@ -15,9 +15,9 @@
 //! ```
 //!
 //! A real-time request waits for the current slice and for the requests sent in it: the unpatched
-//! behaviour that RTAS'08 found. Slices have the kernel's default length: 100 ms, and a fifth more
-//! or less for each step of priority. Hard and interactive tasks have the middle priority of their
-//! class, soft ones the highest, best-effort loads the lowest.
+//! behaviour that RTAS'08 reports. Slices have the kernel's default length: 100 ms, and a fifth
+//! more or less for each step of priority. Hard and interactive tasks have the middle priority of
+//! their class, soft ones the highest, best-effort loads the lowest.
 //!
 //! Not modelled: merging, think time and seek statistics that shorten idling, asynchronous writes,
 //! the idle class, `fifo_expire`. A load is one source however many requests it keeps outstanding;
@@ -45,7 +45,7 @@ struct Queue {
     requests: Sorted,
     class: Class,
     in_flight_count: u32,
-    /// Whether it waits for a turn or has it.
+    /// Whether it waits for a turn or has one.
     is_in_turn: bool,
 }
 
@@ -62,7 +62,7 @@ struct Turn {
 /// A model of Linux `cfq`; see the module documentation.
 ///
 /// # Invariants
-/// - A queue with requests waits for a turn or has it.
+/// - A queue with requests waits for a turn or has one.
 ///
 /// # Complexity
 /// O(log sources + log queued).
@@ -108,7 +108,7 @@ impl Cfq {
         queue.in_flight_count -= 1;
         let is_back = queue.in_flight_count == 0;
         if let Some(turn) = self.turn.as_mut().filter(|turn| turn.source == source && is_back) {
-            // Beyond the end of time it does not idle.
+            // Past `Time::MAX` it does not idle.
             turn.idle_until = Some(now.checked_add(IDLE_MAX).unwrap_or(now).min(turn.until));
         }
     }

@@ -3,9 +3,10 @@
 //! thread.
 //!
 //! Rule: while the drive has room it gets a request, from the real-time group if that has any,
-//! otherwise from best effort; within a group, the next by rising position. The policy never idles
-//! and holds nothing back. While a real-time request waits on the drive, best-effort requests
-//! therefore keep joining it there; they are sorted, hence cheaper for the drive than that request.
+//! otherwise from best effort; within a group, the next in ascending order of position. The policy
+//! never idles and holds nothing back. While a real-time request waits on the drive, best-effort
+//! requests therefore keep joining it there; they are sorted, and therefore cheaper for the drive
+//! than that request.
 //!
 //! Not modelled: merging, and the parts of time slices that the patch left in place.
 //!

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `deadline`: a model of the Linux scheduler of that name.
+//! `deadline`: a model of the Linux scheduler of the same name.
 //!
 //! Rule: while the drive has room it gets the next request in the order that [`super::expiring`]
 //! keeps. The "deadline" is the time after which a request is *sent* out of position order. It is

@@ -2,9 +2,9 @@
 //! The request order of `deadline` and `mq-deadline`: reads and writes by position, each with an
 //! instant after which position no longer matters.
 //!
-//! Rule: a batch is up to 16 requests of one direction by rising position. A new batch is of reads,
-//! unless reads were preferred twice in a row or there are none. It starts where the last batch of
-//! its direction ended. It starts with the oldest request if that has waited too long (reads
+//! Rule: a batch is up to 16 requests of one direction in ascending order of position. A new batch
+//! takes reads, unless reads were preferred twice in a row or there are none. It starts where the
+//! last batch of its direction ended, or with the oldest request if that has waited too long (reads
 //! 500 ms, writes 5 s) or no request lies above.
 //!
 //! Source: the Linux kernel's documentation of its deadline scheduler and its defaults.
@@ -91,26 +91,27 @@ impl Directions {
     }
 }
 
-/// The current batch. It is separate from the requests because several sets of them may share it.
+/// The current batch. It is separate from the requests because several sets of requests may share
+/// it.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Its direction.
     current: usize,
     /// The requests that it may still take.
     left: u32,
-    /// Consecutive batches of reads that were preferred to writes.
+    /// The number of consecutive batches of reads that were preferred to writes.
     writes_starved: u32,
 }
 
 impl Batch {
-    /// Returns the state before the first batch; a first batch of writes may start without being
-    /// chosen.
+    /// Returns the state before the first batch, in which writes can be served without choosing a
+    /// batch.
     pub(super) const fn of_writes() -> Self {
         Self { current: WRITE, left: BATCH_MAX, writes_starved: 0 }
     }
 
     /// Takes the next request of `queued` if it arrived by `latest`. A batch that was begun for a
-    /// request that arrived later stays begun.
+    /// request that arrived later stays current.
     pub(super) fn pop(
         &mut self,
         queued: &mut Directions,

@@ -13,7 +13,7 @@ pub(super) trait Order: Default {
     /// Adds a request.
     fn push(&mut self, now: Time, request: Request);
 
-    /// Takes the next request; `None` if none may be sent beside the requests on the drive.
+    /// Takes the next request; `None` if none may join the requests on the drive.
     fn pop(&mut self, now: Time, on_drive: &InFlight) -> Option<Request>;
 
     /// Removes and returns a request from anywhere in the queue, if it is there.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `mq-deadline`: a model of the Linux scheduler of that name, with its priorities.
+//! `mq-deadline`: a model of the Linux scheduler of the same name, with its priorities.
 //!
 //! Rule: each I/O priority class keeps its requests by position and by arrival, as in
 //! [`super::expiring`]. The current batch, its direction and the count of starved writes are shared
@@ -7,9 +7,9 @@
 //! so a request of the highest class drains the drive, which `deadline` never does.
 //!
 //! Before that, while several classes have requests, the policy looks at the next request of each
-//! class but the highest, and sends it if it arrived at least 10 s ago. The next request is the
-//! next by position, unless the oldest has expired when a batch ends; it must have aged itself. A
-//! batch that was begun for a request that had not aged stays begun.
+//! class but the highest, and sends it if it arrived at least 10 s ago. That is the next request by
+//! position, unless the oldest has expired when a batch ends; the 10 s apply to that request
+//! itself. A batch that was begun for a request that had not aged stays current.
 //!
 //! Hard tasks are in the kernel's class "real time", soft and interactive ones in "best effort",
 //! and best-effort loads in "idle": the strongest separation that it offers.
@@ -17,9 +17,9 @@
 //! Not modelled: merging, zoned devices, the bound on asynchronous requests (`async_depth`),
 //! insertion at the head, jiffies.
 //!
-//! Source: `block/mq-deadline.c` of recent Linux kernels, which age by request and count one batch
-//! for all classes (older ones did not); the kernel's documentation of I/O priorities and of
-//! `prio_aging_expire`.
+//! Source: `block/mq-deadline.c` of recent Linux kernels, which age individual requests and share
+//! one batch among all classes (older ones did neither); the kernel's documentation of I/O
+//! priorities and of `prio_aging_expire`.
 
 use tidegate_model::{Class, Duration, Request, RequestId, Time};
 

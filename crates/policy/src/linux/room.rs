@@ -30,7 +30,8 @@ impl Room {
         self.queued[class as usize] -= 1;
     }
 
-    /// Sets the bound. A bound below the current count drops nothing: it only refuses new requests.
+    /// Sets the bound. If more are already queued, none is dropped and only new requests are
+    /// refused.
     pub(super) fn set_queued_max(&mut self, queued_max: u32) {
         self.queued_max = queued_max;
     }

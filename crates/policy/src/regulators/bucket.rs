@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The arithmetic of a token bucket, separate from the use of the tokens.
+//! The arithmetic of a token bucket, kept separate from the use of its tokens.
 //!
-//! The level is kept in parts of a token, so small that a nanosecond brings a whole number of them.
-//! For r tokens per second a token has 10^9 parts and a nanosecond brings r. For a contract of e
-//! per p a token has p parts and a nanosecond brings e. So nothing is rounded or lost, however
-//! often the level is read.
+//! The level is kept in parts of a token, so small that a nanosecond adds a whole number of them.
+//! For r tokens per second, a token has 10^9 parts and a nanosecond adds r. For a contract of e
+//! requests per p, a token has p parts and a nanosecond adds e. So nothing is rounded or lost,
+//! however often the level is read.
 //!
 //! Source: the token bucket filter of Wu and Brandt, section 3, figure 1.
 
@@ -20,9 +20,9 @@ use tidegate_model::{Duration, Time};
 /// O(1) for every operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bucket {
-    /// Parts that a nanosecond brings; never zero.
+    /// Parts that a nanosecond adds; never zero.
     gain: u64,
-    /// The most parts that gather while no request waits for more.
+    /// The largest number of parts that accumulate while no request waits for more.
     full: u128,
     level: u128,
     /// The instant of `level`.
@@ -42,7 +42,7 @@ impl Bucket {
     }
 
     /// Fills the bucket until `now` while a request waits for `wanted` parts; a request that needs
-    /// more than `full` may gather them.
+    /// more than `full` may accumulate them.
     pub(crate) fn replenish(&mut self, now: Time, wanted: u128) {
         let gained = u128::from(self.gain) * u128::from(now.since(self.at).ns());
         // Saturation is intended: it exceeds every bound that follows.
@@ -50,7 +50,8 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
-    /// Returns the same level at another rate and bound, from the last replenishment on.
+    /// Returns a bucket with the same level but another rate and bound, from the last replenishment
+    /// on.
     pub(crate) fn with_rate(self, gain: u64, burst: Duration) -> Self {
         Self { level: self.level, at: self.at, ..Self::full(gain, burst) }
     }
@@ -69,7 +70,7 @@ impl Bucket {
     }
 
     /// Returns the first instant with `cost` parts in the bucket, if the rate is unchanged and none
-    /// are taken; `None` beyond the end of time.
+    /// are taken; `None` past `Time::MAX`.
     pub(crate) fn ready_at(&self, cost: u128) -> Option<Time> {
         let missing = cost.saturating_sub(self.level); // zero if there are enough
         let wait = u64::try_from(missing.div_ceil(u128::from(self.gain))).ok()?;

@@ -16,7 +16,7 @@ use crate::{Decision, Event, Full, Policy};
 /// Wraps a policy for a drive with a smaller depth; see the module documentation.
 ///
 /// # Assumptions
-/// The wrapped policy keeps the depths and the batch size of its plan, as every policy of this
+/// The wrapped policy respects the depths and the batch size of its plan, as every policy of this
 /// crate does.
 #[derive(Debug)]
 pub struct DepthLimit<P> {
@@ -35,7 +35,8 @@ impl<P: Policy> DepthLimit<P> {
     }
 }
 
-/// Returns the plan for a drive that accepts no more than the limit; without a limit, `plan`.
+/// Returns the plan for a drive that accepts no more than the limit, or `plan` if there is no
+/// limit.
 fn limited(plan: &Plan) -> Plan {
     let in_flight_max = plan.parameters.depth_limit.in_flight_max;
     let in_flight_max = in_flight_max.map_or(plan.depth, NonZeroU32::get);

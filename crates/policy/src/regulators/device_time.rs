@@ -6,9 +6,9 @@
 //!   several:               min(b(z) / z, c + A / z)      c of its own kind
 //! ```
 //!
-//! The table b is for the largest request and the slower operation, so b(z)/z alone would delay a
-//! request of 4 KiB as long as one of 1 MiB. If the workload has different kinds of requests, the
-//! cost model distinguishes them: a batch takes at most A and the c of each request
+//! The table b is for the largest request and the slower operation, so b(z)/z alone would delay a 4
+//! KiB request as long as one of 1 MiB. If the workload has different kinds of requests, the cost
+//! model distinguishes them: a batch takes at most A plus the c of each request
 //! (`docs/theory/requests-of-different-kinds.md` section 11).
 
 use tidegate_model::{Bytes, CostModel, Op, Plan};
@@ -36,7 +36,7 @@ impl DeviceTime {
         }
     }
 
-    /// Returns the device time of a request, in ns; without a known cost, the largest request's.
+    /// Returns the device time of a request, in ns; the largest request's if the cost is unknown.
     pub(crate) fn ns(&self, op: Op, size: Bytes) -> u64 {
         let own = self.costs.as_ref().and_then(|costs| costs.cost(op, size));
         own.map_or(self.largest_ns, |own| {

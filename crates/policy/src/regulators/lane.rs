@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! One queue of requests before a bucket: first in, first out, each at its cost in tokens.
+//! A first-in, first-out queue of requests that wait for their tokens from one bucket.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::bucket::Bucket;
 use super::device_time::DeviceTime;
 use crate::Full;
 
-/// Parts of a token: a rate of one token per second brings one part per nanosecond.
+/// Parts of a token: a rate of one token per second adds one part per nanosecond.
 const PARTS: u128 = 1_000_000_000;
 
 /// Requests that wait for their tokens, oldest first, at most `queued_max`.
@@ -27,7 +27,7 @@ pub(crate) struct Lane {
     burst: Duration,
     /// The charges of requests in device time.
     device_time: DeviceTime,
-    /// Whether the wrapped policy had no room for the head, which has its tokens.
+    /// Whether the wrapped policy had no room for the head, although it has its tokens.
     is_refused: bool,
 }
 
@@ -60,8 +60,8 @@ impl Lane {
         }
     }
 
-    /// Takes over the waiting requests of `other` in the order of release. The lane may then hold
-    /// more than its bound, as after any plan with a smaller bound.
+    /// Takes over the waiting requests of `other`, in order of release. The lane may then hold more
+    /// than its bound, as after any plan with a smaller bound.
     pub(crate) fn join(&mut self, other: &mut Self) {
         if !other.queue.is_empty() {
             self.queue.append(&mut other.queue);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The rate of best effort under the control of missed-deadline notices.
 //!
-//! Rule: initially there is no limit. A notice that is believed takes a share of the rate, or of
-//! the rate that best effort achieved recently if that is less: a limit above the actual use has no
-//! effect. In the base form the rate grows by a step at every interval, so it is a sawtooth. In the
-//! extended form it grows only after the end of a stream, until the next notice. It never falls
-//! below a minimum: best effort is limited but never stopped.
+//! Rule: initially there is no limit. A notice that is believed lowers the rate by a share. If best
+//! effort recently achieved less than the rate, the share is taken from that, because a limit above
+//! the actual use has no effect. In the base form the rate grows by a step at every interval, so it
+//! forms a sawtooth. In the extended form it grows only after the end of a stream, until the next
+//! notice. It never falls below a minimum: best effort is limited but never stopped.
 //!
 //! ```text
 //!   base:                               extended:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Decides whether to believe a task that reports a miss.
 //!
-//! A task's reports count if it is declared as soft. A report is believed if two conditions hold
-//! since the task's last report. First, one of its requests completed after its deadline or is
+//! A task's reports count if it is declared as soft. A report is believed if two conditions have
+//! held since the task's last report. First, one of its requests completed after its deadline or is
 //! outstanding past it. Second, the task kept its contract: e_i requests per p_i with a burst of
-//! one job, and as many jobs more as it has buffers to catch up with. A task that reports without
-//! cause, or while it exceeds its contract, is ignored for some time; reports during that time are
-//! not judged and do not prolong it.
+//! one job, plus as many jobs as it has buffers for catching up. A task that reports without cause,
+//! or while it exceeds its contract, is ignored for some time; reports during that time are not
+//! judged and do not prolong it.
 //!
-//! Source: Wu and Brandt, section 4, name an anti-cheat feature and cite Banachowski, Wu and
+//! Source: Wu and Brandt, section 4, mention an anti-cheat feature and cite Banachowski, Wu and
 //! Brandt, "Missed deadline notification in best-effort schedulers", MMCN 2004, for it. The rule
 //! above is this project's: it uses only what a regulator can observe itself.
 
@@ -20,7 +20,7 @@ use super::bucket::Bucket;
 #[derive(Debug, Clone)]
 struct TaskReports {
     is_soft: bool,
-    /// p_i in nanoseconds: a request has this many parts in `share`, and a nanosecond brings e_i
+    /// p_i in nanoseconds: a request has this many parts in `share`, and a nanosecond adds e_i
     /// parts.
     request_parts: u64,
     share: Bucket,
@@ -31,7 +31,7 @@ struct TaskReports {
 
 impl TaskReports {
     fn of(task: &Task) -> Self {
-        // Its jobs may be closer than a period only while it catches up after a delay.
+        // Its jobs may be closer together than a period only while it catches up after a delay.
         let jobs = u64::from(task.outstanding_max.unwrap_or(0)) + 1;
         let burst = task.period.checked_mul(jobs).unwrap_or(Duration::MAX);
         Self {
@@ -65,7 +65,7 @@ impl MissReports {
     /// Records the release of a request.
     pub(crate) fn release(&mut self, request: &Request) {
         let Some(task) = self.tasks.get_mut(request.task.index()) else { return };
-        // Uses the instant of release: the request may arrive later if there was no room for it.
+        // The instant of release counts: the request may arrive later if there was no room for it.
         task.share.replenish(request.released, 0);
         task.has_exceeded |= !task.share.take(u128::from(task.request_parts));
     }

@@ -24,7 +24,7 @@ use mdn::Form;
 use token_bucket::TokenBucket;
 pub use tokens_per_task::TokensPerTask;
 
-/// Returns `policy` wrapped in the regulator of that name.
+/// Returns `policy` wrapped in the regulator with this name.
 pub(crate) fn wrap(name: RegulatorName, policy: Box<dyn Policy>, plan: &Plan) -> Box<dyn Policy> {
     match name {
         RegulatorName::DepthLimit => Box::new(DepthLimit::new(policy, plan)),

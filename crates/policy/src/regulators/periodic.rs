@@ -2,11 +2,12 @@
 //! Detects periodic streams among sources without a contract.
 //!
 //! Rule: the requests that a source releases at one instant are a burst. A burst is regular under
-//! two conditions. Its gap to the previous burst lies within an eighth of the estimated period,
-//! which is the running average of the gaps. And the source released it by its own clock: not at,
-//! or within a sixteenth of the gap after, a completion of its own. N regular bursts in a row make
-//! a stream; the first irregular one ends it. A stream's bursts count as soft real time, due a
-//! period after release, up to the size of the largest burst by which it was recognised.
+//! two conditions. First, its gap to the previous burst lies within an eighth of the estimated
+//! period, which is the running average of the gaps. Second, the source released it by its own
+//! clock: neither at one of its own completions nor within a sixteenth of the gap after one. N
+//! regular bursts in a row make a stream; the first irregular one ends it. A stream's bursts count
+//! as soft real time, due a period after release, up to the size of the largest burst by which it
+//! was recognised.
 //!
 //! ```text
 //!             regular                      N-th regular
@@ -21,18 +22,19 @@
 //! until the waiting ends.
 //!
 //! Source: Banachowski and Brandt, "The BEST scheduler", MMCN 2002, which estimates the periods of
-//! processes from the instants at which they become ready; here applied to I/O. The weights, the
-//! bounds and the test by completions are this project's.
+//! processes from the instants at which they become ready; here the method is applied to I/O. The
+//! weights, the bounds and the test by completions are this project's.
 
 use std::collections::BTreeMap;
 
 use tidegate_model::{Duration, TaskIndex, Time};
 
-/// The most sources that are observed at once; a new one replaces the one that was silent longest.
+/// The largest number of sources observed at the same time; a new one replaces the one that has
+/// been silent longest.
 const SOURCES_MAX: usize = 64;
 /// N.
 const REGULAR_MIN: u32 = 8;
-/// A new gap contributes one part in this many to the average.
+/// The weight of a new gap in the average: one part in this many.
 const WEIGHT: u64 = 8;
 /// Gaps may differ from the period by one part in this many.
 const JITTER_PART: u64 = 8;

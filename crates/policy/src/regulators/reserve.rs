@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The reservation-based rate: the share of the device that the declared tasks leave unused.
+//! The reservation-based rate: best effort gets the share of the device that the declared tasks
+//! leave unused.
 //!
-//! Rate of best effort = capacity - sum of e_i per p_i over the tasks. Each request counts its
-//! bytes if the capacity is given in bytes, or the device time of its own kind if no capacity is
-//! given (see `device_time`). Device times come from the longest times of batches, so the rate is
-//! as careful as a proof; on a drive whose usual times are far below these, best effort gets
+//! Rate of best effort = capacity - sum of e_i per p_i over the tasks. A request is charged its
+//! size if the capacity is given in bytes, or the device time of its own kind if no capacity is
+//! given (see `device_time`). Device times come from the longest batch times, so the rate is as
+//! conservative as a proof; on a drive whose typical times are far below these, best effort gets
 //! little.
 //!
-//! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which plan it and give no
+//! Source: Wu and Brandt, sections 3 and 4 ("reservation-based"), which announce it without
 //! details.
 
 use tidegate_model::parameters::TokenUnit;
@@ -15,7 +16,7 @@ use tidegate_model::{Bandwidth, Plan, Task};
 
 use super::device_time::DeviceTime;
 
-/// The share of the capacity that best effort keeps at least, in percent: it is limited but never
+/// The least share of the capacity that best effort keeps, in percent: it is limited but never
 /// stopped.
 const LEFT_PERCENT_MIN: u64 = 1;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `token-bucket`, `mdn`, `mdn-extended`: shape best effort above another policy.
+//! `token-bucket`, `mdn`, `mdn-extended`: shape best effort before it reaches another policy.
 //!
 //! Rule: a best-effort request waits here until it has its tokens. It then passes to the wrapped
-//! policy and is `eligible` from that instant. Hard and soft real time pass immediately. Reads and
-//! writes share one bucket or have one each; interactive requests pass immediately or have their
-//! own bucket. The rate is fixed, or is the declared tasks' unused share ([`super::reserve`]), or
-//! is controlled by notices ([`super::mdn`]). If requested, periodic streams of best effort are
-//! detected ([`super::periodic`]) and pass as soft real time.
+//! policy and is `eligible` from that instant. Hard and soft real-time requests pass immediately.
+//! Reads and writes share one bucket or have one each; interactive requests pass immediately or
+//! have their own bucket. The rate is fixed, or is the share that the declared tasks leave unused
+//! ([`super::reserve`]), or is controlled by notices ([`super::mdn`]). If requested, periodic
+//! streams of best effort are detected ([`super::periodic`]) and pass as soft real time.
 //!
 //! ```text
 //!   hard, soft, streams found  ------------------------------------+
@@ -33,11 +33,12 @@ const INTERACTIVE: usize = 0;
 const BEST_EFFORT: usize = 1;
 const WRITES: usize = 2;
 
-/// Steps of growth that are applied one by one after a long silence. Older growth fills the bucket
-/// at the rate before it, which is never too much.
+/// Steps of growth that are applied one by one after a long silence. All further steps are applied
+/// together at the end of the silence: until then the bucket fills at the rate before them, which
+/// is never too much.
 const STEPS_MAX: u32 = 64;
 
-/// Shapes best effort above another policy; see the module documentation.
+/// Shapes best effort before it reaches another policy; see the module documentation.
 ///
 /// # Invariants
 /// - A request is in a lane or in the wrapped policy, never in both.
@@ -57,18 +58,18 @@ pub(crate) struct TokenBucket {
     traces: Traces,
     /// Whether the wrapped policy is still within its round.
     is_in_round: bool,
-    /// Whether the wrapped policy had no room for real time since the last round. Best effort must
-    /// not take the next room, because it would otherwise always be first.
+    /// Whether the wrapped policy had no room for a real-time request since the last round. Best
+    /// effort must not take the next free place, because it would otherwise always be first.
     is_real_time_refused: bool,
 }
 
 impl TokenBucket {
-    /// Returns `behind` with best effort at the rate of `[policy.token-bucket]`.
+    /// Returns `behind` with best effort limited to the rate of `[policy.token-bucket]`.
     pub(crate) fn fixed(behind: Box<dyn Policy>, plan: &Plan) -> Self {
         Self::new(behind, plan, None)
     }
 
-    /// Returns `behind` with best effort at a rate that notices control.
+    /// Returns `behind` with best effort limited to a rate that notices control.
     pub(crate) fn steered(behind: Box<dyn Policy>, plan: &Plan, form: Form) -> Self {
         Self::new(behind, plan, Some(Steering::new(form, plan)))
     }
@@ -200,7 +201,7 @@ impl TokenBucket {
         self.feed_lanes(now, &[INTERACTIVE, BEST_EFFORT, WRITES])
     }
 
-    /// As [`Self::feed`], for some lanes only.
+    /// Like [`Self::feed`], for some lanes only.
     fn feed_lanes(&mut self, now: Time, lanes: &[usize]) -> bool {
         self.grow(now);
         let mut is_any_fed = false;
@@ -227,8 +228,7 @@ impl TokenBucket {
         fed
     }
 
-    /// Returns the instant at which a request here has its tokens, or the rate grows for a waiting
-    /// one.
+    /// Returns the instant at which a waiting request has its tokens, or the rate grows for one.
     fn next_instant(&self) -> Option<Time> {
         let ready = self.lanes.iter().filter_map(Lane::ready_at).min();
         let steering = self.steering.as_ref().filter(|_| !self.lanes[BEST_EFFORT].is_empty());
@@ -240,8 +240,9 @@ impl TokenBucket {
     fn decide_behind(&mut self, now: Time) -> Decision {
         if self.is_real_time_refused {
             // The host offers the request again after this round, and decides again when it is
-            // accepted. A policy may refuse a request of a detected stream for ever. Real time by
-            // contract must not wait for that request, if the policy has room for its class.
+            // accepted. A policy may refuse a request of a detected stream for ever. Real-time
+            // requests with a contract must not wait for that request, if the policy has room for
+            // their class.
             self.lanes[BEST_EFFORT].refuse();
             self.lanes[WRITES].refuse();
             self.feed_lanes(now, if self.is_in_round { &[] } else { &[INTERACTIVE] });

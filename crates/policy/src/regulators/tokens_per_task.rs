@@ -38,11 +38,11 @@ use account::{Account, Turn, without_contract};
 ///   when it has room.
 /// - The deadline of a request that waited moves by its waiting time: it counts from eligibility,
 ///   so no policy serves the request before others because of a delay that its task caused.
-/// - A best-effort request passes. A request of a task without a contract passes as best effort,
-///   without a deadline, because no proof covers it.
+/// - A best-effort request passes without a token. A request of a task without a contract passes as
+///   best effort, without a deadline, because no proof covers it.
 ///
 /// # Invariants
-/// - Every queue that is not empty has one turn, in `turns` or in `refused`.
+/// - Every non-empty queue has one turn, in `turns` or in `refused`.
 ///
 /// # Complexity
 /// O(log tasks) per request that becomes eligible; O(waiting) to cancel one.

@@ -11,7 +11,7 @@ use crate::ready::Urgency;
 use crate::timing::Timing;
 
 impl<O: CpuObserver> Processor<'_, O> {
-    /// Before a release: disturbance at critical instants may occur now.
+    /// Called before a release: disturbance at critical instants may occur now.
     pub(super) fn strike(&mut self) {
         if self.timing != Timing::Critical {
             return;
@@ -95,8 +95,8 @@ impl<O: CpuObserver> Processor<'_, O> {
         self.timeline.set(source, at);
     }
 
-    /// Continues stealing. At critical instants, a source leaves an idle processor alone, to have
-    /// its whole burst for the next release.
+    /// Continues stealing. If it steals at critical instants, a source leaves an idle processor
+    /// alone, so that its whole burst is available at the next release.
     pub(super) fn continue_stealing(&mut self, index: usize) {
         if self.timing == Timing::Critical && self.running.is_none() {
             self.stolen[index].rest(self.now);

@@ -115,8 +115,8 @@ impl<O: CpuObserver> Processor<'_, O> {
             let state = &self.servers[index];
             if !state.status.budget.is_zero() {
                 let starts = running.since + running.switch_left;
-                // A server from elsewhere may return any budget: beyond `Time::MAX` it is not
-                // enforced.
+                // A server that the caller supplies may return any budget: beyond `Time::MAX` it is
+                // not enforced.
                 let executes = state.status.budget.checked_add(self.timer_latency);
                 let ends = executes.and_then(|executes| starts.checked_add(executes));
                 running.enforced_at = ends.unwrap_or(Time::MAX);

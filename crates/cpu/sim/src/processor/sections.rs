@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a workload says about sections and stolen time: which sections may occur, how long they
-//! last, and how long a source steals.
+//! Derives limits on sections and stolen time from a workload: which sections may occur, how long
+//! they last, and how long a source steals.
 
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWorkload, Priority, Scheduling};
 use tidegate_model::Duration;
@@ -11,16 +11,16 @@ pub(super) fn is_blocking(workload: &CpuWorkload) -> bool {
     of_tasks.chain(workload.servers.iter().map(|server| server.blocking)).any(|it| !it.is_zero())
 }
 
-/// Returns the longest time for which a source steals continuously: several of the longest
-/// deadlines, in which the affected job usually completes.
+/// Returns the longest time for which a source steals continuously: several times the longest
+/// deadline, in which the affected job usually completes.
 pub(super) fn patience(workload: &CpuWorkload) -> Duration {
     let of_tasks = workload.tasks.iter().map(|task| task.deadline);
     let longest = of_tasks.chain(workload.servers.iter().map(|server| server.params.period)).max();
     longest.unwrap_or_default().checked_mul(4).unwrap_or(Duration::MAX)
 }
 
-/// Returns the longest section of a task (or of the outsider, without one) that delays everything
-/// more urgent than its owner up to the thread `victim`; tasks are numbered before servers.
+/// Returns the longest section of a task (`None`: of the outsider) that delays everything more
+/// urgent than its owner up to the thread `victim`; tasks are numbered before servers.
 pub(super) fn section_max(
     workload: &CpuWorkload,
     owner: Option<&CpuTask>,

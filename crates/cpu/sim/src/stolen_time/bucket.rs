@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A line above the demand as a bucket that stealing empties.
 //!
-//! `n <= c + ceil(u D)` in every window is `n < c + 1 + u D`: a bucket of just under c + 1 ns
-//! that fills at rate u, also while it is emptied at rate 1.
+//! `n <= c + ceil(u D)` in every window is `n < c + 1 + u D`: a bucket of just under c + 1 ns that
+//! fills at rate u, even while it is emptied at rate 1.
 
 use tidegate_cpu_model::WHOLE_PPB;
 use tidegate_model::{Duration, Time};
 
-/// Longer than the rests of any run.
+/// Longer than any rest in a run.
 const RECOVERY_MAX: Duration = Duration::from_ms(1_000_000);
 
 /// A line in use. Its content is in billionths of a nanosecond.
@@ -51,7 +51,7 @@ impl Bucket {
 
     pub(super) fn next(&self, from: Time, grain: Duration) -> Time {
         let drain = self.drain();
-        // As much at once as the grain, or as the bucket can hold.
+        // As much in one piece as the grain, or as the bucket can hold.
         let wanted = self.full.checked_div(drain).map_or(0, |most| most.min(grain.ns().into()));
         let missing = (wanted * drain).saturating_sub(self.level(from));
         if wanted == 0 && drain > 0 {

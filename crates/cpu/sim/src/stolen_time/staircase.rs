@@ -64,7 +64,8 @@ impl Staircase {
         Duration::from_ns(self.points.iter().map(of_point).min().unwrap_or(0))
     }
 
-    /// Returns the same for one point: as long as ns `stolen + q - y` is old enough at `now + q`.
+    /// Returns the same for one point: the largest q up to which ns `stolen + q - y` is always old
+    /// enough at `now + q`.
     fn available_by(&self, point: &StolenPoint, now: u64) -> u64 {
         let (interval, most) = (point.interval.ns(), point.stolen_max.ns());
         if most == interval {

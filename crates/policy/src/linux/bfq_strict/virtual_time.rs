@@ -52,7 +52,7 @@ impl VirtualTime {
         self.now += u128::from(sectors) * SCALE / u128::from(self.weights_sum.max(1));
     }
 
-    /// Returns the eligible queue that finishes first, of equal ones the first source. If none is
+    /// Returns the eligible queue that finishes first; the first source wins ties. If none is
     /// eligible, the clock jumps to the first start.
     pub(super) fn next(
         &mut self,

@@ -9,7 +9,7 @@ use tidegate_model::{Class, Duration, Request, RequestId, Task, TaskIndex, Time}
 /// The instant at which the head of a queue becomes eligible, its id, and its task.
 pub(super) type Turn = (Time, RequestId, TaskIndex);
 
-/// The contract of a task in tokens: e requests, each again after a period.
+/// The contract of a task in tokens: e tokens, each of which returns a period after it was taken.
 #[derive(Debug, Clone, Copy)]
 struct TokenContract {
     /// e, not zero.
@@ -27,7 +27,7 @@ struct Taken {
 /// The tokens and the queue of one task.
 ///
 /// # Invariants
-/// - `taken` is sorted by return. It holds more than e only after e became smaller.
+/// - `taken` is sorted by the instant of return. It holds more than e only after e became smaller.
 /// - Requests become eligible at nondecreasing instants.
 #[derive(Debug, Default)]
 pub(super) struct Account {
@@ -43,8 +43,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Sets the contract. A taken token returns at the later instant of the old and the new
-    /// contract.
+    /// Sets the contract. A taken token returns at the later of the instants given by the old and
+    /// the new contract.
     pub(super) fn set_contract(&mut self, task: Option<&Task>) {
         self.contract =
             task.map(|task| TokenContract { tokens: task.requests, period: task.period });
@@ -56,7 +56,8 @@ impl Account {
         self.taken.make_contiguous().sort_by_key(|taken| taken.returns);
     }
 
-    /// Returns the instant at which the queue's head may become eligible; `None` without a head.
+    /// Returns the instant at which the queue's head may become eligible; `None` if the queue is
+    /// empty.
     pub(super) fn turn(&self, task: TaskIndex) -> Option<Turn> {
         let head = self.waiting.front()?;
         let at = head.eligible.max(self.last).max(self.token_at());
@@ -79,7 +80,7 @@ impl Account {
             return (at, without_contract(Request { eligible: at, ..head }));
         }
         let waited = at.since(head.eligible);
-        // A deadline beyond the end of time is none.
+        // A deadline past `Time::MAX` counts as no deadline.
         let due = head.due.and_then(|due| due.checked_add(waited));
         (at, Request { eligible: at, due, ..head })
     }
@@ -100,12 +101,12 @@ impl Account {
     }
 }
 
-/// Returns the instant at which a token returns; beyond the end of time it never does.
+/// Returns the instant at which a token returns; `Time::MAX` if it never does.
 fn returns(taken: Time, period: Duration) -> Time {
     taken.checked_add(period).unwrap_or(Time::MAX)
 }
 
-/// Returns a request without contract, as best effort.
+/// Turns a request without a contract into best effort.
 pub(super) fn without_contract(request: Request) -> Request {
     Request { class: Class::BestEffort, due: None, ..request }
 }
