@@ -102,6 +102,15 @@ impl Host {
             .collect()
     }
 
+    /// Lets the drive do all that is due up to this instant.
+    pub(crate) fn go_to(&mut self, at: Time, done: &mut Vec<Completion>) {
+        while let Some(next) = self.drive.next_event().filter(|&next| next <= at) {
+            self.drive.advance(next, done);
+        }
+        self.drive.advance(at, done);
+        self.now = at;
+    }
+
     pub(crate) fn drain(&mut self, done: &mut Vec<Completion>) {
         while let Some(at) = self.drive.next_event() {
             self.now = at;
