@@ -8,7 +8,8 @@ use tidegate_drive::mechanical::Layout;
 use tidegate_model::Lba;
 use tidegate_model::mechanics::{Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
 
-use crate::layout_support::{check_sector, check_zones, disk, index};
+use crate::layout_checks::{check_sector, check_zones};
+use crate::layout_support::{disk, index};
 
 /// Rows as in real extractions.
 const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
