@@ -5,9 +5,10 @@ use proptest::prelude::*;
 use tidegate_drive::Drive;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Faults, Queue, Scheduler};
-use tidegate_model::{Bytes, Duration, Op, Request, Time};
+use tidegate_model::{Duration, Op, Request, Time};
 
-use crate::disk_support::{Host, SECTORS, plain, read, us};
+use crate::checked::Checked;
+use crate::disk_support::{Host, SECTORS, plain, read, request, us};
 use crate::table::check;
 
 /// Every response computed by hand.
@@ -171,22 +172,13 @@ proptest! {
     ) {
         let mut mechanics = plain();
         mechanics.queue.scheduler = scheduler;
-        let mut drive = MechanicalDrive::new(&mechanics, 200, 1).unwrap();
-        let (mut now, mut done) = (us(0), Vec::new());
+        let mut host = Checked::new(MechanicalDrive::new(&mechanics, 200, 1).unwrap(), 200, None);
         for (id, &(start, sectors, is_read, gap_us)) in (0..).zip(&steps) {
-            drive.advance(now, &mut done);
             let op = if is_read { Op::Read } else { Op::Write };
-            let size = Bytes::new(sectors * 512);
-            drive.submit(now, &[Request { op, size, ..read(id, start, sectors) }]);
-            now += Duration::from_us(gap_us);
+            host.submit(&[request(id, op, start, sectors)]);
+            host.advance(host.now + Duration::from_us(gap_us));
         }
-        while let Some(at) = drive.next_event() {
-            drive.advance(at, &mut done);
-        }
-        prop_assert!(done.is_sorted_by_key(|completion| completion.at));
-        let mut ids: Vec<u64> = done.iter().map(|completion| completion.id.0).collect();
-        ids.sort_unstable();
-        prop_assert_eq!(ids, (0..steps.len() as u64).collect::<Vec<_>>());
+        prop_assert_eq!(host.finish().1.len(), steps.len());
     }
 }
 

@@ -3,43 +3,15 @@
 //!
 //! In each table a line with figures is followed by the error of a disk that has them.
 
-use tidegate_model::mechanics::{Mechanics, TrackIndex, Zone, Zones};
-use toml::{Table, Value};
+use tidegate_model::mechanics::{Mechanics, TrackIndex, Zone};
 
-use crate::layout_support::{index, indexed, plain, refusal, zone, zoned};
+use crate::layout_support::{cases, disk_with_zones, index, indexed, plain, refusal, zone, zoned};
 
 /// Checks every case of a table: a disk made from the first line is refused as the second says.
 fn check(table: &str, disk: impl Fn(&str) -> Mechanics) {
-    let is_part = |line: &&str| !line.is_empty() && !line.starts_with("//");
-    let lines: Vec<&str> = table.lines().map(str::trim).filter(is_part).collect();
-    for case in lines.chunks(2) {
-        let [figures, expected] = case else { panic!("{case:?} has no error") };
-        assert_eq!(refusal(&disk(figures)), *expected, "{figures}");
+    for [figures, expected] in cases(table) {
+        assert_eq!(refusal(&disk(figures)), expected, "{figures}");
     }
-}
-
-fn figures(text: &str) -> Table {
-    toml::from_str(&text.replace(';', "\n")).expect("figures as in a drive file")
-}
-
-/// Returns a disk from `figures of the disk and its zones | figures of a zone | ..`. What is left
-/// out: two heads, ten cylinders, eight sectors; zones of two cylinders with tracks of four sectors.
-fn disk_with_zones(text: &str) -> Mechanics {
-    let mut parts = text.split('|').map(figures);
-    let mut zones = parts.next().expect("the disk's part");
-    let mut take = |name, default| {
-        zones.remove(name).map_or(default, |figure| figure.as_integer().expect("a number"))
-    };
-    let [surfaces, cylinders] = [take("surfaces", 2), take("cylinders", 10)];
-    let sectors = take("sectors", 8).try_into().expect("a size");
-    let zone = |part| {
-        let mut zone = figures("cylinder_first = 0; cylinder_last = 1; sectors_per_track = 4");
-        zone.extend(part);
-        Value::Table(zone)
-    };
-    zones.insert("zone".to_owned(), Value::Array(parts.map(zone).collect()));
-    let [surfaces, cylinders] = [surfaces, cylinders].map(|each| each.try_into().expect("32 bits"));
-    zoned(surfaces, cylinders, sectors, &zones.try_into::<Zones>().expect("zones"))
 }
 
 #[test]

@@ -6,9 +6,27 @@ use std::sync::LazyLock;
 
 use tidegate_drive::mechanical::Layout;
 use tidegate_model::Lba;
-use tidegate_model::mechanics::{self, Mechanics, TrackIndex, Zone, Zones};
+use tidegate_model::mechanics::{self, Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
+use toml::{Table, Value};
 
 use crate::layout_checks::{check_sector, check_zones};
+
+pub(crate) const ORDERS: [TrackOrder; 4] = [
+    TrackOrder::Cylinder,
+    TrackOrder::CylinderSerpentine,
+    TrackOrder::CylinderSerpentineParity,
+    TrackOrder::SurfaceSerpentine,
+];
+
+pub(crate) const SPARINGS: [Sparing; 7] = [
+    Sparing::None,
+    Sparing::Track,
+    Sparing::Cylinder,
+    Sparing::CylinderFront,
+    Sparing::Range,
+    Sparing::Zone,
+    Sparing::ZoneTracks,
+];
 
 static BASE: LazyLock<Mechanics> = LazyLock::new(|| {
     let text = "
@@ -46,6 +64,37 @@ pub(crate) fn indexed(
     index: &TrackIndex,
 ) -> Mechanics {
     disk(surfaces, cylinders, sectors, mechanics::Layout::Index(index.clone()))
+}
+
+/// Returns the cases of a table, two lines each: figures of a disk, and what it shows.
+pub(crate) fn cases(table: &str) -> Vec<[&str; 2]> {
+    let is_part = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    let lines: Vec<&str> = table.lines().map(str::trim).filter(is_part).collect();
+    let (cases, rest) = lines.as_chunks();
+    assert!(rest.is_empty(), "{rest:?} shows nothing");
+    cases.to_vec()
+}
+
+/// Returns a disk from `figures of the disk and its zones | figures of a zone | ..`. What is left
+/// out: two heads, ten cylinders, eight sectors; zones of two cylinders with tracks of four sectors.
+pub(crate) fn disk_with_zones(text: &str) -> Mechanics {
+    let figures =
+        |text: &str| -> Table { toml::from_str(&text.replace(';', "\n")).expect("figures") };
+    let mut parts = text.split('|').map(figures);
+    let mut zones = parts.next().expect("the disk's part");
+    let mut take = |name, default| {
+        zones.remove(name).map_or(default, |figure| figure.try_into().expect("a number"))
+    };
+    let [surfaces, cylinders, sectors] =
+        [("surfaces", 2), ("cylinders", 10), ("sectors", 8)].map(|(name, it)| take(name, it));
+    let zone = |part| {
+        let mut zone = figures("cylinder_first = 0; cylinder_last = 1; sectors_per_track = 4");
+        zone.extend(part);
+        Value::Table(zone)
+    };
+    zones.insert("zone".to_owned(), Value::Array(parts.map(zone).collect()));
+    let zones = zones.try_into().expect("zones");
+    zoned(surfaces, cylinders, sectors.into(), &zones)
 }
 
 /// Returns plain zones.

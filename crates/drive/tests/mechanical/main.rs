@@ -3,6 +3,8 @@
 
 mod access;
 mod any_disk;
+#[path = "../support/checked.rs"]
+mod checked;
 mod disk;
 mod disk_support;
 mod head_rules;
