@@ -5,14 +5,18 @@
 //! at its length, and its round of `decide`. Divan counts decisions. An iteration's time includes
 //! the events, so a decision costs less than time / decisions.
 
+#[path = "../tests/common/task.rs"]
+mod task;
+
 use std::fmt;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use task::task;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::{
-    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Place, Plan,
-    PolicyName, RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
+    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Plan, PolicyName,
+    RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
 };
 use tidegate_policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -273,26 +277,8 @@ fn plan() -> Plan {
     let workload = Workload::new("bench", 32, table.clone());
     let mut plan = Plan { best_effort_fill: 28, best_effort_depth: 28, ..Plan::of(&workload) };
     plan.contracts.drain = Some(table);
-    plan.tasks = vec![task(4, Duration::from_ms(300))];
+    plan.tasks = vec![task(300, 300, 4)];
     plan
-}
-
-/// Returns a task of `requests` requests per job whose deadline is its period.
-fn task(requests: u32, period: Duration) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period,
-        deadline: period,
-        requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
 }
 
 /// Returns a request; every eighth is real time, the others are best effort.
@@ -329,6 +315,6 @@ fn step(bencher: Bencher, case: Case) {
 /// Returns a plan for a drive that takes one request, and a task with the largest number of tokens.
 fn one_at_a_time_plan() -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).expect("an entry");
-    let tasks = vec![task(u32::MAX, Duration::from_ms(1))];
+    let tasks = vec![task(1, 1, u32::MAX)];
     Plan { tasks, ..Plan::of(&Workload::new("bench", 1, table)) }
 }
