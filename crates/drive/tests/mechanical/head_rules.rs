@@ -4,11 +4,11 @@
 //! Times are those of the disk in `disk_support.rs`, with or without memory.
 
 use tidegate_drive::Drive;
-use tidegate_model::mechanics::{Mechanics, ReadAhead, Scheduler, WriteBack};
+use tidegate_model::mechanics::Scheduler;
 
-use crate::disk_support::{Host, cache, plain, read, us};
-use crate::memory::with_cache;
-use crate::table::check;
+use crate::disk_support::{Host, plain, read, us};
+use crate::memory::{CACHE, with_cache};
+use crate::table::{changed, check};
 
 /// Sector 300 is one cylinder away and 19,000 is 95: the near one is always first.
 #[test]
@@ -88,7 +88,7 @@ fn heads_of_a_drive_without_memory() {
 #[test]
 fn heads_that_read_ahead() {
     check(
-        &Mechanics { cache: Some(cache(ReadAhead::Track, WriteBack::Off)), ..plain() },
+        &changed(&plain(), &format!("{CACHE}cache.read_ahead = 'track'")),
         r#"
         // Read-ahead ended at 10 ms with sector 99. Sector 100 passes at 110 ms, and 1,050, five
         // cylinders away, at 105 ms.

@@ -2,9 +2,8 @@
 //! Shared by the tests of layouts: sample disks, and properties of every layout.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use tidegate_drive::mechanical::Layout;
+use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
 use tidegate_model::mechanics::{self, Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
 use toml::{Table, Value};
@@ -28,19 +27,6 @@ pub(crate) const SPARINGS: [Sparing; 7] = [
     Sparing::ZoneTracks,
 ];
 
-static BASE: LazyLock<Mechanics> = LazyLock::new(|| {
-    let text = "
-        rpm = 6000
-        surfaces = 1
-        cylinders = 1
-        sectors = 1
-        head_switch_ns = 1_000_000
-        seek.points = [[1, 1_000_000]]
-        layout.zones.zone = []
-    ";
-    toml::from_str(text).expect("a disk of no zones")
-});
-
 /// Returns a disk with a layout and otherwise arbitrary figures.
 pub(crate) fn disk(
     surfaces: u32,
@@ -48,7 +34,7 @@ pub(crate) fn disk(
     sectors: u64,
     layout: mechanics::Layout,
 ) -> Mechanics {
-    Mechanics { surfaces, cylinders, sectors, layout, ..BASE.clone() }
+    Mechanics { surfaces, cylinders, sectors, layout, ..crate::disk_support::plain() }
 }
 
 /// Returns a disk of zones.
@@ -104,21 +90,13 @@ pub(crate) fn plain(zone: Vec<Zone>) -> Zones {
 
 /// Returns a zone without skews, spares and slips.
 pub(crate) fn zone(cylinder_first: u32, cylinder_last: u32, sectors_per_track: u32) -> Zone {
-    Zone {
-        cylinder_first,
-        cylinder_last,
-        sectors_per_track,
-        offset_millisectors: 0,
-        offset_ppm: 0,
-        skipped_sectors: 0,
-        track_skew_millisectors: 0,
-        track_skew_ppm: 0,
-        cylinder_skew_millisectors: 0,
-        cylinder_skew_ppm: 0,
-        spares: 0,
-        slips: Vec::new(),
-        defects: Vec::new(),
-    }
+    let figures = [
+        ("cylinder_first", cylinder_first),
+        ("cylinder_last", cylinder_last),
+        ("sectors_per_track", sectors_per_track),
+    ];
+    let figures = figures.map(|(name, figure)| (name.to_owned(), i64::from(figure).into()));
+    Table::from_iter(figures).try_into().expect("a zone needs no more")
 }
 
 /// Returns an index of rows.
@@ -140,6 +118,32 @@ pub(crate) fn refusal(mechanics: &Mechanics) -> String {
 /// Returns as many sectors as the description holds.
 pub(crate) fn held(mechanics: &Mechanics) -> u64 {
     Layout::held(mechanics).unwrap().sectors
+}
+
+/// Returns what each slot of each track holds, in the tracks' order: `0-2` for three sectors in a
+/// row, dots for slots without data; `|` between tracks, `||` between cylinders. Checks every
+/// sector too.
+pub(crate) fn map(layout: &Layout) -> String {
+    check_all(layout);
+    let zones = layout.zones();
+    let slots = zones.iter().map(|zone| zone.sectors_per_track).max().expect("a zone");
+    let last = zones.iter().map(|zone| zone.cylinder_last).max().expect("a zone");
+    let track = |cylinder, head| {
+        let held = |sector| layout.sector_at(Position { cylinder, head, sector }).map(Lba::get);
+        runs(&(0..slots).map(held).collect::<Vec<_>>())
+    };
+    let cylinder = |cylinder| [0, 1].map(|head| track(cylinder, head)).join(" | ");
+    (0..=last).map(cylinder).collect::<Vec<_>>().join(" || ")
+}
+
+fn runs(slots: &[Option<u64>]) -> String {
+    let follows = |one: &Option<u64>, next: &Option<u64>| *next == one.map(|sector| sector + 1);
+    let run = |run: &[Option<u64>]| match run {
+        [Some(only)] => only.to_string(),
+        [Some(first), .., Some(last)] => format!("{first}-{last}"),
+        none => ".".repeat(none.len()),
+    };
+    slots.chunk_by(follows).map(run).collect::<Vec<_>>().join(" ")
 }
 
 /// Checks every sector of a small disk.

@@ -6,27 +6,32 @@
 //! processed in 0.2 ms, and the bus takes 0.01 ms for each sector.
 
 use tidegate_drive::Drive;
-use tidegate_model::mechanics::{Bus, Mechanics, Overhead, ReadAhead, Scheduler, WriteBack};
+use tidegate_model::mechanics::{Mechanics, Scheduler};
 use tidegate_model::{Request, RequestId};
 
-use crate::disk_support::{Host, cache, plain, read, us, write};
+use crate::disk_support::{Host, plain, read, us, write};
 use crate::table::{changed, check};
 
-/// A memory with neither read-ahead nor write-back. A hit is processed in 0.2 ms and each sector
-/// takes 0.01 ms on the bus.
+/// Two segments of 300 sectors, at most one of them for writes; neither read-ahead nor write-back.
+pub(crate) const CACHE: &str = "
+    cache.segments = 2
+    cache.segment_sectors = 300
+    cache.write_segments = 1
+    cache.read = true
+    cache.read_hits_on_writes = true
+";
+
+/// A hit is processed in 0.2 ms and each sector takes 0.01 ms on the bus.
 pub(crate) fn with_cache() -> Mechanics {
-    Mechanics {
-        cache: Some(cache(ReadAhead::Off, WriteBack::Off)),
-        overhead: Overhead {
-            read_hit_after_read_ns: 200_000,
-            read_hit_after_write_ns: 200_000,
-            write_hit_after_read_ns: 200_000,
-            write_hit_after_write_ns: 200_000,
-            ..Overhead::default()
-        },
-        bus: Bus { read_sector_ps: 10_000_000, write_sector_ps: 10_000_000, ..Bus::default() },
-        ..plain()
-    }
+    let times = "
+        overhead.read_hit_after_read_ns = 200_000
+        overhead.read_hit_after_write_ns = 200_000
+        overhead.write_hit_after_read_ns = 200_000
+        overhead.write_hit_after_write_ns = 200_000
+        bus.read_sector_ps = 10_000_000
+        bus.write_sector_ps = 10_000_000
+    ";
+    changed(&plain(), &format!("{CACHE}{times}"))
 }
 
 #[test]
