@@ -50,8 +50,7 @@ fn histories_take_the_times_computed_by_hand() {
         let mut disk = PseudoDisk::new(8, table(ns_max), 1);
         let (mut completions, mut sent) = (Vec::new(), 0);
         for &(now, count) in batches {
-            while let Some(next) = disk.next_event().filter(|&next| next <= at(now) && next > at(0))
-            {
+            while let Some(next) = disk.next_event().filter(|&next| next <= at(now)) {
                 disk.advance(next, &mut completions);
             }
             disk.submit(at(now), &requests(sent, count));
