@@ -2,41 +2,24 @@
 //! Goal: clients' data passes through io_uring unchanged, and no wake-up is missed. Method: a ring
 //! on a real file, and threads that wake it.
 
+#[path = "common/bench.rs"]
+mod bench;
 mod common;
 
 use std::time::Instant;
 
-use common::{at, created, scratch};
-use tidegate_device::{
-    Access, DataRing, IoBuffer, IoError, Moved, RingError, Target, Transfer, Waker,
-};
+use bench::{Bench, bench};
+use tidegate_device::{Access, DataRing, IoBuffer, IoError, Moved, Target, Transfer, Waker};
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
 const LONG: Duration = Duration::from_ms(120_000);
 
-struct Bench {
-    _directory: tempfile::TempDir,
-    path: std::path::PathBuf,
-    _target: Target,
-    waker: Waker,
-    ring: DataRing,
-}
-
-/// Makes a ring on a new file of 1 MiB; `None` with a printed reason if that is not possible.
-fn bench(access: Access) -> Option<Bench> {
-    let directory = scratch();
-    let path = at(&directory, "file");
-    let target = created(&path, Bytes::from_kib(1 << 10), access)?;
+/// Returns a ring on a file, and what wakes it.
+fn on_file(access: Access) -> Option<(Bench<DataRing>, Target, Waker)> {
     let waker = Waker::new().unwrap();
-    match DataRing::new(&target, 8, waker.clone()) {
-        Ok(ring) => Some(Bench { _directory: directory, path, _target: target, waker, ring }),
-        Err(error @ (RingError::Forbidden { .. } | RingError::Absent)) => {
-            eprintln!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+    let (bench, target) = bench(access, |target| DataRing::new(target, 8, waker.clone()))?;
+    Some((bench, target, waker))
 }
 
 fn transfer(token: u64, op: Op, block: u64) -> Transfer {
@@ -59,13 +42,13 @@ fn finish(ring: &mut DataRing, count: usize) -> Vec<Moved> {
 #[test]
 fn data_goes_to_the_file_and_comes_back() {
     for look in [Duration::ZERO, Duration::from_us(60)] {
-        let Some(mut bench) = bench(Access::ReadWrite) else { return };
+        let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
         bench.ring = bench.ring.busy_polling(look);
         write_and_read(bench);
     }
 }
 
-fn write_and_read(mut bench: Bench) {
+fn write_and_read(mut bench: Bench<DataRing>) {
     for token in 0..8 {
         bench.ring.push(transfer(token, Op::Write, token * 3));
     }
@@ -93,14 +76,14 @@ fn write_and_read(mut bench: Bench) {
 #[test]
 fn every_wake_up_wakes_the_sleeper_once() {
     for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
-        let Some(mut bench) = bench(Access::ReadOnly) else { return };
+        let Some((mut bench, _target, waker)) = on_file(Access::ReadOnly) else { return };
         bench.ring = bench.ring.busy_polling(look);
-        sees_every_wake_up(bench);
+        sees_every_wake_up(bench, &waker);
     }
 }
 
-fn sees_every_wake_up(mut bench: Bench) {
-    let waker = bench.waker.clone();
+fn sees_every_wake_up(mut bench: Bench<DataRing>, waker: &Waker) {
+    let waker = waker.clone();
     let (ask, asked) = std::sync::mpsc::channel::<u64>();
     let waking = std::thread::spawn(move || {
         for turn in asked {
@@ -130,7 +113,7 @@ fn sees_every_wake_up(mut bench: Bench) {
 #[test]
 #[should_panic(expected = "writing needs a target opened ReadWrite")]
 fn nothing_is_written_to_a_target_opened_to_be_read() {
-    let Some(mut bench) = bench(Access::ReadOnly) else {
+    let Some((mut bench, _target, _)) = on_file(Access::ReadOnly) else {
         panic!("writing needs a target opened ReadWrite");
     };
     bench.ring.push(transfer(1, Op::Write, 0));
@@ -138,7 +121,7 @@ fn nothing_is_written_to_a_target_opened_to_be_read() {
 
 #[test]
 fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
-    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
     for token in 1..5 {
         bench.ring.push(transfer(token, Op::Write, token));
     }
@@ -161,7 +144,7 @@ fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
 /// A read beyond the end of the file is an error and never returns unfilled memory.
 #[test]
 fn a_file_truncated_underneath_is_a_short_transfer() {
-    let Some(mut bench) = bench(Access::ReadWrite) else { return };
+    let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
     let end = 20 * BLOCK.get();
     std::fs::File::options().write(true).open(&bench.path).unwrap().set_len(end).unwrap();
     let mut across = IoBuffer::new(Bytes::from_kib(8));
@@ -192,18 +175,18 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
 #[test]
 fn a_wake_up_between_look_and_reaping_is_not_lost() {
     for look in [Duration::ZERO, Duration::from_us(60)] {
-        let Some(mut bench) = bench(Access::ReadWrite) else { return };
+        let Some((mut bench, _target, waker)) = on_file(Access::ReadWrite) else { return };
         bench.ring = bench.ring.busy_polling(look);
-        sees_wake_up_between(bench);
+        sees_wake_up_between(bench, &waker);
     }
 }
 
-fn sees_wake_up_between(mut bench: Bench) {
+fn sees_wake_up_between(mut bench: Bench<DataRing>, waker: &Waker) {
     for _ in 0..3 {
-        bench.waker.wake();
+        waker.wake();
         bench.ring.wait(LONG).unwrap();
         // Here the sleeper looks for work; then another thread adds more.
-        bench.waker.wake();
+        waker.wake();
         bench.ring.reap(drop);
         let begun = Instant::now();
         bench.ring.wait(LONG).unwrap();

@@ -2,12 +2,14 @@
 //! Goal: batches through io_uring give the right data and errors, time out, and refuse invalid
 //! requests. Method: a ring on a real file.
 
+#[path = "common/bench.rs"]
+mod bench;
 mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::{at, created, scratch};
-use tidegate_device::{Access, Completion, Io, IoError, Ring, RingError, Target, Wake};
+use bench::{Bench, bench};
+use tidegate_device::{Access, Completion, Io, IoError, Ring, Target, Wake};
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
@@ -31,132 +33,105 @@ fn finish(ring: &mut Ring, count: usize) -> Vec<(Completion, Vec<u8>)> {
     done
 }
 
-fn file_with_ring(
-    access: Access,
-    slots: u32,
-) -> Option<(tempfile::TempDir, std::path::PathBuf, Target, Ring)> {
-    let directory = scratch();
-    let path = at(&directory, "file");
-    let target = created(&path, Bytes::from_kib(1 << 10), access)?;
-    match Ring::new(&target, slots, Bytes::from_kib(64)) {
-        Ok(ring) => Some((directory, path, target, ring)),
-        Err(error @ (RingError::Forbidden { .. } | RingError::Absent)) => {
-            eprintln!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
+fn on_file(access: Access, slots: u32) -> Option<(Bench<Ring>, Target)> {
+    bench(access, |target| Ring::new(target, slots, Bytes::from_kib(64)))
 }
 
 #[test]
 fn a_batch_reads_what_the_file_holds() {
-    let Some((_directory, path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 32) else {
-        return;
-    };
-    println!("{:?}", ring.setup());
-    let expected = std::fs::read(path).expect("the file");
+    let Some((mut bench, _target)) = on_file(Access::ReadOnly, 32) else { return };
+    println!("{:?}", bench.ring.setup());
+    let expected = std::fs::read(&bench.path).expect("the file");
     for round in 0..3 {
         for token in 0..32 {
-            ring.push(read(token, (token * 7 + round) % 256));
+            bench.ring.push(read(token, (token * 7 + round) % 256));
         }
-        assert_eq!((ring.free_count(), ring.in_flight_count()), (0, 32));
-        ring.submit().expect("the batch goes as one");
-        for (completion, data) in finish(&mut ring, 32) {
+        assert_eq!((bench.ring.free_count(), bench.ring.in_flight_count()), (0, 32));
+        bench.ring.submit().expect("the batch goes as one");
+        for (completion, data) in finish(&mut bench.ring, 32) {
             assert_eq!(completion.result, Ok(()));
             let start = usize::try_from((completion.token * 7 + round) % 256).unwrap() * 4096;
             assert_eq!(data, expected[start..start + 4096]);
         }
-        assert_eq!(ring.in_flight_count(), 0);
+        assert_eq!(bench.ring.in_flight_count(), 0);
     }
 }
 
 #[test]
 fn wait_for_returns_when_the_whole_batch_is_complete() {
-    let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 8) else {
-        return;
-    };
+    let Some((mut bench, _target)) = on_file(Access::ReadOnly, 8) else { return };
     for token in 0..8 {
-        ring.push(read(token, token));
+        bench.ring.push(read(token, token));
     }
-    while ring.wait_for(8, None).expect("the device answers") != Wake::Completion {}
-    assert_eq!(ring.reap(|completion, _| assert_eq!(completion.result, Ok(()))), 8);
+    while bench.ring.wait_for(8, None).expect("the device answers") != Wake::Completion {}
+    assert_eq!(bench.ring.reap(|completion, _| assert_eq!(completion.result, Ok(()))), 8);
 }
 
 #[test]
 fn writes_reach_the_file_and_no_two_are_alike() {
-    let Some((_directory, path, _target, mut ring)) = file_with_ring(Access::ReadWrite, 4) else {
-        return;
-    };
-    let before = std::fs::read(&path).expect("the file");
-    ring.push(write(0, 3, false));
-    ring.push(write(1, 5, true));
-    for (completion, _) in finish(&mut ring, 2) {
+    let Some((mut bench, _target)) = on_file(Access::ReadWrite, 4) else { return };
+    let before = std::fs::read(&bench.path).expect("the file");
+    bench.ring.push(write(0, 3, false));
+    bench.ring.push(write(1, 5, true));
+    for (completion, _) in finish(&mut bench.ring, 2) {
         assert_eq!(completion.result, Ok(()));
     }
-    ring.push(read(0, 3));
-    ring.push(read(1, 5));
-    let [(_, first), (_, second)] = &finish(&mut ring, 2)[..] else { panic!("two") };
+    bench.ring.push(read(0, 3));
+    bench.ring.push(read(1, 5));
+    let [(_, first), (_, second)] = &finish(&mut bench.ring, 2)[..] else { panic!("two") };
     assert_ne!(first, second);
     assert_ne!(first[..], before[3 * 4096..4 * 4096]);
-    let after = std::fs::read(&path).expect("the file");
+    let after = std::fs::read(&bench.path).expect("the file");
     assert_eq!(after[3 * 4096..4 * 4096], first[..]);
     assert_eq!(after[6 * 4096..], before[6 * 4096..]);
 }
 
 #[test]
 fn a_flush_comes_back_by_its_token_and_without_data() {
-    let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadWrite, 2) else {
-        return;
-    };
-    ring.push(write(1, 3, false));
-    ring.submit().expect("it goes");
-    assert_eq!(finish(&mut ring, 1)[0].0.result, Ok(()));
-    ring.push_flush(7);
-    assert_eq!(ring.in_flight_count(), 1);
-    ring.submit().expect("it goes");
-    let done = finish(&mut ring, 1);
+    let Some((mut bench, _target)) = on_file(Access::ReadWrite, 2) else { return };
+    bench.ring.push(write(1, 3, false));
+    bench.ring.submit().expect("it goes");
+    assert_eq!(finish(&mut bench.ring, 1)[0].0.result, Ok(()));
+    bench.ring.push_flush(7);
+    assert_eq!(bench.ring.in_flight_count(), 1);
+    bench.ring.submit().expect("it goes");
+    let done = finish(&mut bench.ring, 1);
     assert_eq!(done, [(Completion { token: 7, result: Ok(()) }, Vec::new())]);
-    assert_eq!(ring.free_count(), 2);
+    assert_eq!(bench.ring.free_count(), 2);
 }
 
 #[test]
 fn wait_ends_when_its_time_is_over() {
-    let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 1) else {
-        return;
-    };
-    let wake = ring.wait(Some(Duration::from_us(100))).expect("waiting works");
+    let Some((mut bench, _target)) = on_file(Access::ReadOnly, 1) else { return };
+    let wake = bench.ring.wait(Some(Duration::from_us(100))).expect("waiting works");
     assert_eq!(wake, Wake::Timeout);
-    assert_eq!(ring.reap(|_, _| ()), 0);
+    assert_eq!(bench.ring.reap(|_, _| ()), 0);
 }
 
 #[test]
 fn a_read_beyond_a_file_that_shrank_is_an_error() {
-    let Some((_directory, path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 1) else {
-        return;
-    };
-    let file = std::fs::File::options().write(true).open(path).expect("the file");
+    let Some((mut bench, _target)) = on_file(Access::ReadOnly, 1) else { return };
+    let file = std::fs::File::options().write(true).open(&bench.path).expect("the file");
     file.set_len(4096).expect("a shorter file");
-    ring.push(read(9, 100));
-    let [(completion, _)] = &finish(&mut ring, 1)[..] else { panic!("one") };
+    bench.ring.push(read(9, 100));
+    let [(completion, _)] = &finish(&mut bench.ring, 1)[..] else { panic!("one") };
     assert_eq!(completion.token, 9);
     assert_eq!(completion.result, Err(IoError::Short { moved: Bytes::new(0), size: BLOCK }));
 }
 
 #[test]
 fn a_dropped_ring_waits_for_its_requests() {
-    let Some((_directory, _path, _target, mut ring)) = file_with_ring(Access::ReadOnly, 16) else {
-        return;
-    };
+    let Some((mut bench, _target)) = on_file(Access::ReadOnly, 16) else { return };
     for token in 0..16 {
-        ring.push(read(token, token));
+        bench.ring.push(read(token, token));
     }
-    ring.submit().expect("the batch goes as one");
-    drop(ring);
+    bench.ring.submit().expect("the batch goes as one");
+    drop(bench.ring);
 }
 
 #[test]
 fn broken_contracts_stop_the_program() {
-    let Some((_directory, _path, target, _)) = file_with_ring(Access::ReadOnly, 1) else { return };
+    let Some((_bench, target)) = on_file(Access::ReadOnly, 1) else { return };
     let large = Bytes::from_kib(128);
     let broken = [
         ("write on a target opened read-only", write(0, 0, false)),
@@ -177,7 +152,7 @@ fn broken_contracts_stop_the_program() {
 
 #[test]
 fn rings_that_cannot_be_are_refused() {
-    let Some((_directory, _path, target, _)) = file_with_ring(Access::ReadOnly, 1) else { return };
+    let Some((_bench, target)) = on_file(Access::ReadOnly, 1) else { return };
     for (slots, size) in [(0, BLOCK), (5000, BLOCK), (1, Bytes::new(0)), (1, Bytes::new(100))] {
         assert!(Ring::new(&target, slots, size).is_err(), "{slots} slots of {size}");
     }

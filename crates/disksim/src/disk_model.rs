@@ -65,7 +65,7 @@ fn layout(section: &Section, report: &mut Report) -> Result<Layout, ImportError>
     match section.kind() {
         "dm_layout_g1" => Ok(Layout::Zones(layout_g1::zones(section, report)?)),
         "dm_layout_g4" => Ok(Layout::Index(layout_g4::index(section, report)?)),
-        kind => Err(section.fault(
+        kind => Err(section.document.fault(
             section.block.kind,
             format!("layouts of kind `{kind}` cannot be imported"),
             "give a dm_layout_g1 or a dm_layout_g4",

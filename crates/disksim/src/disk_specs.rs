@@ -226,7 +226,7 @@ impl Reader<'_> {
             match self.section.find(name) {
                 Some(value) => self.section.refuse(value, name, "a time in milliseconds"),
                 // A scale or a time for each request makes it too long.
-                None => self.section.fault(
+                None => self.section.document.fault(
                     self.section.block.kind,
                     format!("`{name}` amounts to more than a minute"),
                     "correct the scale and the time for each request",

@@ -96,7 +96,7 @@ fn entries(section: &Section, node: &List, text: &mut String) -> Result<(), Impo
 }
 
 fn entry_fault(section: &Section, node: &List) -> ImportError {
-    section.fault(
+    section.document.fault(
         node.span,
         "the last entry of this index node is cut off",
         "an entry has ten values; an entry of tracks has an eleventh, the head",

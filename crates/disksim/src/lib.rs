@@ -131,7 +131,11 @@ fn whole_disk(
     let queue = specs.queue(report).ok_or_else(|| {
         let place = disk.find("Scheduler").map_or(disk.block.kind, tree::Value::span);
         let policy = specs.scheduler.policy;
-        disk.fault(place, format!("there is no scheduling policy {policy}"), "write 1 to 28")
+        disk.document.fault(
+            place,
+            format!("there is no scheduling policy {policy}"),
+            "write 1 to 28",
+        )
     })?;
     let bus = bus::of_disk(disk, library, report)?;
     Ok((specs.depth, mechanics(parts, &specs, queue, bus, report)))
@@ -175,29 +179,13 @@ fn drive_file(depth: u32, mechanics: Mechanics, disk: &Section, report: &Report)
     let used = report.used.iter().filter_map(|used| used.path.file_name());
     let used: Vec<String> = used.map(|name| printable(&name.to_string_lossy())).collect();
     DriveFile {
-        name: file_name(name),
-        kind: DriveKind::Mechanical,
-        depth,
         identity: Identity {
             model: Some(printable(name)),
             how: Some(format!("imported from the DiskSim parameters {}", used.join(", "))),
             ..Identity::default()
         },
-        batch: Vec::new(),
-        drain: Vec::new(),
-        priority: Vec::new(),
-        single: Vec::new(),
-        throughput: Vec::new(),
-        mixed: Vec::new(),
-        cost: None,
-        starvation_max: None,
-        starvation_of: Vec::new(),
-        starvation_depth: None,
-        is_starvation_endless: false,
-        flush_max: None,
         mechanics: Some(Box::new(mechanics)),
-        ssd: None,
-        fit: None,
+        ..DriveFile::new(file_name(name), DriveKind::Mechanical, depth)
     }
 }
 

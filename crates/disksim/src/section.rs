@@ -68,7 +68,7 @@ impl Section {
     pub(crate) fn get(&self, name: &str) -> Result<&Value, ImportError> {
         self.find(name).ok_or_else(|| {
             let message = format!("{} has no `{name}`", self.called());
-            self.fault(self.block.kind, message, format!("add `{name} = ..` to the block"))
+            self.document.fault(self.block.kind, message, format!("add `{name} = ..` to the block"))
         })
     }
 
@@ -146,17 +146,7 @@ impl Section {
     pub(crate) fn refuse(&self, value: &Value, name: &str, wanted: impl Display) -> ImportError {
         let found = shortened(self.text(value.span()));
         let message = format!("`{name}` of {} cannot be `{found}`", self.called());
-        self.fault(value.span(), message, format!("write {wanted}"))
-    }
-
-    /// Returns an error about a place in this file.
-    pub(crate) fn fault(
-        &self,
-        place: Span,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) -> ImportError {
-        self.document.fault(place, message, help)
+        self.document.fault(value.span(), message, format!("write {wanted}"))
     }
 
     /// Returns the block's name for messages.

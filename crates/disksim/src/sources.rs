@@ -33,7 +33,7 @@ pub(crate) fn section_of(
             let first = chain.sections.into_iter().next();
             first.ok_or_else(|| {
                 let message = format!("{} does not contain {kind}", found.document.path.display());
-                holder.fault(value.span(), message, "name a file that contains one")
+                holder.document.fault(value.span(), message, "name a file that contains one")
             })
         }
         _ => Err(holder.refuse(value, name, "a block, or `source` and a file name")),

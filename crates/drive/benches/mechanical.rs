@@ -2,14 +2,16 @@
 //! The number of requests per second that the mechanical drive serves in virtual time: random
 //! reads of 4 KiB, closed loop, over a whole disk. The item rate counts simulated requests.
 
+mod support;
+
 use std::fmt::Write as _;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use tidegate_drive::Drive;
+use support::ClosedLoop;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::mechanics::{Mechanics, Scheduler};
-use tidegate_model::{Bytes, Class, Lba, Random, Request, RequestId, Time};
+use tidegate_model::{Bytes, Op};
 
 const REQUESTS: u64 = 100_000;
 
@@ -45,47 +47,18 @@ fn description() -> String {
     )
 }
 
-fn disk(depth: u32, scheduler: Scheduler) -> (MechanicalDrive, u64) {
+fn host(depth: u32, scheduler: Scheduler) -> ClosedLoop<MechanicalDrive> {
     let mut mechanics: Mechanics = toml::from_str(&description()).expect("it is in order");
     mechanics.queue.scheduler = scheduler;
     let drive = MechanicalDrive::new(&mechanics, depth, 1).expect("it is in order");
-    (drive, mechanics.sectors)
-}
-
-fn request(id: u64, now: Time, sectors: u64, random: &mut Random) -> Request {
-    Request {
-        released: now,
-        eligible: now,
-        start: Lba::new(random.below(sectors / 8) * 8),
-        ..Request::plain(RequestId(id), Class::BestEffort, Bytes::from_kib(4))
-    }
-}
-
-/// Keeps `depth` requests outstanding until `REQUESTS` are served.
-fn serve(drive: &mut MechanicalDrive, sectors: u64, depth: u64) -> Time {
-    let mut random = Random::new(1, 1);
-    let mut completions = Vec::new();
-    let mut now = Time::ZERO;
-    for id in 0..depth {
-        drive.submit(now, &[request(id, now, sectors, &mut random)]);
-    }
-    let mut id = depth;
-    while id < REQUESTS {
-        now = drive.next_event().expect("requests are outstanding");
-        drive.advance(now, &mut completions);
-        for _ in completions.drain(..) {
-            drive.submit(now, &[request(id, now, sectors, &mut random)]);
-            id += 1;
-        }
-    }
-    now
+    ClosedLoop::new(drive, Bytes::new(mechanics.sectors * 512), Op::Read, depth)
 }
 
 fn bench(bencher: Bencher, depth: u32, scheduler: Scheduler) {
     bencher
         .counter(ItemsCount::new(REQUESTS))
-        .with_inputs(|| disk(depth, scheduler))
-        .bench_local_values(|(mut drive, sectors)| serve(&mut drive, sectors, u64::from(depth)));
+        .with_inputs(|| host(depth, scheduler))
+        .bench_local_values(|mut host| host.run(REQUESTS));
 }
 
 #[divan::bench(sample_count = 20)]

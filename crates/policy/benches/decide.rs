@@ -5,14 +5,18 @@
 //! at its length, and its round of `decide`. Divan counts decisions. An iteration's time includes
 //! the events, so a decision costs less than time / decisions.
 
+#[path = "../tests/common/task.rs"]
+mod task;
+
 use std::fmt;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use task::task;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::{
-    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Place, Plan,
-    PolicyName, RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
+    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Plan, PolicyName,
+    RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
 };
 use tidegate_policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -26,24 +30,16 @@ fn request(id: u64) -> Request {
     Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(128))
 }
 
-fn release(policy: &mut impl Policy, id: u64) {
-    release_request(policy, request(id));
-}
-
-fn release_request(policy: &mut impl Policy, request: Request) {
-    policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
-}
-
-/// Returns a policy with 1,000 queued requests and an idle drive.
-fn full_policy(batch_max: u32) -> Dqf {
-    full(Dqf::new(batch_max, 0, u32::MAX))
-}
-
-fn full(mut policy: Dqf) -> Dqf {
-    for id in 0..QUEUED {
-        release(&mut policy, id);
+/// Returns the policy with so many queued requests and an idle drive.
+fn filled<P: Policy>(mut policy: P, queued: u64, make: impl Fn(u64) -> Request) -> P {
+    for id in 0..queued {
+        policy.observe(Time::ZERO, Event::Release(make(id))).expect("room for all");
     }
     policy
+}
+
+fn full_policy(batch_max: u32) -> Dqf {
+    filled(Dqf::new(batch_max, 0, u32::MAX), QUEUED, request)
 }
 
 /// One round of `decide` alone.
@@ -62,14 +58,14 @@ fn round(bencher: Bencher, batch_max: u32) {
 /// A round of `decide` with the events that lead to it; the queue stays full.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state(bencher: Bencher, batch_max: u32) {
-    batches(bencher, full_policy(batch_max), batch_max);
+    batches(bencher, full_policy(batch_max), batch_max + 1, QUEUED, request);
 }
 
 /// As above, with each request's cost looked up among eight kinds; the costs limit batches to the
 /// same number of requests.
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
-    let request = |op: Op, kib: u64| RequestCost {
+    let cost = |op: Op, kib: u64| RequestCost {
         op,
         size: Bytes::from_kib(kib),
         time_max: Duration::from_ms(1),
@@ -79,7 +75,7 @@ fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
         positioning_max: Duration::from_ms(4),
         requests: [Op::Read, Op::Write]
             .iter()
-            .flat_map(|&op| sizes.map(|kib| request(op, kib)))
+            .flat_map(|&op| sizes.map(|kib| cost(op, kib)))
             .collect(),
         switch_max: None,
         fua_max: None,
@@ -99,19 +95,24 @@ fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
         queued_max: u32::MAX,
         ..Plan::of(&Workload::new("bench", 128, table))
     };
-    batches(bencher, full(Dqf::of(&plan)), batch_max);
+    batches(bencher, filled(Dqf::of(&plan), QUEUED, request), batch_max + 1, QUEUED, request);
 }
 
-/// Runs batches of `batch_max` requests repeatedly.
-fn batches(bencher: Bencher, mut policy: Dqf, batch_max: u32) {
+/// Runs batches repeatedly, each of so many decisions; the queue keeps its length.
+fn batches(
+    bencher: Bencher,
+    mut policy: impl Policy,
+    decisions: u32,
+    queued: u64,
+    make: impl Fn(u64) -> Request,
+) {
     let mut in_flight = Vec::new();
-    let mut next_id = QUEUED;
-    bencher.counter(ItemsCount::new(batch_max + 1)).bench_local(|| {
-        for id in in_flight.drain(..) {
+    let mut ids = queued..;
+    bencher.counter(ItemsCount::new(decisions)).bench_local(|| {
+        for (id, next) in in_flight.drain(..).zip(&mut ids) {
             let event = Event::Complete { id, outcome: Outcome::Done };
             policy.observe(Time::ZERO, event).expect("completions are always taken");
-            release(&mut policy, next_id);
-            next_id += 1;
+            policy.observe(Time::ZERO, Event::Release(make(next))).expect("room for one");
         }
         while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
             in_flight.push(id);
@@ -134,10 +135,8 @@ fn scattered(id: u64) -> Request {
 
 /// Measures one decision by deadline with the completion and the release that lead to it, at a
 /// constant queue length. Divan's time covers all three.
-fn by_deadline(bencher: Bencher, policy: &mut impl Policy, queued: u64) {
-    for id in 0..=queued {
-        policy.observe(Time::ZERO, Event::Release(scattered(id))).expect("room for all");
-    }
+fn by_deadline(bencher: Bencher, policy: impl Policy, queued: u64) {
+    let mut policy = filled(policy, queued + 1, scattered);
     let mut next_id = queued + 1;
     bencher.bench_local(|| {
         let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) else {
@@ -152,41 +151,25 @@ fn by_deadline(bencher: Bencher, policy: &mut impl Policy, queued: u64) {
 
 #[divan::bench(args = [64, 512, 4096])]
 fn edf(bencher: Bencher, queued: u64) {
-    by_deadline(bencher, &mut Edf::new(u32::MAX), queued);
+    by_deadline(bencher, Edf::new(u32::MAX), queued);
 }
 
 #[divan::bench(args = [64, 512, 4096])]
 fn scan_edf(bencher: Bencher, queued: u64) {
-    by_deadline(bencher, &mut ScanEdf::new(u32::MAX), queued);
+    by_deadline(bencher, ScanEdf::new(u32::MAX), queued);
 }
 
 /// Groups of 40 % of the time to the deadline: nearly the whole queue.
 #[divan::bench(args = [64, 512, 4096])]
 fn g_edf(bencher: Bencher, queued: u64) {
-    by_deadline(bencher, &mut GroupEdf::new(400_000, &[], u32::MAX), queued);
+    by_deadline(bencher, GroupEdf::new(400_000, &[], u32::MAX), queued);
 }
 
 /// Batches of 32: divan's time is per batch.
 #[divan::bench(args = [64, 512, 4096])]
 fn dq_edf(bencher: Bencher, queued: u64) {
-    let mut policy = DqEdf::new(32, 0, u32::MAX);
-    for id in 0..queued {
-        policy.observe(Time::ZERO, Event::Release(scattered(id))).expect("room for all");
-    }
-    let mut in_flight = Vec::new();
-    let mut next_id = queued;
-    bencher.counter(ItemsCount::new(33_u32)).bench_local(|| {
-        for id in in_flight.drain(..) {
-            let event = Event::Complete { id, outcome: Outcome::Done };
-            policy.observe(Time::ZERO, event).expect("completions are always taken");
-            let released = Event::Release(scattered(next_id));
-            policy.observe(Time::ZERO, released).expect("room for one");
-            next_id += 1;
-        }
-        while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
-            in_flight.push(id);
-        }
-    });
+    let policy = filled(DqEdf::new(32, 0, u32::MAX), queued, scattered);
+    batches(bencher, policy, 33, queued, scattered);
 }
 
 /// A release and a completion with their decisions at a constant queue length, for policies that
@@ -209,27 +192,10 @@ fn comparators<const POLICY: usize>(bencher: Bencher, queued: u64) {
     if names[POLICY] == PolicyName::Fifo {
         plan.regulators = vec![RegulatorName::TokensPerTask];
     }
-    let mut policy = tidegate_policy::build(names[POLICY], &plan, None).expect("it needs no more");
-    let mut next_id = 0;
-    let mut release = |policy: &mut Box<dyn Policy>| {
-        // Spread over the medium by a step that is coprime to its size.
-        let start = Lba::new(next_id * 7_919 % 1_000_003);
-        let request = Request { start, ..request(next_id) };
-        policy.observe(Time::ZERO, Event::Release(request)).expect("room for all");
-        next_id += 1;
-    };
-    (0..queued).for_each(|_| release(&mut policy));
-    let mut in_flight = None;
-    bencher.counter(ItemsCount::new(2_u32)).bench_local(|| {
-        if let Some(id) = in_flight.take() {
-            let event = Event::Complete { id, outcome: Outcome::Done };
-            policy.observe(Time::ZERO, event).expect("completions are always taken");
-            release(&mut policy);
-        }
-        while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
-            in_flight = Some(id);
-        }
-    });
+    let policy = tidegate_policy::build(names[POLICY], &plan, None).expect("it needs no more");
+    // Spread over the medium by a step that is coprime to its size.
+    let spread = |id| Request { start: Lba::new(id * 7_919 % 1_000_003), ..request(id) };
+    batches(bencher, filled(policy, queued, spread), 2, queued, spread);
 }
 
 /// The policies whose decisions are measured at several queue lengths.
@@ -273,26 +239,8 @@ fn plan() -> Plan {
     let workload = Workload::new("bench", 32, table.clone());
     let mut plan = Plan { best_effort_fill: 28, best_effort_depth: 28, ..Plan::of(&workload) };
     plan.contracts.drain = Some(table);
-    plan.tasks = vec![task(4, Duration::from_ms(300))];
+    plan.tasks = vec![task(300, 300, 4)];
     plan
-}
-
-/// Returns a task of `requests` requests per job whose deadline is its period.
-fn task(requests: u32, period: Duration) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period,
-        deadline: period,
-        requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
 }
 
 /// Returns a request; every eighth is real time, the others are best effort.
@@ -306,18 +254,15 @@ fn mixed(id: u64) -> Request {
 /// follow; one item is one such step.
 #[divan::bench(args = cases())]
 fn step(bencher: Bencher, case: Case) {
-    let mut policy =
-        tidegate_policy::build(case.name, &plan(), None).expect("part of this version");
-    for id in 0..case.queued {
-        release_request(&mut policy, mixed(id));
-    }
+    let policy = tidegate_policy::build(case.name, &plan(), None).expect("part of this version");
+    let mut policy = filled(policy, case.queued, mixed);
     let mut in_flight = std::collections::VecDeque::new();
     let mut next_id = case.queued;
     bencher.counter(ItemsCount::new(1_u32)).bench_local(|| {
         if let Some(id) = in_flight.pop_front() {
             let event = Event::Complete { id, outcome: Outcome::Done };
             policy.observe(Time::ZERO, event).expect("completions are always taken");
-            release_request(&mut policy, mixed(next_id));
+            policy.observe(Time::ZERO, Event::Release(mixed(next_id))).expect("room for one");
             next_id += 1;
         }
         while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
@@ -329,6 +274,6 @@ fn step(bencher: Bencher, case: Case) {
 /// Returns a plan for a drive that takes one request, and a task with the largest number of tokens.
 fn one_at_a_time_plan() -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).expect("an entry");
-    let tasks = vec![task(u32::MAX, Duration::from_ms(1))];
+    let tasks = vec![task(1, 1, u32::MAX)];
     Plan { tasks, ..Plan::of(&Workload::new("bench", 1, table)) }
 }

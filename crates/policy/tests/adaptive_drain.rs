@@ -5,12 +5,11 @@
 mod common;
 mod drain_support;
 
-use common::{at, complete, release, request, round};
-use drain_support::{plan, real_time, task};
-use tidegate_model::{Class, Plan};
-use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Event, Full, Policy};
-
-const BE: Class = Class::BestEffort;
+use common::plain::at;
+use common::script::play;
+use drain_support::{plan, task};
+use tidegate_model::{Plan, PolicyName};
+use tidegate_policy::{AdaptiveDrain, BuildError, Decision, Policy};
 
 /// Returns a policy for a task with D = 60 ms and p = 120 ms.
 fn policy() -> AdaptiveDrain {
@@ -20,24 +19,25 @@ fn policy() -> AdaptiveDrain {
 /// drain(o+2) <= 60 while o+2 <= 4 (56 ms): three best-effort requests, and a slot for the task.
 #[test]
 fn best_effort_leaves_room_for_a_task_that_may_release_at_any_time() {
-    let mut policy = policy();
-    release(&mut policy, at(0), BE, 1..=8);
-    assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
-    real_time(&mut policy, at(10), 20, 0, 60);
-    assert_eq!(round(&mut policy, at(10)), [20]);
+    play(
+        &mut policy(),
+        "0: best-effort 1..=8, sends 1 2 3
+         10: hard 20 within 60, sends 20",
+    );
 }
 
 /// At 14 ms `t + drain(4)` is 70 = Dabs; one millisecond later it exceeds Dabs.
 #[test]
 fn best_effort_joins_until_the_last_safe_instant() {
-    for (now, joins) in [(14, vec![4]), (15, vec![])] {
-        let mut policy = policy();
-        release(&mut policy, at(0), BE, 1..=8);
-        assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
-        real_time(&mut policy, at(10), 20, 0, 60);
-        assert_eq!(round(&mut policy, at(10)), [20]);
-        complete(&mut policy, at(now), [1]);
-        assert_eq!(round(&mut policy, at(now)), joins, "at {now} ms");
+    for last in ["14: done 1, sends 4", "15: done 1, sends nothing"] {
+        play(
+            &mut policy(),
+            &format!(
+                "0: best-effort 1..=8, sends 1 2 3
+                 10: hard 20 within 60, sends 20
+                 {last}"
+            ),
+        );
     }
 }
 
@@ -46,15 +46,14 @@ fn best_effort_joins_until_the_last_safe_instant() {
 #[test]
 fn the_drive_fills_up_after_a_job() {
     let mut policy = policy();
-    release(&mut policy, at(0), BE, 1..=20);
-    real_time(&mut policy, at(0), 30, 0, 60);
-    assert_eq!(round(&mut policy, at(0)), [30, 1, 2, 3]);
-    complete(&mut policy, at(5), [30]);
-    // 5 + drain(8) + drain(1) = 128 <= 120 + 60.
-    assert_eq!(round(&mut policy, at(5)), [4, 5, 6, 7, 8]);
-    complete(&mut policy, at(100), 1..=8);
-    // 100 + drain(4) + drain(1) = 179 <= 180 and 100 + drain(5) + drain(1) = 190 > 180.
-    assert_eq!(round(&mut policy, at(100)), [9, 10, 11, 12]);
+    play(
+        &mut policy,
+        // 5 + drain(8) + drain(1) = 128 <= 120 + 60.
+        // 100 + drain(4) + drain(1) = 179 <= 180 and 100 + drain(5) + drain(1) = 190 > 180.
+        "0: best-effort 1..=20, hard 30 within 60, sends 30 1 2 3
+         5: done 30, sends 4..=8
+         100: done 1..=8, sends 9..=12",
+    );
     for now in 101..400 {
         assert_eq!(policy.decide(at(now)), Decision::AwaitEvent);
     }
@@ -64,49 +63,38 @@ fn the_drive_fills_up_after_a_job() {
 /// sent meanwhile.
 #[test]
 fn a_job_that_does_not_fit_is_held_until_it_does() {
-    let mut policy = policy();
-    release(&mut policy, at(0), BE, 1..=20);
-    real_time(&mut policy, at(0), 30, 0, 60);
-    round(&mut policy, at(0));
-    complete(&mut policy, at(5), [30, 1, 2, 3]);
-    assert_eq!(round(&mut policy, at(5)).len(), 8);
-    // drain(8) = 100 ms: the drive is empty by 105 at the latest, and the next release is not
-    // before 120.
-    complete(&mut policy, at(100), 4..=8);
-    assert_eq!(round(&mut policy, at(100)), [12]);
-    real_time(&mut policy, at(120), 31, 0, 60);
-    // 120 + drain(5) = 187 > 180.
-    assert_eq!(round(&mut policy, at(120)), []);
-    complete(&mut policy, at(121), 9..=11);
-    // 121 + drain(2) = 155, and best effort follows up to 121 + drain(4) = 177.
-    assert_eq!(round(&mut policy, at(121)), [31, 13, 14]);
+    play(
+        &mut policy(),
+        // drain(8) = 100 ms: the drive is empty by 105 at the latest, and the next release is not
+        // before 120. 120 + drain(5) = 187 > 180. 121 + drain(2) = 155, and best effort follows up
+        // to 121 + drain(4) = 177.
+        "0: best-effort 1..=20, hard 30 within 60, sends 30 1 2 3
+         5: done 30 1 2 3, sends 4..=11
+         100: done 4..=8, sends 12
+         120: hard 31 within 60, sends nothing
+         121: done 9..=11, sends 31 13 14",
+    );
 }
 
 #[test]
 fn without_tasks_the_drive_is_filled() {
     let mut policy = AdaptiveDrain::new(&plan(vec![]));
-    release(&mut policy, at(0), BE, 1..=20);
-    assert_eq!(round(&mut policy, at(0)), (1..=8).collect::<Vec<_>>());
+    play(&mut policy, "0: best-effort 1..=20, sends 1..=8");
 }
 
 #[test]
 fn a_full_queue_refuses_and_a_cancelled_request_is_forgotten() {
-    let mut policy = AdaptiveDrain::new(&Plan { queued_max: 2, ..plan(vec![task(120, 60, 1)]) });
-    release(&mut policy, at(0), BE, [1, 2]);
-    assert_eq!(policy.observe(at(0), Event::Release(request(3, BE))), Err(Full));
-    policy.observe(at(0), Event::Cancel(tidegate_model::RequestId(1))).unwrap();
-    assert_eq!(round(&mut policy, at(0)), [2]);
+    play(
+        &mut AdaptiveDrain::new(&Plan { queued_max: 2, ..plan(vec![task(120, 60, 1)]) }),
+        "0: best-effort 1 2, refuses best-effort 3, cancel 1, sends 2",
+    );
 }
 
 #[test]
 fn no_drain_table_no_policy() {
     let mut plan = plan(vec![task(120, 60, 1)]);
     plan.contracts.drain = None;
-    for name in [
-        tidegate_model::PolicyName::AdaptiveDrain,
-        tidegate_model::PolicyName::GatedDrain,
-        tidegate_model::PolicyName::RtioSlots,
-    ] {
+    for name in [PolicyName::AdaptiveDrain, PolicyName::GatedDrain, PolicyName::RtioSlots] {
         let refused = tidegate_policy::build(name, &plan, None).err();
         assert_eq!(refused, Some(BuildError::DrainUnknown { policy: name }));
     }

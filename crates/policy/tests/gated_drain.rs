@@ -5,12 +5,11 @@
 mod common;
 mod drain_support;
 
-use common::{at, complete, release, request, round};
-use drain_support::{plan, real_time, task};
-use tidegate_model::{Class, Duration, Plan, Request, RequestId, TaskIndex};
-use tidegate_policy::{Decision, Event, Full, GatedDrain, Policy};
-
-const BE: Class = Class::BestEffort;
+use common::plain::{at, complete, request};
+use common::script::{play, round};
+use drain_support::{plan, task};
+use tidegate_model::{Class, Duration, Plan, Request};
+use tidegate_policy::{Decision, Event, GatedDrain, Policy};
 
 /// Returns a policy for two tasks: W = drain(1) + drain(1) = 46 ms.
 fn two(period_ms: u64, deadline_ms: u64) -> GatedDrain {
@@ -21,8 +20,7 @@ fn two(period_ms: u64, deadline_ms: u64) -> GatedDrain {
 #[test]
 fn best_effort_leaves_time_for_the_fallback_plan() {
     let mut policy = two(200, 80);
-    release(&mut policy, at(0), BE, 1..=8);
-    assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
+    play(&mut policy, "0: best-effort 1..=8, sends 1 2 3");
     for now in 1..300 {
         assert_eq!(policy.decide(at(now)), Decision::AwaitEvent, "time alone opens nothing");
     }
@@ -30,17 +28,21 @@ fn best_effort_leaves_time_for_the_fallback_plan() {
 
 /// A task that pauses may release at any time. If 2 drain(1) = 46 ms exceed its deadline, best
 /// effort waits as long as the pause lasts, as `check` says. With a deadline of 46 ms best effort
-/// is sent.
+/// is sent. Time alone opens nothing.
 #[test]
 fn a_pause_stops_best_effort_where_the_deadline_is_short() {
     for (deadline_ms, flows) in [(45, false), (46, true)] {
         let mut policy = GatedDrain::new(&plan(vec![task(200, deadline_ms, 1)]));
-        real_time(&mut policy, at(0), 20, 0, deadline_ms);
-        assert_eq!(round(&mut policy, at(0)), [20]);
-        complete(&mut policy, at(5), [20]);
-        release(&mut policy, at(300), BE, 1..=8);
+        play(
+            &mut policy,
+            &format!(
+                "0: hard 20 within {deadline_ms}, sends 20
+                 5: done 20
+                 300: best-effort 1..=8"
+            ),
+        );
         assert_eq!(!round(&mut policy, at(300)).is_empty(), flows, "{deadline_ms} ms");
-        assert!(round(&mut policy, at(9_000)).is_empty(), "time alone opens nothing");
+        play(&mut policy, "9_000: sends nothing");
     }
 }
 
@@ -48,17 +50,18 @@ fn a_pause_stops_best_effort_where_the_deadline_is_short() {
 /// it does not, and the second waits for the drive to be empty, and best effort with it.
 #[test]
 fn a_second_task_joins_only_if_the_first_can_bear_it() {
-    for (now, joins) in [(20, vec![21]), (26, vec![])] {
+    for (now, sends) in [(20, "21"), (26, "nothing")] {
         let mut policy = two(200, 80);
-        release(&mut policy, at(0), BE, 1..=8);
-        round(&mut policy, at(0));
-        real_time(&mut policy, at(1), 20, 0, 80);
-        assert_eq!(round(&mut policy, at(1)), [20]);
-        complete(&mut policy, at(now), [1]);
-        real_time(&mut policy, at(now), 21, 1, 80);
-        assert_eq!(round(&mut policy, at(now)), joins, "at {now} ms");
-        complete(&mut policy, at(40), [2, 3, 20]);
-        if joins.is_empty() {
+        play(
+            &mut policy,
+            &format!(
+                "0: best-effort 1..=8, sends 1 2 3
+                 1: hard 20 within 80, sends 20
+                 {now}: done 1, hard 21 of 1 within 80, sends {sends}
+                 40: done 2 3 20"
+            ),
+        );
+        if sends == "nothing" {
             assert_eq!(round(&mut policy, at(40))[0], 21);
         }
     }
@@ -70,104 +73,80 @@ fn a_second_task_joins_only_if_the_first_can_bear_it() {
 /// until 57.
 #[test]
 fn an_empty_drive_gets_only_what_keeps_every_deadline() {
-    let mut policy = GatedDrain::new(&plan(vec![task(46, 46, 1), task(23, 23, 1)]));
-    real_time(&mut policy, at(0), 1, 1, 23);
-    assert_eq!(round(&mut policy, at(0)), [1]);
-    real_time(&mut policy, at(1), 2, 0, 45);
-    assert_eq!(round(&mut policy, at(1)), []);
-    complete(&mut policy, at(23), [1]);
-    real_time(&mut policy, at(23), 3, 1, 46);
-    assert_eq!(round(&mut policy, at(23)), [2]);
+    play(
+        &mut GatedDrain::new(&plan(vec![task(46, 46, 1), task(23, 23, 1)])),
+        "0: hard 1 of 1 within 23, sends 1
+         1: hard 2 within 45, sends nothing
+         23: done 1, hard 3 of 1 within 46, sends 2",
+    );
 }
 
 /// All three requests of a job are sent together, although one alone would not be allowed.
 #[test]
 fn units_that_wait_together_go_together() {
     let mut policy = GatedDrain::new(&plan(vec![task(200, 70, 3)]));
-    for id in 1..=3 {
-        real_time(&mut policy, at(0), id, 0, 70);
-    }
-    assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
+    play(&mut policy, "0: hard 1 2 3 within 70, sends 1 2 3");
 }
 
 /// A task whose units are all pending waits for one of them; other tasks are unaffected.
 #[test]
 fn what_is_beyond_a_contract_waits_for_a_unit_of_its_own_task() {
-    let mut policy = two(200, 100);
-    for id in 1..=4 {
-        real_time(&mut policy, at(0), id, 0, 100);
-    }
-    real_time(&mut policy, at(0), 9, 1, 100);
-    assert_eq!(round(&mut policy, at(0)), [1, 9]);
-    complete(&mut policy, at(5), [1]);
-    assert_eq!(round(&mut policy, at(5)), [2]);
-    policy.observe(at(6), Event::Cancel(RequestId(3))).unwrap();
-    complete(&mut policy, at(7), [2]);
-    assert_eq!(round(&mut policy, at(7)), [4]);
+    play(
+        &mut two(200, 100),
+        "0: hard 1..=4 within 100, hard 9 of 1 within 100, sends 1 9
+         5: done 1, sends 2
+         6: cancel 3
+         7: done 2, sends 4",
+    );
 }
 
 /// Requests of a task outside the plan are sent before best effort and under the same conditions.
 #[test]
 fn an_unknown_task_is_served_without_a_promise() {
-    let mut policy = two(200, 80);
-    release(&mut policy, at(0), BE, 1..=8);
-    real_time(&mut policy, at(0), 20, 7, 10);
-    assert_eq!(round(&mut policy, at(0)), [20, 1, 2]);
+    play(&mut two(200, 80), "0: best-effort 1..=8, hard 20 of 7 within 10, sends 20 1 2");
 }
 
 /// A request without a deadline is due its task's deadline after its release.
 #[test]
 fn a_request_without_due_has_that_of_its_task() {
-    let released = |due| {
+    let released = |soft: &str| {
         let mut policy = GatedDrain::new(&plan(vec![task(200, 80, 1)]));
-        let request =
-            Request { task: TaskIndex(0), due, released: at(0), ..request(20, Class::Soft) };
-        policy.observe(at(0), Event::Release(request)).unwrap();
-        release(&mut policy, at(0), BE, 1..=8);
+        play(&mut policy, &format!("0: {soft}, best-effort 1..=8"));
         round(&mut policy, at(0))
     };
-    assert_eq!(released(None), released(Some(at(80))));
-    assert_ne!(released(None), released(Some(at(200))));
+    assert_eq!(released("soft 20"), released("soft 20 due 80"));
+    assert_ne!(released("soft 20"), released("soft 20 due 200"));
 }
 
 #[test]
 fn hopeless_deadlines_are_served_all_the_same() {
-    let mut policy = two(20, 20);
-    real_time(&mut policy, at(0), 1, 0, 20);
-    real_time(&mut policy, at(0), 2, 1, 20);
-    assert_eq!(round(&mut policy, at(0)), [1, 2]);
+    play(&mut two(20, 20), "0: hard 1 within 20, hard 2 of 1 within 20, sends 1 2");
 }
 
 #[test]
 fn only_what_conforms_is_never_refused() {
     let tasks = vec![task(200, 80, 1), task(200, 80, 1)];
-    let mut policy = GatedDrain::new(&Plan { queued_max: 1, ..plan(tasks) });
-    real_time(&mut policy, at(0), 1, 0, 80);
-    let excess = Request { task: TaskIndex(0), ..request(2, Class::Hard) };
-    assert_eq!(policy.observe(at(0), Event::Release(excess)), Err(Full));
-    real_time(&mut policy, at(0), 3, 1, 80);
-    release(&mut policy, at(0), BE, [4]);
-    assert_eq!(policy.observe(at(0), Event::Release(request(5, BE))), Err(Full));
+    play(
+        &mut GatedDrain::new(&Plan { queued_max: 1, ..plan(tasks) }),
+        "0: hard 1 within 80, refuses hard 2, hard 3 of 1 within 80
+         0: best-effort 4, refuses best-effort 5",
+    );
 }
 
 /// A new plan loses nothing: no waiting request, no request on the drive, no excess request.
 #[test]
 fn a_new_plan_keeps_every_request() {
     let mut policy = two(200, 80);
-    release(&mut policy, at(0), BE, 1..=4);
-    real_time(&mut policy, at(0), 20, 0, 80);
-    real_time(&mut policy, at(0), 21, 0, 80);
-    assert_eq!(round(&mut policy, at(0)), [20, 1, 2, 3]);
+    play(&mut policy, "0: best-effort 1..=4, hard 20 21 within 80, sends 20 1 2 3");
     let smaller = Plan { queued_max: 1, ..plan(vec![task(400, 400, 1)]) };
     policy.observe(at(1), Event::Reconfigure(Box::new(smaller))).unwrap();
-    assert_eq!(round(&mut policy, at(1)), [4]);
-    complete(&mut policy, at(2), [20, 1, 2, 3, 4]);
-    assert_eq!(round(&mut policy, at(2)), [21]);
-    let none = plan(vec![]);
-    policy.observe(at(3), Event::Reconfigure(Box::new(none))).unwrap();
-    complete(&mut policy, at(4), [21]);
-    real_time(&mut policy, at(4), 30, 0, 80);
-    assert_eq!(round(&mut policy, at(4)), [30]);
+    play(
+        &mut policy,
+        "1: sends 4
+         2: done 20 1 2 3 4, sends 21",
+    );
+    policy.observe(at(3), Event::Reconfigure(Box::new(plan(vec![])))).unwrap();
+    play(&mut policy, "4: done 21, hard 30 within 80, sends 30");
 }
 
 /// A deadline beyond the end of time constrains nothing and never overflows.
@@ -176,10 +155,10 @@ fn the_end_of_time_is_survived() {
     let mut far = task(1, 1, 1);
     (far.period, far.deadline) = (Duration::MAX, Duration::MAX);
     let mut policy = GatedDrain::new(&plan(vec![far]));
-    release(&mut policy, at(1), BE, 1..=3);
+    play(&mut policy, "1: best-effort 1..=3");
     let request = Request { released: at(1), eligible: at(1), ..request(9, Class::Hard) };
     policy.observe(at(1), Event::Release(request)).unwrap();
-    assert_eq!(round(&mut policy, at(1)), [9, 1, 2, 3]);
+    play(&mut policy, "1: sends 9 1 2 3");
 }
 
 #[test]

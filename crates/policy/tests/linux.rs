@@ -3,108 +3,76 @@
 
 mod common;
 
-use common::{at, complete, request, round};
-use tidegate_model::{Class, Lba, Op, Request, RequestId, TaskIndex, Time};
-use tidegate_policy::{BfqStrict, Cfq, CfqGrouped, Deadline, Decision, Event, MqDeadline, Policy};
-
-const HARD: Class = Class::Hard;
-const BEST_EFFORT: Class = Class::BestEffort;
-
-/// Returns a read of that class and source; its id is its position.
-fn read(class: Class, task: u32, id: u64) -> Request {
-    Request { task: TaskIndex(task), start: Lba::new(id), ..request(id, class) }
-}
-
-fn release(policy: &mut impl Policy, now: Time, requests: impl IntoIterator<Item = Request>) {
-    for request in requests {
-        policy.observe(now, Event::Release(request)).unwrap();
-    }
-}
-
-fn reads(class: Class, task: u32, ids: &[u64]) -> Vec<Request> {
-    ids.iter().map(|&id| read(class, task, id)).collect()
-}
-
-fn writes(ids: &[u64]) -> Vec<Request> {
-    ids.iter().map(|&id| Request { op: Op::Write, ..read(BEST_EFFORT, 0, id) }).collect()
-}
+use common::plain::{at, complete};
+use common::script::{play, round};
+use tidegate_policy::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline, Policy};
 
 #[test]
 fn deadline_sends_by_position_and_fills_the_drive() {
-    let mut policy = Deadline::new(3, 100);
-    release(&mut policy, at(0), reads(HARD, 0, &[50, 10, 30, 20]));
-    // The first batch begins at the lowest position, because nothing has been served yet.
-    assert_eq!(round(&mut policy, at(0)), [10, 20, 30]);
-    complete(&mut policy, at(9), [20]);
-    assert_eq!(round(&mut policy, at(9)), [50]);
+    play(
+        &mut Deadline::new(3, 100),
+        // The first batch begins at the lowest position, because nothing has been served yet.
+        "0: hard 50 10 30 20, sends 10 20 30
+         9: done 20, sends 50",
+    );
 }
 
 /// Sixteen requests are a batch; the next batch begins with the read that waited 500 ms.
 #[test]
 fn deadline_begins_a_batch_with_what_expired() {
-    let mut policy = Deadline::new(100, 100);
-    let mut ids: Vec<u64> = (100..120).collect();
-    ids.insert(0, 90);
-    release(&mut policy, at(0), reads(HARD, 0, &[50]));
-    assert_eq!(round(&mut policy, at(0)), [50]);
-    release(&mut policy, at(1), reads(HARD, 0, &[10]));
-    release(&mut policy, at(400), reads(HARD, 0, &ids));
-    let sent = round(&mut policy, at(501));
-    assert_eq!(sent[..15], ids[..15], "the rest of the first batch");
-    assert_eq!(sent[15], 10, "waited for 500 ms");
+    play(
+        &mut Deadline::new(100, 100),
+        "0: hard 50, sends 50
+         1: hard 10
+         400: hard 90 100..=119
+         501: sends 90 100..=113 10 114..=119",
+    );
 }
 
-/// Reads are preferred twice, then writes are sent although reads wait.
+/// Reads are preferred twice, then writes are sent although reads wait: after two batches of
+/// sixteen.
 #[test]
 fn deadline_lets_writes_starve_twice() {
-    let mut policy = Deadline::new(200, 200);
-    let many: Vec<u64> = (100..164).collect();
-    release(&mut policy, at(0), reads(HARD, 0, &many));
-    release(&mut policy, at(0), writes(&[1, 2]));
-    let sent = round(&mut policy, at(0));
-    let first_write = sent.iter().position(|&id| id < 100).unwrap();
-    assert_eq!(first_write, 32, "after two batches of sixteen");
+    play(
+        &mut Deadline::new(200, 200),
+        "0: hard 100..=163, best-effort 1 2 writes, sends 100..=131 1 2 132..=163",
+    );
 }
 
 #[test]
 fn deadline_does_not_look_at_classes() {
-    let mut policy = Deadline::new(1, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10]));
-    release(&mut policy, at(0), reads(HARD, 0, &[20]));
-    assert_eq!(round(&mut policy, at(0)), [10]);
+    play(&mut Deadline::new(1, 100), "0: best-effort 10 of 1, hard 20, sends 10");
 }
 
 #[test]
 fn mq_deadline_serves_the_highest_class() {
-    let mut policy = MqDeadline::new(1, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 2, &[10]));
-    release(&mut policy, at(0), reads(Class::Soft, 1, &[20]));
-    release(&mut policy, at(0), reads(HARD, 0, &[30]));
-    for (now, sent) in [(0, 30), (1, 20), (2, 10)] {
-        assert_eq!(round(&mut policy, at(now)), [sent]);
-        complete(&mut policy, at(now + 1), [sent]);
-    }
+    play(
+        &mut MqDeadline::new(1, 100),
+        "0: best-effort 10 of 2, soft 20 of 1, hard 30, sends 30
+         1: done 30, sends 20
+         2: done 20, sends 10
+         3: done 10",
+    );
 }
 
 /// A request of the highest class on the drive keeps lower classes off it.
 #[test]
 fn mq_deadline_drains_the_drive_for_the_highest_class() {
-    let mut policy = MqDeadline::new(4, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10, 20, 40]));
-    release(&mut policy, at(0), reads(HARD, 0, &[30]));
-    assert_eq!(round(&mut policy, at(0)), [30]);
-    complete(&mut policy, at(5), [30]);
-    assert_eq!(round(&mut policy, at(5)), [10, 20, 40]);
+    play(
+        &mut MqDeadline::new(4, 100),
+        "0: best-effort 10 20 40 of 1, hard 30, sends 30
+         5: done 30, sends 10 20 40",
+    );
 }
 
 #[test]
 fn mq_deadline_serves_what_has_aged() {
-    let mut policy = MqDeadline::new(1, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10]));
-    release(&mut policy, at(9_999), reads(HARD, 0, &[30, 40]));
-    assert_eq!(round(&mut policy, at(9_999)), [30]);
-    complete(&mut policy, at(10_000), [30]);
-    assert_eq!(round(&mut policy, at(10_000)), [10]);
+    play(
+        &mut MqDeadline::new(1, 100),
+        "0: best-effort 10 of 1
+         9_999: hard 30 40, sends 30
+         10_000: done 30, sends 10",
+    );
 }
 
 /// The next request by position arrived too late, so nothing below the highest class is sent
@@ -113,20 +81,17 @@ fn mq_deadline_serves_what_has_aged() {
 #[test]
 fn mq_deadline_serves_nothing_younger_than_what_aged() {
     let mut policy = MqDeadline::new(1, 100);
-    let hard: Vec<u64> = (100..120).collect();
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[50]));
-    release(&mut policy, at(0), reads(HARD, 0, &hard));
-    release(&mut policy, at(9_000), reads(BEST_EFFORT, 1, &[10, 20]));
-    assert_eq!(round(&mut policy, at(9_500)), [100]);
-    complete(&mut policy, at(9_500), [100]);
+    play(
+        &mut policy,
+        "0: best-effort 50 of 1, hard 100..=119
+         9_000: best-effort 10 20 of 1
+         9_500: sends 100, done 100",
+    );
     for id in 101..116 {
-        assert_eq!(round(&mut policy, at(10_000)), [id]);
-        complete(&mut policy, at(10_000), [id]);
+        play(&mut policy, &format!("10_000: sends {id}, done {id}"));
     }
-    assert_eq!(round(&mut policy, at(10_000)), [50]);
-    complete(&mut policy, at(10_000), [50]);
     // No request lies above 50: a batch would begin with 10, which arrived a second ago.
-    assert_eq!(round(&mut policy, at(10_000)), [116]);
+    play(&mut policy, "10_000: sends 50, done 50, sends 116");
 }
 
 /// A batch of writes that a low class began continues with the writes of a high class, before its
@@ -134,97 +99,82 @@ fn mq_deadline_serves_nothing_younger_than_what_aged() {
 #[test]
 fn mq_deadline_counts_one_batch_for_all_classes() {
     let mut policy = MqDeadline::new(1, 100);
-    let write = |class, id| Request { op: Op::Write, ..read(class, 1, id) };
-    release(&mut policy, at(0), (0..15).map(|id| write(Class::Soft, id)));
+    play(&mut policy, "0: soft 0..=14 of 1 writes");
     for id in 0..15 {
-        assert_eq!(round(&mut policy, at(id)), [id]);
-        complete(&mut policy, at(id), [id]);
+        play(&mut policy, &format!("{id}: sends {id}, done {id}"));
     }
-    release(&mut policy, at(20), [write(HARD, 200), write(HARD, 210)]);
-    release(&mut policy, at(20), reads(HARD, 0, &[300]));
-    // The sixteenth write, then reads are preferred.
-    for id in [200, 300, 210] {
-        assert_eq!(round(&mut policy, at(id)), [id]);
-        complete(&mut policy, at(id), [id]);
-    }
+    play(
+        &mut policy,
+        "20: hard 200 210 of 1 writes, hard 300
+         200: sends 200, done 200    // the sixteenth write, then reads are preferred
+         300: sends 300, done 300
+         310: sends 210, done 210",
+    );
 }
 
 #[test]
 fn cfq_grouped_sends_real_time_first_and_each_group_by_position() {
-    let mut policy = CfqGrouped::new(3, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[50, 10]));
-    release(&mut policy, at(0), reads(HARD, 0, &[40, 30]));
-    assert_eq!(round(&mut policy, at(0)), [30, 40, 10]);
-    // The policy keeps sending best effort while real time is on the drive.
-    complete(&mut policy, at(5), [10]);
-    assert_eq!(round(&mut policy, at(5)), [50]);
+    play(
+        &mut CfqGrouped::new(3, 100),
+        // The policy keeps sending best effort while real time is on the drive.
+        "0: best-effort 50 10 of 1, hard 40 30, sends 30 40 10
+         5: done 10, sends 50",
+    );
 }
 
 /// Goal: time slices, idling and the lack of preemption. Method: a source that always has one
 /// request, and a real-time request that arrives in the middle of its slice of 40 ms.
 #[test]
 fn cfq_keeps_the_drive_for_the_source_that_has_the_slice() {
-    let mut policy = Cfq::new(8, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10]));
-    assert_eq!(round(&mut policy, at(0)), [10]);
-    release(&mut policy, at(5), reads(HARD, 0, &[1]));
-    assert_eq!(policy.decide(at(5)), Decision::NotBefore(at(40)), "the drive has room");
-    complete(&mut policy, at(10), [10]);
-    assert_eq!(policy.decide(at(10)), Decision::NotBefore(at(18)), "idles");
-    release(&mut policy, at(12), reads(BEST_EFFORT, 1, &[20]));
-    assert_eq!(round(&mut policy, at(12)), [20]);
-    complete(&mut policy, at(20), [20]);
-    // The source sends nothing within 8 ms.
-    assert_eq!(policy.decide(at(27)), Decision::NotBefore(at(28)));
-    assert_eq!(round(&mut policy, at(28)), [1]);
+    play(
+        &mut Cfq::new(8, 100),
+        "0: best-effort 10 of 1, sends 10
+         5: hard 1, not-before 40      // the drive has room
+         10: done 10, not-before 18    // idles
+         12: best-effort 20 of 1, sends 20
+         20: done 20
+         27: not-before 28             // the source sends nothing within 8 ms
+         28: sends 1",
+    );
 }
 
 #[test]
 fn cfq_gives_real_time_the_next_turn() {
-    let mut policy = Cfq::new(1, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10, 20]));
-    release(&mut policy, at(0), reads(BEST_EFFORT, 2, &[30]));
-    release(&mut policy, at(0), reads(HARD, 0, &[40]));
-    assert_eq!(round(&mut policy, at(0)), [40]);
-    complete(&mut policy, at(10), [40]);
-    assert_eq!(policy.decide(at(10)), Decision::NotBefore(at(18)));
-    assert_eq!(round(&mut policy, at(18)), [10]);
+    play(
+        &mut Cfq::new(1, 100),
+        "0: best-effort 10 20 of 1, best-effort 30 of 2, hard 40, sends 40
+         10: done 40, not-before 18
+         18: sends 10",
+    );
 }
 
 /// A source alone fills the drive; beside others it has at most four requests on it.
 #[test]
 fn cfq_limits_what_a_source_has_on_the_drive_beside_others() {
-    let mut policy = Cfq::new(6, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[1, 2, 3, 4, 5, 6, 7, 8]));
-    assert_eq!(round(&mut policy, at(0)).len(), 6);
-    let mut policy = Cfq::new(6, 100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[1, 2, 3, 4, 5, 6, 7, 8]));
-    release(&mut policy, at(0), reads(BEST_EFFORT, 2, &[9]));
-    assert_eq!(round(&mut policy, at(0)), [1, 2, 3, 4]);
+    play(&mut Cfq::new(6, 100), "0: best-effort 1..=8 of 1, sends 1..=6");
+    play(&mut Cfq::new(6, 100), "0: best-effort 1..=8 of 1, best-effort 9 of 2, sends 1..=4");
 }
 
 #[test]
 fn bfq_strict_sends_one_at_a_time_and_idles_for_the_source_in_service() {
-    let mut policy = BfqStrict::new(100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10, 20]));
-    release(&mut policy, at(0), reads(BEST_EFFORT, 2, &[30]));
-    assert_eq!(round(&mut policy, at(0)), [10]);
-    complete(&mut policy, at(10), [10]);
-    assert_eq!(round(&mut policy, at(10)), [20]);
-    complete(&mut policy, at(20), [20]);
-    assert_eq!(policy.decide(at(20)), Decision::NotBefore(at(28)));
-    assert_eq!(round(&mut policy, at(28)), [30]);
+    play(
+        &mut BfqStrict::new(100),
+        "0: best-effort 10 20 of 1, best-effort 30 of 2, sends 10
+         10: done 10, sends 20
+         20: done 20, not-before 28
+         28: sends 30",
+    );
 }
 
 /// A real-time request waits for the request on the drive, not for a budget.
 #[test]
 fn bfq_strict_serves_the_real_time_class_at_the_next_request() {
-    let mut policy = BfqStrict::new(100);
-    release(&mut policy, at(0), reads(BEST_EFFORT, 1, &[10, 20, 30]));
-    assert_eq!(round(&mut policy, at(0)), [10]);
-    release(&mut policy, at(1), reads(HARD, 0, &[40]));
-    complete(&mut policy, at(10), [10]);
-    assert_eq!(round(&mut policy, at(10)), [40]);
+    play(
+        &mut BfqStrict::new(100),
+        "0: best-effort 10 20 30 of 1, sends 10
+         1: hard 40
+         10: done 10, sends 40",
+    );
 }
 
 /// Goal: shares follow weights. Method: two sources that always have requests, with weights 40 and
@@ -232,8 +182,7 @@ fn bfq_strict_serves_the_real_time_class_at_the_next_request() {
 #[test]
 fn bfq_strict_shares_by_weight() {
     let mut policy = BfqStrict::new(10_000);
-    release(&mut policy, at(0), (0..2_000).map(|id| read(Class::Interactive, 0, id)));
-    release(&mut policy, at(0), (2_000..4_000).map(|id| read(BEST_EFFORT, 1, id)));
+    play(&mut policy, "0: interactive 0..=1_999, best-effort 2_000..=3_999 of 1");
     let mut served = [0_u64; 2];
     for step in 0..1_000 {
         let [id] = round(&mut policy, at(10 * step))[..] else { panic!("one at a time") };
@@ -255,16 +204,11 @@ fn cancelled_requests_are_not_sent() {
         Box::new(BfqStrict::new(2)),
     ];
     for mut policy in policies {
-        common::release(&mut policy, at(0), HARD, [1, 2]);
-        let full = policy.observe(at(0), Event::Release(read(HARD, 0, 3)));
-        assert_eq!(full, Err(tidegate_policy::Full));
-        policy.observe(at(0), Event::Cancel(RequestId(1))).unwrap();
-        policy.observe(at(0), Event::Cancel(RequestId(9))).unwrap();
-        assert_eq!(round(&mut policy, at(0)), [2]);
-        complete(&mut policy, at(1), [2]);
-        release(&mut policy, at(1), reads(HARD, 0, &[3, 4]));
-        policy.observe(at(1), Event::Cancel(RequestId(3))).unwrap();
-        policy.observe(at(1), Event::Cancel(RequestId(4))).unwrap();
-        assert_eq!(round(&mut policy, at(20)), []);
+        play(
+            &mut policy,
+            "0: hard 1 2 from 0, refuses hard 3, cancel 1 9, sends 2
+             1: done 2, hard 3 4, cancel 3 4
+             20: sends nothing",
+        );
     }
 }

@@ -4,13 +4,11 @@
 
 mod common;
 
-use common::{at, complete, release, request, round};
+use common::plain::{at, complete};
+use common::script::play;
 use tidegate_model::parameters::PriorityTag;
-use tidegate_model::{BatchTable, Class, Duration, Plan, RequestId, Tag, Workload};
-use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
-
-const HARD: Class = Class::Hard;
-const BEST_EFFORT: Class = Class::BestEffort;
+use tidegate_model::{BatchTable, Duration, Plan, Tag, TaskIndex, Workload};
+use tidegate_policy::{Decision, Event, NoticeKind, Policy, Rtio};
 
 /// Returns a plan for a drive of depth K = `depth` with best effort up to `best_effort_depth`.
 fn plan(depth: u32, best_effort_depth: u32) -> Plan {
@@ -27,45 +25,44 @@ fn tagged_round(policy: &mut Rtio) -> Vec<(u64, Tag)> {
     batch
 }
 
-/// Returns the three rules under this plan.
+/// Plays a script under each of the three rules.
+fn play_all(plan: &Plan, script: &str) {
+    for mut policy in all_of(plan) {
+        play(&mut policy, script);
+    }
+}
+
 fn all_of(plan: &Plan) -> [Rtio; 3] {
     [Rtio::at_once(plan), Rtio::draining(plan), Rtio::by_priority(plan)]
 }
 
 #[test]
 fn classes_go_by_priority_and_first_in_first_out_inside_a_class() {
-    for mut policy in all_of(&plan(8, 2)) {
-        release(&mut policy, at(0), BEST_EFFORT, [1, 2, 3]);
-        release(&mut policy, at(0), Class::Interactive, [4]);
-        release(&mut policy, at(0), Class::Soft, [5]);
-        release(&mut policy, at(0), HARD, [6, 7]);
-        assert_eq!(round(&mut policy, at(0)), [6, 7, 5, 4, 1, 2]);
-    }
+    play_all(
+        &plan(8, 2),
+        "0: best-effort 1 2 3, interactive 4, soft 5, hard 6 7, sends 6 7 5 4 1 2",
+    );
 }
 
 #[test]
 fn best_effort_is_never_deeper_than_its_limit_and_nothing_deeper_than_the_drive() {
-    for mut policy in all_of(&plan(4, 3)) {
-        release(&mut policy, at(0), BEST_EFFORT, 1..=9);
-        assert_eq!(round(&mut policy, at(0)), [1, 2, 3]);
-        complete(&mut policy, at(1), [2]);
-        assert_eq!(round(&mut policy, at(1)), [4]);
-        release(&mut policy, at(2), HARD, [11, 12]);
-        assert_eq!(round(&mut policy, at(2)), [11]);
-    }
+    play_all(
+        &plan(4, 3),
+        "0: best-effort 1..=9, sends 1 2 3
+         1: done 2, sends 4
+         2: hard 11 12, sends 11",
+    );
 }
 
 /// Goal: under `rtio` a real-time request waits for no other, and best effort continues beside it.
 #[test]
 fn rtio_sends_real_time_at_once_and_goes_on() {
-    let mut policy = Rtio::at_once(&plan(8, 2));
-    release(&mut policy, at(0), BEST_EFFORT, 101..=109);
-    release(&mut policy, at(0), HARD, [1]);
-    assert_eq!(round(&mut policy, at(0)), [1, 101, 102]);
-    release(&mut policy, at(1), HARD, [2]);
-    assert_eq!(round(&mut policy, at(1)), [2]);
-    complete(&mut policy, at(2), [101]);
-    assert_eq!(round(&mut policy, at(2)), [103]);
+    play(
+        &mut Rtio::at_once(&plan(8, 2)),
+        "0: best-effort 101..=109, hard 1, sends 1 101 102
+         1: hard 2, sends 2
+         2: done 101, sends 103",
+    );
 }
 
 /// Goal: nothing follows a real-time request to the drive, not even another real-time request.
@@ -73,35 +70,28 @@ fn rtio_sends_real_time_at_once_and_goes_on() {
 /// that is still on the drive delays neither.
 #[test]
 fn draining_sends_nothing_until_the_real_time_request_is_back() {
-    let mut policy = Rtio::draining(&plan(8, 3));
-    release(&mut policy, at(0), BEST_EFFORT, 101..=109);
-    assert_eq!(round(&mut policy, at(0)), [101, 102, 103]);
-    release(&mut policy, at(1), HARD, [1]);
-    assert_eq!(round(&mut policy, at(1)), [1]);
-    release(&mut policy, at(2), HARD, [2, 3]);
-    complete(&mut policy, at(2), [101]);
-    assert_eq!(round(&mut policy, at(2)), []);
-    complete(&mut policy, at(3), [1]);
-    assert_eq!(round(&mut policy, at(3)), [2, 3, 104]);
-    complete(&mut policy, at(4), [102, 103, 104, 2]);
-    assert_eq!(round(&mut policy, at(4)), []);
-    complete(&mut policy, at(5), [3]);
-    assert_eq!(round(&mut policy, at(5)), [105, 106, 107]);
+    play(
+        &mut Rtio::draining(&plan(8, 3)),
+        "0: best-effort 101..=109, sends 101 102 103
+         1: hard 1, sends 1
+         2: hard 2 3, done 101, sends nothing
+         3: done 1, sends 2 3 104
+         4: done 102 103 104 2, sends nothing
+         5: done 3, sends 105 106 107",
+    );
 }
 
 /// Goal: a round too large for the drive is sent as far as it fits, and the rest waits until that
 /// part completes.
 #[test]
 fn draining_sends_the_rest_of_a_large_round_in_the_next() {
-    let mut policy = Rtio::draining(&plan(3, 2));
-    release(&mut policy, at(0), BEST_EFFORT, [101, 102]);
-    assert_eq!(round(&mut policy, at(0)), [101, 102]);
-    release(&mut policy, at(1), HARD, [1, 2]);
-    assert_eq!(round(&mut policy, at(1)), [1]);
-    complete(&mut policy, at(2), [101, 102]);
-    assert_eq!(round(&mut policy, at(2)), []);
-    complete(&mut policy, at(3), [1]);
-    assert_eq!(round(&mut policy, at(3)), [2]);
+    play(
+        &mut Rtio::draining(&plan(3, 2)),
+        "0: best-effort 101 102, sends 101 102
+         1: hard 1 2, sends 1
+         2: done 101 102, sends nothing
+         3: done 1, sends 2",
+    );
 }
 
 /// Goal: priority requests are sent in rounds, so the drive never holds two rounds of them, while
@@ -109,31 +99,32 @@ fn draining_sends_the_rest_of_a_large_round_in_the_next() {
 #[test]
 fn priority_is_for_one_round_of_real_time_and_best_effort_flows() {
     let mut policy = Rtio::by_priority(&plan(8, 2));
-    release(&mut policy, at(0), BEST_EFFORT, 101..=109);
-    release(&mut policy, at(0), HARD, [1, 2]);
     let [high, low] = [Tag::Priority, Tag::Simple];
+    play(&mut policy, "0: best-effort 101..=109, hard 1 2");
     assert_eq!(tagged_round(&mut policy), [(1, high), (2, high), (101, low), (102, low)]);
-    release(&mut policy, at(1), HARD, [3]);
-    complete(&mut policy, at(1), [1, 101]);
+    play(&mut policy, "1: hard 3, done 1 101");
     assert_eq!(tagged_round(&mut policy), [(103, low)]);
-    complete(&mut policy, at(2), [2]);
+    play(&mut policy, "2: done 2");
     assert_eq!(tagged_round(&mut policy), [(3, high)]);
 }
 
 #[test]
-fn the_mark_may_be_the_head_of_the_queue() {
-    let mut plan = plan(8, 2);
-    plan.parameters.rtio_priority.tag = PriorityTag::HeadOfQueue;
-    let mut policy = Rtio::by_priority(&plan);
-    release(&mut policy, at(0), HARD, [1]);
-    assert_eq!(tagged_round(&mut policy), [(1, Tag::HeadOfQueue)]);
+fn the_mark_may_be_the_head_of_the_queue_also_in_a_new_plan() {
+    let mut changed = plan(8, 2);
+    changed.parameters.rtio_priority.tag = PriorityTag::HeadOfQueue;
+    let mut policy = Rtio::by_priority(&plan(8, 2));
+    policy.observe(at(0), Event::Reconfigure(Box::new(changed.clone()))).unwrap();
+    for mut policy in [Rtio::by_priority(&changed), policy] {
+        play(&mut policy, "0: hard 1");
+        assert_eq!(tagged_round(&mut policy), [(1, Tag::HeadOfQueue)]);
+    }
 }
 
 #[test]
 fn without_priority_nothing_carries_a_mark() {
     let plan = plan(8, 2);
     for mut policy in [Rtio::at_once(&plan), Rtio::draining(&plan)] {
-        release(&mut policy, at(0), HARD, [1]);
+        play(&mut policy, "0: hard 1");
         assert_eq!(tagged_round(&mut policy), [(1, Tag::Simple)]);
     }
 }
@@ -143,31 +134,23 @@ fn without_priority_nothing_carries_a_mark() {
 #[test]
 fn cancelled_requests_are_not_sent() {
     for mut policy in all_of(&plan(8, 8)) {
-        release(&mut policy, at(0), HARD, [1, 2]);
-        release(&mut policy, at(0), BEST_EFFORT, [101, 102]);
-        for id in [2, 101, 77] {
-            policy.observe(at(0), Event::Cancel(RequestId(id))).unwrap();
-        }
-        assert_eq!(round(&mut policy, at(0)), [1, 102]);
-        let (task, kind) =
-            (tidegate_model::TaskIndex(0), tidegate_policy::NoticeKind::DeadlineMissed);
+        play(&mut policy, "0: hard 1 2, best-effort 101 102, cancel 2 101 77, sends 1 102");
+        let (task, kind) = (TaskIndex(0), NoticeKind::DeadlineMissed);
         policy.observe(at(1), Event::Notice { task, kind }).unwrap();
-        policy.observe(at(1), Event::Cancel(RequestId(1))).unwrap();
-        complete(&mut policy, at(2), [1, 102]);
-        assert_eq!(round(&mut policy, at(2)), []);
+        play(
+            &mut policy,
+            "1: cancel 1
+             2: done 1 102, sends nothing",
+        );
     }
 }
 
 #[test]
 fn each_class_has_room_of_its_own() {
-    for mut policy in all_of(&Plan { queued_max: 1, ..plan(8, 0) }) {
-        release(&mut policy, at(0), BEST_EFFORT, [101]);
-        let flood = Event::Release(request(102, BEST_EFFORT));
-        assert_eq!(policy.observe(at(0), flood), Err(Full));
-        release(&mut policy, at(0), HARD, [1]);
-        assert_eq!(policy.observe(at(0), Event::Release(request(2, HARD))), Err(Full));
-        assert_eq!(round(&mut policy, at(0)), [1]);
-    }
+    play_all(
+        &Plan { queued_max: 1, ..plan(8, 0) },
+        "0: best-effort 101, refuses best-effort 102, hard 1, refuses hard 2, sends 1",
+    );
 }
 
 /// Goal: a new plan loses nothing and applies to the next dispatch, even if more is on the drive
@@ -175,27 +158,16 @@ fn each_class_has_room_of_its_own() {
 #[test]
 fn a_new_plan_holds_from_the_next_request_on() {
     for mut policy in all_of(&plan(8, 4)) {
-        release(&mut policy, at(0), BEST_EFFORT, 101..=109);
-        assert_eq!(round(&mut policy, at(0)), [101, 102, 103, 104]);
-        let smaller = Event::Reconfigure(Box::new(plan(8, 1)));
-        policy.observe(at(1), smaller).unwrap();
-        complete(&mut policy, at(2), [101, 102, 103]);
-        assert_eq!(round(&mut policy, at(2)), []);
-        complete(&mut policy, at(3), [104]);
-        assert_eq!(round(&mut policy, at(3)), [105]);
+        play(&mut policy, "0: best-effort 101..=109, sends 101..=104");
+        policy.observe(at(1), Event::Reconfigure(Box::new(plan(8, 1)))).unwrap();
+        play(
+            &mut policy,
+            "2: done 101 102 103, sends nothing
+             3: done 104, sends 105",
+        );
         policy.observe(at(4), Event::Reconfigure(Box::new(plan(2, 8)))).unwrap();
-        assert_eq!(round(&mut policy, at(4)), [106]);
+        play(&mut policy, "4: sends 106");
     }
-}
-
-#[test]
-fn a_new_plan_may_change_the_mark() {
-    let mut policy = Rtio::by_priority(&plan(8, 2));
-    let mut changed = plan(8, 2);
-    changed.parameters.rtio_priority.tag = PriorityTag::HeadOfQueue;
-    policy.observe(at(0), Event::Reconfigure(Box::new(changed))).unwrap();
-    release(&mut policy, at(0), HARD, [1]);
-    assert_eq!(tagged_round(&mut policy), [(1, Tag::HeadOfQueue)]);
 }
 
 #[test]

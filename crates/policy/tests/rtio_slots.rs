@@ -5,12 +5,9 @@
 mod common;
 mod drain_support;
 
-use common::{at, complete, release, round};
-use drain_support::{plan, real_time, task};
-use tidegate_model::Class;
+use common::script::play;
+use drain_support::{plan, task};
 use tidegate_policy::RtioSlots;
-
-const BE: Class = Class::BestEffort;
 
 /// Returns a policy for two tasks with D = 80 ms.
 fn policy() -> RtioSlots {
@@ -20,25 +17,26 @@ fn policy() -> RtioSlots {
 /// drain(be+2) <= 80 while be + 2 <= 6 (78 ms).
 #[test]
 fn best_effort_leaves_the_reserved_slots_free() {
-    let mut policy = policy();
-    release(&mut policy, at(0), BE, 1..=8);
-    assert_eq!(round(&mut policy, at(0)), [1, 2, 3, 4]);
-    real_time(&mut policy, at(1), 20, 0, 80);
-    real_time(&mut policy, at(2), 21, 1, 80);
-    assert_eq!(round(&mut policy, at(2)), [20, 21]);
+    play(
+        &mut policy(),
+        "0: best-effort 1..=8, sends 1 2 3 4
+         1: hard 20 within 80
+         2: hard 21 of 1 within 80, sends 20 21",
+    );
 }
 
 /// 3 + drain(4+2) = 81 = the first deadline; a millisecond later the sum exceeds it.
 #[test]
 fn best_effort_counts_slots_as_taken_while_real_time_is_on_the_drive() {
-    for (now, joins) in [(3, vec![5]), (4, vec![])] {
-        let mut policy = policy();
-        release(&mut policy, at(0), BE, 1..=8);
-        assert_eq!(round(&mut policy, at(0)), [1, 2, 3, 4]);
-        real_time(&mut policy, at(1), 20, 0, 80);
-        assert_eq!(round(&mut policy, at(1)), [20]);
-        complete(&mut policy, at(now), [1]);
-        assert_eq!(round(&mut policy, at(now)), joins, "at {now} ms");
+    for last in ["3: done 1, sends 5", "4: done 1, sends nothing"] {
+        play(
+            &mut policy(),
+            &format!(
+                "0: best-effort 1..=8, sends 1 2 3 4
+                 1: hard 20 within 80, sends 20
+                 {last}"
+            ),
+        );
     }
 }
 
@@ -46,11 +44,10 @@ fn best_effort_counts_slots_as_taken_while_real_time_is_on_the_drive() {
 /// just before all requests complete, and lets the drive take until 79 + drain(6) = 157.
 #[test]
 fn a_late_taker_of_a_slot_restarts_the_clock_of_the_first() {
-    let mut policy = policy();
-    release(&mut policy, at(0), BE, 1..=8);
-    round(&mut policy, at(0));
-    real_time(&mut policy, at(1), 20, 0, 80);
-    round(&mut policy, at(1));
-    real_time(&mut policy, at(79), 21, 1, 80);
-    assert_eq!(round(&mut policy, at(79)), [21]);
+    play(
+        &mut policy(),
+        "0: best-effort 1..=8, sends 1 2 3 4
+         1: hard 20 within 80, sends 20
+         79: hard 21 of 1 within 80, sends 21",
+    );
 }

@@ -5,7 +5,10 @@
 mod common;
 mod figures;
 mod hostile;
+#[path = "../../../drive/tests/mechanical/layout_checks.rs"]
+mod layout_checks;
 mod layouts;
 mod real;
+mod real_layouts;
 mod resolution;
 mod seeks;

@@ -46,7 +46,7 @@ pub(crate) fn drives() -> Option<PathBuf> {
     None
 }
 
-fn imported(paths: &[PathBuf]) -> Import {
+pub(crate) fn imported(paths: &[PathBuf]) -> Import {
     let import = import(paths, &Disk).unwrap_or_else(|error| panic!("{error}"));
     let drive = &import.drive;
     assert_eq!(&DriveFile::parse(&drive.to_toml()).unwrap(), drive, "it reads back");

@@ -19,6 +19,7 @@ use tidegate_model::Lba;
 use tidegate_model::mechanics::{self, Mechanics, MechanicsError};
 
 use self::check::{check_count, check_sectors};
+use self::homes::Homes;
 use self::index::IndexedLayout;
 pub use self::position::{Extent, Position, ZoneFacts};
 use self::zones::ZonedLayout;

@@ -5,6 +5,8 @@
 mod amortised;
 mod build;
 mod builtin;
+#[path = "../support/checked.rs"]
+mod checked;
 mod common;
 mod pseudo;
 mod recorded;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The pseudo-disk: hand-made histories with exact times, and properties of all histories.
 
+use crate::checked::Checked;
 use crate::common::{at, finish, request, requests, sorted_ids, table, times_ns};
 use proptest::prelude::*;
 use tidegate_drive::{Completion, Drive, PseudoDisk};
@@ -14,96 +15,52 @@ fn disk() -> PseudoDisk {
     PseudoDisk::new(8, table(&TIMES), 1)
 }
 
-fn advance(drive: &mut impl Drive, now: u64) -> Vec<Completion> {
-    let mut completions = Vec::new();
-    drive.advance(at(now), &mut completions);
-    completions
-}
+/// b(1) and so on, batches with their instants, and completions.
+type Row<'a> = (&'a [u64], &'a [(u64, u64)], &'a [u64]);
 
+/// Goal: exact times of hand-made histories. Method: batches of so many requests at such instants,
+/// and when they complete; b(1) to b(4) as above unless a row has its own.
 #[test]
-fn completions_are_evenly_spaced_and_the_last_is_exact() {
-    let mut disk = disk();
-    disk.submit(at(100), &requests(1, 4));
-    // floor(k * 27 / 4)
-    assert_eq!(times_ns(&finish(&mut disk)), [106, 113, 120, 127]);
-    assert_eq!(disk.next_event(), None);
-}
-
-/// Goal: the running timer stays when a request joins; when it expires the rest is planned again.
-/// Method: by hand. 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one
-/// returned, two are left: b(2) = 16 from here, timers at 16 and 24.
-#[test]
-fn joining_request_waits_for_the_running_timer() {
-    let mut disk = disk();
-    disk.submit(at(0), &requests(1, 2));
-    disk.submit(at(3), &[request(3)]);
-    assert_eq!(disk.next_event(), Some(at(8)));
-    let completions = finish(&mut disk);
-    assert_eq!(times_ns(&completions), [8, 16, 24]);
-    assert_eq!(sorted_ids(&completions), [1, 2, 3]);
-}
-
-/// Goal: several joins under one timer are planned once. Method: as above; 8: three are left:
-/// b(3) = 21 from here.
-#[test]
-fn joins_under_one_timer_are_planned_together() {
-    let mut disk = disk();
-    disk.submit(at(0), &requests(1, 2));
-    disk.submit(at(3), &[request(3)]);
-    disk.submit(at(5), &[request(4)]);
-    assert_eq!(times_ns(&finish(&mut disk)), [8, 15, 22, 29]);
-}
-
-/// Goal: keeping a drive full, as `noop` does, never changes the running timer. Method: by hand.
-/// 8: one of two returned, one sent at once; the timer of 16 runs since 0 and stays. 16: two were
-/// there, one returned, one is left: b(1) = 10.
-#[test]
-fn request_sent_at_a_completion_joins_the_rest() {
-    let mut disk = disk();
-    disk.submit(at(0), &requests(1, 2));
-    assert_eq!(advance(&mut disk, 8).len(), 1);
-    disk.submit(at(8), &[request(3)]);
-    assert_eq!(times_ns(&finish(&mut disk)), [16, 26]);
-}
-
-/// Goal: a request sent at the instant of a new plan belongs to that plan. Method: by hand. 8:
-/// one of three returned after a join, new plan for two; two more sent at once: b(4).
-#[test]
-fn request_sent_at_a_new_plan_is_part_of_it() {
-    let mut disk = disk();
-    disk.submit(at(0), &requests(1, 2));
-    disk.submit(at(3), &[request(3)]);
-    assert_eq!(advance(&mut disk, 8).len(), 1);
-    disk.submit(at(8), &requests(4, 2));
-    assert_eq!(times_ns(&finish(&mut disk)), [8 + 6, 8 + 13, 8 + 20, 8 + 27]);
-}
-
-/// Goal: b(1) + b(n - 1) never occurs for b(n). Method: n requests submitted one by one at one
-/// instant.
-#[test]
-fn submits_at_one_instant_are_one_batch() {
-    let mut disk = disk();
-    for id in 1..=4 {
-        disk.submit(at(5), &[request(id)]);
+fn histories_take_the_times_computed_by_hand() {
+    let rows: [Row<'_>; 8] = [
+        // Evenly spaced, the last exact: floor(k * 27 / 4).
+        (&TIMES, &[(100, 4)], &[106, 113, 120, 127]),
+        // The running timer stays when a request joins; when it expires the rest is planned again.
+        // 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one returned, two are
+        // left: b(2) = 16 from here, timers at 16 and 24.
+        (&TIMES, &[(0, 2), (3, 1)], &[8, 16, 24]),
+        // Several joins under one timer are planned once. 8: three are left: b(3) = 21 from here.
+        (&TIMES, &[(0, 2), (3, 1), (5, 1)], &[8, 15, 22, 29]),
+        // Keeping a drive full, as `noop` does, never changes the running timer. 8: one of two
+        // returned, one sent at once; the timer of 16 runs since 0 and stays. 16: two were there,
+        // one returned, one is left: b(1) = 10.
+        (&TIMES, &[(0, 2), (8, 1)], &[8, 16, 26]),
+        // A request sent at the instant of a new plan belongs to that plan. 8: one of three returned
+        // after a join, new plan for two; two more sent at once: b(4).
+        (&TIMES, &[(0, 2), (3, 1), (8, 2)], &[8, 8 + 6, 8 + 13, 8 + 20, 8 + 27]),
+        // Submits at one instant are one batch: b(1) + b(n - 1) never occurs for b(n).
+        (&TIMES, &[(5, 1), (5, 1), (5, 1), (5, 1)], &[11, 18, 25, 32]),
+        // A batch with fewer nanoseconds than requests, whose first completion is at the instant of
+        // its submission, is still one batch.
+        (&[2, 2, 2, 2], &[(5, 1), (5, 3)], &[5, 6, 6, 7]),
+        // A batch beyond the table is served in batches.
+        (&TIMES[..2], &[(0, 5)], &[8, 16, 24, 32, 42]),
+    ];
+    for (ns_max, batches, times) in rows {
+        let mut disk = PseudoDisk::new(8, table(ns_max), 1);
+        let (mut completions, mut sent) = (Vec::new(), 0);
+        for &(now, count) in batches {
+            while let Some(next) = disk.next_event().filter(|&next| next <= at(now)) {
+                disk.advance(next, &mut completions);
+            }
+            disk.submit(at(now), &requests(sent, count));
+            sent += count;
+        }
+        completions.extend(finish(&mut disk));
+        assert_eq!(times_ns(&completions), times, "{batches:?}");
+        assert_eq!(sorted_ids(&completions), (0..sent).collect::<Vec<_>>());
+        assert_eq!(disk.next_event(), None);
     }
-    assert_eq!(times_ns(&finish(&mut disk)), [11, 18, 25, 32]);
-}
-
-/// Goal: a batch with fewer nanoseconds than requests, whose first completion is at the instant
-/// of its submission, is still one batch. Method: b(4) = 2.
-#[test]
-fn submits_at_one_instant_are_one_batch_on_a_drive_of_no_time() {
-    let mut disk = PseudoDisk::new(8, table(&[2, 2, 2, 2]), 1);
-    disk.submit(at(5), &[request(1)]);
-    disk.submit(at(5), &requests(2, 3));
-    assert_eq!(times_ns(&finish(&mut disk)), [5, 6, 6, 7]);
-}
-
-#[test]
-fn batch_beyond_the_table_is_served_in_batches() {
-    let mut disk = PseudoDisk::new(8, table(&TIMES[..2]), 1);
-    disk.submit(at(0), &requests(1, 5));
-    assert_eq!(times_ns(&finish(&mut disk)), [8, 16, 24, 32, 42]);
 }
 
 #[test]
@@ -173,25 +130,21 @@ fn history() -> impl Strategy<Value = History> {
 
 /// Submits as many requests as fit, and lets the drive finish. With `is_late` the host advances
 /// the drive only when it submits, otherwise at every completion.
-fn play(history: &History, ns_max: &[u64], seed: u64, is_late: bool) -> (Vec<Completion>, u64) {
-    const DEPTH: u64 = 32;
-    let mut drive = PseudoDisk::new(32, table(ns_max), seed);
-    let mut completions = Vec::new();
-    let (mut now, mut submitted) = (0, 0);
+fn play(history: &History, ns_max: &[u64], seed: u64, is_late: bool) -> Vec<Completion> {
+    let mut host = Checked::new(PseudoDisk::new(32, table(ns_max), seed), 32, None);
+    let mut submitted = 0;
     for &(wait, wanted) in history {
-        now += wait;
-        while !is_late && drive.next_event().is_some_and(|next| next <= at(now)) {
-            let next = drive.next_event().unwrap();
-            drive.advance(next, &mut completions);
+        let until = host.now + Duration::from_ns(wait);
+        if is_late {
+            host.advance(until);
+        } else {
+            host.go_to(until);
         }
-        drive.advance(at(now), &mut completions);
-        let in_flight = submitted - u64::try_from(completions.len()).unwrap();
-        let count = wanted.min(DEPTH - in_flight);
-        drive.submit(at(now), &requests(submitted, count));
-        submitted += count;
+        submitted += host.submit(&requests(submitted as u64, wanted));
     }
-    completions.extend(finish(&mut drive));
-    (completions, submitted)
+    let completions = host.finish().1;
+    assert_eq!(sorted_ids(&completions), (0..submitted as u64).collect::<Vec<_>>());
+    completions
 }
 
 fn ns_max() -> impl Strategy<Value = Vec<u64>> {
@@ -216,16 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn every_request_is_returned_exactly_once(
-        history in history(), ns_max in prop::collection::vec(1_u64..200, 1..40), seed: u64,
-    ) {
-        let (completions, submitted) = play(&history, &ns_max, seed, false);
-        prop_assert_eq!(sorted_ids(&completions), (0..submitted).collect::<Vec<_>>());
-        prop_assert!(completions.is_sorted_by_key(|completion| completion.at));
-    }
-
-    #[test]
-    fn same_seed_is_the_same_run_however_late_the_host_looks(
+    fn every_request_is_returned_once_and_the_same_however_late_the_host_looks(
         history in history(), ns_max in prop::collection::vec(1_u64..200, 1..40), seed: u64,
     ) {
         let run = play(&history, &ns_max, seed, false);

@@ -4,8 +4,6 @@
 //!
 //! One number determines disk and script; a failure prints it.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_drive::{Completion, Drive};
@@ -14,6 +12,7 @@ use tidegate_model::mechanics::{
 };
 use tidegate_model::{Duration, Op, Outcome, Random, Request, RequestId, Tag, Time};
 
+use crate::checked::Checked;
 use crate::disk_support::{Host, plain, read, request};
 
 const READ_AHEAD: [ReadAhead; 5] = [
@@ -34,9 +33,8 @@ const SCHEDULERS: [Scheduler; 7] = [
 ];
 const TAGS: [Tag; 6] =
     [Tag::Simple, Tag::Simple, Tag::Simple, Tag::Ordered, Tag::HeadOfQueue, Tag::Priority];
-/// Most instants of a script; a drive that needs more steps for it loops endlessly.
+/// Most instants of a script.
 const INSTANTS: u64 = 40;
-const STEPS_MAX: usize = 10_000;
 
 /// Decides everything left open.
 struct Dice(Random);
@@ -199,100 +197,25 @@ fn any_request(dice: &mut Dice, id: u64, sectors: u64, next: &mut u64) -> Reques
     Request { fua: dice.once_in(6), tag: dice.pick(&TAGS), ..request(id, op, start, count) }
 }
 
-/// A host that checks everything the drive does.
-struct Checked {
-    drive: MechanicalDrive,
+fn play(
+    mechanics: &Mechanics,
     depth: u32,
-    now: Time,
-    held: BTreeSet<RequestId>,
-    done: Vec<Completion>,
-    /// Decides when the host calls `advance` although nothing is due.
-    looks: Option<Dice>,
-}
-
-impl Checked {
-    fn play(
-        mechanics: &Mechanics,
-        depth: u32,
-        script: &[Instant],
-        looks: Option<Dice>,
-    ) -> Vec<Completion> {
-        let drive = MechanicalDrive::new(mechanics, depth, 7).expect("any disk is in order");
-        let (held, done) = (BTreeSet::new(), Vec::new());
-        let mut host = Self { drive, depth, now: Time::ZERO, held, done, looks };
-        for instant in script {
-            host.go_to(instant.at);
-            host.do_all_of(instant);
+    script: &[Instant],
+    looks: Option<Random>,
+) -> Vec<Completion> {
+    let drive = MechanicalDrive::new(mechanics, depth, 7).expect("any disk is in order");
+    let mut host = Checked::new(drive, depth, looks);
+    for Instant { at, batches, flush } in script {
+        host.go_to(*at);
+        for batch in batches {
+            host.submit(batch);
         }
-        while let Some(at) = host.next_event() {
-            host.go_to(at);
-        }
-        assert_eq!(host.held, BTreeSet::new(), "not returned");
-        host.done
-    }
-
-    fn has_room(&self) -> bool {
-        self.held.len() < self.depth as usize
-    }
-
-    /// Requests for which the drive has no room are dropped, here and in every run alike.
-    fn do_all_of(&mut self, instant: &Instant) {
-        for batch in &instant.batches {
-            let mut given = Vec::new();
-            for request in batch {
-                if self.has_room() {
-                    self.held.insert(request.id);
-                    given.push(*request);
-                }
-            }
-            self.drive.submit(self.now, &given);
-        }
-        if let Some(id) = instant.flush.filter(|_| self.has_room()) {
-            self.held.insert(id);
-            self.drive.flush(self.now, id);
+        if let Some(id) = flush.filter(|_| host.room() > 0) {
+            host.hold(id);
+            host.drive.flush(host.now, id);
         }
     }
-
-    fn next_event(&self) -> Option<Time> {
-        let event = self.drive.next_event();
-        assert!(event.is_some() || self.held.is_empty(), "{:?} are forgotten", self.held);
-        assert!(event.is_none_or(|at| at >= self.now), "{event:?} is before {:?}", self.now);
-        event
-    }
-
-    fn go_to(&mut self, until: Time) {
-        let mut steps = 0..STEPS_MAX;
-        while let Some(at) = self.next_event().filter(|&at| at <= until) {
-            steps.next().expect("it goes in circles");
-            self.look_before(at);
-            self.advance(at);
-        }
-        self.look_before(until);
-        self.advance(until);
-    }
-
-    /// Sometimes calls `advance` before `at`, when nothing is due.
-    fn look_before(&mut self, at: Time) {
-        let gap = (at - self.now).ns();
-        let Some(dice) = self.looks.as_mut().filter(|_| gap > 0) else { return };
-        let mut instants = [0, 1, 2].map(|_| self.now + Duration::from_ns(dice.0.below(gap)));
-        instants.sort_unstable();
-        let count = self.done.len();
-        for instant in instants {
-            self.advance(instant);
-        }
-        assert_eq!(self.done.len(), count, "before {at:?}, the next event");
-    }
-
-    fn advance(&mut self, now: Time) {
-        let count = self.done.len();
-        self.drive.advance(now, &mut self.done);
-        self.now = now;
-        for completion in &self.done[count..] {
-            assert_eq!(completion.at, now, "{completion:?}: neither early nor late");
-            assert!(self.held.remove(&completion.id), "{completion:?} is not outstanding");
-        }
-    }
+    host.finish().1
 }
 
 proptest! {
@@ -304,9 +227,9 @@ proptest! {
         let mechanics = any_disk(&mut dice);
         let depth = dice.pick(&[1, 2, 5, 32]);
         let script = any_script(&mut dice, mechanics.sectors);
-        let done = Checked::play(&mechanics, depth, &script, None);
-        prop_assert_eq!(&Checked::play(&mechanics, depth, &script, None), &done);
-        prop_assert_eq!(&Checked::play(&mechanics, depth, &script, Some(dice)), &done);
+        let done = play(&mechanics, depth, &script, None);
+        prop_assert_eq!(&play(&mechanics, depth, &script, None), &done);
+        prop_assert_eq!(&play(&mechanics, depth, &script, Some(dice.0)), &done);
     }
 
     /// Each read has a thousand sectors to itself, farther from all others than any drive here

@@ -4,109 +4,88 @@
 use proptest::prelude::*;
 use tidegate_drive::Drive;
 use tidegate_drive::mechanical::MechanicalDrive;
-use tidegate_model::mechanics::{Bus, Faults, Overhead, Queue, Scheduler};
-use tidegate_model::{Bytes, Duration, Op, Outcome, Request, RequestId, Tag, Time};
+use tidegate_model::mechanics::{Faults, Queue, Scheduler};
+use tidegate_model::{Duration, Op, Request, Time};
 
-use crate::disk_support::{Host, SECTORS, plain, read, us, write};
+use crate::checked::Checked;
+use crate::disk_support::{Host, SECTORS, plain, read, request, us};
+use crate::table::check;
 
+/// Every response computed by hand.
 #[test]
-fn read_on_the_track_waits_for_its_sector_and_passes_it() {
-    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 50, 8)), 5_800);
-    assert_eq!(Host::new(&plain(), 1).done_at(us(6_000), read(1, 50, 8)), 15_800, "just missed");
-}
+fn heads_take_the_times_of_their_parts() {
+    check(
+        &plain(),
+        r#"
+        read on the track waits for its sector and passes it
+          0 read 50+8 -> 5_800
+          6_000 read 50+8 -> 15_800    // just missed
 
-/// Cylinder 10 is 2 ms away: sector 0 comes round 8 ms later.
-#[test]
-fn seek_goes_before_rotation() {
-    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_000, 1)), 10_100);
-    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_020, 1)), 2_100, "just in time");
-    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 2_019, 1)), 12_000, "just missed");
-}
+        // Cylinder 10 is 2 ms away: sector 0 comes round 8 ms later.
+        seek goes before rotation
+          0 read 2_000+1 -> 10_100
+          0 read 2_020+1 -> 2_100      // just in time
+          0 read 2_019+1 -> 12_000     // just missed
 
-/// The head switch takes 5 sectors: without skew a turn is lost.
-#[test]
-fn read_over_two_tracks_loses_a_turn_without_skew() {
-    assert_eq!(Host::new(&plain(), 1).done_at(us(0), read(1, 90, 20)), 21_000);
-}
+        // The head switch takes 5 sectors.
+        read over two tracks loses a turn without skew and goes on behind it
+          0 read 90+20 -> 21_000
+          with layout.zones.zone.track_skew_millisectors = 6_000
+          0 read 90+20 -> 11_600
 
-#[test]
-fn read_over_two_tracks_goes_on_behind_the_skew() {
-    let mut skewed = plain();
-    let tidegate_model::mechanics::Layout::Zones(zones) = &mut skewed.layout else {
-        unreachable!()
-    };
-    zones.zone[0].track_skew_millisectors = 6_000;
-    assert_eq!(Host::new(&skewed, 1).done_at(us(0), read(1, 90, 20)), 11_600);
-}
+        // The head arrives at 5 ms in the middle of sectors 20 to 79: without zero latency the read
+        // begins at 12 ms; with it the later sectors are read first and the earlier ones after a turn.
+        zero-latency read begins where the head arrives
+          5_000 read 20+60 -> 18_000
+          with zero_latency = true
+          5_000 read 20+60 -> 15_000
+          5_050 read 20+60 -> 15_100   // a cut sector
+          9_000 read 20+60 -> 18_000   // arrives before
 
-/// The head arrives at 5 ms in the middle of sectors 20 to 79: without zero latency the read
-/// begins at 12 ms; with it the later sectors are read first and the earlier ones after a turn.
-#[test]
-fn zero_latency_read_begins_where_the_head_arrives() {
-    let mut mechanics = plain();
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(5_000), read(1, 20, 60)), 18_000);
-    mechanics.zero_latency = true;
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(5_000), read(1, 20, 60)), 15_000);
-    assert_eq!(
-        Host::new(&mechanics, 1).done_at(us(5_050), read(1, 20, 60)),
-        15_100,
-        "a cut sector"
+        write takes its settling only after a move
+          with write_settle_ns = 300_000
+          0 write 0+1 -> 100           // no move
+          0 write 2_022+1 -> 12_300    // missed
+          0 write 2_023+1 -> 2_400
+
+        // Sector 30 of the same track passes at 13 ms, in time.
+        command is processed before the heads move
+          with overhead.read_miss_after_read_ns = 1_000_000; overhead.read_completion_ns = 50_000
+          0 read 5+1 -> 10_650 | 10_700 read 30+1 -> 13_150
+
+        // A waiting command is processed while the heads are busy.
+        overhead of a waiting request is not paid again
+          with overhead.read_miss_after_read_ns = 1_000_000
+          0 read 20+1 -> 2_100 | 0 read 22+1 -> 2_300
+
+        // The first sector passes at 1.1 ms, and each takes 0.25 ms.
+        slow bus goes on after the heads
+          with bus.read_sector_ps = 250_000_000
+          0 read 10+4 -> 2_100
+
+        // Ten sectors until 2 ms, 0.2 ms to reconnect to the bus, ten transfers of 0.01 ms.
+        watermark holds the transfer back
+          with bus.read_sector_ps = 10_000_000; bus.read_watermark_ppm = 1_000_000
+          with overhead.reconnect_ns = 200_000
+          0 read 10+10 -> 2_300
+
+        an ordered request is a barrier
+          with queue.scheduler = "sstf"
+          0 read 19_000+1 -> 20_100 | 0 ordered read 10_000+1 -> 30_100 | 0 read 200+1 -> 40_100
+
+        request beyond the end fails
+          0 read 19_999+2 -> failed
+
+        a retry costs a turn and too many fail
+          with faults.retry_ppm = 1_000_000; faults.retries_max = 2
+          0 read 50+8 -> failed 25_800 // two turns more
+
+        a recalibration delays the heads
+          with faults.recalibration_ppm = 1_000_000; faults.recalibration_ns = 23_000_000
+          0 read 50+8 -> 25_800
+          0 write 20+1 -> 32_100
+        "#,
     );
-    assert_eq!(
-        Host::new(&mechanics, 1).done_at(us(9_000), read(1, 20, 60)),
-        18_000,
-        "arrives before"
-    );
-}
-
-#[test]
-fn write_takes_its_settling_only_after_a_move() {
-    let mut mechanics = plain();
-    mechanics.write_settle_ns = 300_000;
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 0, 1)), 100, "no move");
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 2_022, 1)), 12_300, "missed");
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 2_023, 1)), 2_400);
-}
-
-#[test]
-fn command_is_processed_before_the_heads_move() {
-    let mut mechanics = plain();
-    mechanics.overhead = Overhead {
-        read_miss_after_read_ns: 1_000_000,
-        read_completion_ns: 50_000,
-        ..Overhead::default()
-    };
-    let mut host = Host::new(&mechanics, 1);
-    assert_eq!(host.done_at(us(0), read(1, 5, 1)), 10_650);
-    // Sector 30 of the same track passes at 13 ms, in time.
-    assert_eq!(host.done_at(us(10_700), read(2, 30, 1)), 13_150);
-}
-
-/// A waiting command is processed while the heads are busy.
-#[test]
-fn overhead_of_a_waiting_request_is_not_paid_again() {
-    let mut mechanics = plain();
-    mechanics.overhead.read_miss_after_read_ns = 1_000_000;
-    let done = Host::new(&mechanics, 2).serve(us(0), &[read(1, 20, 1), read(2, 22, 1)]);
-    assert_eq!(done, [(1, 2_100), (2, 2_300)]);
-}
-
-#[test]
-fn slow_bus_goes_on_after_the_heads() {
-    let mut mechanics = plain();
-    mechanics.bus = Bus { read_sector_ps: 250_000_000, ..Bus::default() };
-    // The first sector passes at 1.1 ms, and each takes 0.25 ms.
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 10, 4)), 2_100);
-}
-
-#[test]
-fn watermark_holds_the_transfer_back() {
-    let mut mechanics = plain();
-    mechanics.bus =
-        Bus { read_sector_ps: 10_000_000, read_watermark_ppm: 1_000_000, ..Bus::default() };
-    mechanics.overhead.reconnect_ns = 200_000;
-    // Ten sectors until 2 ms, 0.2 ms to reconnect to the bus, ten transfers of 0.01 ms.
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 10, 10)), 2_300);
 }
 
 fn order(scheduler: Scheduler, starts: &[u64]) -> Vec<u64> {
@@ -140,55 +119,9 @@ fn satf_looks_at_rotation_and_sstf_does_not() {
 }
 
 #[test]
-fn an_ordered_request_is_a_barrier() {
-    let mut mechanics = plain();
-    mechanics.queue.scheduler = Scheduler::Sstf;
-    let tagged = |id, start, tag| Request { tag, ..read(id, start, 1) };
-    let batch = [
-        tagged(1, 19_000, Tag::Simple),
-        tagged(2, 10_000, Tag::Ordered),
-        tagged(3, 200, Tag::Simple),
-    ];
-    let done = Host::new(&mechanics, 3).serve(us(0), &batch);
-    assert_eq!(done.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [1, 2, 3]);
-}
-
-#[test]
-fn request_beyond_the_end_fails() {
-    let mut host = Host::new(&plain(), 1);
-    host.drive.submit(us(0), &[read(1, SECTORS - 1, 2)]);
-    let mut done = Vec::new();
-    host.drain(&mut done);
-    assert_eq!((done[0].id, done[0].outcome), (RequestId(1), Outcome::Failed));
-}
-
-#[test]
 #[should_panic(expected = "already holds 1")]
 fn more_requests_than_the_depth_are_a_broken_protocol() {
     Host::new(&plain(), 1).drive.submit(us(0), &[read(1, 0, 1), read(2, 1, 1)]);
-}
-
-#[test]
-fn a_retry_costs_a_turn_and_too_many_fail() {
-    let mut mechanics = plain();
-    mechanics.faults = Some(Faults { retry_ppm: 1_000_000, retries_max: 2, ..Faults::default() });
-    let mut host = Host::new(&mechanics, 1);
-    host.drive.submit(us(0), &[read(1, 50, 8)]);
-    let mut done = Vec::new();
-    host.drain(&mut done);
-    assert_eq!((done[0].at, done[0].outcome), (us(25_800), Outcome::Failed), "two turns more");
-}
-
-#[test]
-fn a_recalibration_delays_the_heads() {
-    let mut mechanics = plain();
-    mechanics.faults = Some(Faults {
-        recalibration_ppm: 1_000_000,
-        recalibration_ns: 23_000_000,
-        ..Faults::default()
-    });
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), read(1, 50, 8)), 25_800);
-    assert_eq!(Host::new(&mechanics, 1).done_at(us(0), write(1, 20, 1)), 32_100);
 }
 
 /// One in a hundred accesses is repeated: about that share of a thousand takes a turn longer.
@@ -239,22 +172,13 @@ proptest! {
     ) {
         let mut mechanics = plain();
         mechanics.queue.scheduler = scheduler;
-        let mut drive = MechanicalDrive::new(&mechanics, 200, 1).unwrap();
-        let (mut now, mut done) = (us(0), Vec::new());
+        let mut host = Checked::new(MechanicalDrive::new(&mechanics, 200, 1).unwrap(), 200, None);
         for (id, &(start, sectors, is_read, gap_us)) in (0..).zip(&steps) {
-            drive.advance(now, &mut done);
             let op = if is_read { Op::Read } else { Op::Write };
-            let size = Bytes::new(sectors * 512);
-            drive.submit(now, &[Request { op, size, ..read(id, start, sectors) }]);
-            now += Duration::from_us(gap_us);
+            host.submit(&[request(id, op, start, sectors)]);
+            host.advance(host.now + Duration::from_us(gap_us));
         }
-        while let Some(at) = drive.next_event() {
-            drive.advance(at, &mut done);
-        }
-        prop_assert!(done.is_sorted_by_key(|completion| completion.at));
-        let mut ids: Vec<u64> = done.iter().map(|completion| completion.id.0).collect();
-        ids.sort_unstable();
-        prop_assert_eq!(ids, (0..steps.len() as u64).collect::<Vec<_>>());
+        prop_assert_eq!(host.finish().1.len(), steps.len());
     }
 }
 

@@ -7,9 +7,7 @@
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_drive::{Completion, Drive};
-use tidegate_model::mechanics::{
-    Bus, Cache, Layout, Mechanics, Overhead, Queue, ReadAhead, Seek, WriteBack, Zones,
-};
+use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, Class, Lba, Op, Outcome, Request, RequestId, Time};
 
 pub(crate) const SECTORS: u64 = 20_000;
@@ -20,43 +18,16 @@ pub(crate) fn us(us: u64) -> Time {
 
 /// Neither cache nor overheads; the host receives each sector at once.
 pub(crate) fn plain() -> Mechanics {
-    Mechanics {
-        chosen: Vec::new(),
-        rpm: 6_000,
-        surfaces: 2,
-        cylinders: 100,
-        sectors: SECTORS,
-        head_switch_ns: 500_000,
-        write_settle_ns: 0,
-        write_seek_ns_min: 0,
-        zero_latency: false,
-        seek: Seek::Points(vec![(1, 1_100_000), (99, 10_900_000)]),
-        overhead: Overhead::default(),
-        bus: Bus::default(),
-        cache: None,
-        queue: Queue::default(),
-        faults: None,
-        layout: Layout::Zones(zones()),
-    }
-}
-
-fn zones() -> Zones {
-    toml::from_str("[[zone]]\ncylinder_first = 0\ncylinder_last = 99\nsectors_per_track = 100\n")
-        .expect("a zone needs no more")
-}
-
-/// Two segments of 300 sectors, at most one of them for writes.
-pub(crate) fn cache(read_ahead: ReadAhead, write_back: WriteBack) -> Cache {
-    Cache {
-        segments: 2,
-        segment_sectors: 300,
-        write_segments: 1,
-        read: true,
-        read_ahead,
-        write_back,
-        read_hits_on_writes: true,
-        ..Cache::default()
-    }
+    let text = "
+        rpm = 6_000
+        surfaces = 2
+        cylinders = 100
+        sectors = 20_000
+        head_switch_ns = 500_000
+        seek.points = [[1, 1_100_000], [99, 10_900_000]]
+        layout.zones.zone = [{ cylinder_first = 0, cylinder_last = 99, sectors_per_track = 100 }]
+    ";
+    toml::from_str(text).expect("a disk needs no more")
 }
 
 pub(crate) fn request(id: u64, op: Op, start: u64, sectors: u64) -> Request {
@@ -100,6 +71,15 @@ impl Host {
                 (id.0, at.ns() / 1_000)
             })
             .collect()
+    }
+
+    /// Lets the drive do all that is due up to this instant.
+    pub(crate) fn go_to(&mut self, at: Time, done: &mut Vec<Completion>) {
+        while let Some(next) = self.drive.next_event().filter(|&next| next <= at) {
+            self.drive.advance(next, done);
+        }
+        self.drive.advance(at, done);
+        self.now = at;
     }
 
     pub(crate) fn drain(&mut self, done: &mut Vec<Completion>) {

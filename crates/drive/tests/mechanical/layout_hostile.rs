@@ -6,9 +6,10 @@
 use proptest::prelude::*;
 use tidegate_drive::mechanical::Layout;
 use tidegate_model::Lba;
-use tidegate_model::mechanics::{Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
+use tidegate_model::mechanics::{self, Mechanics, TrackIndex, Zone, Zones};
 
-use crate::layout_support::{check_sector, check_zones, disk, index};
+use crate::layout_checks::{check_sector, check_zones};
+use crate::layout_support::{ORDERS, SPARINGS, disk, index};
 
 /// Rows as in real extractions.
 const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
@@ -23,15 +24,17 @@ const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
 
 const TRACKS: &str = "0 1169 1170\n0 1113 1114\n";
 
-/// Returns the layout with all that it holds, if it is accepted. It must then be accepted with
+/// Checks the layout with all that it holds, if it is accepted. It must then be accepted with
 /// its own figures, and refused with one sector more or one cylinder less.
-fn asked(mechanics: &Mechanics) -> Option<Layout> {
-    let held = Layout::held(mechanics).ok().filter(|held| held.sectors > 0)?;
+fn check_if_accepted(surfaces: u32, cylinders: u32, layout: mechanics::Layout) {
+    let mechanics = disk(surfaces, cylinders, 1, layout);
+    let held = Layout::held(&mechanics).ok().filter(|held| held.sectors > 0);
+    let Some(held) = held else { return };
     let disk = |cylinders, sectors| Mechanics { cylinders, sectors, ..mechanics.clone() };
     assert!(Layout::new(&disk(held.cylinders, held.sectors + 1)).is_err());
     assert!(Layout::new(&disk(held.cylinders - 1, held.sectors)).is_err());
     // Remapped sectors can lie beyond the last cylinder with other data.
-    Layout::new(&disk(mechanics.cylinders, held.sectors)).ok()
+    Layout::new(&disk(cylinders, held.sectors)).iter().for_each(check_some);
 }
 
 /// Checks some sectors, the first and the last included.
@@ -106,42 +109,27 @@ proptest! {
         cylinders in prop_oneof![Just(600_u32), 0_u32..1_000, any::<u32>()],
     ) {
         let index = TrackIndex { slips, remaps, ..index(TRACKS, &mutated(ROWS, &changes)) };
-        let layout = tidegate_model::mechanics::Layout::Index(index);
-        if let Some(layout) = asked(&disk(surfaces, cylinders, 1, layout)) {
-            check_some(&layout);
-        }
+        check_if_accepted(surfaces, cylinders, mechanics::Layout::Index(index));
     }
 
     #[test]
     fn any_text_is_taken_or_refused(tracks in text(), rows in text(), slips in text(), remaps in text()) {
         let index = TrackIndex { tracks, index: rows, slips, remaps };
-        let layout = tidegate_model::mechanics::Layout::Index(index);
-        if let Some(layout) = asked(&disk(2, 100, 1, layout)) {
-            check_some(&layout);
-        }
+        check_if_accepted(2, 100, mechanics::Layout::Index(index));
     }
 
     #[test]
     fn any_zones_are_taken_or_refused(
         zone in proptest::collection::vec(any_zone(), 0..4),
-        order in prop::sample::select(vec![
-            TrackOrder::Cylinder, TrackOrder::CylinderSerpentine,
-            TrackOrder::CylinderSerpentineParity, TrackOrder::SurfaceSerpentine,
-        ]),
-        sparing in prop::sample::select(vec![
-            Sparing::None, Sparing::Track, Sparing::Cylinder, Sparing::CylinderFront,
-            Sparing::Range, Sparing::Zone, Sparing::ZoneTracks,
-        ]),
+        order in prop::sample::select(&ORDERS),
+        sparing in prop::sample::select(&SPARINGS),
         range_cylinders in prop::option::of(figure().prop_map(narrow)),
         slips_keep_spares in any::<bool>(),
         surfaces in prop_oneof![1_u32..5, 1_000_u32..1_030, any::<u32>()],
         cylinders in prop_oneof![1_u32..500, Just(1 << 24), any::<u32>()],
     ) {
         let zones = Zones { order, sparing, range_cylinders, slips_keep_spares, zone };
-        let layout = tidegate_model::mechanics::Layout::Zones(zones);
-        if let Some(layout) = asked(&disk(surfaces, cylinders, 1, layout)) {
-            check_some(&layout);
-        }
+        check_if_accepted(surfaces, cylinders, mechanics::Layout::Zones(zones));
     }
 }
 

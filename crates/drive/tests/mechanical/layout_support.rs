@@ -2,24 +2,30 @@
 //! Shared by the tests of layouts: sample disks, and properties of every layout.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use tidegate_drive::mechanical::{Angle, Extent, Layout};
+use tidegate_drive::mechanical::{Layout, Position};
 use tidegate_model::Lba;
-use tidegate_model::mechanics::{self, Mechanics, TrackIndex, Zone, Zones};
+use tidegate_model::mechanics::{self, Mechanics, Sparing, TrackIndex, TrackOrder, Zone, Zones};
+use toml::{Table, Value};
 
-static BASE: LazyLock<Mechanics> = LazyLock::new(|| {
-    let text = "
-        rpm = 6000
-        surfaces = 1
-        cylinders = 1
-        sectors = 1
-        head_switch_ns = 1_000_000
-        seek.points = [[1, 1_000_000]]
-        layout.zones.zone = []
-    ";
-    toml::from_str(text).expect("a disk of no zones")
-});
+use crate::layout_checks::{check_sector, check_zones};
+
+pub(crate) const ORDERS: [TrackOrder; 4] = [
+    TrackOrder::Cylinder,
+    TrackOrder::CylinderSerpentine,
+    TrackOrder::CylinderSerpentineParity,
+    TrackOrder::SurfaceSerpentine,
+];
+
+pub(crate) const SPARINGS: [Sparing; 7] = [
+    Sparing::None,
+    Sparing::Track,
+    Sparing::Cylinder,
+    Sparing::CylinderFront,
+    Sparing::Range,
+    Sparing::Zone,
+    Sparing::ZoneTracks,
+];
 
 /// Returns a disk with a layout and otherwise arbitrary figures.
 pub(crate) fn disk(
@@ -28,7 +34,7 @@ pub(crate) fn disk(
     sectors: u64,
     layout: mechanics::Layout,
 ) -> Mechanics {
-    Mechanics { surfaces, cylinders, sectors, layout, ..BASE.clone() }
+    Mechanics { surfaces, cylinders, sectors, layout, ..crate::disk_support::plain() }
 }
 
 /// Returns a disk of zones.
@@ -46,6 +52,37 @@ pub(crate) fn indexed(
     disk(surfaces, cylinders, sectors, mechanics::Layout::Index(index.clone()))
 }
 
+/// Returns the cases of a table, two lines each: figures of a disk, and what it shows.
+pub(crate) fn cases(table: &str) -> Vec<[&str; 2]> {
+    let is_part = |line: &&str| !line.is_empty() && !line.starts_with("//");
+    let lines: Vec<&str> = table.lines().map(str::trim).filter(is_part).collect();
+    let (cases, rest) = lines.as_chunks();
+    assert!(rest.is_empty(), "{rest:?} shows nothing");
+    cases.to_vec()
+}
+
+/// Returns a disk from `figures of the disk and its zones | figures of a zone | ..`. What is left
+/// out: two heads, ten cylinders, eight sectors; zones of two cylinders with tracks of four sectors.
+pub(crate) fn disk_with_zones(text: &str) -> Mechanics {
+    let figures =
+        |text: &str| -> Table { toml::from_str(&text.replace(';', "\n")).expect("figures") };
+    let mut parts = text.split('|').map(figures);
+    let mut zones = parts.next().expect("the disk's part");
+    let mut take = |name, default| {
+        zones.remove(name).map_or(default, |figure| figure.try_into().expect("a number"))
+    };
+    let [surfaces, cylinders, sectors] =
+        [("surfaces", 2), ("cylinders", 10), ("sectors", 8)].map(|(name, it)| take(name, it));
+    let zone = |part| {
+        let mut zone = figures("cylinder_first = 0; cylinder_last = 1; sectors_per_track = 4");
+        zone.extend(part);
+        Value::Table(zone)
+    };
+    zones.insert("zone".to_owned(), Value::Array(parts.map(zone).collect()));
+    let zones = zones.try_into().expect("zones");
+    zoned(surfaces, cylinders, sectors.into(), &zones)
+}
+
 /// Returns plain zones.
 pub(crate) fn plain(zone: Vec<Zone>) -> Zones {
     Zones { zone, ..Zones::default() }
@@ -53,21 +90,13 @@ pub(crate) fn plain(zone: Vec<Zone>) -> Zones {
 
 /// Returns a zone without skews, spares and slips.
 pub(crate) fn zone(cylinder_first: u32, cylinder_last: u32, sectors_per_track: u32) -> Zone {
-    Zone {
-        cylinder_first,
-        cylinder_last,
-        sectors_per_track,
-        offset_millisectors: 0,
-        offset_ppm: 0,
-        skipped_sectors: 0,
-        track_skew_millisectors: 0,
-        track_skew_ppm: 0,
-        cylinder_skew_millisectors: 0,
-        cylinder_skew_ppm: 0,
-        spares: 0,
-        slips: Vec::new(),
-        defects: Vec::new(),
-    }
+    let figures = [
+        ("cylinder_first", cylinder_first),
+        ("cylinder_last", cylinder_last),
+        ("sectors_per_track", sectors_per_track),
+    ];
+    let figures = figures.map(|(name, figure)| (name.to_owned(), i64::from(figure).into()));
+    Table::from_iter(figures).try_into().expect("a zone needs no more")
 }
 
 /// Returns an index of rows.
@@ -91,6 +120,32 @@ pub(crate) fn held(mechanics: &Mechanics) -> u64 {
     Layout::held(mechanics).unwrap().sectors
 }
 
+/// Returns what each slot of each track holds, in the tracks' order: `0-2` for three sectors in a
+/// row, dots for slots without data; `|` between tracks, `||` between cylinders. Checks every
+/// sector too.
+pub(crate) fn map(layout: &Layout) -> String {
+    check_all(layout);
+    let zones = layout.zones();
+    let slots = zones.iter().map(|zone| zone.sectors_per_track).max().expect("a zone");
+    let last = zones.iter().map(|zone| zone.cylinder_last).max().expect("a zone");
+    let track = |cylinder, head| {
+        let held = |sector| layout.sector_at(Position { cylinder, head, sector }).map(Lba::get);
+        runs(&(0..slots).map(held).collect::<Vec<_>>())
+    };
+    let cylinder = |cylinder| [0, 1].map(|head| track(cylinder, head)).join(" | ");
+    (0..=last).map(cylinder).collect::<Vec<_>>().join(" || ")
+}
+
+fn runs(slots: &[Option<u64>]) -> String {
+    let follows = |one: &Option<u64>, next: &Option<u64>| *next == one.map(|sector| sector + 1);
+    let run = |run: &[Option<u64>]| match run {
+        [Some(only)] => only.to_string(),
+        [Some(first), .., Some(last)] => format!("{first}-{last}"),
+        none => ".".repeat(none.len()),
+    };
+    slots.chunk_by(follows).map(run).collect::<Vec<_>>().join(" ")
+}
+
 /// Checks every sector of a small disk.
 pub(crate) fn check_all(layout: &Layout) {
     let mut places = HashSet::new();
@@ -102,51 +157,6 @@ pub(crate) fn check_all(layout: &Layout) {
     check_zones(layout);
 }
 
-/// Checks a sector and its track.
-pub(crate) fn check_sector(layout: &Layout, sector: u64) {
-    let start = Lba::new(sector);
-    let position = layout.position(start);
-    assert_eq!(layout.sector_at(position), Some(start), "{position:?}");
-
-    let extent = layout.extent(start, u64::MAX);
-    check_extent(&extent);
-    assert_eq!(extent.start, start);
-    assert_eq!((extent.cylinder, extent.head), (position.cylinder, position.head));
-    assert_eq!(extent.start.get() + u64::from(extent.sectors), extent.track_end.get());
-
-    let one = layout.extent(start, 1);
-    assert_eq!((one.begin, one.sectors), (extent.begin, 1));
-    assert_eq!((one.track_begin, one.track_end), (extent.track_begin, extent.track_end));
-    let per_track = u64::from(extent.sectors_per_track);
-    let least = Angle::of_turn(1, per_track).units();
-    assert!((least..=least + 1).contains(&one.span.units()), "one sector: {one:?}");
-    if extent.sectors > 1 {
-        check_next(layout, &extent, &one);
-    }
-}
-
-/// The next sector of the track begins where this one ends, or behind slips.
-fn check_next(layout: &Layout, extent: &Extent, one: &Extent) {
-    let next = Lba::new(extent.start.get() + 1);
-    let gap = layout.position(next).sector - layout.position(extent.start).sector;
-    let rest = layout.extent(next, u64::MAX);
-    if gap == 1 {
-        assert_eq!(one.begin.plus(one.span), rest.begin);
-        assert_eq!(one.span.units() + rest.span.units(), extent.span.units());
-    }
-    let behind = rest.begin.after(one.begin).units() + rest.span.units();
-    assert_eq!(behind, extent.span.units(), "{extent:?} then {rest:?}");
-    assert_eq!((rest.track_begin, rest.track_end), (extent.track_begin, extent.track_end));
-}
-
-fn check_extent(extent: &Extent) {
-    assert!(extent.sectors >= 1 && extent.track_begin <= extent.start);
-    assert!(extent.begin < Angle::TURN && extent.span <= Angle::TURN, "{extent:?}");
-    let sectors = u64::from(extent.sectors);
-    assert!(extent.start.get() + sectors <= extent.track_end.get());
-    assert!(extent.span >= Angle::of_turn(sectors, extent.sectors_per_track.into()));
-}
-
 /// Extents cover the disk from its first sector to its last, each exactly once.
 fn check_tiling(layout: &Layout) {
     let mut next = 0;
@@ -154,21 +164,6 @@ fn check_tiling(layout: &Layout) {
         let extent = layout.extent(Lba::new(next), u64::MAX);
         assert_eq!(extent.track_begin.get(), next, "an extent begins inside of its track");
         next = extent.track_end.get();
-    }
-    assert_eq!(next, layout.sectors());
-}
-
-/// Zones cover the disk in order, and their sectors are on their cylinders.
-pub(crate) fn check_zones(layout: &Layout) {
-    let mut next = 0;
-    for zone in layout.zones() {
-        assert_eq!(zone.start.get(), next);
-        next += zone.sectors;
-        for sector in [zone.start.get(), next - 1] {
-            let extent = layout.extent(Lba::new(sector), 1);
-            assert!((zone.cylinder_first..=zone.cylinder_last).contains(&extent.cylinder));
-            assert!(extent.sectors_per_track <= zone.sectors_per_track);
-        }
     }
     assert_eq!(next, layout.sectors());
 }

@@ -4,108 +4,57 @@
 use proptest::prelude::*;
 use tidegate_drive::mechanical::{Angle, Layout, Position};
 use tidegate_model::Lba;
-use tidegate_model::mechanics::{Sparing, TrackOrder, Zone, Zones};
+use tidegate_model::mechanics::{Sparing, Zone, Zones};
 
-use crate::layout_support::{check_all, held, plain, zone, zoned};
+use crate::layout_support::{
+    ORDERS, SPARINGS, cases, check_all, disk_with_zones, held, map, plain, zone, zoned,
+};
 
 fn at(cylinder: u32, head: u32, sector: u32) -> Position {
     Position { cylinder, head, sector }
 }
 
-/// Returns the positions of all sectors of a disk with two heads and tracks of four sectors.
-fn places(zones: &Zones) -> Vec<Position> {
-    let mut mechanics = zoned(2, 8, 1, zones);
-    mechanics.sectors = held(&mechanics);
-    let layout = Layout::new(&mechanics).unwrap();
-    (0..layout.sectors()).map(|sector| layout.position(Lba::new(sector))).collect()
-}
-
 #[test]
-fn slip_moves_the_rest_of_the_zone_up() {
-    let zones = plain(vec![Zone { slips: vec![2], ..zone(0, 0, 4) }]);
-    let places = places(&zones);
-    assert_eq!(places[1..4], [at(0, 0, 1), at(0, 0, 3), at(0, 1, 0)]);
-    assert_eq!(places.len(), 7);
-}
-
-#[test]
-fn slip_moves_up_into_the_spares_of_its_track_only() {
-    let zone = Zone { spares: 1, slips: vec![1], ..zone(0, 0, 4) };
-    let zones = Zones { sparing: Sparing::Track, ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[..4], [at(0, 0, 0), at(0, 0, 2), at(0, 0, 3), at(0, 1, 0)]);
-    assert_eq!(places.len(), 6);
-}
-
-/// DiskSim continues at the start of the next cylinder here, where another sector already is.
-#[test]
-fn slip_moves_up_into_the_spares_of_its_cylinder_only() {
-    let zone = Zone { spares: 1, slips: vec![0], ..zone(0, 1, 4) };
-    let zones = Zones { sparing: Sparing::Cylinder, ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[0], at(0, 0, 1));
-    assert_eq!(places[6..8], [at(0, 1, 3), at(1, 0, 0)]);
-    assert_eq!(places.len(), 14);
-}
-
-#[test]
-fn slip_leaves_spares_alone_where_they_are_kept() {
-    let zone = Zone { spares: 1, slips: vec![0], ..zone(0, 1, 4) };
-    let zones = Zones { sparing: Sparing::Cylinder, slips_keep_spares: true, ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[5..7], [at(0, 1, 2), at(1, 0, 0)]);
-    assert_eq!(places.len(), 13);
-}
-
-#[test]
-fn spares_in_front_are_used_up_from_behind() {
-    let zone = Zone { spares: 2, slips: vec![3], ..zone(0, 0, 4) };
-    let zones = Zones { sparing: Sparing::CylinderFront, ..plain(vec![zone]) };
-    assert_eq!(places(&zones)[..3], [at(0, 0, 1), at(0, 0, 2), at(0, 1, 0)]);
-}
-
-#[test]
-fn last_range_has_no_spares_if_it_is_shorter() {
-    let zone = Zone { spares: 3, ..zone(0, 2, 4) };
-    let zones = Zones { sparing: Sparing::Range, range_cylinders: Some(2), ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[12..14], [at(1, 1, 0), at(2, 0, 0)]);
-    assert_eq!(places.len(), 13 + 8);
-}
-
-#[test]
-fn last_range_may_hold_more_than_the_others() {
-    let zone = Zone { spares: 10, ..zone(0, 4, 4) };
-    let zones = Zones { sparing: Sparing::Range, range_cylinders: Some(3), ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[13..15], [at(1, 1, 1), at(3, 0, 0)]);
-    assert_eq!(places[14 + 15], at(4, 1, 3));
-    assert_eq!(places.len(), 14 + 16);
-}
-
-#[test]
-fn slips_and_spares_by_track_are_whole_tracks() {
-    let zone = Zone { spares: 1, slips: vec![1], ..zone(0, 1, 4) };
-    let zones = Zones { sparing: Sparing::ZoneTracks, ..plain(vec![zone]) };
-    let places = places(&zones);
-    assert_eq!(places[3..5], [at(0, 0, 3), at(1, 0, 0)]);
-    assert_eq!(places.len(), 12);
-}
-
-/// A model may have more slips than spares: the zone then holds what is left.
-#[test]
-fn more_slips_than_spares_shorten_the_zone() {
-    let zone = Zone { spares: 1, slips: vec![0, 1, 2], ..zone(0, 0, 4) };
-    let zones = Zones { sparing: Sparing::Zone, ..plain(vec![zone]) };
-    assert_eq!(places(&zones).len(), 5);
-}
-
-#[test]
-fn skipped_sectors_are_in_front_of_the_zone() {
-    let second = Zone { skipped_sectors: 5, ..zone(3, 3, 4) };
-    let places = places(&plain(vec![zone(0, 0, 4), second]));
-    assert_eq!(places[7..9], [at(0, 1, 3), at(3, 1, 1)]);
-    assert_eq!(places.len(), 8 + 3);
+fn slips_spares_and_skipped_sectors_leave_their_slots_empty() {
+    let table = r#"
+        // A slip moves the rest of the zone up.
+        | cylinder_last = 0; slips = [2]
+          0-1 . 2 | 3-6
+        // It moves up into the spares of its track only.
+        sparing = "track" | cylinder_last = 0; spares = 1; slips = [1]
+          0 . 1-2 | 3-5 .
+        // Or of its cylinder. DiskSim continues at the start of the next cylinder here, where another
+        // sector already is.
+        sparing = "cylinder" | spares = 1; slips = [0]
+          . 0-2 | 3-6 || 7-10 | 11-13 .
+        // It leaves spares alone where they are kept.
+        sparing = "cylinder"; slips_keep_spares = true | spares = 1; slips = [0]
+          . 0-2 | 3-5 . || 6-9 | 10-12 .
+        // Spares in front are used up from behind.
+        sparing = "cylinder-front" | cylinder_last = 0; spares = 2; slips = [3]
+          . 0-1 . | 2-5
+        // The last range has no spares if it is shorter.
+        sparing = "range"; range_cylinders = 2 | cylinder_last = 2; spares = 3
+          0-3 | 4-7 || 8-11 | 12 ... || 13-16 | 17-20
+        // It may hold more than the others.
+        sparing = "range"; range_cylinders = 3 | cylinder_last = 4; spares = 10
+          0-3 | 4-7 || 8-11 | 12-13 .. || .... | .... || 14-17 | 18-21 || 22-25 | 26-29
+        // Slips and spares by track are whole tracks.
+        sparing = "zone-tracks" | spares = 1; slips = [1]
+          0-3 | .... || 4-7 | 8-11
+        // A model may have more slips than spares: the zone then holds what is left.
+        sparing = "zone" | cylinder_last = 0; spares = 1; slips = [0, 1, 2]
+          ... 0 | 1-4
+        // Skipped sectors are in front of the zone.
+        | cylinder_last = 0 | cylinder_first = 3; cylinder_last = 3; skipped_sectors = 5
+          0-3 | 4-7 || .... | .... || .... | .... || .... | . 8-10
+        "#;
+    for [figures, expected] in cases(table) {
+        let mut disk = disk_with_zones(figures);
+        disk.sectors = held(&disk);
+        let layout = Layout::new(&disk).unwrap();
+        assert_eq!(map(&layout), expected, "{figures}");
+    }
 }
 
 #[test]
@@ -182,23 +131,6 @@ fn sector_beyond_the_end_is_a_broken_contract() {
 fn extent_of_no_sectors_is_a_broken_contract() {
     Layout::new(&zoned(1, 1, 4, &plain(vec![zone(0, 0, 4)]))).unwrap().extent(Lba::new(0), 0);
 }
-
-const ORDERS: [TrackOrder; 4] = [
-    TrackOrder::Cylinder,
-    TrackOrder::CylinderSerpentine,
-    TrackOrder::CylinderSerpentineParity,
-    TrackOrder::SurfaceSerpentine,
-];
-
-const SPARINGS: [Sparing; 7] = [
-    Sparing::None,
-    Sparing::Track,
-    Sparing::Cylinder,
-    Sparing::CylinderFront,
-    Sparing::Range,
-    Sparing::Zone,
-    Sparing::ZoneTracks,
-];
 
 prop_compose! {
     /// A zone whose slips and defects can lie anywhere.

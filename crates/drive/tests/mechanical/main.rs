@@ -3,19 +3,19 @@
 
 mod access;
 mod any_disk;
+#[path = "../support/checked.rs"]
+mod checked;
 mod disk;
 mod disk_support;
 mod head_rules;
-mod layout_disksim;
+mod layout_checks;
 mod layout_hostile;
 mod layout_index;
 mod layout_oracle;
-mod layout_real;
 mod layout_refused;
-mod layout_refused_index;
 mod layout_support;
 mod layout_zones;
 mod memory;
-mod memory_rules;
 mod rotation;
 mod seek;
+mod table;

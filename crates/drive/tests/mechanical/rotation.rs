@@ -29,30 +29,18 @@ proptest! {
         prop_assert_eq!(rotation.phase(later), rotation.phase(Time::from_ns(ns)));
     }
 
-    /// When the wait for an angle ends, the angle passed the head less than a nanosecond ago.
+    /// A wait is shorter than a turn. When it ends, the angle passed the head less than a
+    /// nanosecond ago and needs no further wait: two accesses that meet at an instant do not lose a
+    /// turn.
     #[test]
     fn wait_ends_at_the_angle(rpm in speed(), ns in 0..DAY_NS, units in 0..Angle::TURN.units()) {
         let (rotation, angle) = (Rotation::new(rpm), Angle::from_units(units));
-        let at = Time::from_ns(ns) + rotation.wait(angle, Time::from_ns(ns));
+        let wait = rotation.wait(angle, Time::from_ns(ns));
+        prop_assert!(wait <= rotation.turn());
+        let at = Time::from_ns(ns) + wait;
         prop_assert!(rotation.phase(at).after(angle).units() < u64::from(rpm));
-    }
-
-    /// After a wait the same angle needs no further wait: two accesses that meet at an instant do
-    /// not lose a turn.
-    #[test]
-    fn an_angle_that_is_there_needs_no_wait(rpm in speed(), ns in 0..DAY_NS, units in 0..Angle::TURN.units()) {
-        let (rotation, angle) = (Rotation::new(rpm), Angle::from_units(units));
-        let at = Time::from_ns(ns) + rotation.wait(angle, Time::from_ns(ns));
         prop_assert_eq!(rotation.wait(angle, at), Duration::ZERO);
         prop_assert!(rotation.wait(angle, at + Duration::from_ns(2)) > Duration::ZERO);
-    }
-
-    /// A wait is shorter than a turn.
-    #[test]
-    fn no_wait_is_longer_than_a_turn(rpm in speed(), ns in 0..DAY_NS, units in 0..Angle::TURN.units()) {
-        let rotation = Rotation::new(rpm);
-        let wait = rotation.wait(Angle::from_units(units), Time::from_ns(ns));
-        prop_assert!(wait <= rotation.turn());
     }
 
     /// The sum of two angles and the distance between them agree.

@@ -3,10 +3,12 @@
 
 use proptest::prelude::*;
 use tidegate_drive::mechanical::SeekCurve;
-use tidegate_model::Duration;
 use tidegate_model::mechanics::Seek;
 
-fn points(points: &[(u32, u64)], cylinders: u32) -> SeekCurve {
+/// Distances and their times in nanoseconds.
+type Points<'a> = &'a [(u32, u64)];
+
+fn points(points: Points<'_>, cylinders: u32) -> SeekCurve {
     SeekCurve::new(&Seek::Points(points.to_vec()), cylinders).unwrap()
 }
 
@@ -31,89 +33,82 @@ fn refusal(seek: &Seek, cylinders: u32) -> String {
     format!("{error}; {}", error.help)
 }
 
+/// Curves of points and of the formula: the number of cylinders, and times at distances.
 #[test]
-fn no_distance_takes_no_time() {
-    assert_eq!(points(&[(1, 500)], 10).time(0), Duration::ZERO);
-    assert_eq!(SeekCurve::new(&hp_97560(), 1962).unwrap().time(0), Duration::ZERO);
+fn curves_have_the_times_computed_by_hand() {
+    let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
+    let rows: [(Seek, u32, Points<'_>); 7] = [
+        // No distance takes no time; before the first point the time is that of the first.
+        (points(&[(5, 700), (6, 900)]), 100, &[(0, 0), (1, 700)]),
+        // Points are met and lines between them round up: 1000 / 3 is rounded up, 10 / 3 rounded
+        // down, since the curve falls there.
+        (
+            points(&[(1, 1_000), (4, 2_000), (7, 1_990)]),
+            100,
+            &[(1, 1_000), (2, 1_334), (3, 1_667), (4, 2_000), (5, 1_997), (6, 1_994), (7, 1_990)],
+        ),
+        // Beyond the last point the last slope goes on.
+        (points(&[(1, 100), (2, 700), (4, 900)]), 100, &[(10, 1_500)]),
+        (points(&[(1, 100), (4, 900), (6, 700)]), 9, &[(8, 500)]),
+        // One point is a constant.
+        (points(&[(3, 800)]), 100, &[(1, 800), (3, 800), (99, 800)]),
+        (points(&[(1, 500)]), 10, &[(0, 0)]),
+        // The formula has a root and a line: 0.4 ms sqrt(2) = 565685.42 ns.
+        (
+            hp_97560(),
+            1962,
+            &[
+                (0, 0),
+                (1, 3_640_000),
+                (2, 3_240_000 + 565_686),
+                (100, 7_240_000),
+                (383, 11_064_000),
+                (1961, 23_688_000),
+            ],
+        ),
+    ];
+    for (seek, cylinders, times) in rows {
+        let curve = SeekCurve::new(&seek, cylinders).unwrap();
+        for &(distance, expected_ns) in times {
+            assert_eq!(ns(&curve, distance), expected_ns, "{distance} of {seek:?}");
+        }
+    }
 }
 
-#[test]
-fn points_are_met_and_lines_between_them_round_up() {
-    let curve = points(&[(1, 1_000), (4, 2_000), (7, 1_990)], 100);
-    let times: Vec<u64> = (1..=7).map(|distance| ns(&curve, distance)).collect();
-    // 1000 / 3 rounded up; 10 / 3 rounded down, since the curve falls there.
-    assert_eq!(times, [1_000, 1_334, 1_667, 2_000, 1_997, 1_994, 1_990]);
-}
-
-#[test]
-fn before_the_first_point_the_time_is_that_of_the_first() {
-    assert_eq!(ns(&points(&[(5, 700), (6, 900)], 100), 1), 700);
-}
-
-#[test]
-fn beyond_the_last_point_the_last_slope_goes_on() {
-    assert_eq!(ns(&points(&[(1, 100), (2, 700), (4, 900)], 100), 10), 1_500);
-    assert_eq!(ns(&points(&[(1, 100), (4, 900), (6, 700)], 9), 8), 500);
-}
-
-#[test]
-fn one_point_is_a_constant() {
-    let curve = points(&[(3, 800)], 100);
-    assert_eq!([1, 3, 99].map(|distance| ns(&curve, distance)), [800; 3]);
-}
-
-#[test]
-fn formula_has_a_root_and_a_line() {
-    let curve = SeekCurve::new(&hp_97560(), 1962).unwrap();
-    assert_eq!(ns(&curve, 1), 3_640_000);
-    assert_eq!(ns(&curve, 100), 7_240_000);
-    // 0.4 ms sqrt(2) = 565685.42 ns
-    assert_eq!(ns(&curve, 2), 3_240_000 + 565_686);
-    assert_eq!(ns(&curve, 383), 11_064_000);
-    assert_eq!(ns(&curve, 1961), 23_688_000);
-}
-
+/// The formula that decreases fits a disk too small for long seeks.
 #[test]
 fn refusals_name_the_fault() {
-    let unordered = Seek::Points(vec![(1, 5), (3, 6), (3, 7)]);
-    assert_eq!(
-        refusal(&unordered, 10),
-        "seek: points: distance 3 comes after distance 3; write points in order of distance, \
-         each distance once"
-    );
-    assert_eq!(
-        refusal(&Seek::Points(Vec::new()), 10),
-        "seek: points: no points are given; write at least [distance, ns]"
-    );
-    assert_eq!(
-        refusal(&Seek::Points(vec![(1, 1 << 32)]), 10),
-        "seek: points: 4294967296 is too large; write at most 4294967295"
-    );
-    assert_eq!(
-        refusal(&Seek::Points(vec![(1, 500), (2, 400)]), 10),
-        "seek: points: the last slope reaches 0 before the full stroke of 9 cylinders; add a \
-         point at full stroke"
-    );
-}
-
-#[test]
-fn formula_that_decreases_is_refused() {
-    let Seek::Formula { short_ns, per_root_ns, long_ns, per_cylinder_ps, .. } = hp_97560() else {
-        panic!("a formula")
-    };
+    let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
     let early = Seek::Formula {
-        short_ns,
-        per_root_ns,
-        long_ns: long_ns / 2,
-        per_cylinder_ps,
+        short_ns: 3_240_000,
+        per_root_ns: 400_000,
+        long_ns: 4_000_000,
+        per_cylinder_ps: 8_000_000,
         long_from: 300,
     };
-    assert_eq!(
-        refusal(&early, 1962),
-        "seek: long_from: the formula decreases: 10156647 ns for 299 cylinders, 6400000 ns for \
-         300; choose the distance where the two pieces meet"
-    );
-    assert!(SeekCurve::new(&early, 300).is_ok(), "a disk too small for long seeks");
+    let rows = [
+        (
+            points(&[(1, 5), (3, 6), (3, 7)]),
+            "points: distance 3 comes after distance 3; write points in order of distance, each \
+             distance once",
+        ),
+        (points(&[]), "points: no points are given; write at least [distance, ns]"),
+        (points(&[(1, 1 << 32)]), "points: 4294967296 is too large; write at most 4294967295"),
+        (
+            points(&[(1, 500), (2, 400)]),
+            "points: the last slope reaches 0 before the full stroke of 1961 cylinders; add a \
+             point at full stroke",
+        ),
+        (
+            early.clone(),
+            "long_from: the formula decreases: 10156647 ns for 299 cylinders, 6400000 ns for 300; \
+             choose the distance where the two pieces meet",
+        ),
+    ];
+    for (seek, expected) in rows {
+        assert_eq!(refusal(&seek, 1962), format!("seek: {expected}"));
+    }
+    assert!(SeekCurve::new(&early, 300).is_ok());
 }
 
 #[test]
@@ -130,26 +125,20 @@ fn formula_with_a_figure_too_large_is_refused() {
     }
 }
 
-/// The curve rises to 1000 over 10 cylinders; from its end the line over its dent at 4 is the
-/// flattest.
+/// A curve that rises to 1000 over 10 cylinders: from its end the line over its dent at 4 is the
+/// flattest, 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0. A curve that falls has a level
+/// bound, and a disk without seeks only the one for rounding, which is added to all.
 #[test]
 fn linear_bound_ends_with_the_curve_and_touches_it_once_more() {
-    let curve = points(&[(1, 400), (4, 800), (10, 1_000)], 11);
-    let (min, max) = curve.linear_upper_bound();
-    // 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0; plus one for rounding.
-    assert_eq!((min.ns(), max.ns()), (667 + 1, 1_000 + 1));
-}
-
-#[test]
-fn linear_bound_of_a_curve_that_falls_is_level() {
-    let (min, max) = points(&[(1, 400), (4, 900), (10, 800)], 11).linear_upper_bound();
-    assert_eq!((min.ns(), max.ns()), (901, 901));
-}
-
-#[test]
-fn linear_bound_of_a_disk_without_seeks_is_but_rounding() {
-    let (min, max) = points(&[(1, 400)], 1).linear_upper_bound();
-    assert_eq!((min.ns(), max.ns()), (1, 1));
+    let rows: [(Points<'_>, u32, (u64, u64)); 3] = [
+        (&[(1, 400), (4, 800), (10, 1_000)], 11, (667 + 1, 1_000 + 1)),
+        (&[(1, 400), (4, 900), (10, 800)], 11, (901, 901)),
+        (&[(1, 400)], 1, (1, 1)),
+    ];
+    for (given, cylinders, expected) in rows {
+        let (min, max) = points(given, cylinders).linear_upper_bound();
+        assert_eq!((min.ns(), max.ns()), expected, "{given:?}");
+    }
 }
 
 prop_compose! {

@@ -2,6 +2,8 @@
 //! A host for one drive, as in the papers' experiments: requests one at a time, batches given at
 //! once, and a constant number of requests outstanding.
 
+use std::ops::RangeInclusive;
+
 use tidegate_drive::mechanical::{Layout, SeekCurve};
 use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::mechanics::{self, Mechanics, Zones};
@@ -47,6 +49,22 @@ pub(crate) fn seek_curve(file: &DriveFile) -> SeekCurve {
 /// Returns the time of one turn.
 pub(crate) fn turn(file: &DriveFile) -> Duration {
     tidegate_drive::mechanical::Rotation::new(mechanics(file).rpm).turn()
+}
+
+/// Returns the drive's capacity in tenths of a gigabyte.
+pub(crate) fn gigabytes_tenths(file: &DriveFile) -> u64 {
+    file.capacity().expect("a hard disk").get() / 100_000_000
+}
+
+/// What a figure is, the simulated figure, and the range of the published one.
+pub(crate) type Figure<'a> = (&'a str, &'a dyn Fn() -> u64, RangeInclusive<u64>);
+
+/// Checks that every figure lies in its range.
+pub(crate) fn check_figures(figures: &[Figure<'_>]) {
+    for (what, figure, range) in figures {
+        let is = figure();
+        assert!(range.contains(&is), "{what}: {is}, not in {range:?}");
+    }
 }
 
 /// A drive with a host that does one thing after the other.

@@ -95,9 +95,17 @@ pub(crate) fn request(id: u64, op: Op, unit: u64, units: u64) -> Request {
     }
 }
 
+pub(crate) fn read(unit: u64, units: u64) -> Request {
+    request(0, Op::Read, unit, units)
+}
+
+pub(crate) fn write(unit: u64, units: u64) -> Request {
+    request(0, Op::Write, unit, units)
+}
+
 /// Returns a write that must be in flash before it completes.
-pub(crate) fn durable(id: u64, unit: u64) -> Request {
-    Request { fua: true, ..request(id, Op::Write, unit, 1) }
+pub(crate) fn durable(unit: u64) -> Request {
+    Request { fua: true, ..write(unit, 1) }
 }
 
 /// Lets the drive finish; returns its completions, in order.
@@ -114,15 +122,27 @@ pub(crate) fn ends_ns(completions: &[Completion]) -> Vec<(u64, u64)> {
     completions.iter().map(|completion| (completion.id.0, completion.at.ns())).collect()
 }
 
-/// Returns when each of these requests, submitted at these instants, completes.
+/// Checks when each of these requests, submitted at these instants, completes: (submitted,
+/// request, end). The ids are 1, 2, ..
+pub(crate) fn check(what: &str, ssd: &Ssd, requests: &[(u64, Request, u64)]) {
+    let asked: Vec<_> =
+        requests.iter().map(|&(begin_ns, request, _)| (begin_ns, request)).collect();
+    let ends = (1..).zip(requests).map(|(id, &(_, _, end_ns))| (id, end_ns));
+    let mut expected: Vec<(u64, u64)> = ends.collect();
+    expected.sort_by_key(|&(_, end_ns)| end_ns);
+    assert_eq!(serve(ssd, &asked), expected, "{what}");
+}
+
+/// Returns when each of these requests, submitted at these instants, completes, in order. The ids
+/// are 1, 2, ..
 pub(crate) fn serve(ssd: &Ssd, requests: &[(u64, Request)]) -> Vec<(u64, u64)> {
     let mut drive = drive(ssd, 32);
     let mut completions = Vec::new();
-    for (begin_ns, request) in requests {
-        while let Some(next) = drive.next_event().filter(|&next| next <= at(*begin_ns)) {
+    for (id, &(begin_ns, request)) in (1..).zip(requests) {
+        while let Some(next) = drive.next_event().filter(|&next| next <= at(begin_ns)) {
             drive.advance(next, &mut completions);
         }
-        drive.submit(at(*begin_ns), std::slice::from_ref(request));
+        drive.submit(at(begin_ns), &[Request { id: RequestId(id), ..request }]);
     }
     completions.extend(finish(&mut drive));
     drive.audit();

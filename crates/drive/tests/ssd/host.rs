@@ -10,7 +10,7 @@ use tidegate_model::{Duration, Op, Outcome, Random, Request, Time};
 use crate::common::{UNIT, request};
 
 /// The requests of one source.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Load {
     op: Op,
     /// The size in units.

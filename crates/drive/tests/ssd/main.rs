@@ -2,6 +2,8 @@
 //! Tests of the solid-state drive, in one test crate, so that they share `common.rs` and
 //! `host.rs`.
 
+#[path = "../support/checked.rs"]
+mod checked;
 mod collecting;
 mod common;
 mod host;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Properties of every drive and every order of requests.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
 use tidegate_drive::{Completion, Drive, SsdDrive};
 use tidegate_model::ssd::{PrefillOrder, Ssd};
-use tidegate_model::{Bytes, Lba, Op, Request, RequestId, Time};
+use tidegate_model::{Bytes, Duration, Lba, Op, Request, RequestId};
 
+use crate::checked::Checked;
 use crate::common::*;
 
 const DEPTH: u32 = 8;
@@ -75,92 +74,41 @@ fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A host that keeps the protocol.
-struct Player {
-    drive: SsdDrive,
-    now_ns: u64,
-    sent_count: u64,
-    outstanding: BTreeSet<u64>,
-    completions: Vec<Completion>,
-}
-
-impl Player {
-    fn new(ssd: &Ssd) -> Self {
-        let drive = drive(ssd, DEPTH);
-        Self {
-            drive,
-            now_ns: 0,
-            sent_count: 0,
-            outstanding: BTreeSet::new(),
-            completions: Vec::new(),
-        }
-    }
-
-    fn next_id(&mut self) -> u64 {
-        self.sent_count += 1;
-        self.outstanding.insert(self.sent_count);
-        self.sent_count
-    }
-
-    fn has_room(&self, requests: usize) -> bool {
-        self.outstanding.len() + requests <= DEPTH as usize
-    }
-
-    /// Advances to an instant and collects completions.
-    fn advance(&mut self, to_ns: u64) {
-        let known = self.completions.len();
-        self.drive.advance(at(to_ns), &mut self.completions);
-        for completion in &self.completions[known..] {
-            assert!(self.outstanding.remove(&completion.id.0), "{:?} twice", completion.id);
-            assert!((self.now_ns..=to_ns).contains(&completion.at.ns()), "in the past");
-        }
-        self.now_ns = to_ns;
-    }
-
-    fn step(&mut self) {
-        let next = self.drive.next_event();
-        assert_eq!(next.is_some(), !self.outstanding.is_empty(), "an event while it holds some");
-        self.advance(next.map_or(self.now_ns, Time::ns));
-    }
-
-    fn play(&mut self, act: &Act) {
+/// The host; requests for which the drive has no room are not sent, and it waits for an event.
+fn play(ssd: &Ssd, acts: &[Act]) -> Vec<Completion> {
+    let mut host = Checked::new(drive(ssd, DEPTH), DEPTH, None);
+    let mut ids = (1..).map(RequestId);
+    for act in acts {
         match act {
-            Act::Submit(batch) if self.has_room(batch.len()) => {
-                let named =
-                    |request: &Request| Request { id: RequestId(self.next_id()), ..*request };
-                let batch: Vec<Request> = batch.iter().map(named).collect();
-                self.drive.submit(at(self.now_ns), &batch);
+            Act::Submit(batch) if batch.len() <= host.room() => {
+                let named = |(request, id): (&Request, _)| Request { id, ..*request };
+                let batch: Vec<Request> = batch.iter().zip(&mut ids).map(named).collect();
+                host.submit(&batch);
             }
-            Act::Flush if self.has_room(1) => {
-                let id = RequestId(self.next_id());
-                self.drive.flush(at(self.now_ns), id);
+            Act::Flush if host.room() > 0 => {
+                let id = ids.next().expect("without end");
+                host.hold(id);
+                host.drive.flush(host.now, id);
             }
-            Act::Submit(_) | Act::Flush => self.step(),
+            Act::Submit(_) | Act::Flush => step(&mut host),
             &Act::Trim { sector, sectors } => {
-                self.drive.trim(Lba::new(sector), Bytes::new(sectors * 512));
+                host.drive.trim(Lba::new(sector), Bytes::new(sectors * 512));
             }
             &Act::Wait { events, pause_ns } => {
-                (0..events).for_each(|_| self.step());
-                self.advance(self.now_ns + pause_ns);
+                (0..events).for_each(|_| step(&mut host));
+                host.advance(host.now + Duration::from_ns(pause_ns));
             }
         }
     }
-
-    fn finish(mut self) -> Vec<Completion> {
-        while !self.outstanding.is_empty() {
-            self.step();
-        }
-        self.drive.audit();
-        self.completions
-    }
+    let (drive, completions) = host.finish();
+    drive.audit();
+    completions
 }
 
-fn play(ssd: &Ssd, acts: &[Act]) -> Vec<Completion> {
-    let mut player = Player::new(ssd);
-    for act in acts {
-        player.play(act);
-    }
-    player.finish()
+fn step(host: &mut Checked<SsdDrive>) {
+    let holds_some = host.room() < DEPTH as usize;
+    assert_eq!(host.drive.next_event().is_some(), holds_some, "an event while it holds some");
+    host.step();
 }
 
 /// Returns the least and the longest time that a read of `units` units takes, alone on a drive
@@ -176,6 +124,11 @@ fn read_time_bounds_ns(ssd: &Ssd, units: u64) -> [u64; 2] {
         fixed + least.unwrap() + channel + units * link,
         fixed + units * (most.unwrap() + channel + link),
     ]
+}
+
+fn full(mut ssd: Ssd) -> Ssd {
+    ssd.prefill.percent = 100;
+    ssd
 }
 
 proptest! {
@@ -204,8 +157,7 @@ proptest! {
         ssd in drives(),
         reads in prop::collection::vec((0..12_900_u64, 1..75_u64), 1..50),
     ) {
-        let mut ssd = ssd;
-        ssd.prefill.percent = 100;
+        let ssd = full(ssd);
         let mut drive = drive(&ssd, 1);
         let mut begun = at(0);
         for (unit, units) in reads {
@@ -224,8 +176,7 @@ proptest! {
         ssd in drives(),
         batch in prop::collection::vec((0..12_900_u64, 1..75_u64), 1..8),
     ) {
-        let mut ssd = ssd;
-        ssd.prefill.percent = 100;
+        let ssd = full(ssd);
         let mut drive = drive(&ssd, DEPTH);
         let read = |(id, &(unit, units))| request(id, Op::Read, unit, units);
         drive.submit(at(0), &(0..).zip(&batch).map(read).collect::<Vec<_>>());

@@ -30,35 +30,31 @@ fn assert_within(what: &str, is: u64, published: u64, tolerance_percent: u64) {
     assert!(difference <= published * tolerance_percent, "{text}");
 }
 
+/// Drives that were filled once in order, each load alone: what it sees against data sheets, and
+/// the tolerance in percent.
 #[test]
-fn sata_ssd_is_as_fast_as_data_sheets_say() {
-    let (aged, depth) = builtin_ssd("sata-ssd");
-    let fresh = fresh(aged);
-    let [read, write] =
-        [Op::Read, Op::Write].map(|op| run(&fresh, depth, Load::sequential(op, 32)));
-    assert_within("sequential read, bytes/s", read.bytes_per_s(), 550_000_000, 5);
-    assert_within("sequential write, bytes/s", write.bytes_per_s(), 520_000_000, 10);
-    let [read, write] = [Op::Read, Op::Write].map(|op| run(&fresh, depth, Load::random(op, 32)));
-    assert_within("random read, 1/s", read.per_second(), 95_000, 5);
-    assert_within("random write, 1/s", write.per_second(), 90_000, 10);
-    let single = run(&fresh, depth, Load::random(Op::Read, 1));
-    assert_within("random read, one outstanding, 1/s", single.per_second(), 10_000, 10);
-}
-
-#[test]
-fn nvme_ssd_is_as_fast_as_data_sheets_say() {
-    let (aged, depth) = builtin_ssd("nvme-ssd");
-    let fresh = fresh(aged);
-    let [read, write] =
-        [Op::Read, Op::Write].map(|op| run(&fresh, depth, Load::sequential(op, 32)));
-    assert_within("sequential read, bytes/s", read.bytes_per_s(), 3_200_000_000, 5);
-    assert_within("sequential write, bytes/s", write.bytes_per_s(), 2_000_000_000, 5);
-    let read = run(&fresh, depth, Load::random(Op::Read, 256));
-    assert_within("random read, 1/s", read.per_second(), 650_000, 8);
-    let single = run(&fresh, depth, Load::random(Op::Read, 1));
-    assert_within("random read, one outstanding, ns", single.mean_ns(), 95_000, 6);
-    let single = run(&fresh, depth, Load::random(Op::Write, 1));
-    assert_within("random write, one outstanding, ns", single.mean_ns(), 20_000, 25);
+fn drives_are_as_fast_as_data_sheets_say() {
+    let sequential = |op| Load::sequential(op, 32);
+    let random = Load::random;
+    let [rate, per_s, mean_ns]: [fn(&Served) -> u64; 3] =
+        [Served::bytes_per_s, Served::per_second, Served::mean_ns];
+    let (sata, nvme) = ("sata-ssd", "nvme-ssd");
+    for (name, load, figure, published, tolerance) in [
+        (sata, sequential(Op::Read), rate, 550_000_000, 5),
+        (sata, sequential(Op::Write), rate, 520_000_000, 10),
+        (sata, random(Op::Read, 32), per_s, 95_000, 5),
+        (sata, random(Op::Write, 32), per_s, 90_000, 10),
+        (sata, random(Op::Read, 1), per_s, 10_000, 10),
+        (nvme, sequential(Op::Read), rate, 3_200_000_000, 5),
+        (nvme, sequential(Op::Write), rate, 2_000_000_000, 5),
+        (nvme, random(Op::Read, 256), per_s, 650_000, 8),
+        (nvme, random(Op::Read, 1), mean_ns, 95_000, 6),
+        (nvme, random(Op::Write, 1), mean_ns, 20_000, 25),
+    ] {
+        let (aged, depth) = builtin_ssd(name);
+        let is = figure(&run(&fresh(aged), depth, load));
+        assert_within(&format!("{name}, {load:?}"), is, published, tolerance);
+    }
 }
 
 /// Goal: the steady state that reviews measure. Method: random writes for seconds, compared with

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads that arrive during a program operation: which of the two waits.
 
-use tidegate_model::Op;
 use tidegate_model::ssd::Ssd;
 
 use crate::common::*;
@@ -17,44 +16,39 @@ fn suspending() -> Ssd {
     Ssd { suspend_ns: Some(SUSPEND_NS), ..small() }
 }
 
-/// Serves a durable write to die 0, and a read of its unit 0.
-fn meet(ssd: &Ssd) -> Vec<(u64, u64)> {
-    serve(ssd, &[(0, durable(1, 1_000)), (READ_AT_NS, request(2, Op::Read, 0, 1))])
+/// Serves a durable write to die 0, and a read of its unit 0 meanwhile.
+fn meet(what: &str, ssd: &Ssd, read_at_ns: u64, written_ns: u64, read_ns: u64) {
+    let requests = [(0, durable(1_000), written_ns), (read_at_ns, read(0, 1), read_ns)];
+    check(what, ssd, &requests);
 }
 
+/// Whether the drive cannot suspend, or the program is nearly done.
 #[test]
 fn read_waits_for_a_program() {
-    let ends = meet(&small());
-    assert_eq!(ends, [(1, PROGRAMMED_NS), (2, PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS)]);
+    let read_ns = PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS;
+    meet("no suspending", &small(), READ_AT_NS, PROGRAMMED_NS, read_ns);
+    let late_ns = PROGRAMMED_NS - SUSPEND_NS - OVERHEAD_NS;
+    meet("nearly done", &suspending(), late_ns, PROGRAMMED_NS, read_ns);
 }
 
 #[test]
 fn program_makes_way_for_a_read_and_goes_on() {
-    let ends = meet(&suspending());
-    let read = BEGIN_NS + SUSPEND_NS + READ_NS;
-    assert_eq!(ends, [(2, read + AFTER_PAGE_NS), (1, PROGRAMMED_NS + (read - BEGIN_NS))]);
+    let taken_ns = SUSPEND_NS + READ_NS;
+    let read_ns = BEGIN_NS + taken_ns + AFTER_PAGE_NS;
+    meet("suspended", &suspending(), READ_AT_NS, PROGRAMMED_NS + taken_ns, read_ns);
 }
 
 /// Goal: reads do not starve a program. Method: six reads, of which four may go first; a later
 /// one does not even cost the time of suspending.
 #[test]
 fn a_program_yields_to_a_limited_number_of_reads() {
-    let read = |(id, begin_ns)| (begin_ns, request(id, Op::Read, 0, 1));
-    let begins = [(2, READ_AT_NS), (3, READ_AT_NS), (4, READ_AT_NS), (5, READ_AT_NS)];
-    let late = [(6, READ_AT_NS), (7, READ_AT_NS), (8, 2 * PROGRAM_NS / 3)];
-    let reads = begins.into_iter().chain(late).map(read);
-    let write = (0, durable(1, 1_000));
-    let ends = serve(&suspending(), &std::iter::once(write).chain(reads).collect::<Vec<_>>());
+    let begins = [READ_AT_NS; 6].into_iter().chain([2 * PROGRAM_NS / 3]);
+    let mut requests = vec![(0, durable(1_000))];
+    requests.extend(begins.map(|begin_ns| (begin_ns, read(0, 1))));
+    let ends = serve(&suspending(), &requests);
     let order: Vec<u64> = ends.iter().map(|end| end.0).collect();
     assert_eq!(order, [2, 3, 4, 5, 1, 6, 7, 8]);
     assert_eq!(ends[4], (1, PROGRAMMED_NS + SUSPEND_NS + 4 * READ_NS));
-}
-
-#[test]
-fn program_that_is_nearly_done_is_not_suspended() {
-    let late = PROGRAMMED_NS - SUSPEND_NS - OVERHEAD_NS;
-    let ends = serve(&suspending(), &[(0, durable(1, 1_000)), (late, request(2, Op::Read, 0, 1))]);
-    assert_eq!(ends, [(1, PROGRAMMED_NS), (2, PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS)]);
 }
 
 /// Goal: a waiting program is overtaken by a limited number of reads. Method: ten reads of die 0
@@ -64,10 +58,10 @@ fn program_that_is_nearly_done_is_not_suspended() {
 fn reads_overtake_a_waiting_program_within_limits() {
     let order = |reads_first_max| {
         let ssd = Ssd { reads_first_max, ..small() };
-        let early = (10..20).map(|id| (0, request(id, Op::Read, 0, 1)));
-        let late = (20..30).map(|id| (READ_AT_NS, request(id, Op::Read, 0, 1)));
-        let write = [(0, durable(1, 1_000))];
-        let ends = serve(&ssd, &write.into_iter().chain(early).chain(late).collect::<Vec<_>>());
+        let mut requests = vec![(0, durable(1_000))];
+        requests.extend([(0, read(0, 1)); 10]);
+        requests.extend([(READ_AT_NS, read(0, 1)); 10]);
+        let ends = serve(&ssd, &requests);
         ends.iter().position(|end| end.0 == 1).unwrap()
     };
     assert_eq!([order(0), order(4), order(100)], [10, 14, 20]);

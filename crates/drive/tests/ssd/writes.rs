@@ -2,7 +2,7 @@
 //! The times of writes, computed by hand: the cache, durable writes, flushes.
 
 use tidegate_drive::{Drive, SsdDrive};
-use tidegate_model::ssd::Ssd;
+use tidegate_model::ssd::{Ssd, WriteCache};
 use tidegate_model::{Bytes, Op, Request, RequestId};
 
 use crate::common::*;
@@ -14,26 +14,17 @@ fn protected() -> Ssd {
 }
 
 #[test]
-fn write_is_complete_when_it_is_in_the_cache() {
-    assert_eq!(serve(&small(), &[(0, request(1, Op::Write, 0, 1))]), [(1, CACHED_NS)]);
-}
-
-#[test]
-fn durable_write_waits_for_its_program() {
-    assert_eq!(serve(&small(), &[(0, durable(1, 0))]), [(1, CACHED_NS + ROW_NS)]);
-}
-
-#[test]
-fn power_loss_protection_makes_the_cache_durable() {
-    assert_eq!(serve(&protected(), &[(0, durable(1, 0))]), [(1, CACHED_NS)]);
-}
-
-#[test]
-fn every_write_is_durable_without_write_back() {
-    let mut ssd = small();
-    ssd.cache.write_back = false;
-    let ends = serve(&ssd, &[(0, request(1, Op::Write, 0, 1))]);
-    assert_eq!(ends, [(1, CACHED_NS + ROW_NS)]);
+fn durable_writes_wait_for_their_program() {
+    let through = Ssd { cache: WriteCache { write_back: false, ..small().cache }, ..small() };
+    let programmed = CACHED_NS + ROW_NS;
+    check("complete when it is in the cache", &small(), &[(0, write(0, 1), CACHED_NS)]);
+    check("durable", &small(), &[(0, durable(0), programmed)]);
+    check(
+        "power-loss protection makes the cache durable",
+        &protected(),
+        &[(0, durable(0), CACHED_NS)],
+    );
+    check("every write is durable without write-back", &through, &[(0, write(0, 1), programmed)]);
 }
 
 /// Returns a drive whose cache holds one unit since `CACHED_NS`.
@@ -102,7 +93,7 @@ fn writes_wait_for_room_in_the_cache() {
 #[test]
 fn write_larger_than_the_cache_goes_through_it() {
     for is_durable in [false, true] {
-        let write = Request { fua: is_durable, ..request(1, Op::Write, 3, 1_000) };
+        let write = Request { fua: is_durable, ..write(3, 1_000) };
         let ends = serve(&small(), &[(0, write)]);
         assert!(ends[0].1 > 1_000 / 16 * PROGRAM_NS, "four dies, rows of four units: {ends:?}");
     }
@@ -126,11 +117,11 @@ fn overwriting_in_the_cache_costs_no_program() {
 /// written, if it has content.
 #[test]
 fn part_of_a_unit_is_read_before_it_is_written() {
-    let sector = |id| Request { size: Bytes::new(512), ..request(id, Op::Write, 0, 1) };
+    let sector = Request { size: Bytes::new(512), ..write(0, 1) };
     let link = LINK_NS / 8 + COMMAND_NS;
     let first = OVERHEAD_NS + READ_NS + PAGE_NS + link;
-    let ends = serve(&small(), &[(0, sector(1)), (first, sector(2))]);
-    assert_eq!(ends, [(1, first), (2, first + OVERHEAD_NS + link)], "the second is in the cache");
+    let second = first + OVERHEAD_NS + link;
+    check("the second is in the cache", &small(), &[(0, sector, first), (first, sector, second)]);
 }
 
 #[test]

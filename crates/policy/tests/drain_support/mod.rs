@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A plan with drain(q) = 12 + 11 q ms, for policies that decide by drain times.
 
-use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Op, Place, Plan, Request, Task, TaskIndex, Time, Workload,
-};
-use tidegate_policy::{Event, Policy};
+#[path = "../common/task.rs"]
+mod task;
 
-use crate::common::request;
+use tidegate_model::{BatchTable, Duration, Plan, Task, Workload};
 
-/// Returns a task with a period and a deadline in ms, and the requests of a job.
-pub(crate) fn task(period_ms: u64, deadline_ms: u64, requests: u32) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(deadline_ms),
-        requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
-}
+pub(crate) use task::task;
 
 /// Returns the plan for these tasks on a drive that accepts 8 requests.
 pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
@@ -33,17 +15,4 @@ pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
     let mut workload = Workload { tasks, ..Workload::new("test", 8, table.clone()) };
     workload.contracts.drain = Some(table);
     Plan { queued_max: 100, ..Plan::of(&workload) }
-}
-
-/// Releases a request of a task, due `deadline_ms` after its release.
-pub(crate) fn real_time(policy: &mut impl Policy, now: Time, id: u64, task: u32, deadline_ms: u64) {
-    let due = now + Duration::from_ms(deadline_ms);
-    let request = Request {
-        task: TaskIndex(task),
-        released: now,
-        eligible: now,
-        due: Some(due),
-        ..request(id, Class::Hard)
-    };
-    policy.observe(now, Event::Release(request)).unwrap();
 }

@@ -8,7 +8,7 @@ use tidegate_model::{
 };
 use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rule, Satf};
 
-use super::common::{at, complete, request};
+use super::common::plain::{at, complete, request};
 
 /// A disk whose cylinders have a thousand sectors each, and whose heads cross one in a millisecond;
 /// the angle is the sector.
@@ -78,26 +78,18 @@ fn sstf_serves_the_nearest_first_and_of_one_cylinder_the_oldest() {
     assert_eq!(order_of(by(Rule::Nearest), &STARTS), [4, 3, 1, 5, 2]);
 }
 
+/// Where nothing is ahead SCAN turns, and C-LOOK goes on from the lowest.
 #[test]
-fn scan_turns_where_nothing_is_ahead() {
-    let mut policy = by(Rule::BothWays);
-    release_at(&mut policy, 1, 5_000).unwrap();
-    assert_eq!(served(&mut policy), [1]);
-    for (id, start) in [(2, 4_000), (3, 7_000), (4, 1_000), (5, 9_000)] {
-        release_at(&mut policy, id, start).unwrap();
+fn sweeps_end_where_nothing_is_ahead() {
+    for (rule, order) in [(Rule::BothWays, [3, 5, 2, 4]), (Rule::OneWay, [3, 5, 4, 2])] {
+        let mut policy = by(rule);
+        release_at(&mut policy, 1, 5_000).unwrap();
+        assert_eq!(served(&mut policy), [1]);
+        for (id, start) in [(2, 4_000), (3, 7_000), (4, 1_000), (5, 9_000)] {
+            release_at(&mut policy, id, start).unwrap();
+        }
+        assert_eq!(served(&mut policy), order);
     }
-    assert_eq!(served(&mut policy), [3, 5, 2, 4]);
-}
-
-#[test]
-fn c_look_goes_on_from_the_lowest() {
-    let mut policy = by(Rule::OneWay);
-    release_at(&mut policy, 1, 5_000).unwrap();
-    assert_eq!(served(&mut policy), [1]);
-    for (id, start) in [(2, 4_000), (3, 7_000), (4, 1_000), (5, 9_000)] {
-        release_at(&mut policy, id, start).unwrap();
-    }
-    assert_eq!(served(&mut policy), [3, 5, 4, 2]);
 }
 
 /// Goal: without a model a position is a sector number, and after a request the heads are at its

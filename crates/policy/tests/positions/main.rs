@@ -2,6 +2,8 @@
 //! Tests of the policies that know positions.
 
 mod by_position;
-#[path = "../common/plain.rs"]
+#[path = "../common/mod.rs"]
 mod common;
 mod das;
+#[path = "../common/task.rs"]
+mod task;

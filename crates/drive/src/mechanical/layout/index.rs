@@ -19,7 +19,7 @@ use tidegate_model::mechanics::{MechanicsError, TrackIndex};
 use self::tree::{Entry, Piece, Tree};
 use super::home::Home;
 use super::homes::Homes;
-use super::position::{Extent, Position, ZoneFacts};
+use super::position::{Position, ZoneFacts};
 use super::remaps::Remaps;
 use super::slips::Slips;
 
@@ -71,22 +71,6 @@ impl IndexedLayout {
             }
         }
         zones
-    }
-
-    pub(super) fn extent(&self, start: u64, sectors_max: u64) -> Extent {
-        Homes::extent(self, start, sectors_max)
-    }
-
-    pub(super) fn position(&self, sector: u64) -> Position {
-        Homes::position(self, sector)
-    }
-
-    pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
-        Homes::sector_at(self, position)
-    }
-
-    pub(super) fn sectors(&self) -> u64 {
-        self.sectors
     }
 
     fn zone(&self, entry: &Entry) -> ZoneFacts {

@@ -19,7 +19,7 @@ use tidegate_model::mechanics::{MechanicsError, Zones};
 use self::zone::Zone;
 use super::home::Home;
 use super::homes::Homes;
-use super::position::{Extent, Position, ZoneFacts};
+use super::position::{Position, ZoneFacts};
 use super::remaps::Remaps;
 use super::steps::Steps;
 
@@ -61,22 +61,6 @@ impl ZonedLayout {
     pub(super) fn facts(&self) -> Vec<ZoneFacts> {
         let facts = self.zones.iter().map(|zone| zone.facts(self.sectors));
         facts.filter(|zone| zone.sectors > 0).collect()
-    }
-
-    pub(super) fn extent(&self, start: u64, sectors_max: u64) -> Extent {
-        Homes::extent(self, start, sectors_max)
-    }
-
-    pub(super) fn position(&self, sector: u64) -> Position {
-        Homes::position(self, sector)
-    }
-
-    pub(super) fn sector_at(&self, position: Position) -> Option<u64> {
-        Homes::sector_at(self, position)
-    }
-
-    pub(super) fn sectors(&self) -> u64 {
-        self.sectors
     }
 }
 

@@ -78,6 +78,11 @@ fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     ids
 }
 
+/// Takes the next request at instant 0, by position alone; returns its id.
+fn next(queue: &mut DiskQueue, arm: u32) -> u64 {
+    queue.take(at(0), arm, &|_: &Pending| Duration::ZERO).expect("one is held").request.id.0
+}
+
 /// Returns the access time of a toy disk: 3 ns for each cylinder, 64 ns for a turn.
 fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
     let there_ns = now_ns + 3 * u64::from(target.cylinder.abs_diff(arm));

@@ -66,8 +66,8 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
 fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf, Scheduler::CLook] {
         let mut queue = filled(&with(scheduler), &batch(&[10, 10, 90]));
-        assert_eq!(queue.take(at(0), 9, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
-        assert_eq!(queue.take(at(0), 11, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 2);
+        assert_eq!(next(&mut queue, 9), 1);
+        assert_eq!(next(&mut queue, 11), 2);
     }
 }
 
@@ -75,7 +75,7 @@ fn second_request_on_a_cylinder_does_not_wait_for_another_sweep() {
 fn late_request_joins_the_sweep_only_if_it_lies_ahead() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {
         let mut queue = filled(&with(scheduler), &batch(&[50, 90, 10]));
-        assert_eq!(queue.take(at(0), 45, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
+        assert_eq!(next(&mut queue, 45), 1);
         queue.push(pending(4, 1, 70, Tag::Simple));
         queue.push(pending(5, 1, 48, Tag::Simple));
         queue.push(pending(6, 1, 50, Tag::Simple));
@@ -84,25 +84,32 @@ fn late_request_joins_the_sweep_only_if_it_lies_ahead() {
 }
 
 proptest! {
+    /// Of SSTF the nearest, of FIFO the order of arrival.
     #[test]
-    fn sstf_takes_the_nearest(steps in simple_steps(), arm in 0_u32..30) {
+    fn sstf_takes_the_nearest_and_fifo_the_oldest(steps in simple_steps(), arm in 0_u32..30) {
         for moment in play(&with(Scheduler::Sstf), &steps, arm) {
             let distance = |held: &Pending| held.target.cylinder.abs_diff(moment.arm);
             prop_assert!(is_first_least(&moment, distance), "{moment:?}");
         }
-    }
-
-    #[test]
-    fn fifo_is_the_order_of_arrival(steps in simple_steps(), arm in 0_u32..30) {
         prop_assert!(ids(&play(&with(Scheduler::Fifo), &steps, arm)).is_sorted());
     }
 
+    /// Two sweeps under SCAN and the hybrid, which begins with the nearest. C-LOOK ascends once
+    /// from the arm to the innermost, then once from the outermost.
     #[test]
     fn batch_is_served_in_two_sweeps(steps in simple_steps(), arm in 0_u32..30) {
         for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {
             let stops = cylinders(&play_batch(&with(scheduler), &steps, arm));
             prop_assert!(turn_count(arm, &stops) <= 1, "{scheduler:?}: {arm} {stops:?}");
         }
+        let first = &play_batch(&with(Scheduler::ScanSstf), &steps, arm)[0];
+        let distance = |held: &Pending| held.target.cylinder.abs_diff(arm);
+        prop_assert!(is_first_least(first, distance), "{first:?}");
+        let stops = cylinders(&play_batch(&with(Scheduler::CLook), &steps, arm));
+        let (ahead, behind) =
+            stops.split_at(stops.partition_point(|cylinder| *cylinder >= arm));
+        prop_assert!(ahead.is_sorted() && behind.is_sorted(), "{arm} {stops:?}");
+        prop_assert!(behind.iter().all(|cylinder| *cylinder < arm), "{arm} {stops:?}");
     }
 
     /// Goal: later requests do not delay a batch beyond its two sweeps. Method: the first `count`
@@ -147,24 +154,7 @@ proptest! {
         }
     }
 
-    #[test]
-    fn hybrid_begins_with_the_nearest(steps in simple_steps(), arm in 0_u32..30) {
-        let first = &play_batch(&with(Scheduler::ScanSstf), &steps, arm)[0];
-        let distance = |held: &Pending| held.target.cylinder.abs_diff(arm);
-        prop_assert!(is_first_least(first, distance), "{first:?}");
-    }
-
-    /// Ascends once from the arm to the innermost, then once from the outermost.
-    #[test]
-    fn c_look_ascends_but_for_one_wrap(steps in simple_steps(), arm in 0_u32..30) {
-        let stops = cylinders(&play_batch(&with(Scheduler::CLook), &steps, arm));
-        let ahead = stops.partition_point(|cylinder| *cylinder >= arm);
-        prop_assert!(stops[..ahead].is_sorted(), "{arm} {stops:?}");
-        prop_assert!(stops[ahead..].is_sorted(), "{arm} {stops:?}");
-        prop_assert!(stops[ahead..].iter().all(|cylinder| *cylinder < arm), "{arm} {stops:?}");
-    }
-
-    /// With requests at any time: it wraps only when nothing lies ahead, and skips nothing.
+    /// With requests at any time: C-LOOK wraps only when nothing lies ahead, and skips nothing.
     #[test]
     fn c_look_wraps_only_when_nothing_is_ahead(mut steps in simple_steps(), arm in 0_u32..30) {
         without_drift(&mut steps);

@@ -3,21 +3,50 @@
 
 use super::*;
 
-const NO_TAG: Tag = Tag::Simple;
+/// A request held: when it arrived, its cylinder, and its tag.
+type Held = (u64, u32, Tag);
 
-fn tagged(tags: &[Tag]) -> Vec<Pending> {
-    (1..).zip(tags).map(|(id, tag)| pending(id, 0, 0, *tag)).collect()
+/// Requests 1, 2, .. held by a queue, and the order in which it serves them from an instant on.
+fn check(params: &Queue, now_ns: u64, held: &[Held], order: &[u64]) {
+    let pending = |(id, &(at_ns, cylinder, tag))| pending(id, at_ns, cylinder, tag);
+    let held: Vec<Pending> = (1..).zip(held).map(pending).collect();
+    assert_eq!(drained(&mut filled(params, &held), now_ns, 0), order, "{params:?}");
 }
 
-/// The diagram in the module documentation.
 #[test]
-fn tags_go_together_as_the_drawing_says() {
-    use Tag::{HeadOfQueue, Ordered, Priority, Simple};
-    let tags =
-        [Simple, Simple, Priority, Ordered, Simple, Priority, Ordered, HeadOfQueue, HeadOfQueue];
-    let params = Queue { priority: true, ..Queue::default() };
-    let mut queue = filled(&params, &tagged(&tags));
-    assert_eq!(drained(&mut queue, 0, 0), [9, 8, 3, 1, 2, 4, 6, 5, 7]);
+fn precedence_is_as_the_rules_say() {
+    use Tag::{HeadOfQueue as Head, Ordered, Priority, Simple};
+    let plain = Queue::default();
+    let honours = Queue { priority: true, ..Queue::default() };
+    let simple_only = Queue { simple_only: true, ..with(Scheduler::Satf) };
+    let sstf = with(Scheduler::Sstf);
+    let starving = Queue { starvation_ns: Some(100), ..with(Scheduler::Sstf) };
+    let both = Queue { starvation_ns: Some(100), priority: true, ..Queue::default() };
+    let first = |tags: &[Tag]| tags.iter().map(|&tag| (0, 0, tag)).collect::<Vec<Held>>();
+
+    // The diagram in the module documentation.
+    let tags = [Simple, Simple, Priority, Ordered, Simple, Priority, Ordered, Head, Head];
+    check(&honours, 0, &first(&tags), &[9, 8, 3, 1, 2, 4, 6, 5, 7]);
+    // Priority counts as simple unless the drive honours it.
+    check(&plain, 0, &first(&[Simple, Priority]), &[1, 2]);
+    check(&honours, 0, &first(&[Simple, Priority]), &[2, 1]);
+    // A drive without SCSI tags takes them for simple, in order of arrival, since all are equally
+    // near: the last one does not go first.
+    check(&simple_only, 0, &first(&[Simple, Ordered, Head]), &[1, 2, 3]);
+    // A barrier holds even if the scheduler prefers a request behind it; the head of the queue
+    // goes past it.
+    check(&sstf, 0, &[(0, 90, Simple), (0, 9, Ordered), (0, 1, Simple)], &[1, 2, 3]);
+    check(&plain, 0, &first(&[Ordered, Head]), &[2, 1]);
+    // The bound on starvation is exact to the nanosecond. The near request is younger.
+    check(&starving, 149, &[(50, 90, Simple), (51, 1, Simple)], &[2, 1]);
+    check(&starving, 150, &[(50, 90, Simple), (51, 1, Simple)], &[1, 2]);
+    // Of several starved requests the oldest is first.
+    check(&starving, 500, &[(0, 90, Simple), (1, 60, Simple), (2, 0, Simple)], &[1, 2, 3]);
+    // A starved request goes before priority but not before the head of the queue.
+    check(&both, 100, &[(0, 0, Simple), (90, 0, Priority), (95, 0, Head)], &[3, 1, 2]);
+    // Rule 4: among priority requests the scheduler chooses as usual.
+    let sstf = Queue { priority: true, ..sstf };
+    check(&sstf, 0, &[(0, 1, Simple), (0, 50, Priority), (0, 40, Priority)], &[3, 2, 1]);
 }
 
 #[test]
@@ -27,76 +56,6 @@ fn empty_queue_has_nothing_to_take() {
     assert!(queue.take(at(5), 3, &|_: &Pending| Duration::ZERO).is_none());
 }
 
-#[test]
-fn priority_counts_as_simple_unless_the_drive_honours_it() {
-    let held = tagged(&[Tag::Simple, Tag::Priority]);
-    assert_eq!(drained(&mut filled(&Queue::default(), &held), 0, 0), [1, 2]);
-    let params = Queue { priority: true, ..Queue::default() };
-    assert_eq!(drained(&mut filled(&params, &held), 0, 0), [2, 1]);
-}
-
-#[test]
-fn drive_without_scsi_tags_takes_them_for_simple() {
-    let held = tagged(&[Tag::Simple, Tag::Ordered, Tag::HeadOfQueue]);
-    let params = Queue { simple_only: true, ..with(Scheduler::Satf) };
-    let mut queue = filled(&params, &held);
-    // In order of arrival, since all are equally near: the last one does not go first.
-    assert_eq!(drained(&mut queue, 0, 0), [1, 2, 3]);
-}
-
-/// Goal: a barrier holds even if the scheduler prefers a request behind it.
-#[test]
-fn ordered_request_waits_for_the_far_and_holds_back_the_near() {
-    let held =
-        [pending(1, 0, 90, NO_TAG), pending(2, 0, 9, Tag::Ordered), pending(3, 0, 1, NO_TAG)];
-    assert_eq!(drained(&mut filled(&with(Scheduler::Sstf), &held), 0, 0), [1, 2, 3]);
-}
-
-#[test]
-fn head_of_queue_goes_past_a_barrier() {
-    let mut queue = filled(&Queue::default(), &tagged(&[Tag::Ordered, Tag::HeadOfQueue]));
-    assert_eq!(drained(&mut queue, 0, 0), [2, 1]);
-}
-
-/// Goal: the bound is exact to the nanosecond. The near request is younger.
-#[test]
-fn request_is_starved_when_it_has_waited_for_the_bound_and_not_before() {
-    let params = Queue { starvation_ns: Some(100), ..with(Scheduler::Sstf) };
-    let held = [pending(1, 50, 90, NO_TAG), pending(2, 51, 1, NO_TAG)];
-    assert_eq!(drained(&mut filled(&params, &held), 149, 0), [2, 1]);
-    assert_eq!(drained(&mut filled(&params, &held), 150, 0), [1, 2]);
-}
-
-#[test]
-fn of_several_starved_requests_the_oldest_is_first() {
-    let params = Queue { starvation_ns: Some(100), ..with(Scheduler::Sstf) };
-    let held = [pending(1, 0, 90, NO_TAG), pending(2, 1, 60, NO_TAG), pending(3, 2, 0, NO_TAG)];
-    assert_eq!(drained(&mut filled(&params, &held), 500, 0), [1, 2, 3]);
-}
-
-#[test]
-fn starved_request_goes_before_priority_but_not_before_the_head_of_the_queue() {
-    let params = Queue { starvation_ns: Some(100), priority: true, ..Queue::default() };
-    let held = [
-        pending(1, 0, 0, NO_TAG),
-        pending(2, 90, 0, Tag::Priority),
-        pending(3, 95, 0, Tag::HeadOfQueue),
-    ];
-    assert_eq!(drained(&mut filled(&params, &held), 100, 0), [3, 1, 2]);
-}
-
-/// Rule 4: among priority requests the scheduler chooses as usual.
-#[test]
-fn scheduler_chooses_among_requests_of_priority() {
-    let params = Queue { priority: true, ..with(Scheduler::Sstf) };
-    let held = [
-        pending(1, 0, 1, NO_TAG),
-        pending(2, 0, 50, Tag::Priority),
-        pending(3, 0, 40, Tag::Priority),
-    ];
-    assert_eq!(drained(&mut filled(&params, &held), 0, 0), [3, 2, 1]);
-}
-
 /// Goal: a request served out of turn does not reverse a sweep. Method: inwards from 50, an urgent
 /// request at 90.
 #[test]
@@ -104,12 +63,12 @@ fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {
         let mut queue = DiskQueue::new(&with(scheduler));
         for (id, cylinder) in [(1, 50), (2, 60), (3, 10), (4, 95)] {
-            queue.push(pending(id, 0, cylinder, NO_TAG));
+            queue.push(pending(id, 0, cylinder, Tag::Simple));
         }
-        assert_eq!(queue.take(at(0), 45, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 1);
-        assert_eq!(queue.take(at(0), 50, &|_: &Pending| Duration::ZERO).unwrap().request.id.0, 2);
+        assert_eq!(next(&mut queue, 45), 1);
+        assert_eq!(next(&mut queue, 50), 2);
         queue.push(pending(5, 0, 90, Tag::HeadOfQueue));
-        queue.push(pending(6, 0, 70, NO_TAG));
+        queue.push(pending(6, 0, 70, Tag::Simple));
         assert_eq!(drained(&mut queue, 0, 60), [5, 4, 6, 3], "{scheduler:?}");
     }
 }
@@ -117,5 +76,5 @@ fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {
 #[test]
 #[should_panic(expected = "in order of time")]
 fn request_from_the_past_is_refused() {
-    filled(&Queue::default(), &[pending(1, 5, 0, NO_TAG), pending(2, 4, 0, NO_TAG)]);
+    filled(&Queue::default(), &[pending(1, 5, 0, Tag::Simple), pending(2, 4, 0, Tag::Simple)]);
 }
