@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Time};
 
 use crate::flow::Flow;
 use crate::places::{Places, TWENTIETH};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 
 /// Fewer writes than take this long do not count as enough, whatever flushes take: a large cache
 /// looks at first like none.
@@ -112,35 +112,33 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
 /// Searches for the writes that fill the cache, and for those at the ends that make a flush
 /// longest. Returns `None` if `go_on` says stop.
 pub(crate) fn find(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     places: Places,
     depth: u32,
-    random: &mut Pcg64,
     mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
-    match fill(subject, places, depth, random, &mut go_on)? {
-        Some(full) => dirtiest(subject, places, depth, full, random, &mut go_on),
+) -> Tried<Option<CacheFill>> {
+    match fill(flow, places, depth, &mut go_on)? {
+        Some(full) => dirtiest(flow, places, depth, full, &mut go_on),
         None => Ok(None),
     }
 }
 
 /// Doubles the writes until flushes get no longer; `None` if `go_on` says stop.
 fn fill(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     places: Places,
     depth: u32,
-    random: &mut Pcg64,
     mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
+) -> Tried<Option<CacheFill>> {
     let (mut tried, mut writes) = (Vec::new(), depth);
     loop {
-        if !go_on(subject.now()) {
+        if !go_on(flow.now()) {
             return Ok(None);
         }
-        let begun = subject.now();
-        write(subject, places, depth, FlushStart::Full, writes, random)?;
-        let wrote_for = subject.now().since(begun);
-        tried.push((writes, subject.flush()?));
+        let begun = flow.now();
+        write(flow, places, depth, FlushStart::Full, writes)?;
+        let wrote_for = flow.now().since(begun);
+        tried.push((writes, flow.flush()?));
         let is_level = wrote_for >= FILL_MIN && has_levelled(&tried);
         if is_level || wrote_for >= FILL_MAX || tried.len() == TRIES_MAX {
             return Ok(Some(CacheFill::of(&tried, is_level)));
@@ -158,43 +156,40 @@ fn counts(most: u32) -> impl Iterator<Item = u32> {
 
 /// After how many writes at the ends a flush is longest; `None` if `go_on` says stop.
 fn dirtiest(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     places: Places,
     depth: u32,
     full: CacheFill,
-    random: &mut Pcg64,
     mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
+) -> Tried<Option<CacheFill>> {
     let mut best = (Duration::ZERO, full.writes);
     for writes in counts(full.writes) {
-        if !go_on(subject.now()) {
+        if !go_on(flow.now()) {
             return Ok(None);
         }
-        write(subject, places, depth, FlushStart::Ends, writes, random)?;
-        best = best.max((subject.flush()?, writes));
+        write(flow, places, depth, FlushStart::Ends, writes)?;
+        best = best.max((flow.flush()?, writes));
     }
     Ok(Some(CacheFill { ends: best.1, ..full }))
 }
 
 /// Sends a number of writes and waits until all are complete.
 pub(crate) fn write(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     places: Places,
     depth: u32,
     start: FlushStart,
     writes: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let (needed, mut is_low) = (depth as usize, random.random::<bool>());
+) -> Tried {
+    let (needed, mut is_low) = (depth as usize, flow.random.random::<bool>());
     let ends = [places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed)];
-    let draw = || {
+    let draw = |random: &mut Pcg64| {
         is_low = !is_low;
         match start {
             FlushStart::Ends => places.within(ends[usize::from(is_low)].clone(), random),
             _ => places.anywhere(random),
         }
     };
-    let mut flow = Flow::on(subject);
     let at_once = writes.min(depth);
     if writes > at_once {
         flow.keep(at_once, writes - at_once, draw)?;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! What every experiment works with: the subject, the parameters, the followers.
 
-use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Time};
 
 use crate::experiment::Experiment;
+use crate::flow::Flow;
 use crate::followers::Followers;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::rounds::{Grid, Measured, Rounds, Trial};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Subject, Tried};
 
 /// Seeds of kinds are farther apart than one kind has rounds.
 const SEED_SHIFT: u32 = 40;
@@ -55,8 +55,8 @@ impl Context<'_> {
     pub(crate) fn measure<T: Into<Trial>>(
         &mut self,
         rounds: &Rounds,
-        trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<T, SubjectError>,
-    ) -> Result<Measured, SubjectError> {
+        trial: impl FnMut(&mut Flow<'_>, usize) -> Tried<T>,
+    ) -> Tried<Measured> {
         rounds.measure(self.subject, trial, &mut self.followers)
     }
 }

@@ -42,7 +42,8 @@ pub struct Finding {
 impl Finding {
     /// Evaluates the samples. An estimate of the tail takes about a tenth of a second.
     pub(crate) fn of(rounds: &Rounds, measured: &Measured) -> Self {
-        let times: Vec<Vec<Duration>> = measured.cells.iter().map(|cell| times(cell)).collect();
+        let times: Vec<Vec<Duration>> =
+            measured.cells.iter().map(|cell| Sample::times(cell)).collect();
         let has_tail = rounds.experiment.facts().tail.is_some();
         let tail = times.last().filter(|times| has_tail && !times.is_empty());
         let quantile = tail.and_then(|times| {
@@ -76,10 +77,6 @@ impl Finding {
             [self.drift.to_string(), self.independence.to_string(), self.disturbance.to_string()];
         of_all.into_iter().chain(quantile).chain(tail).collect()
     }
-}
-
-fn times(cell: &[Sample]) -> Vec<Duration> {
-    cell.iter().map(|sample| sample.took).collect()
 }
 
 impl fmt::Display for Disturbance {

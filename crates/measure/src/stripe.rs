@@ -97,9 +97,8 @@ pub struct Stripe {
 /// Returns what the samples show about the cells that have samples; `None` if no read was measured
 /// alone.
 pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Option<Stripe> {
-    let times = |cell: &[Sample]| cell.iter().map(|it| it.took).collect::<Vec<_>>();
-    let summary = |(cell, samples): &'_ (Cell, Vec<Sample>)| {
-        Some((*cell, samples.clone(), Summary::of(&mut times(samples))?))
+    let summary = |(cell, samples): &(Cell, Vec<Sample>)| {
+        Some((*cell, samples.clone(), Sample::summary(samples)?))
     };
     let measured: Vec<(Cell, Vec<Sample>, Summary)> = cells.iter().filter_map(summary).collect();
     let (_, alone, of_alone) = measured.iter().find(|(cell, ..)| *cell == Cell::Alone)?;

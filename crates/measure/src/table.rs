@@ -14,8 +14,7 @@ use crate::kind::Kind;
 ///
 /// Each figure is the greatest of all ways, so that it holds for each of them.
 pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
-    let times = |cell: &Vec<Sample>| -> Vec<_> { cell.iter().map(|sample| sample.took).collect() };
-    let mut all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
+    let mut all: Vec<_> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
     all.truncate(all.len() / ways * ways);
     let entries: Vec<&[Summary]> = all.chunks(ways).collect();
     let samples = all.iter().map(|summary| summary.count).min()?;

@@ -7,12 +7,11 @@
 //!
 //! Source: RTAS'08, section 3.2 (q at once: figure 8); the other starts are our own.
 
-use rand_pcg::Pcg64;
 use tidegate_model::drive_file::MeasuredTable;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::{self, Flow};
+use crate::flow::Flow;
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -20,7 +19,7 @@ use crate::places::Places;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::{Grid, Rounds};
 use crate::start::{Start, StartTimes};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 
 impl Experiment {
     /// drain(q): until the device is empty, from the moment that nothing more is sent.
@@ -55,12 +54,7 @@ impl Procedure for Drain {
         (half + flow_requests(half) + flow_requests(depth)) / ways
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let rounds = context.rounds(Experiment::DRAIN, kind, self.grid(context.params));
         let table = drains(&STARTS, &rounds, context, found)?;
         found.file.drain.extend(table);
@@ -73,7 +67,7 @@ const STARTS: [(Start, Begin); 3] =
     [(Start::Idle, idle), (Start::Steady, steady), (Start::Receded, recede)];
 
 /// Brings an idle device to q outstanding requests, `1 <= q <= depth`.
-pub(super) type Begin = fn(&FlowParams, &mut Flow<'_>, u32, &mut Pcg64) -> Result<(), SubjectError>;
+pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> Tried;
 
 /// Where requests can lie, and how many can be outstanding.
 #[derive(Debug, Clone, Copy)]
@@ -95,17 +89,14 @@ pub(super) fn drains(
     rounds: &Rounds,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Result<Option<MeasuredTable>, SubjectError> {
+) -> Tried<Option<MeasuredTable>> {
     let (kind, ways) = (rounds.kind.expect("drains are of one kind"), starts.len());
     let flows = FlowParams { places: context.places(kind), depth: context.params.depth };
-    let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+    let measured = context.measure(rounds, |flow, cell| {
         let (_, begin) = starts[cell % ways];
-        let q = u32::try_from(cell / ways + 1).expect("at most the depth");
-        let mut flow = Flow::on(subject);
-        begin(&flows, &mut flow, q, random)?;
+        begin(flows, flow, u32::try_from(cell / ways + 1).expect("at most the depth"))?;
         flow.drain()
-    };
-    let measured = context.measure(rounds, trial)?;
+    })?;
     for (way, &(start, _)) in starts.iter().enumerate() {
         let longest = measured.longest().skip(way).step_by(ways);
         let longest = longest.map_while(|longest| longest).collect();
@@ -114,32 +105,16 @@ pub(super) fn drains(
     Ok(found.table(rounds, &measured))
 }
 
-fn idle(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    flow.fill(q, || flows.places.anywhere(random))
+fn idle(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.fill(q, |random| flows.places.anywhere(random))
 }
 
-fn steady(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    flow.keep(q, flow::length(q, random), || flows.places.anywhere(random))
+fn steady(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.keep_a_while(q, |random| flows.places.anywhere(random))
 }
 
-fn recede(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let length = flow::length(flows.depth, random);
-    flow.keep(flows.depth, length, || flows.places.anywhere(random))?;
+fn recede(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.keep_a_while(flows.depth, |random| flows.places.anywhere(random))?;
     flow.recede_to(q - 1)?;
-    flow.fill(q, || flows.places.anywhere(random))
+    flow.fill(q, |random| flows.places.anywhere(random))
 }

@@ -12,7 +12,7 @@ use tidegate_model::{BatchTable, Duration, Tag};
 use super::drain::{self, Begin, FlowParams};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::{self, Flow};
+use crate::flow::Flow;
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -20,7 +20,7 @@ use crate::places::{FIFTH, TWENTIETH};
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
 use crate::start::Start;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Adversarial flows are long: a part of the samples of other experiments is enough.
 const SAMPLES_PART: u32 = 4;
@@ -58,12 +58,7 @@ impl Procedure for DrainAdversary {
         (STRANDED_LENGTH + flow_requests(half)) / u64::try_from(STARTS.len()).expect("a few")
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
         if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
             raise(&mut found.file.drain, &longer);
@@ -88,38 +83,30 @@ fn raise(drains: &mut [MeasuredTable], longer: &MeasuredTable) {
 const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
 
 /// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.
-fn strand(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
+fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
     let (places, needed) = (flows.places, flows.depth as usize);
     let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
-    flow.fill(q - 1, || places.within(near.clone(), random))?;
-    let mut stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
-    for _ in 0..random.random_range(0..STRANDED_LENGTH_MAX) {
+    let beside = |random: &mut Pcg64| places.within(near.clone(), random);
+    let alone = |random: &mut Pcg64| places.within(far.clone(), random);
+    flow.fill(q - 1, beside)?;
+    let mut stranded = flow.send(1, Tag::Simple, alone)?[0];
+    for _ in 0..flow.random.random_range(0..STRANDED_LENGTH_MAX) {
         if flow.wait()?.contains(&stranded.start) {
-            flow.fill(q - 1, || places.within(near.clone(), random))?;
-            stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+            flow.fill(q - 1, beside)?;
+            stranded = flow.send(1, Tag::Simple, alone)?[0];
         } else {
-            flow.fill(q, || places.within(near.clone(), random))?;
+            flow.fill(q, beside)?;
         }
     }
     Ok(())
 }
 
 /// Keeps a steady flow whose places alternate between the two ends of the target.
-fn keep_at_ends(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
+fn keep_at_ends(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
     let (places, needed) = (flows.places, flows.depth as usize);
     let (low, high) = (places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed));
-    let mut is_low: bool = random.random();
-    flow.keep(q, flow::length(q, random), || {
+    let mut is_low: bool = flow.random.random();
+    flow.keep_a_while(q, |random| {
         is_low = !is_low;
         let end = if is_low { &low } else { &high };
         places.within(end.clone(), random)

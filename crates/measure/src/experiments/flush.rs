@@ -20,6 +20,7 @@ use tidegate_model::{Op, Time};
 use crate::cache_fill::{self, CacheFill, FlushStart};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::Flow;
 use crate::flush_times::{self, FlushTimes};
 use crate::followers::Progress;
 use crate::found::Found;
@@ -28,7 +29,7 @@ use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// Full starts are long: a part of the samples of other experiments is enough.
@@ -87,25 +88,19 @@ impl Procedure for Flush {
         FILLED_DEPTHS * u64::from(params.depth)
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let (places, depth) = (context.places(kind), context.params.depth);
         let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
         let Some(full) = full(&rounds, places, context)? else {
             found.stop(Experiment::FLUSH);
             return Ok(());
         };
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+        let measured = context.measure(&rounds, |flow, cell| {
             let start = FlushStart::ALL[cell];
-            cache_fill::write(subject, places, depth, start, start.writes(depth, full), random)?;
+            cache_fill::write(flow, places, depth, start, start.writes(depth, full))?;
             // Earlier writes are on the medium already: each trial ends with a flush.
-            subject.flush()
-        };
-        let measured = context.measure(&rounds, trial)?;
+            flow.flush()
+        })?;
         found.note(&rounds, &measured);
         if let Some(times) = FlushTimes::of(full, depth, &measured.cells) {
             write(times, kind, context.params, found);
@@ -127,14 +122,10 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
 
 /// Returns how many writes fill the cache; the journal may know. `None` if the caller stopped the
 /// search.
-fn full(
-    rounds: &Rounds,
-    places: Places,
-    context: &mut Context<'_>,
-) -> Result<Option<CacheFill>, SubjectError> {
+fn full(rounds: &Rounds, places: Places, context: &mut Context<'_>) -> Tried<Option<CacheFill>> {
     let name = format!("cache filled by {}", places.kind);
     let followers = &mut context.followers;
-    if let Some(full) = followers.journal.as_mut().and_then(|it| it.found(&name)) {
+    if let Some(full) = followers.journal.found(&name) {
         return Ok(Some(full));
     }
     let told = rounds.progress(0);
@@ -143,10 +134,10 @@ fn full(
         !followers.is_cancelled()
     };
     let random = &mut Pcg64::seed_from_u64(!rounds.seed);
-    let depth = context.params.depth;
-    let full = cache_fill::find(context.subject, places, depth, random, &mut go_on)?;
-    if let (Some(full), Some(journal)) = (&full, context.followers.journal.as_mut()) {
-        journal.keep_found(&name, full);
+    let flow = &mut Flow::on(context.subject, random);
+    let full = cache_fill::find(flow, places, context.params.depth, &mut go_on)?;
+    if let Some(full) = &full {
+        followers.journal.keep_found(&name, full);
     }
     Ok(full)
 }

@@ -19,7 +19,7 @@ use crate::params::ProfileParams;
 use crate::places::{FIFTH, Places};
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// A request that has waited this long counts as starved for ever: drives that bound the wait
@@ -56,17 +56,10 @@ impl Procedure for Starvation {
         starved / pace.in_company.ns().max(1) + 2 * u64::from(params.depth)
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let (places, depth) = (context.places(kind), context.params.depth);
         let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            sample(subject, places, depth, Others::ALL[cell], random)
-        };
+        let trial = |flow: &mut Flow<'_>, cell| sample(flow, places, depth, Others::ALL[cell]);
         let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         if let Some(starved) = measured.longest().flatten().max() {
@@ -105,15 +98,13 @@ impl Others {
 /// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
 /// was not served.
 pub(crate) fn sample(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     places: Places,
     depth: u32,
     others: Others,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
+) -> Tried<Duration> {
     let needed = depth as usize;
     let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
-    let mut flow = Flow::on(subject);
     let mut next = near.start;
     let mut draw = |random: &mut Pcg64| match others {
         Others::Random => places.within(near.clone(), random),
@@ -122,16 +113,16 @@ pub(crate) fn sample(
             places.at(next)
         }
     };
-    flow.keep(depth - 1, depth, || draw(random))?;
+    flow.keep(depth - 1, depth, &mut draw)?;
     let begun = flow.now();
-    let starved = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+    let starved = flow.send(1, Tag::Simple, |random| places.within(far.clone(), random))?[0];
     let took = loop {
         let is_served = flow.wait()?.contains(&starved.start);
         let took = flow.now().since(begun);
         if is_served || took >= ENDLESS {
             break took;
         }
-        flow.fill(depth, || draw(random))?;
+        flow.fill(depth, &mut draw)?;
     };
     flow.drain()?;
     Ok(took)

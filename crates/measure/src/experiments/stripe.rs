@@ -20,7 +20,7 @@ use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::stripe::{self, Cell, READ};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// The farthest two reads lie apart, in their size: 64 MiB.
@@ -58,12 +58,7 @@ impl Procedure for Stripe {
         3
     }
 
-    fn make(
-        &self,
-        _kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         if rotation::of(context, found)?.is_some() {
             let (experiment, skip) = (Experiment::STRIPE, Skip::Turns);
             found.warnings.push(Warning::Skipped { experiment, skip });
@@ -96,7 +91,7 @@ fn read_all(
     writes: Option<Kind>,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Result<Vec<(Cell, Vec<Sample>)>, SubjectError> {
+) -> Tried<Vec<(Cell, Vec<Sample>)>> {
     let depth = context.params.depth;
     let reads = places(context.capacity);
     let places = (reads, writes.map(|kind| context.places(kind)));
@@ -105,9 +100,7 @@ fn read_all(
     let mut made = Vec::new();
     for (kind, cells) in passes.into_iter().chain(beside) {
         let rounds = context.rounds(Experiment::STRIPE, kind, grid(context.params, cells.len()));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            sample(subject, cells[cell], places, depth, random)
-        };
+        let trial = |flow: &mut Flow<'_>, cell: usize| sample(flow, cells[cell], places, depth);
         if !found.is_cancelled {
             let measured = context.measure(&rounds, trial)?;
             found.note(&rounds, &measured);
@@ -150,42 +143,43 @@ fn at_once(depth: u32) -> impl Iterator<Item = Cell> {
 
 /// Returns one time of a cell.
 fn sample(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     cell: Cell,
     (reads, writes): (Places, Option<Places>),
     depth: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
-    match (cell, writes) {
-        (Cell::Alone, _) => subject.serve(&[reads.anywhere(random)]),
-        (Cell::Pair, _) => subject.serve(&reads.different(2, random)),
-        (Cell::AtOnce(many), _) => subject.serve(&reads.different(many as usize, random)),
-        (Cell::Apart(distance), _) => {
+) -> Tried<Duration> {
+    let batch = match cell {
+        Cell::Alone => vec![reads.anywhere(flow.random)],
+        Cell::Pair => reads.different(2, flow.random),
+        Cell::AtOnce(many) => reads.different(many as usize, flow.random),
+        Cell::Apart(distance) => {
             let distance = usize::try_from(distance).expect("it fits into the target");
-            let first = random.random_range(0..reads.count - distance);
-            subject.serve(&[reads.at(first), reads.at(first + distance)])
+            let first = flow.random.random_range(0..reads.count - distance);
+            vec![reads.at(first), reads.at(first + distance)]
         }
-        (Cell::BesideWrites, Some(writes)) => beside_writes(subject, reads, writes, depth, random),
-        (Cell::BesideWrites, None) => unreachable!("there is no such cell without writes"),
-    }
+        Cell::BesideWrites => {
+            let writes = writes.expect("there is no such cell without writes");
+            return beside_writes(flow, reads, writes, depth);
+        }
+    };
+    flow.serve(&batch)
 }
 
 /// Returns the time of one read in the lower half, beside a flow of writes in the upper.
 fn beside_writes(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     reads: Places,
     writes: Places,
     depth: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
+) -> Tried<Duration> {
     let upper = writes.count / 2..writes.count;
     let lower = 0..reads.count / 2;
-    let mut flow = Flow::on(subject);
-    flow.keep(depth - 1, 2 * depth, || writes.within(upper.clone(), random))?;
+    let write = |random: &mut Pcg64| writes.within(upper.clone(), random);
+    flow.keep(depth - 1, 2 * depth, write)?;
     let begun = flow.now();
-    let read = flow.send(1, Tag::Simple, || reads.within(lower.clone(), random))?[0];
+    let read = flow.send(1, Tag::Simple, |random| reads.within(lower.clone(), random))?[0];
     while !flow.wait()?.contains(&read.start) {
-        flow.fill(depth, || writes.within(upper.clone(), random))?;
+        flow.fill(depth, write)?;
     }
     let took = flow.now().since(begun);
     flow.drain()?;

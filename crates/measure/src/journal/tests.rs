@@ -45,7 +45,7 @@ fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
     let host = vec!["no real-time scheduling".to_owned()];
     let is_real_time = Some(false);
     let first = RunRecord { host, is_real_time, ..RunRecord::of_options("first") };
-    journal.begin(&first);
+    journal.begin(first.clone());
     journal.keep_round("batch", &[sample(1, 0)]);
     journal.keep_load(Load::default());
     assert!(!journal.is_load_due());
@@ -54,11 +54,11 @@ fn a_run_is_told_of_where_its_rounds_are_in_the_file() {
     drop(journal);
 
     let mut journal = Journal::resume(&path, "it").expect("a journal");
-    journal.begin(&RunRecord::of_options("second"));
+    journal.begin(RunRecord::of_options("second"));
     assert_eq!(journal.take_rounds("batch", 1).len(), 1);
     assert_eq!(journal.runs_in_file(), Runs::new(vec![killed.clone()]));
     let third = RunRecord::of_options("third");
-    journal.begin(&third);
+    journal.begin(third.clone());
     journal.count_this_run();
     assert_eq!(journal.runs_in_file(), Runs::new(vec![killed, third]));
     drop(journal);
