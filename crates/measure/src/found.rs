@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{DriveFile, DriveKind};
 
 use crate::experiment::Experiment;
@@ -44,7 +44,7 @@ impl Found {
     /// Nothing so far.
     pub(crate) fn new(params: &ProfileParams) -> Self {
         Self {
-            file: empty_file(params),
+            file: DriveFile::empty(&*params.name, DriveKind::Recorded, params.depth),
             fit: toml::Table::new(),
             starts: Vec::new(),
             geometry: Geometry::default(),
@@ -127,29 +127,5 @@ impl Found {
     /// `[fit]`, unless there is nothing in it.
     pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
         Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
-    }
-}
-
-fn empty_file(params: &ProfileParams) -> DriveFile {
-    DriveFile {
-        name: params.name.clone(),
-        kind: DriveKind::Recorded,
-        depth: params.depth,
-        identity: Identity::default(),
-        batch: Vec::new(),
-        drain: Vec::new(),
-        priority: Vec::new(),
-        single: Vec::new(),
-        throughput: Vec::new(),
-        mixed: Vec::new(),
-        cost: None,
-        starvation_max: None,
-        starvation_of: Vec::new(),
-        starvation_depth: None,
-        is_starvation_endless: false,
-        flush_max: None,
-        mechanics: None,
-        ssd: None,
-        fit: None,
     }
 }

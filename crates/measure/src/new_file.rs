@@ -12,8 +12,10 @@ use tempfile::NamedTempFile;
 /// The path of a new file, checked to be usable.
 #[derive(Debug)]
 pub struct NewFile {
-    named: PathBuf,
-    path: PathBuf,
+    /// The path as the user named it.
+    pub(crate) named: PathBuf,
+    /// The path without symbolic links.
+    pub(crate) path: PathBuf,
 }
 
 impl NewFile {
@@ -22,7 +24,11 @@ impl NewFile {
     /// # Errors
     /// If a file exists there, or none can be created.
     pub fn prepare(named: &Path) -> Result<Self, FileFault> {
-        let path = real_path_of_new(named)?;
+        Self::at(named, real_path_of_new(named)?)
+    }
+
+    /// Checks that a file can be created beside `path`, the real path of `named`.
+    pub(crate) fn at(named: &Path, path: PathBuf) -> Result<Self, FileFault> {
         // Created and removed again, so that a killed process leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
         Ok(Self { named: named.to_owned(), path })
@@ -44,7 +50,13 @@ impl NewFile {
     /// If a file appeared there, or the file cannot be written.
     pub fn write(&self, text: &str) -> Result<(), FileFault> {
         let file = self.filled(text).map_err(|error| unwritable(&self.named, error))?;
-        put(file, &self.named, &self.path)
+        match file.persist_noclobber(&self.path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(FileFault::CameUp { path: self.named.clone() })
+            }
+            Err(error) => Err(unwritable(&self.named, error.error)),
+        }
     }
 
     /// Replaces the text written before: for a file that grows.
@@ -63,7 +75,8 @@ impl NewFile {
         fs::remove_file(&self.path)
     }
 
-    fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
+    /// Creates a temporary file in the same folder with this text, and syncs it to the medium.
+    pub(crate) fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
         let mut file = temporary_in(folder_of(&self.path))?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -114,19 +127,8 @@ impl FileFault {
     }
 }
 
-/// Renames a temporary file to its final name, never over an existing file.
-pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), FileFault> {
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(FileFault::CameUp { path: named.to_owned() })
-        }
-        Err(error) => Err(unwritable(named, error.error)),
-    }
-}
-
 /// Creates a temporary file beside its final name.
-pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".tidegate-")
         // The permissions of any new file; temporary files are private otherwise.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! From what the experiments found to a drive file: costs, mechanics, what to say about it.
 
-use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::drive_file::Identity;
 use tidegate_model::mechanics::{Mechanics, Queue};
-use tidegate_model::{CostModel, DriveFile, Duration, Op};
+use tidegate_model::{CostModel, DriveFile, Op};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 
-use crate::envelope::{self, EnvelopeError, Point};
+use crate::envelope::EnvelopeError;
 use crate::finding::Finding;
 use crate::found::Found;
 use crate::geometry;
 use crate::grouped;
-use crate::kind::Kind;
+use crate::kind_batches::KindBatches;
 use crate::params::{ProfileError, ProfileParams};
 use crate::start::StartTimes;
 use crate::warning::Warning;
@@ -105,24 +105,9 @@ fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, Costs
     if file.batch.is_empty() || params.kinds.len() > 1 && file.mixed.is_empty() {
         return None;
     }
-    let of_table = |table: &MeasuredTable| {
-        let kind = |kind: &Kind| (Some(kind.op), Some(kind.size)) == (table.op, table.size);
-        let at = params.kinds.iter().position(kind).expect("tables are of kinds asked for");
-        let point = |(&ns, count): (&u64, u32)| {
-            let mut counts = vec![0; params.kinds.len()];
-            counts[at] = count;
-            Point { counts, highest: Duration::from_ns(ns) }
-        };
-        table.ns_max.iter().zip(1..).map(point).collect::<Vec<_>>()
-    };
-    let pure = file.batch.iter().flat_map(of_table);
-    let mixed = file.mixed.iter().flat_map(|it| it.counts.iter().zip(&it.ns_max));
-    let mixed =
-        mixed.map(|(counts, &ns)| Point { counts: counts.clone(), highest: Duration::from_ns(ns) });
-    let points: Vec<Point> = pure.chain(mixed).collect();
     let samples = found.samples.map(u64::from);
-    let model = |envelope| CostModel { samples, ..CostModel::from(envelope) };
-    Some(envelope::fit(&params.kinds, &points).map(model).map_err(CostsError::from))
+    let costs = KindBatches::of(&params.kinds, file).costs();
+    Some(costs.map(|costs| CostModel { samples, ..costs }).map_err(CostsError::from))
 }
 
 /// Why there is no model of costs.

@@ -14,7 +14,7 @@ use tidegate_platform::Clock;
 /// A device that completes no request for this long is considered dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
-/// The id of a flush, during which nothing else is outstanding.
+/// The id or the place of a flush, during which nothing else is outstanding.
 const FLUSH: u64 = u64::MAX;
 
 /// The reason why a trial has no time.
@@ -146,17 +146,14 @@ impl Subject for RealSubject<'_> {
     }
 
     fn flush(&mut self) -> Tried<Duration> {
-        let mut returned = Vec::new();
         self.ring.push_flush(FLUSH);
         let begun = self.clock.now();
         self.ring.submit()?;
-        while self.ring.in_flight_count() > 0 {
-            self.reap(1, &mut returned).map_err(|error| match error {
-                SubjectError::Io { source, .. } => SubjectError::Flush { source },
-                other => other,
-            })?;
-        }
-        Ok(self.clock.now().since(begun))
+        let done = self.drain().map_err(|error| match error {
+            SubjectError::Io { source, .. } => SubjectError::Flush { source },
+            other => other,
+        })?;
+        Ok(done.since(begun))
     }
 
     fn now(&self) -> Time {
@@ -283,15 +280,10 @@ impl Subject for SimulatedSubject<'_> {
     fn flush(&mut self) -> Tried<Duration> {
         let begun = self.now;
         self.request_count += 1;
-        self.drive.flush(begun, RequestId(self.request_count));
-        self.completions.clear();
-        loop {
-            self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
-            self.drive.advance(self.now, &mut self.completions);
-            if self.completions.drain(..).count() > 0 {
-                return Ok(self.now.since(begun));
-            }
-        }
+        let id = RequestId(self.request_count);
+        self.outstanding.push((id, Lba::new(FLUSH)));
+        self.drive.flush(begun, id);
+        Ok(self.drain()?.since(begun))
     }
 
     fn now(&self) -> Time {

@@ -24,7 +24,7 @@ use crate::flow::Flow;
 use crate::flush_times::{self, FlushTimes};
 use crate::followers::Progress;
 use crate::found::Found;
-use crate::kind::Kind;
+use crate::kind::{Kind, distinct};
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
@@ -59,13 +59,7 @@ impl Experiment {
 
 /// Returns the kinds of writes before flushes: one of each size.
 pub fn kinds(params: &ProfileParams) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    for kind in params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }) {
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+    distinct(params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }))
 }
 
 /// See [`Experiment::FLUSH`].

@@ -15,11 +15,12 @@
 //! Batches that mix the kinds of both were not measured, and do not follow from batches of either:
 //! costs of all kinds are never invented. Kinds that are not covered are reported.
 
-use crate::envelope::{self, FITTED, Point};
+use crate::envelope::FITTED;
 use crate::kind::Kind;
+use crate::kind_batches::KindBatches;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
-use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
+use tidegate_model::{Bytes, CostModel, DriveFile, Op};
 
 /// The kind of request that a cost belongs to.
 type CostKind = (Op, Bytes);
@@ -113,31 +114,8 @@ fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
 /// found.
 fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
     let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
-    let at = |op: Op, size: Bytes| of.iter().position(|kind| *kind == Kind { op, size });
-    let tables = || {
-        let index = |table: &MeasuredTable| at(table.op?, table.size?);
-        file.batch.iter().filter_map(move |table| Some((index(table)?, table)))
-    };
-    let pure = tables().flat_map(|(index, table)| {
-        table.ns_max.iter().zip(1..).map(move |(&ns, count)| (vec![(index, count)], ns))
-    });
-    let is_of = |it: &&MixedBatches| it.request.iter().all(|kind| at(kind.op, kind.size).is_some());
-    let sections = || file.mixed.iter().filter(is_of);
-    let mixed = sections().flat_map(MixedBatches::batches).map(|(batch, took)| {
-        let counts = batch.filter_map(|(op, size, count)| Some((at(op, size)?, count)));
-        (counts.collect::<Vec<_>>(), took.ns())
-    });
-    let point = |(batch, ns): (Vec<(usize, u32)>, u64)| {
-        let mut counts = vec![0; of.len()];
-        for (index, count) in batch {
-            counts[index] += count;
-        }
-        Point { counts, highest: Duration::from_ns(ns) }
-    };
-    let points: Vec<Point> = pure.chain(mixed).map(point).collect();
-    let samples = tables().map(|it| it.1.samples).chain(sections().map(|it| it.samples)).min();
-    let costs = CostModel::from(envelope::fit(&of, &points).ok()?);
-    Some(CostModel { samples: samples.flatten(), ..costs })
+    let batches = KindBatches::of(&of, file);
+    Some(CostModel { samples: batches.samples(), ..batches.costs().ok()? })
 }
 
 /// Returns a model that covers every batch that either model covers, for the kinds of both.

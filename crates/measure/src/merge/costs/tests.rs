@@ -2,6 +2,8 @@
 //! Goal: merged costs are least, cover all batches, and do not depend on the order. Method: small
 //! files with costs computed by hand.
 
+use tidegate_model::Duration;
+
 use super::*;
 
 /// Returns a file with batches of up to three requests.
