@@ -22,8 +22,6 @@ pub(crate) struct Found {
     /// The drive file. Each experiment fills its own sections; costs, mechanics and identity come
     /// at the end.
     pub(crate) file: DriveFile,
-    /// Its `[fit]`: what has no section of its own.
-    fit: toml::Table,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
     /// The geometry of a rotating disk.
@@ -45,7 +43,6 @@ impl Found {
     pub(crate) fn new(params: &ProfileParams) -> Self {
         Self {
             file: DriveFile::empty(&*params.name, DriveKind::Recorded, params.depth),
-            fit: toml::Table::new(),
             starts: Vec::new(),
             geometry: Geometry::default(),
             no_rotation: None,
@@ -115,17 +112,12 @@ impl Found {
     /// Writes a part of `[fit]` in place of an earlier one; leaves out what TOML cannot hold.
     pub(crate) fn fit(&mut self, name: &str, part: &impl Serialize) {
         if let Ok(part) = toml::Value::try_from(part) {
-            self.fit.insert(name.to_owned(), part);
+            self.file.fit.get_or_insert_default().insert(name.to_owned(), part);
         }
     }
 
     /// Reads a part of `[fit]` that an experiment wrote.
     pub(crate) fn fitted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.fit.get(name)?.clone().try_into().ok()
-    }
-
-    /// `[fit]`, unless there is nothing in it.
-    pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
-        Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
+        self.file.fit.as_ref()?.get(name)?.clone().try_into().ok()
     }
 }

@@ -53,7 +53,7 @@ impl NewFile {
         match file.persist_noclobber(&self.path) {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(FileFault::CameUp { path: self.named.clone() })
+                Err(FileFault::CameUp(self.named.clone()))
             }
             Err(error) => Err(unwritable(&self.named, error.error)),
         }
@@ -84,45 +84,31 @@ impl NewFile {
     }
 }
 
-/// The reason why a file cannot be created.
+/// The reason why a file cannot be created, with the file as it was named.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// A file exists there.
-    #[error("{} exists; existing files are never overwritten", path.display())]
-    Exists {
-        /// The file as it was named.
-        path: PathBuf,
-    },
+    #[error("{} exists; existing files are never overwritten", .0.display())]
+    Exists(PathBuf),
     /// The path is a directory.
-    #[error("{} is a directory", path.display())]
-    Folder {
-        /// The file as it was named.
-        path: PathBuf,
-    },
-    /// The system refuses.
-    #[error("cannot write {}: {error}", path.display())]
-    Unwritable {
-        /// The file as it was named.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    #[error("{} is a directory", .0.display())]
+    Folder(PathBuf),
+    /// The system refuses, with this error.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
     /// Another process created the file.
-    #[error("{} appeared during the measurement", path.display())]
-    CameUp {
-        /// The file as it was named.
-        path: PathBuf,
-    },
+    #[error("{} appeared during the measurement", .0.display())]
+    CameUp(PathBuf),
 }
 
 impl FileFault {
     /// Returns what to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Exists { .. } => "name a new file",
-            Self::Folder { .. } => "name a file in that directory",
-            Self::Unwritable { .. } => "name a file in an existing, writable folder",
-            Self::CameUp { .. } => "the other file was left unchanged",
+            Self::Exists(..) => "name a new file",
+            Self::Folder(..) => "name a file in that directory",
+            Self::Unwritable(..) => "name a file in an existing, writable folder",
+            Self::CameUp(..) => "the other file was left unchanged",
         }
     }
 }
@@ -140,7 +126,7 @@ fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => return Err(is_folder(path)),
-        Ok(_) => return Err(FileFault::Exists { path: path.to_owned() }),
+        Ok(_) => return Err(FileFault::Exists(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
         Err(error) => return Err(unwritable(path, error)),
     }
@@ -156,11 +142,11 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 }
 
 fn is_folder(path: &Path) -> FileFault {
-    FileFault::Folder { path: path.to_owned() }
+    FileFault::Folder(path.to_owned())
 }
 
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> FileFault {
-    FileFault::Unwritable { path: path.to_owned(), error }
+    FileFault::Unwritable(path.to_owned(), error)
 }
 
 #[cfg(test)]

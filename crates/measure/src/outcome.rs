@@ -59,7 +59,6 @@ pub(crate) fn finish(
         identity: with_interruption(identity, &found),
         cost,
         mechanics,
-        fit: found.take_fit(),
         ..found.file
     };
     let mut profile = Profile {

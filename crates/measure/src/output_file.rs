@@ -67,7 +67,7 @@ impl OutputFile {
         let is_there = expected == Expected::Interrupted && path.exists();
         let add = expected == Expected::DriveFile || is_there;
         if is_same_file(path, target) {
-            return Err(OutputFault::Target { path: path.to_owned() });
+            return Err(OutputFault::Target(path.to_owned()));
         }
         let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
         let mut output = Self { file: NewFile::at(path, real)?, existing: None };
@@ -93,9 +93,7 @@ impl OutputFile {
     /// If the file has times of another origin.
     pub fn check_origin(&self, measured: Origin) -> Result<(), OutputFault> {
         let Some(known) = &self.existing else { return Ok(()) };
-        measured
-            .check(known)
-            .map_err(|error| OutputFault::Origin { path: self.file.named.clone(), error })
+        measured.check(known).map_err(|error| OutputFault::Origin(self.file.named.clone(), error))
     }
 
     /// Returns whether an existing file is extended.
@@ -134,7 +132,7 @@ impl OutputFile {
 
     fn about_same_device(&self, known: &Identity, measured: &Identity) -> Result<(), OutputFault> {
         merge::check_device(known, measured)
-            .map_err(|error| OutputFault::Device { path: self.file.named.clone(), error })
+            .map_err(|error| OutputFault::Device(self.file.named.clone(), error))
     }
 
     fn add(
@@ -159,7 +157,7 @@ impl OutputFile {
     fn lock_existing(&self) -> Result<(File, DriveFile), OutputFault> {
         let held = lock(&self.file.path).map_err(|error| unwritable(&self.file.named, error))?;
         let text = text_file::read_open(&held)
-            .map_err(|error| OutputFault::NotText { path: self.file.named.clone(), error })?;
+            .map_err(|error| OutputFault::NotText(self.file.named.clone(), error))?;
         match DriveFile::parse(&text) {
             Ok(existing) => Ok((held, existing)),
             Err(error) => Err(OutputFault::Faulty { path: self.file.named.clone(), text, error }),
@@ -169,10 +167,10 @@ impl OutputFile {
 
 /// Returns the real path of a file to extend.
 fn real_path_of_existing(path: &Path) -> Result<PathBuf, OutputFault> {
-    let real = fs::canonicalize(path)
-        .map_err(|error| OutputFault::Missing { path: path.to_owned(), error })?;
+    let real =
+        fs::canonicalize(path).map_err(|error| OutputFault::Missing(path.to_owned(), error))?;
     // Checked before opening: opening a pipe waits, and opening a device can have side effects.
-    if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile { path: path.to_owned() }) }
+    if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile(path.to_owned())) }
 }
 
 /// Returns whether two names denote the same file, or will once it is created.

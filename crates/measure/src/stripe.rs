@@ -54,7 +54,7 @@ pub(crate) enum Cell {
 }
 
 /// What the experiment found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
     /// The size of a read.
     pub read_bytes: u64,
@@ -108,15 +108,8 @@ pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Opti
         samples: u64::from(measured.iter().map(|(.., it)| it.count).min()?),
         alone_ns,
         alone_slow_ppm: ppm(slow(alone, alone_ns), alone.len()),
-        conflicts_ppm: Vec::new(),
-        block_bytes: None,
-        again_bytes: None,
-        chips: None,
-        at_once_ns: Vec::new(),
         parallel_permille: 1000,
-        is_still_rising: false,
-        beside_writes_ns: None,
-        beside_writes_of_bytes: None,
+        ..Stripe::default()
     };
     for (cell, samples, summary) in &measured {
         stripe.note(*cell, samples, summary, writes);
