@@ -7,8 +7,8 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use tidegate_model::{Duration, Time};
 
-use crate::flow::Flow;
-use crate::places::{Places, TWENTIETH};
+use crate::flow::{Flow, FlowParams};
+use crate::places::TWENTIETH;
 use crate::subject::Tried;
 
 /// Fewer writes than take this long do not count as enough, whatever flushes take: a large cache
@@ -109,34 +109,31 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
+/// Whether to go on, at this time.
+type GoOn<'a> = dyn FnMut(Time) -> bool + 'a;
+
 /// Searches for the writes that fill the cache, and for those at the ends that make a flush
 /// longest. Returns `None` if `go_on` says stop.
 pub(crate) fn find(
     flow: &mut Flow<'_>,
-    places: Places,
-    depth: u32,
-    mut go_on: impl FnMut(Time) -> bool,
+    flows: FlowParams,
+    go_on: &mut GoOn<'_>,
 ) -> Tried<Option<CacheFill>> {
-    match fill(flow, places, depth, &mut go_on)? {
-        Some(full) => dirtiest(flow, places, depth, full, &mut go_on),
+    match fill(flow, flows, go_on)? {
+        Some(full) => dirtiest(flow, flows, full, go_on),
         None => Ok(None),
     }
 }
 
 /// Doubles the writes until flushes get no longer; `None` if `go_on` says stop.
-fn fill(
-    flow: &mut Flow<'_>,
-    places: Places,
-    depth: u32,
-    mut go_on: impl FnMut(Time) -> bool,
-) -> Tried<Option<CacheFill>> {
-    let (mut tried, mut writes) = (Vec::new(), depth);
+fn fill(flow: &mut Flow<'_>, flows: FlowParams, go_on: &mut GoOn<'_>) -> Tried<Option<CacheFill>> {
+    let (mut tried, mut writes) = (Vec::new(), flows.depth);
     loop {
         if !go_on(flow.now()) {
             return Ok(None);
         }
         let begun = flow.now();
-        write(flow, places, depth, FlushStart::Full, writes)?;
+        write(flow, flows, FlushStart::Full, writes)?;
         let wrote_for = flow.now().since(begun);
         tried.push((writes, flow.flush()?));
         let is_level = wrote_for >= FILL_MIN && has_levelled(&tried);
@@ -157,17 +154,16 @@ fn counts(most: u32) -> impl Iterator<Item = u32> {
 /// After how many writes at the ends a flush is longest; `None` if `go_on` says stop.
 fn dirtiest(
     flow: &mut Flow<'_>,
-    places: Places,
-    depth: u32,
+    flows: FlowParams,
     full: CacheFill,
-    mut go_on: impl FnMut(Time) -> bool,
+    go_on: &mut GoOn<'_>,
 ) -> Tried<Option<CacheFill>> {
     let mut best = (Duration::ZERO, full.writes);
     for writes in counts(full.writes) {
         if !go_on(flow.now()) {
             return Ok(None);
         }
-        write(flow, places, depth, FlushStart::Ends, writes)?;
+        write(flow, flows, FlushStart::Ends, writes)?;
         best = best.max((flow.flush()?, writes));
     }
     Ok(Some(CacheFill { ends: best.1, ..full }))
@@ -176,21 +172,17 @@ fn dirtiest(
 /// Sends a number of writes and waits until all are complete.
 pub(crate) fn write(
     flow: &mut Flow<'_>,
-    places: Places,
-    depth: u32,
+    flows: FlowParams,
     start: FlushStart,
     writes: u32,
 ) -> Tried {
-    let (needed, mut is_low) = (depth as usize, flow.random.random::<bool>());
-    let ends = [places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed)];
-    let draw = |random: &mut Pcg64| {
-        is_low = !is_low;
-        match start {
-            FlushStart::Ends => places.within(ends[usize::from(is_low)].clone(), random),
-            _ => places.anywhere(random),
-        }
+    let is_low = !flow.random.random::<bool>();
+    let mut at_ends = flows.by_turns(TWENTIETH, is_low);
+    let draw = |random: &mut Pcg64| match start {
+        FlushStart::Ends => at_ends(random),
+        _ => flows.places.anywhere(random),
     };
-    let at_once = writes.min(depth);
+    let at_once = writes.min(flows.depth);
     if writes > at_once {
         flow.keep(at_once, writes - at_once, draw)?;
     } else {

@@ -4,7 +4,7 @@
 use tidegate_model::{Bytes, Time};
 
 use crate::experiment::Experiment;
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::followers::Followers;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -35,6 +35,11 @@ impl Context<'_> {
     /// Returns where requests of this kind can lie.
     pub(crate) fn places(&self, kind: Kind) -> Places {
         Places::of(self.capacity, kind)
+    }
+
+    /// Returns where requests of this kind can lie, and how many can be outstanding.
+    pub(crate) fn flows(&self, kind: Kind) -> FlowParams {
+        FlowParams { places: self.places(kind), depth: self.params.depth }
     }
 
     /// Returns the rounds of an experiment with one kind of request.

@@ -9,14 +9,45 @@
 //!                   /                                       \
 //! ```
 
+use std::ops::Range;
+
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Lba, Tag, Time};
 
+use crate::places::Places;
 use crate::subject::{Probe, Subject, Tried};
 
 /// The longest random flow, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
+
+/// Where the requests of a flow can lie, and how many can be outstanding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlowParams {
+    /// Where requests can lie.
+    pub(crate) places: Places,
+    /// K.
+    pub(crate) depth: u32,
+}
+
+impl FlowParams {
+    /// Returns the lowest and the highest n-th part of the target, each with room for all requests.
+    pub(crate) fn ends(&self, part: usize) -> [Range<usize>; 2] {
+        let needed = self.depth as usize;
+        [self.places.lowest(part, needed), self.places.highest(part, needed)]
+    }
+
+    /// Returns what draws from both of these parts by turns; `is_low` says where the place before
+    /// the first lay.
+    pub(crate) fn by_turns(self, part: usize, mut is_low: bool) -> impl FnMut(&mut Pcg64) -> Probe {
+        let [low, high] = self.ends(part);
+        move |random| {
+            is_low = !is_low;
+            let end = if is_low { &low } else { &high };
+            self.places.within(end.clone(), random)
+        }
+    }
+}
 
 /// The requests outstanding at a subject that was idle, and what draws their places.
 pub(crate) struct Flow<'a> {

@@ -125,7 +125,7 @@ fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 /// Returns the real path of a file that does not exist, in a folder that does.
 pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => return Err(is_folder(path)),
+        Ok(found) if found.is_dir() => return Err(FileFault::Folder(path.to_owned())),
         Ok(_) => return Err(FileFault::Exists(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
         Err(error) => return Err(unwritable(path, error)),
@@ -133,16 +133,12 @@ pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, error))?;
     match path.file_name() {
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
-        _ => Err(is_folder(path)),
+        _ => Err(FileFault::Folder(path.to_owned())),
     }
 }
 
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
-}
-
-fn is_folder(path: &Path) -> FileFault {
-    FileFault::Folder(path.to_owned())
 }
 
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> FileFault {

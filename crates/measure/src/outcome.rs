@@ -6,7 +6,6 @@ use tidegate_model::mechanics::{Mechanics, Queue};
 use tidegate_model::{CostModel, DriveFile, Op};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 
-use crate::envelope::EnvelopeError;
 use crate::finding::Finding;
 use crate::found::Found;
 use crate::geometry;
@@ -49,7 +48,7 @@ pub(crate) fn finish(
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
-        said.push(Warning::NoCosts(error.to_string()));
+        said.push(Warning::NoCosts(error));
         None
     });
     let mechanics = mechanics(&found);
@@ -94,30 +93,23 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// Returns the costs of a batch by its requests; `None` unless such batches were measured, of one
-/// kind or mixed.
-fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
+/// Costs have to cover the tables beside them.
+const NO_BATCHES: &str =
+    "mixed batches are measured together with batches of one kind: `--only batch,mixed`";
+
+/// Returns the costs of a batch by its requests, or why there are none; `None` unless such batches
+/// were measured, of one kind or mixed.
+fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, String>> {
     let file = &found.file;
     if file.batch.is_empty() && !file.mixed.is_empty() {
-        return Some(Err(CostsError::NoBatches));
+        return Some(Err(NO_BATCHES.to_owned()));
     }
     if file.batch.is_empty() || params.kinds.len() > 1 && file.mixed.is_empty() {
         return None;
     }
     let samples = found.samples.map(u64::from);
     let costs = KindBatches::of(&params.kinds, file).costs();
-    Some(costs.map(|costs| CostModel { samples, ..costs }).map_err(CostsError::from))
-}
-
-/// Why there is no model of costs.
-#[derive(Debug, thiserror::Error)]
-enum CostsError {
-    /// Costs have to cover the tables beside them.
-    #[error("mixed batches are measured together with batches of one kind: `--only batch,mixed`")]
-    NoBatches,
-    /// Nothing covers what was measured.
-    #[error(transparent)]
-    Envelope(#[from] EnvelopeError),
+    Some(costs.map(|costs| CostModel { samples, ..costs }).map_err(|error| error.to_string()))
 }
 
 /// Writes the parts of `[fit]` that rest on several experiments: what the samples tell, in words,

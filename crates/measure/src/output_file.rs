@@ -83,8 +83,7 @@ impl OutputFile {
     /// # Errors
     /// If the file describes another device.
     pub fn check_device(&self, measured: &Identity) -> Result<(), OutputFault> {
-        let Some(known) = &self.existing else { return Ok(()) };
-        self.about_same_device(known, measured)
+        self.existing.as_ref().map_or(Ok(()), |known| self.about_same_device(known, measured))
     }
 
     /// Refuses to add times of that origin to a file of another origin.

@@ -11,7 +11,7 @@ use tidegate_model::{Bytes, Duration, Op, Tag};
 use crate::experiment::{Experiment, Scope};
 use crate::experiments::starvation::{self, Others};
 use crate::experiments::{made, procedure};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
@@ -59,7 +59,8 @@ fn pace(subject: &mut dyn Subject, places: Places, params: &ProfileParams) -> Tr
     let together = flow.now().since(begun);
     flow.drain()?;
     let is_starved = params.experiments.contains(&Experiment::STARVATION) && depth > 1;
-    let mut starve = || starvation::sample(&mut flow, places, depth, Others::Random);
+    let flows = FlowParams { places, depth };
+    let mut starve = || starvation::sample(&mut flow, flows, Others::Random);
     let starved = is_starved.then(&mut starve).transpose()?;
     Ok(Pace { alone: part(alone, ALONE), in_company: part(together, done), starved })
 }

@@ -19,9 +19,8 @@ impl Experiment {
     /// b(i): i requests at random places, given at once to an idle device.
     pub const BATCH: Self = Self::of(&Facts {
         name: "batch",
-        symbol: "b",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[]),
+        cell_name: CellName::Count("b", &[]),
         time: "a time runs from just before one submission of the whole batch to its last completion",
         is_about_maxima: true,
         tail: Some("the largest batch"),

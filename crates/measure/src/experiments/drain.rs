@@ -11,11 +11,10 @@ use tidegate_model::drive_file::MeasuredTable;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::{Grid, Rounds};
 use crate::start::{Start, StartTimes};
@@ -25,13 +24,11 @@ impl Experiment {
     /// drain(q): until the device is empty, from the moment that nothing more is sent.
     pub const DRAIN: Self = Self::of(&Facts {
         name: "drain",
-        symbol: "drain",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[
-            Start::Idle.name(),
-            Start::Steady.name(),
-            Start::Receded.name(),
-        ]),
+        cell_name: CellName::Count(
+            "drain",
+            &[Start::Idle.name(), Start::Steady.name(), Start::Receded.name()],
+        ),
         time: "a drain runs from the last submission to the last completion, after random \
                requests: so many at once, or at the end of a flow of that depth or of the full \
                depth; each figure is the greatest of the three",
@@ -69,15 +66,6 @@ const STARTS: [(Start, Begin); 3] =
 /// Brings an idle device to q outstanding requests, `1 <= q <= depth`.
 pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> Tried;
 
-/// Where requests can lie, and how many can be outstanding.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FlowParams {
-    /// Where requests can lie.
-    pub(super) places: Places,
-    /// K.
-    pub(super) depth: u32,
-}
-
 /// Returns the grid of drains of 1 to `depth` requests, from `starts` starts each.
 pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
     Grid { samples, cells: depth as usize * starts, ways: starts }
@@ -91,7 +79,7 @@ pub(super) fn drains(
     found: &mut Found,
 ) -> Tried<Option<MeasuredTable>> {
     let (kind, ways) = (rounds.kind.expect("drains are of one kind"), starts.len());
-    let flows = FlowParams { places: context.places(kind), depth: context.params.depth };
+    let flows = context.flows(kind);
     let measured = context.measure(rounds, |flow, cell| {
         let (_, begin) = starts[cell % ways];
         begin(flows, flow, u32::try_from(cell / ways + 1).expect("at most the depth"))?;

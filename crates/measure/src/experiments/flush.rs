@@ -20,13 +20,12 @@ use tidegate_model::{Op, Time};
 use crate::cache_fill::{self, CacheFill, FlushStart};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::flush_times::{self, FlushTimes};
 use crate::followers::Progress;
 use crate::found::Found;
 use crate::kind::{Kind, distinct};
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
 use crate::subject::Tried;
@@ -46,7 +45,6 @@ impl Experiment {
     /// How long a flush takes when the device's cache is dirty.
     pub const FLUSH: Self = Self::of(&Facts {
         name: "flush",
-        symbol: "flush",
         scope: Scope::Writes,
         cell_name: CellName::Number,
         time: "a flush runs from its submission to an idle device to its completion, after one \
@@ -83,20 +81,20 @@ impl Procedure for Flush {
     }
 
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let (places, depth) = (context.places(kind), context.params.depth);
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
-        let Some(full) = full(&rounds, places, context)? else {
+        let Some(full) = full(&rounds, flows, context)? else {
             found.stop(Experiment::FLUSH);
             return Ok(());
         };
         let measured = context.measure(&rounds, |flow, cell| {
             let start = FlushStart::ALL[cell];
-            cache_fill::write(flow, places, depth, start, start.writes(depth, full))?;
+            cache_fill::write(flow, flows, start, start.writes(flows.depth, full))?;
             // Earlier writes are on the medium already: each trial ends with a flush.
             flow.flush()
         })?;
         found.note(&rounds, &measured);
-        if let Some(times) = FlushTimes::of(full, depth, &measured.cells) {
+        if let Some(times) = FlushTimes::of(full, flows.depth, &measured.cells) {
             write(times, kind, context.params, found);
         }
         if !full.is_level {
@@ -116,8 +114,8 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
 
 /// Returns how many writes fill the cache; the journal may know. `None` if the caller stopped the
 /// search.
-fn full(rounds: &Rounds, places: Places, context: &mut Context<'_>) -> Tried<Option<CacheFill>> {
-    let name = format!("cache filled by {}", places.kind);
+fn full(rounds: &Rounds, flows: FlowParams, context: &mut Context<'_>) -> Tried<Option<CacheFill>> {
+    let name = format!("cache filled by {}", flows.places.kind);
     let followers = &mut context.followers;
     if let Some(full) = followers.journal.found(&name) {
         return Ok(Some(full));
@@ -129,7 +127,7 @@ fn full(rounds: &Rounds, places: Places, context: &mut Context<'_>) -> Tried<Opt
     };
     let random = &mut Pcg64::seed_from_u64(!rounds.seed);
     let flow = &mut Flow::on(context.subject, random);
-    let full = cache_fill::find(flow, places, context.params.depth, &mut go_on)?;
+    let full = cache_fill::find(flow, flows, &mut go_on)?;
     if let Some(full) = &full {
         followers.journal.keep_found(&name, full);
     }

@@ -31,7 +31,6 @@ impl Experiment {
     /// Batches of different requests.
     pub const MIXED: Self = Self::of(&Facts {
         name: "mixed",
-        symbol: "mixed",
         scope: Scope::AllKinds,
         cell_name: CellName::Number,
         time: "a mixed batch is of several kinds and measured as a batch",

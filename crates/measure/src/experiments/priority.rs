@@ -15,11 +15,10 @@ use tidegate_model::{Duration, Tag};
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
 use crate::subject::{Probe, Tried};
@@ -29,9 +28,8 @@ impl Experiment {
     /// priority(q): q requests of the drive's own priority, others keeping the device full.
     pub const PRIORITY: Self = Self::of(&Facts {
         name: "priority",
-        symbol: "priority",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[]),
+        cell_name: CellName::Count("priority", &[]),
         time: "a time of priority runs from one submission of all requests of priority to their \
                last completion, while random others keep the device full",
         is_about_maxima: true,
@@ -57,20 +55,21 @@ impl Procedure for Priority {
     }
 
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let (places, depth) = (context.places(kind), context.params.depth);
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::PRIORITY, kind, self.grid(context.params));
         let measured = context.measure(&rounds, |flow, cell| {
-            sample(flow, places, depth, u32::try_from(cell + 1).expect("at most the depth"))
+            sample(flow, flows, u32::try_from(cell + 1).expect("at most the depth"))
         })?;
         let table = found.table(&rounds, &measured);
-        let table = table.map(|it| MeasuredTable { depth: Some(depth), ..it });
+        let table = table.map(|it| MeasuredTable { depth: Some(flows.depth), ..it });
         found.file.priority.extend(table);
         Ok(())
     }
 }
 
 /// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
-fn sample(flow: &mut Flow<'_>, places: Places, depth: u32, q: u32) -> Tried<Duration> {
+fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> Tried<Duration> {
+    let FlowParams { places, depth } = flows;
     let anywhere = |random: &mut Pcg64| places.anywhere(random);
     flow.keep_a_while(depth, anywhere)?;
     flow.recede_to(depth - q)?;

@@ -19,11 +19,11 @@ use crate::rounds::Grid;
 use crate::subject::Tried;
 use crate::warning::Warning;
 
-/// Returns the facts that experiments with one read at a time share.
+/// Returns the facts that experiments with reads of their own share; the time is that of one read at
+/// a time.
 pub(super) const fn facts(name: &'static str) -> Facts {
     Facts {
         name,
-        symbol: name,
         scope: Scope::Device,
         cell_name: CellName::Number,
         time: "rotation, overhead, zones and seek-curve: one read at a time, from when it is back",

@@ -30,7 +30,6 @@ impl Experiment {
     /// One request at a random place of an idle device.
     pub const SINGLE: Self = Self::of(&Facts {
         name: "single",
-        symbol: "single",
         scope: Scope::EachKind,
         cell_name: CellName::One,
         time: "single: one random request on an idle device",

@@ -12,11 +12,11 @@ use tidegate_model::{Duration, Tag};
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::{FIFTH, Places};
+use crate::places::FIFTH;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::subject::Tried;
@@ -30,7 +30,6 @@ impl Experiment {
     /// How long other requests can delay one request.
     pub const STARVATION: Self = Self::of(&Facts {
         name: "starvation",
-        symbol: "starvation",
         scope: Scope::EachKind,
         cell_name: CellName::Number,
         time: "starved: one request in the highest fifth, all others in the lowest",
@@ -57,13 +56,13 @@ impl Procedure for Starvation {
     }
 
     fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let (places, depth) = (context.places(kind), context.params.depth);
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
-        let trial = |flow: &mut Flow<'_>, cell| sample(flow, places, depth, Others::ALL[cell]);
+        let trial = |flow: &mut Flow<'_>, cell| sample(flow, flows, Others::ALL[cell]);
         let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         if let Some(starved) = measured.longest().flatten().max() {
-            write(starved, kind, depth, found);
+            write(starved, kind, flows.depth, found);
         }
         Ok(())
     }
@@ -97,14 +96,8 @@ impl Others {
 
 /// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
 /// was not served.
-pub(crate) fn sample(
-    flow: &mut Flow<'_>,
-    places: Places,
-    depth: u32,
-    others: Others,
-) -> Tried<Duration> {
-    let needed = depth as usize;
-    let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
+pub(crate) fn sample(flow: &mut Flow<'_>, flows: FlowParams, others: Others) -> Tried<Duration> {
+    let (FlowParams { places, depth }, [near, far]) = (flows, flows.ends(FIFTH));
     let mut next = near.start;
     let mut draw = |random: &mut Pcg64| match others {
         Others::Random => places.within(near.clone(), random),

@@ -8,9 +8,9 @@ use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Duration, Op, Tag};
 
-use super::rotation;
+use super::{probe, rotation};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::flow::Flow;
 use crate::found::Found;
 use crate::held_up::Sample;
@@ -32,17 +32,12 @@ const SAMPLES_PART: u32 = 4;
 /// How many pairs a round has: a chip of many is hit twice rarely.
 const PAIRS: usize = 8;
 
+const FACTS: Facts =
+    Facts { time: "stripe: reads of 4KiB, several at once", ..probe::facts("stripe") };
+
 impl Experiment {
     /// How data is spread over chips.
-    pub const STRIPE: Self = Self::of(&Facts {
-        name: "stripe",
-        symbol: "stripe",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: "stripe: reads of 4KiB, several at once",
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const STRIPE: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::STRIPE`].

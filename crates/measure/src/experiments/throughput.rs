@@ -41,7 +41,6 @@ impl Experiment {
     /// The throughput of flows of requests.
     pub const THROUGHPUT: Self = Self::of(&Facts {
         name: "throughput",
-        symbol: "throughput",
         scope: Scope::EachKind,
         cell_name: CellName::Number,
         time: "throughput: stretches of a flow that keeps so many outstanding, their median",

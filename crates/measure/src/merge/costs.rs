@@ -22,9 +22,6 @@ use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
 use tidegate_model::{Bytes, CostModel, DriveFile, Op};
 
-/// The kind of request that a cost belongs to.
-type CostKind = (Op, Bytes);
-
 /// Adds batches of several kinds to the `known` ones; the longer time of each batch is kept.
 pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
     for batches in new {
@@ -79,20 +76,19 @@ pub(super) fn joined(
         })
     });
     let costs = costs.map(|costs| raised(costs, file));
-    let covers = |kind: &CostKind| {
-        costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind))
-    };
+    let covers =
+        |kind: &Kind| costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind));
     let is_asked = known.is_some() || new.is_some();
     let said = (is_asked && !all.iter().all(covers)).then(|| said(costs.as_ref(), &all));
     (costs, said)
 }
 
-fn kinds(costs: &CostModel) -> impl Iterator<Item = CostKind> {
-    costs.requests.iter().map(|it| (it.op, it.size))
+fn kinds(costs: &CostModel) -> impl Iterator<Item = Kind> {
+    costs.requests.iter().map(|it| Kind { op: it.op, size: it.size })
 }
 
-fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<CostKind> {
-    tables.iter().filter_map(|table| Some((table.op?, table.size?))).collect()
+fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<Kind> {
+    tables.iter().filter_map(|table| Some(Kind { op: table.op?, size: table.size? })).collect()
 }
 
 fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
@@ -103,7 +99,7 @@ fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
 /// a version that did not keep batches of several kinds, says more than the batches do.
 fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     let is_mixed = |batches: &MixedBatches| {
-        let is_known = |(op, size): CostKind| batches.request.contains(&MixedKind { op, size });
+        let is_known = |Kind { op, size }| batches.request.contains(&MixedKind { op, size });
         kinds(costs).all(is_known)
     };
     let is_fitted = costs.how.as_ref().is_some_and(|how| how.starts_with(FITTED));
@@ -113,8 +109,8 @@ fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
 /// Returns the least envelope of all batches of the kinds of `widest`; `None` if it cannot be
 /// found.
 fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
-    let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
-    let batches = KindBatches::of(&of, file);
+    let kinds: Vec<Kind> = kinds(widest).collect();
+    let batches = KindBatches::of(&kinds, file);
     Some(CostModel { samples: batches.samples(), ..batches.costs().ok()? })
 }
 
@@ -162,11 +158,12 @@ fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
     CostModel { positioning_max: costs.positioning_max + missing, how, ..costs }
 }
 
-fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
+fn said(costs: Option<&CostModel>, all: &[Kind]) -> String {
     let what = match costs {
         Some(costs) => {
-            let is_answered = |kind: &&CostKind| {
-                kinds(costs).all(|known| known != **kind) && costs.cost(kind.0, kind.1).is_some()
+            let is_answered = |kind: &&Kind| {
+                kinds(costs).all(|known| known != **kind)
+                    && costs.cost(kind.op, kind.size).is_some()
             };
             let answered: Vec<_> = all.iter().filter(is_answered).copied().collect();
             let larger = match &answered[..] {
@@ -180,11 +177,11 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
         }
         None => "[cost] is left out".to_owned(),
     };
-    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.1).collect();
+    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.size).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<_> = sizes.iter().map(Bytes::to_string).collect();
-    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.0 == *op));
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.op == *op));
     let ops: Vec<_> = ops.map(Op::name).collect();
     format!(
         "{what}: no batches that mix {} were measured, and their times do not follow from \
@@ -197,9 +194,8 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
 }
 
 /// Lists kinds, for example `reads of 4KiB and writes of 4KiB`.
-fn list(kinds: impl Iterator<Item = CostKind>) -> String {
-    let each: Vec<_> = kinds.map(|(op, size)| format!("{}s of {size}", op.name())).collect();
-    each.join(" and ")
+fn list(kinds: impl Iterator<Item = Kind>) -> String {
+    kinds.map(|kind| kind.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]

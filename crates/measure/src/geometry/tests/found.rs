@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidegate_model::mechanics::{Mechanics, Seek, TrackOrder};
 
-use super::late::Drifting;
+use super::late::Late;
 use super::planted::Compared;
 use super::*;
 use crate::geometry::NotSeen;
@@ -15,8 +15,7 @@ use crate::geometry::NotSeen;
 fn every_built_in_disk_is_what_was_planted() {
     for (name, mut planted, _) in disks() {
         let found = taken_to_pieces(&planted, SECTOR, 1);
-        let compared = Compared::new(&planted, &found);
-        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        Compared::new(&planted, &found).is_found(name);
         let tracks = found.zones.as_ref().and_then(|map| map.tracks.clone()).expect("tracks");
         let zones = zones_of(&mut planted).clone();
         let skews = (zones.zone[0].track_skew_ppm, zones.zone[0].cylinder_skew_ppm);
@@ -71,10 +70,9 @@ fn a_spindle_that_drifts_is_followed() {
     for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {
         let (planted, _) = disk(name);
         let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
-        let mut subject = Drifting { subject: SimulatedSubject::new(&mut drive) };
+        let mut subject = Late::drifting(SimulatedSubject::new(&mut drive));
         let found = geometry(&mut subject, planted.sectors, SECTOR, 1).expect("it turns");
-        let compared = Compared::new(&planted, &found);
-        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        Compared::new(&planted, &found).is_found(name);
     }
 }
 
@@ -176,7 +174,7 @@ fn requests_are_bounded() {
     let turn = taken_to_pieces(&planted, SECTOR, 1).rotation.expect("a turn");
     let (stop, mut most) = (AtomicBool::new(false), 0);
     let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
-    let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), 1).worse();
+    let mut subject = Late::new(SimulatedSubject::new(&mut drive), 1).worse();
     let (sizes, after_each) = ((planted.sectors, SECTOR), |done: u64| most = most.max(done));
     probed(&mut subject, sizes, 1, &stop, after_each, |probing| {
         for none in [zones(probing, &turn)?.err(), overhead(probing, &turn)?.err()] {
