@@ -109,8 +109,7 @@ impl Rounds {
         let name = self.name(followers);
         let earlier = followers.journal.take_rounds(&name, self.grid.cells);
         let mut random = self.random(earlier.len());
-        let has_steal = subject.has_steal();
-        let mut measured = Measured { has_steal, ..self.with_earlier(&earlier) };
+        let mut measured = self.with_earlier(&earlier, subject.has_steal());
         let mut order: Vec<usize> = (0..self.grid.cells).collect();
         let mut told = self.progress(earlier.len());
         // The first round of each run warms up.
@@ -155,10 +154,10 @@ impl Rounds {
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
     }
 
-    fn with_earlier(&self, earlier: &[Vec<Sample>]) -> Measured {
+    fn with_earlier(&self, earlier: &[Vec<Sample>], has_steal: bool) -> Measured {
         let of_cell = |cell| earlier.iter().map(move |round: &Vec<Sample>| round[cell]);
         let cells = (0..self.grid.cells).map(|cell| of_cell(cell).collect()).collect();
-        Measured { cells, is_cancelled: false, has_steal: false }
+        Measured { cells, is_cancelled: false, has_steal }
     }
 
     /// Returns the progress after `earlier` rounds.

@@ -6,7 +6,7 @@
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_model::{Bytes, Duration, Op, Tag};
+use tidegate_model::{Duration, Op, Tag};
 
 use super::{probe, rotation};
 use crate::context::Context;
@@ -88,7 +88,7 @@ fn read_all(
     found: &mut Found,
 ) -> Tried<Vec<(Cell, Vec<Sample>)>> {
     let depth = context.params.depth;
-    let reads = places(context.capacity);
+    let reads = context.places(Kind { op: Op::Read, size: READ });
     let places = (reads, writes.map(|kind| context.places(kind)));
     let passes = [(reads.kind, cells(reads, depth))];
     let beside = writes.filter(|_| depth > 1).map(|kind| (kind, vec![Cell::BesideWrites]));
@@ -103,11 +103,6 @@ fn read_all(
         }
     }
     Ok(made)
-}
-
-/// Returns where the small reads lie.
-fn places(capacity: Bytes) -> Places {
-    Places::of(capacity, Kind { op: Op::Read, size: READ })
 }
 
 /// Returns the cells that only read.
@@ -183,6 +178,8 @@ fn beside_writes(
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::Bytes;
+
     use super::*;
 
     #[test]
