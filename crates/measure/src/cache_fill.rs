@@ -109,7 +109,7 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
-/// Whether to go on, at this time.
+/// Returns whether the search must go on; it gets the current time.
 type GoOn<'a> = dyn FnMut(Time) -> bool + 'a;
 
 /// Searches for the writes that fill the cache, and for those at the ends that make a flush

@@ -48,8 +48,8 @@ pub(crate) enum Scope {
 pub(crate) enum CellName {
     /// There is one cell; it needs no name.
     One,
-    /// By this symbol of an entry of its table and the number of requests, and by the start if there
-    /// are several: `b(3)`, `drain(5) (start: idle)`.
+    /// By the symbol of its table and the number of requests, `b(3)`, and by the start if there are
+    /// several, `drain(5) (start: idle)`. Holds the symbol and the names of the starts.
     Count(&'static str, &'static [&'static str]),
     /// By its number.
     Number,

@@ -26,7 +26,7 @@ const LENGTH_MAX: u32 = 7;
 pub(crate) struct FlowParams {
     /// Where requests can lie.
     pub(crate) places: Places,
-    /// K.
+    /// The greatest number of outstanding requests (K).
     pub(crate) depth: u32,
 }
 
@@ -37,8 +37,8 @@ impl FlowParams {
         [self.places.lowest(part, needed), self.places.highest(part, needed)]
     }
 
-    /// Returns what draws from both of these parts by turns; `is_low` says where the place before
-    /// the first lay.
+    /// Returns a source of places in the two parts by turns. The first place lies in the highest
+    /// part if `is_low`, otherwise in the lowest.
     pub(crate) fn by_turns(self, part: usize, mut is_low: bool) -> impl FnMut(&mut Pcg64) -> Probe {
         let [low, high] = self.ends(part);
         move |random| {
@@ -49,7 +49,7 @@ impl FlowParams {
     }
 }
 
-/// The requests outstanding at a subject that was idle, and what draws their places.
+/// The requests outstanding at a subject that was idle, and the random numbers for their places.
 pub(crate) struct Flow<'a> {
     subject: &'a mut dyn Subject,
     pub(crate) random: &'a mut Pcg64,
@@ -146,8 +146,8 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Keeps the device at `depth` for a random number of requests, so that requests of any age wait
-    /// in the device.
+    /// Keeps the device at `depth` for a random number of requests, so that requests of any age
+    /// wait in the device.
     pub(crate) fn keep_a_while(
         &mut self,
         depth: u32,

@@ -50,7 +50,7 @@ type Round = (usize, Vec<Sample>);
 /// The samples of a measurement, in memory and in a file.
 #[derive(Debug)]
 pub struct Journal {
-    /// Where it is kept; none if it ends with the measurement.
+    /// The file; `None` for a journal in memory, which ends with the measurement.
     file: Option<JournalFile>,
     rounds: BTreeMap<String, Vec<Round>>,
     found: BTreeMap<String, (usize, Value)>,

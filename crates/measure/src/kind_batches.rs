@@ -16,7 +16,7 @@ pub(crate) struct KindBatches<'a> {
 }
 
 impl<'a> KindBatches<'a> {
-    /// Returns the batches of `file` that have no requests but of these kinds.
+    /// Returns the batches of `file` whose requests are all of these kinds.
     pub(crate) fn of(kinds: &'a [Kind], file: &'a DriveFile) -> Self {
         let of_table = |table: &'a MeasuredTable| Some((at(kinds, table.op?, table.size?)?, table));
         let has_all = |it: &&MixedBatches| {
@@ -26,7 +26,7 @@ impl<'a> KindBatches<'a> {
         Self { kinds, pure, mixed: file.mixed.iter().filter(has_all).collect() }
     }
 
-    /// Returns the number of samples of the table with the fewest; `None` if one does not say.
+    /// Returns the number of samples of the table with the fewest; `None` if a table does not say.
     pub(crate) fn samples(&self) -> Option<u64> {
         let of_pure = self.pure.iter().map(|(_, table)| table.samples);
         of_pure.chain(self.mixed.iter().map(|it| it.samples)).min().flatten()

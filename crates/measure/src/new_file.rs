@@ -84,7 +84,7 @@ impl NewFile {
     }
 }
 
-/// The reason why a file cannot be created, with the file as it was named.
+/// The reason why a file cannot be created, each with the file as the user named it.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// A file exists there.
@@ -93,7 +93,7 @@ pub enum FileFault {
     /// The path is a directory.
     #[error("{} is a directory", .0.display())]
     Folder(PathBuf),
-    /// The system refuses, with this error.
+    /// The system refuses; holds its error.
     #[error("cannot write {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
     /// Another process created the file.

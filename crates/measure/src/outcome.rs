@@ -93,7 +93,7 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// Costs have to cover the tables beside them.
+/// The reason why mixed batches alone give no costs, which must cover the tables beside them.
 const NO_BATCHES: &str =
     "mixed batches are measured together with batches of one kind: `--only batch,mixed`";
 

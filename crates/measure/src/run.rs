@@ -26,8 +26,8 @@ const PASSES: [(Scope, Op); 5] = [
     (Scope::Writes, Op::Write),
 ];
 
-/// Makes all experiments in one run, which `record` describes. `has_tags` says whether the device is
-/// told which requests have priority.
+/// Makes all experiments in one run, which `record` describes. `has_tags` says whether the device
+/// is told which requests have priority.
 pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord) -> Tried<Found> {
     let params = context.params;
     let mut found = Found::new(params);

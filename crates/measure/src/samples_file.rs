@@ -122,7 +122,7 @@ pub struct StuckSamples {
     error: io::Error,
 }
 
-/// The reason why samples cannot be kept or resumed, with the journal's path.
+/// The reason why samples cannot be kept or resumed, each with the journal's path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplesFault {
@@ -135,7 +135,7 @@ pub enum SamplesFault {
     /// The path is not a regular file.
     #[error("cannot resume from {}: it is not a regular file", .0.display())]
     NoFile(PathBuf),
-    /// The system refuses, with this error.
+    /// The system refuses; holds its error.
     #[error("cannot write {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
     /// The journal is in use, or belongs to another measurement.

@@ -13,8 +13,8 @@ use crate::kind::Kind;
 pub(crate) mod host;
 mod kind;
 
-/// Something that limits what a measured table says. In words: what was seen, what that means for
-/// the table, and what to do.
+/// Something that limits what a measured table says. Its text says what was seen, what that means
+/// for the table, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
@@ -244,7 +244,7 @@ pub enum Warning {
     Target(Note),
 }
 
-/// What a file on a rotating disk does not show.
+/// The end of the warning for a file on a rotating disk.
 const FARTHER: &str = "; across the whole device heads move further and requests take longer";
 
 /// How complete a table is.

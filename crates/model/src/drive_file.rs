@@ -174,7 +174,7 @@ struct RawDrive {
 }
 
 impl DriveFile {
-    /// Returns a file about a drive of which nothing else is known.
+    /// Returns the file of a drive about which nothing else is known.
     pub fn empty(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
         Self {
             name: name.into(),

@@ -19,8 +19,8 @@ use crate::rounds::Grid;
 use crate::subject::Tried;
 use crate::warning::Warning;
 
-/// Returns the facts that experiments with reads of their own share; the time is that of one read at
-/// a time.
+/// Returns the facts that experiments with reads of their own share. The text on times holds for
+/// experiments with one read at a time.
 pub(super) const fn facts(name: &'static str) -> Facts {
     Facts {
         name,

@@ -43,7 +43,7 @@ impl From<Stop> for Lost {
     }
 }
 
-/// What the caller of an experiment gets, after this number of requests.
+/// Returns the result for the caller of an experiment that sent this number of requests.
 pub(super) fn reported<T>(found: Result<T, Lost>, requests: u64) -> Tried<Result<T, NotSeen>> {
     match found {
         Ok(found) => Ok(Ok(found)),

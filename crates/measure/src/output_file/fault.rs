@@ -11,7 +11,8 @@ use crate::merge::OtherDevice;
 use crate::new_file::FileFault;
 use crate::origin::MixedOrigins;
 
-/// The reason why a drive file cannot be written to its path, with the file as it was named.
+/// The reason why a drive file cannot be written to its path, each with the file as the user named
+/// it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
@@ -24,19 +25,19 @@ pub enum OutputFault {
     /// The file cannot be created.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The file describes another device; this fact differs.
+    /// The file describes another device; holds the fact that differs.
     #[error("{} {}", .0.display(), .1)]
     Device(PathBuf, OtherDevice),
-    /// The file has times of another origin, in one of two ways.
+    /// The file has times of another origin; holds one of the two errors.
     #[error("{} {}", .0.display(), .1)]
     Origin(PathBuf, MixedOrigins),
-    /// There is no file to extend, by the system's error.
+    /// There is no file to extend; holds the system's error.
     #[error("cannot add to {}: {}", .0.display(), .1)]
     Missing(PathBuf, io::Error),
     /// The path is not a regular file.
     #[error("cannot add to {}: it is not a regular file", .0.display())]
     NoFile(PathBuf),
-    /// The file cannot be read as text, by this error.
+    /// The file cannot be read as text; holds the error.
     #[error("cannot add to {}: {}", .0.display(), .1)]
     NotText(PathBuf, ReadError),
     /// The file is not a valid drive file.

@@ -24,9 +24,9 @@ const DRIFT_PERIOD_NS: f64 = 60e9;
 pub(super) struct Late<'a> {
     pub(super) subject: SimulatedSubject<'a>,
     random: Pcg64,
-    /// One completion in this number is an outlier; no completion is late without.
+    /// One completion in this number is an outlier; with `None`, no completion is late.
     outlier: Option<u32>,
-    /// What its clock shows.
+    /// The time that its clock shows.
     clock: fn(Time) -> Time,
 }
 
