@@ -7,9 +7,9 @@ use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 use tidegate_model::{Duration, Time};
 
-use crate::flow::Flow;
-use crate::places::{Places, TWENTIETH};
-use crate::subject::{Subject, SubjectError};
+use crate::flow::{Flow, FlowParams};
+use crate::places::TWENTIETH;
+use crate::subject::Tried;
 
 /// Writes that take less time than this never count as enough, however long flushes take: at first,
 /// a large cache looks like no cache.
@@ -109,38 +109,33 @@ fn has_levelled(tried: &[(u32, Duration)]) -> bool {
     !is_longer(longest_of(&tried[before..]), longest_of(&tried[..before]))
 }
 
+/// Returns whether the search must go on; it gets the current time.
+type GoOn<'a> = dyn FnMut(Time) -> bool + 'a;
+
 /// Finds how many writes fill the cache, and how many at the ends make a flush longest. Returns
 /// `None` if `go_on` returns false.
 pub(crate) fn find(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
-    random: &mut Pcg64,
-    mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
-    match fill(subject, places, depth, random, &mut go_on)? {
-        Some(full) => dirtiest(subject, places, depth, full, random, &mut go_on),
+    flow: &mut Flow<'_>,
+    flows: FlowParams,
+    go_on: &mut GoOn<'_>,
+) -> Tried<Option<CacheFill>> {
+    match fill(flow, flows, go_on)? {
+        Some(full) => dirtiest(flow, flows, full, go_on),
         None => Ok(None),
     }
 }
 
 /// Doubles the writes until flushes get no longer; `None` if `go_on` returns false.
-fn fill(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
-    random: &mut Pcg64,
-    mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
-    let (mut tried, mut writes) = (Vec::new(), depth);
+fn fill(flow: &mut Flow<'_>, flows: FlowParams, go_on: &mut GoOn<'_>) -> Tried<Option<CacheFill>> {
+    let (mut tried, mut writes) = (Vec::new(), flows.depth);
     loop {
-        if !go_on(subject.now()) {
+        if !go_on(flow.now()) {
             return Ok(None);
         }
-        let begun = subject.now();
-        write(subject, places, depth, FlushStart::Full, writes, random)?;
-        let wrote_for = subject.now().since(begun);
-        tried.push((writes, subject.flush()?));
+        let begun = flow.now();
+        write(flow, flows, FlushStart::Full, writes)?;
+        let wrote_for = flow.now().since(begun);
+        tried.push((writes, flow.flush()?));
         let is_level = wrote_for >= FILL_MIN && has_levelled(&tried);
         if is_level || wrote_for >= FILL_MAX || tried.len() == TRIES_MAX {
             return Ok(Some(CacheFill::of(&tried, is_level)));
@@ -160,44 +155,36 @@ fn counts(most: u32) -> impl Iterator<Item = u32> {
 /// Returns the number of writes at the ends after which a flush is longest; `None` if `go_on`
 /// returns false.
 fn dirtiest(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
+    flow: &mut Flow<'_>,
+    flows: FlowParams,
     full: CacheFill,
-    random: &mut Pcg64,
-    mut go_on: impl FnMut(Time) -> bool,
-) -> Result<Option<CacheFill>, SubjectError> {
+    go_on: &mut GoOn<'_>,
+) -> Tried<Option<CacheFill>> {
     let mut best = (Duration::ZERO, full.writes);
     for writes in counts(full.writes) {
-        if !go_on(subject.now()) {
+        if !go_on(flow.now()) {
             return Ok(None);
         }
-        write(subject, places, depth, FlushStart::Ends, writes, random)?;
-        best = best.max((subject.flush()?, writes));
+        write(flow, flows, FlushStart::Ends, writes)?;
+        best = best.max((flow.flush()?, writes));
     }
     Ok(Some(CacheFill { ends: best.1, ..full }))
 }
 
 /// Sends a number of writes and waits until all are complete.
 pub(crate) fn write(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
+    flow: &mut Flow<'_>,
+    flows: FlowParams,
     start: FlushStart,
     writes: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let (needed, mut is_low) = (depth as usize, random.random::<bool>());
-    let ends = [places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed)];
-    let draw = || {
-        is_low = !is_low;
-        match start {
-            FlushStart::Ends => places.within(ends[usize::from(is_low)].clone(), random),
-            _ => places.anywhere(random),
-        }
+) -> Tried {
+    let is_low = !flow.random.random::<bool>();
+    let mut at_ends = flows.by_turns(TWENTIETH, is_low);
+    let draw = |random: &mut Pcg64| match start {
+        FlushStart::Ends => at_ends(random),
+        _ => flows.places.anywhere(random),
     };
-    let mut flow = Flow::on(subject);
-    let at_once = writes.min(depth);
+    let at_once = writes.min(flows.depth);
     if writes > at_once {
         flow.keep(at_once, writes - at_once, draw)?;
     } else {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The common inputs of every experiment: the subject, the parameters, the followers.
 
-use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Time};
 
 use crate::experiment::Experiment;
+use crate::flow::{Flow, FlowParams};
 use crate::followers::Followers;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::rounds::{Grid, Measured, Rounds, Trial};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Subject, Tried};
 
 /// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
 /// rounds.
@@ -38,6 +38,11 @@ impl Context<'_> {
         Places::of(self.capacity, kind)
     }
 
+    /// Returns where requests of this kind can lie, and how many can be outstanding.
+    pub(crate) fn flows(&self, kind: Kind) -> FlowParams {
+        FlowParams { places: self.places(kind), depth: self.params.depth }
+    }
+
     /// Returns the rounds of an experiment with one kind of request.
     ///
     /// Each kind has its own places, because a device may still have recently read ones in memory.
@@ -56,8 +61,8 @@ impl Context<'_> {
     pub(crate) fn measure<T: Into<Trial>>(
         &mut self,
         rounds: &Rounds,
-        trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<T, SubjectError>,
-    ) -> Result<Measured, SubjectError> {
+        trial: impl FnMut(&mut Flow<'_>, usize) -> Tried<T>,
+    ) -> Tried<Measured> {
         rounds.measure(self.subject, trial, &mut self.followers)
     }
 }

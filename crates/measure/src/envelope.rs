@@ -59,17 +59,11 @@ pub enum EnvelopeError {
     #[error("no batch was measured: measure some")]
     NoPoints,
     /// A kind is given twice.
-    #[error("{} of {} is given twice: give each kind once", kind.op.name(), kind.size)]
-    KindTwice {
-        /// The kind.
-        kind: Kind,
-    },
+    #[error("{} of {} is given twice: give each kind once", .0.op.name(), .0.size)]
+    KindTwice(Kind),
     /// No batch has requests of this kind.
-    #[error("no measured batch has a {} of {}: measure one, or leave the kind out", kind.op.name(), kind.size)]
-    KindNotMeasured {
-        /// The kind.
-        kind: Kind,
-    },
+    #[error("no measured batch has a {} of {}: measure one, or leave the kind out", .0.op.name(), .0.size)]
+    KindNotMeasured(Kind),
     /// A point has a wrong number of counts.
     #[error("batch {point} counts {counts} kinds of request, but there are {kinds}: count each")]
     CountsMismatch {
@@ -80,12 +74,9 @@ pub enum EnvelopeError {
         /// How many kinds there are.
         kinds: usize,
     },
-    /// A point without requests, or with more than 2^32.
-    #[error("batch {point} has no requests, or too many to count: leave it out")]
-    BatchSize {
-        /// Its index.
-        point: usize,
-    },
+    /// A point, by its index, without requests, or with more than 2^32.
+    #[error("batch {0} has no requests, or too many to count: leave it out")]
+    BatchSize(usize),
     /// The linear programme was not solved. It always has a solution: this is a fault of the
     /// solver.
     #[error("the linear programme was not solved: {0}")]
@@ -152,7 +143,7 @@ pub fn fit(kinds: &[Kind], points: &[Point]) -> Result<Envelope, EnvelopeError> 
 fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
     for (index, &kind) in kinds.iter().enumerate() {
         if kinds[..index].contains(&kind) {
-            return Err(EnvelopeError::KindTwice { kind });
+            return Err(EnvelopeError::KindTwice(kind));
         }
     }
     for (index, point) in points.iter().enumerate() {
@@ -161,7 +152,7 @@ fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
             return Err(EnvelopeError::CountsMismatch { point: index, counts, kinds });
         }
         if !(1..=u128::from(u32::MAX)).contains(&requests_of(point)) {
-            return Err(EnvelopeError::BatchSize { point: index });
+            return Err(EnvelopeError::BatchSize(index));
         }
     }
     let largest = |(index, &kind): (usize, &Kind)| {
@@ -169,7 +160,7 @@ fn check(kinds: &[Kind], points: &[Point]) -> Result<u32, EnvelopeError> {
         with_kind
             .map(|point| point.counts.iter().sum())
             .max()
-            .ok_or(EnvelopeError::KindNotMeasured { kind })
+            .ok_or(EnvelopeError::KindNotMeasured(kind))
     };
     let largest: Vec<u32> = kinds.iter().enumerate().map(largest).collect::<Result<_, _>>()?;
     largest.into_iter().min().filter(|_| !points.is_empty()).ok_or(EnvelopeError::NoPoints)

@@ -15,8 +15,6 @@ pub struct Experiment(&'static Facts);
 pub(crate) struct Facts {
     /// The name on the command line, in drive files and in journals.
     pub(crate) name: &'static str,
-    /// The name of an entry of its table: `b` for b(3).
-    pub(crate) symbol: &'static str,
     /// The requests with which it is run, and when.
     pub(crate) scope: Scope,
     /// How reports name one of its cells.
@@ -50,8 +48,9 @@ pub(crate) enum Scope {
 pub(crate) enum CellName {
     /// There is one cell; it needs no name.
     One,
-    /// By the number of requests, and by the start if there are several: `drain(5) (start: idle)`.
-    Count(&'static [&'static str]),
+    /// By the symbol of its table and the number of requests, `b(3)`, and by the start if there are
+    /// several, `drain(5) (start: idle)`. Holds the symbol and the names of the starts.
+    Count(&'static str, &'static [&'static str]),
     /// By its number.
     Number,
 }
@@ -69,7 +68,10 @@ impl Experiment {
 
     /// Returns the name of an entry of its table: b(3), drain(3).
     pub const fn symbol(self) -> &'static str {
-        self.0.symbol
+        match self.0.cell_name {
+            CellName::Count(symbol, _) => symbol,
+            CellName::One | CellName::Number => self.0.name,
+        }
     }
 
     /// Returns its facts.

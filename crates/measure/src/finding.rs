@@ -42,7 +42,8 @@ pub struct Finding {
 impl Finding {
     /// Evaluates the samples. An estimate of the tail takes about a tenth of a second.
     pub(crate) fn of(rounds: &Rounds, measured: &Measured) -> Self {
-        let times: Vec<Vec<Duration>> = measured.cells.iter().map(|cell| times(cell)).collect();
+        let times: Vec<Vec<Duration>> =
+            measured.cells.iter().map(|cell| Sample::times(cell)).collect();
         let has_tail = rounds.experiment.facts().tail.is_some();
         let tail = times.last().filter(|times| has_tail && !times.is_empty());
         let quantile = tail.and_then(|times| {
@@ -78,10 +79,6 @@ impl Finding {
     }
 }
 
-fn times(cell: &[Sample]) -> Vec<Duration> {
-    cell.iter().map(|sample| sample.took).collect()
-}
-
 impl fmt::Display for Disturbance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { samples, disturbed, held_up_max, excess_max, has_steal } = self;
@@ -105,6 +102,14 @@ mod tests {
     use super::*;
     use crate::rounds::Grid;
 
+    fn rounds(experiment: Experiment, grid: Grid) -> Rounds {
+        Rounds { experiment, kind: None, grid, seed: 0, begun: Time::ZERO }
+    }
+
+    fn measured(cells: Vec<Vec<Sample>>) -> Measured {
+        Measured { cells, is_cancelled: false, has_steal: false }
+    }
+
     /// A table of 32 drains from three starts; the samples of the 83rd cell get longer.
     #[test]
     fn what_is_found_is_named_by_its_entry() {
@@ -114,16 +119,8 @@ mod tests {
             (0..100).map(move |at| Sample::new(Duration::from_us(took(at)), Duration::ZERO, None))
         };
         let cells = (0..96).map(|cell| list(cell).collect()).collect();
-        let measured = Measured { cells, is_cancelled: false, has_steal: false };
-        let experiment = Experiment::DRAIN;
-        let rounds = Rounds {
-            experiment,
-            kind: None,
-            grid: Grid { samples: 100, cells: 96, ways: 3 },
-            seed: 0,
-            begun: Time::ZERO,
-        };
-        let finding = Finding::of(&rounds, &measured);
+        let grid = Grid { samples: 100, cells: 96, ways: 3 };
+        let finding = Finding::of(&rounds(Experiment::DRAIN, grid), &measured(cells));
         let [drift, independence, disturbance] = &finding.sentences()[..] else {
             panic!("no tail of drains: {finding:?}")
         };
@@ -139,22 +136,12 @@ mod tests {
     #[test]
     fn a_quantile_of_the_largest_batch_is_bounded() {
         let sample = |at| Sample::new(Duration::from_us(1_000 + at), Duration::ZERO, None);
-        let measured = |count: u64| Measured {
-            cells: vec![(0..count).map(sample).collect()],
-            is_cancelled: false,
-            has_steal: false,
-        };
-        let experiment = Experiment::BATCH;
-        let rounds = Rounds {
-            experiment,
-            kind: None,
-            grid: Grid { samples: 0, cells: 1, ways: 1 },
-            seed: 0,
-            begun: Time::ZERO,
-        };
-        let sentences = Finding::of(&rounds, &measured(1_000)).sentences();
+        let rounds = rounds(Experiment::BATCH, Grid { samples: 0, cells: 1, ways: 1 });
+        let of =
+            |count: u64| Finding::of(&rounds, &measured(vec![(0..count).map(sample).collect()]));
+        let sentences = of(1_000).sentences();
         let said = "the largest batch: with 99 % confidence at most 1 % take longer than 1.997ms";
         assert!(sentences[3].starts_with(said), "{sentences:?}");
-        assert_eq!(Finding::of(&rounds, &measured(458)).quantile, None, "459 are needed");
+        assert_eq!(of(458).quantile, None, "459 are needed");
     }
 }

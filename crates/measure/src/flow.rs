@@ -9,24 +9,50 @@
 //!                   /                                       \
 //! ```
 
+use std::ops::Range;
+
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Lba, Tag, Time};
 
-use crate::subject::{Probe, Subject, SubjectError};
+use crate::places::Places;
+use crate::subject::{Probe, Subject, Tried};
 
-/// The longest flow before something is measured, in multiples of its depth.
+/// The longest random flow, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
 
-/// Draws how many requests a flow at `depth` completes before something is measured. The length is
-/// random so that requests of any age wait in the device.
-pub(crate) fn length(depth: u32, random: &mut Pcg64) -> u32 {
-    random.random_range(1..=depth * LENGTH_MAX)
+/// Where the requests of a flow can lie, and how many can be outstanding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlowParams {
+    /// Where requests can lie.
+    pub(crate) places: Places,
+    /// The greatest number of outstanding requests (K).
+    pub(crate) depth: u32,
 }
 
-/// The requests outstanding at a subject that was idle.
+impl FlowParams {
+    /// Returns the lowest and the highest n-th part of the target, each with room for all requests.
+    pub(crate) fn ends(&self, part: usize) -> [Range<usize>; 2] {
+        let needed = self.depth as usize;
+        [self.places.lowest(part, needed), self.places.highest(part, needed)]
+    }
+
+    /// Returns a source of places in the two parts by turns. The first place lies in the highest
+    /// part if `is_low`, otherwise in the lowest.
+    pub(crate) fn by_turns(self, part: usize, mut is_low: bool) -> impl FnMut(&mut Pcg64) -> Probe {
+        let [low, high] = self.ends(part);
+        move |random| {
+            is_low = !is_low;
+            let end = if is_low { &low } else { &high };
+            self.places.within(end.clone(), random)
+        }
+    }
+}
+
+/// The requests outstanding at a subject that was idle, and the random numbers for their places.
 pub(crate) struct Flow<'a> {
     subject: &'a mut dyn Subject,
+    pub(crate) random: &'a mut Pcg64,
     outstanding: Vec<Probe>,
     returned: Vec<Lba>,
     /// When the last request was sent.
@@ -35,9 +61,20 @@ pub(crate) struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     /// Returns a flow with nothing outstanding.
-    pub(crate) fn on(subject: &'a mut dyn Subject) -> Self {
+    pub(crate) fn on(subject: &'a mut dyn Subject, random: &'a mut Pcg64) -> Self {
         let sent_at = subject.now();
-        Self { subject, outstanding: Vec::new(), returned: Vec::new(), sent_at }
+        Self { subject, random, outstanding: Vec::new(), returned: Vec::new(), sent_at }
+    }
+
+    /// Sends a batch while nothing is outstanding, and returns the time until its last request
+    /// completes.
+    pub(crate) fn serve(&mut self, probes: &[Probe]) -> Tried<Duration> {
+        self.subject.serve(probes)
+    }
+
+    /// Flushes while nothing is outstanding, and returns how long that took.
+    pub(crate) fn flush(&mut self) -> Tried<Duration> {
+        self.subject.flush()
     }
 
     /// Returns how many requests are outstanding.
@@ -56,12 +93,12 @@ impl<'a> Flow<'a> {
         &mut self,
         count: u32,
         tag: Tag,
-        mut draw: impl FnMut() -> Probe,
-    ) -> Result<&[Probe], SubjectError> {
+        mut draw: impl FnMut(&mut Pcg64) -> Probe,
+    ) -> Tried<&[Probe]> {
         let first = self.outstanding.len();
         for _ in 0..count {
             let probe = loop {
-                let probe = draw();
+                let probe = draw(self.random);
                 if !self.outstanding.iter().any(|other| other.start == probe.start) {
                     break probe;
                 }
@@ -73,11 +110,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Fills the device up to `depth`.
-    pub(crate) fn fill(
-        &mut self,
-        depth: u32,
-        draw: impl FnMut() -> Probe,
-    ) -> Result<(), SubjectError> {
+    pub(crate) fn fill(&mut self, depth: u32, draw: impl FnMut(&mut Pcg64) -> Probe) -> Tried {
         let missing = depth.saturating_sub(self.count());
         if missing > 0 {
             self.send(missing, Tag::Simple, draw)?;
@@ -86,7 +119,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Waits for at least one request and returns the places of all that completed.
-    pub(crate) fn wait(&mut self) -> Result<&[Lba], SubjectError> {
+    pub(crate) fn wait(&mut self) -> Tried<&[Lba]> {
         self.returned.clear();
         self.subject.wait(&mut self.returned)?;
         for place in &self.returned {
@@ -102,8 +135,8 @@ impl<'a> Flow<'a> {
         &mut self,
         depth: u32,
         completions: u32,
-        mut draw: impl FnMut() -> Probe,
-    ) -> Result<(), SubjectError> {
+        mut draw: impl FnMut(&mut Pcg64) -> Probe,
+    ) -> Tried {
         self.fill(depth, &mut draw)?;
         let mut done = 0;
         while done < completions {
@@ -113,8 +146,19 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
+    /// Keeps the device at `depth` for a random number of requests, so that requests of any age
+    /// wait in the device.
+    pub(crate) fn keep_a_while(
+        &mut self,
+        depth: u32,
+        draw: impl FnMut(&mut Pcg64) -> Probe,
+    ) -> Tried {
+        let completions = self.random.random_range(1..=depth * LENGTH_MAX);
+        self.keep(depth, completions, draw)
+    }
+
     /// Sends nothing until at most `count` requests are outstanding.
-    pub(crate) fn recede_to(&mut self, count: u32) -> Result<(), SubjectError> {
+    pub(crate) fn recede_to(&mut self, count: u32) -> Tried {
         while self.count() > count {
             self.wait()?;
         }
@@ -122,7 +166,8 @@ impl<'a> Flow<'a> {
     }
 
     /// Waits until the device is empty, and returns the time since the last dispatch.
-    pub(crate) fn drain(self) -> Result<Duration, SubjectError> {
+    pub(crate) fn drain(&mut self) -> Tried<Duration> {
+        self.outstanding.clear();
         Ok(self.subject.drain()?.since(self.sent_at))
     }
 }

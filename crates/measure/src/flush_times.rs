@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tidegate_model::Duration;
 use tidegate_stats::confidence;
-use tidegate_stats::order_statistics::Summary;
 
 use crate::cache_fill::{CacheFill, FlushStart};
 use crate::held_up::Sample;
@@ -37,8 +36,7 @@ pub struct FlushTimes {
 impl FlushTimes {
     /// Summarises the samples of each start; `None` without a sample.
     pub(crate) fn of(full: CacheFill, depth: u32, cells: &[Vec<Sample>]) -> Option<Self> {
-        let times = |cell: &Vec<Sample>| cell.iter().map(|it| it.took).collect::<Vec<_>>();
-        let all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
+        let all: Vec<_> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
         let samples = all.iter().map(|summary| summary.count).min()?;
         let starts = || FlushStart::ALL.into_iter().take(all.len());
         Some(Self {

@@ -33,20 +33,13 @@ pub(crate) struct Followers<'a> {
     pub(crate) cancelled: &'a AtomicBool,
     /// All kinds of requests.
     pub(crate) kinds: &'a [Kind],
-    /// Keeps every sample.
-    pub(crate) journal: Option<&'a mut Journal>,
+    /// Keeps every sample, if it has a file.
+    pub(crate) journal: &'a mut Journal,
 }
 
 impl Followers<'_> {
     /// Returns whether the caller wants the measurement to end.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
-    }
-
-    /// Records that this run contributed to the drive file.
-    pub(crate) fn count_this_run(&mut self) {
-        if let Some(journal) = self.journal.as_mut() {
-            journal.count_this_run();
-        }
     }
 }

@@ -21,8 +21,6 @@ pub(crate) struct Found {
     /// The drive file. Each experiment fills its own sections; costs, mechanics and identity come
     /// at the end.
     pub(crate) file: DriveFile,
-    /// Its `[fit]`: results without a section of their own.
-    fit: toml::Table,
     /// The longest drains from each start.
     pub(crate) starts: Vec<StartTimes>,
     /// The geometry of a rotating disk.
@@ -43,8 +41,7 @@ impl Found {
     /// Starts without any results.
     pub(crate) fn new(params: &ProfileParams) -> Self {
         Self {
-            file: DriveFile::new(params.name.clone(), DriveKind::Recorded, params.depth),
-            fit: toml::Table::new(),
+            file: DriveFile::new(&*params.name, DriveKind::Recorded, params.depth),
             starts: Vec::new(),
             geometry: Geometry::default(),
             no_rotation: None,
@@ -114,17 +111,12 @@ impl Found {
     /// Writes a part of `[fit]` in place of an earlier one; leaves out what TOML cannot hold.
     pub(crate) fn fit(&mut self, name: &str, part: &impl Serialize) {
         if let Ok(part) = toml::Value::try_from(part) {
-            self.fit.insert(name.to_owned(), part);
+            self.file.fit.get_or_insert_default().insert(name.to_owned(), part);
         }
     }
 
     /// Reads a part of `[fit]` that an experiment wrote.
     pub(crate) fn fitted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        self.fit.get(name)?.clone().try_into().ok()
-    }
-
-    /// Returns `[fit]`, unless it is empty.
-    pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
-        Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
+        self.file.fit.as_ref()?.get(name)?.clone().try_into().ok()
     }
 }

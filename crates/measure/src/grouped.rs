@@ -4,8 +4,9 @@
 //! `[fit.samples]` of the drive file has every sentence about each measurement. At the end of a
 //! measurement, these warnings say whether it is reliable, and what to do.
 
-use crate::experiment::{CellName, Experiment};
+use crate::experiment::CellName;
 use crate::finding::Finding;
+use crate::kind::distinct;
 use crate::warning::Warning;
 use tidegate_stats::cell::Cell;
 
@@ -16,26 +17,18 @@ pub(crate) fn about(findings: &[Finding]) -> Vec<Warning> {
 
 /// Joins the warnings about experiments that were not begun into one.
 pub(crate) fn joined(warnings: Vec<Warning>) -> Vec<Warning> {
-    let mut all: Vec<Warning> = Vec::new();
-    for warning in warnings {
-        let Warning::NotBegun { experiments: new } = warning else {
-            all.push(warning);
-            continue;
-        };
-        let known = all.iter_mut().find_map(|it| match it {
-            Warning::NotBegun { experiments } => Some(experiments),
-            _ => None,
-        });
-        match known {
-            Some(known) => {
-                let is_new = |it: &Experiment| !known.contains(it);
-                let new: Vec<_> = new.into_iter().filter(is_new).collect();
-                known.extend(new);
-            }
-            None => all.push(Warning::NotBegun { experiments: new }),
-        }
-    }
-    all
+    let not_begun = |warning: &Warning| match warning {
+        Warning::NotBegun { experiments } => experiments.clone(),
+        _ => Vec::new(),
+    };
+    let all = distinct(warnings.iter().flat_map(not_begun));
+    let mut is_said = false;
+    let joined = warnings.into_iter().filter_map(|warning| match warning {
+        Warning::NotBegun { .. } if std::mem::replace(&mut is_said, true) => None,
+        Warning::NotBegun { .. } => Some(Warning::NotBegun { experiments: all.clone() }),
+        other => Some(other),
+    });
+    joined.collect()
 }
 
 /// Warns if the host made a longest time longer.
@@ -73,10 +66,9 @@ fn dependent(findings: &[Finding]) -> Option<Warning> {
 /// Names a cell: `b(5) of reads of 4KiB`, `drain(5) of reads of 4KiB (start: steady)`, `entry 2 of
 /// starvation of reads of 4KiB`.
 fn named(finding: &Finding, cell: Cell) -> String {
-    let symbol = finding.experiment.symbol();
     match finding.experiment.facts().cell_name {
         CellName::One => finding.name(),
-        CellName::Count(starts) => {
+        CellName::Count(symbol, starts) => {
             let of = finding.kind.map_or_else(String::new, |kind| format!(" of {kind}"));
             let start = starts.get(cell.way).map(|start| format!(" (start: {start})"));
             format!("{symbol}({}){of}{}", cell.entry + 1, start.unwrap_or_default())
@@ -90,6 +82,7 @@ mod tests {
     use tidegate_model::{Bytes, Duration, Op, Time};
 
     use super::*;
+    use crate::experiment::Experiment;
     use crate::held_up::Sample;
     use crate::kind::Kind;
     use crate::rounds::{Grid, Measured, Rounds};

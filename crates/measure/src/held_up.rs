@@ -8,6 +8,7 @@
 use tidegate_model::Duration;
 use tidegate_platform::RunDelay;
 use tidegate_platform::steal::ProcessorTime;
+use tidegate_stats::order_statistics::Summary;
 
 /// A sample is disturbed when the host held it up for more than this part of its time.
 const DISTURBED_PART: u64 = 100;
@@ -28,6 +29,16 @@ impl Sample {
     /// in: the sample lost at most its whole time.
     pub(crate) fn new(took: Duration, held_up: Duration, start: Option<u64>) -> Self {
         Self { took, held_up: held_up.min(took), start }
+    }
+
+    /// Returns the times of the samples, in their order.
+    pub(crate) fn times(samples: &[Self]) -> Vec<Duration> {
+        samples.iter().map(|sample| sample.took).collect()
+    }
+
+    /// Summarises the times of the samples; `None` without a sample.
+    pub(crate) fn summary(samples: &[Self]) -> Option<Summary> {
+        Summary::of(&mut Self::times(samples))
     }
 
     /// Returns whether the host's part in the sample is large enough to matter.

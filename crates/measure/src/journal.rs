@@ -50,7 +50,8 @@ type Round = (usize, Vec<Sample>);
 /// The samples of a measurement, in memory and in a file.
 #[derive(Debug)]
 pub struct Journal {
-    file: JournalFile,
+    /// The file; `None` for a journal in memory, which ends with the measurement.
+    file: Option<JournalFile>,
     rounds: BTreeMap<String, Vec<Round>>,
     found: BTreeMap<String, (usize, Value)>,
     /// All runs; the last is being made, or its lines are being read. The first represents those
@@ -68,7 +69,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Io`], also when the file exists.
     pub fn create(path: &Path, measured: &str) -> Result<Self, JournalError> {
-        Ok(Self::of(JournalFile::create(path, measured)?))
+        Ok(Self::of(Some(JournalFile::create(path, measured)?)))
     }
 
     /// Resumes the file of an earlier run of the same measurement.
@@ -77,14 +78,19 @@ impl Journal {
     /// [`JournalError`].
     pub fn resume(path: &Path, measured: &str) -> Result<Self, JournalError> {
         let (file, known) = JournalFile::resume(path, measured)?;
-        let mut journal = Self::of(file);
+        let mut journal = Self::of(Some(file));
         for line in known {
             journal.read(line);
         }
         Ok(journal)
     }
 
-    fn of(file: JournalFile) -> Self {
+    /// Returns a journal that is written to no file.
+    pub(crate) fn unwritten() -> Self {
+        Self::of(None)
+    }
+
+    fn of(file: Option<JournalFile>) -> Self {
         let (rounds, found) = (BTreeMap::new(), BTreeMap::new());
         let (runs, taken) = (vec![RunRecord::unknown()], BTreeSet::new());
         Self { file, rounds, found, runs, taken, load_kept: None }
@@ -104,9 +110,9 @@ impl Journal {
     }
 
     /// Begins a run: all lines that follow belong to it.
-    pub(crate) fn begin(&mut self, record: &RunRecord) {
-        self.runs.push(record.clone());
-        self.keep_found(OPTIONS, record);
+    pub(crate) fn begin(&mut self, record: RunRecord) {
+        self.keep_found(OPTIONS, &record);
+        self.runs.push(record);
     }
 
     /// Returns the number of the run that is being made, or whose lines are being read.
@@ -136,7 +142,7 @@ impl Journal {
 
     /// Returns whether it is time for another line about other load.
     pub(crate) fn is_load_due(&self) -> bool {
-        self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
+        self.file.is_some() && self.load_kept.is_none_or(|at| at.elapsed() >= LOAD_PAUSE)
     }
 
     /// Keeps what other programs did in this run so far: it may be killed before its end.
@@ -163,7 +169,9 @@ impl Journal {
 
     /// Keeps a complete round.
     pub(crate) fn keep_round(&mut self, of: &str, round: &[Sample]) {
-        self.file.append(&JournalLine::of_round(of, round));
+        if let Some(file) = &mut self.file {
+            file.append(&JournalLine::of_round(of, round));
+        }
     }
 
     /// Returns the earlier result of an experiment without rounds.
@@ -176,12 +184,14 @@ impl Journal {
 
     /// Keeps the result of an experiment without rounds.
     pub(crate) fn keep_found<T: Serialize>(&mut self, of: &str, found: &T) {
-        self.file.append(&JournalLine::of_found(of, found));
+        if let Some(file) = &mut self.file {
+            file.append(&JournalLine::of_found(of, found));
+        }
     }
 
     /// Returns the failure after which nothing more was kept.
     pub(crate) fn take_failure(&mut self) -> Option<io::Error> {
-        self.file.take_failure()
+        self.file.as_mut()?.take_failure()
     }
 }
 

@@ -18,14 +18,19 @@ impl Kind {
     /// Returns every operation in every size, each once.
     pub fn all(ops: &[Op], sizes: &[Bytes]) -> Vec<Self> {
         let of_op = |&op| sizes.iter().map(move |&size| Self { op, size });
-        let mut all = Vec::new();
-        for kind in ops.iter().flat_map(of_op) {
-            if !all.contains(&kind) {
-                all.push(kind);
-            }
-        }
-        all
+        distinct(ops.iter().flat_map(of_op))
     }
+}
+
+/// Returns each value once, where it comes first.
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut all = Vec::new();
+    for value in values {
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    all
 }
 
 impl fmt::Display for Kind {

@@ -33,6 +33,7 @@ mod grouped;
 mod held_up;
 pub mod journal;
 pub mod kind;
+mod kind_batches;
 mod lateness;
 mod load;
 pub mod merge;

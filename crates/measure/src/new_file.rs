@@ -12,8 +12,10 @@ use tempfile::NamedTempFile;
 /// The path of a new file, checked to be usable.
 #[derive(Debug)]
 pub struct NewFile {
-    named: PathBuf,
-    path: PathBuf,
+    /// The path as the user named it.
+    pub(crate) named: PathBuf,
+    /// The path without symbolic links.
+    pub(crate) path: PathBuf,
 }
 
 impl NewFile {
@@ -22,7 +24,11 @@ impl NewFile {
     /// # Errors
     /// If a file exists there, or none can be created.
     pub fn prepare(named: &Path) -> Result<Self, FileFault> {
-        let path = real_path_of_new(named)?;
+        Self::at(named, real_path_of_new(named)?)
+    }
+
+    /// Checks that a file can be created beside `path`, the real path of `named`.
+    pub(crate) fn at(named: &Path, path: PathBuf) -> Result<Self, FileFault> {
         // Created and removed again, so that a killed process leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
         Ok(Self { named: named.to_owned(), path })
@@ -44,7 +50,13 @@ impl NewFile {
     /// If a file appeared there, or the file cannot be written.
     pub fn write(&self, text: &str) -> Result<(), FileFault> {
         let file = self.filled(text).map_err(|error| unwritable(&self.named, error))?;
-        put(file, &self.named, &self.path)
+        match file.persist_noclobber(&self.path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(FileFault::CameUp(self.named.clone()))
+            }
+            Err(error) => Err(unwritable(&self.named, error.error)),
+        }
     }
 
     /// Replaces the text written before: for a file that grows.
@@ -63,7 +75,8 @@ impl NewFile {
         fs::remove_file(&self.path)
     }
 
-    fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
+    /// Creates a temporary file in the same folder with this text, and syncs it to the medium.
+    pub(crate) fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
         let mut file = temporary_in(folder_of(&self.path))?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -71,62 +84,37 @@ impl NewFile {
     }
 }
 
-/// The reason why a file cannot be created.
+/// The reason why a file cannot be created, each with the file as the user named it.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// A file exists there.
-    #[error("{} exists; existing files are never overwritten", path.display())]
-    Exists {
-        /// The file's path, as given.
-        path: PathBuf,
-    },
+    #[error("{} exists; existing files are never overwritten", .0.display())]
+    Exists(PathBuf),
     /// The path is a directory.
-    #[error("{} is a directory", path.display())]
-    Folder {
-        /// The file's path, as given.
-        path: PathBuf,
-    },
-    /// The system refuses.
-    #[error("cannot write {}: {error}", path.display())]
-    Unwritable {
-        /// The file's path, as given.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    #[error("{} is a directory", .0.display())]
+    Folder(PathBuf),
+    /// The system refuses; holds its error.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
     /// Another process created the file.
-    #[error("{} appeared during the measurement", path.display())]
-    CameUp {
-        /// The file's path, as given.
-        path: PathBuf,
-    },
+    #[error("{} appeared during the measurement", .0.display())]
+    CameUp(PathBuf),
 }
 
 impl FileFault {
     /// Returns what to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Exists { .. } => "name a new file",
-            Self::Folder { .. } => "name a file in that directory",
-            Self::Unwritable { .. } => "name a file in an existing, writable folder",
-            Self::CameUp { .. } => "the other file was left unchanged",
+            Self::Exists(..) => "name a new file",
+            Self::Folder(..) => "name a file in that directory",
+            Self::Unwritable(..) => "name a file in an existing, writable folder",
+            Self::CameUp(..) => "the other file was left unchanged",
         }
-    }
-}
-
-/// Renames a temporary file to its final name, never over an existing file.
-pub(crate) fn put(file: NamedTempFile, named: &Path, path: &Path) -> Result<(), FileFault> {
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(FileFault::CameUp { path: named.to_owned() })
-        }
-        Err(error) => Err(unwritable(named, error.error)),
     }
 }
 
 /// Creates a temporary file beside its final name.
-pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".tidegate-")
         // The permissions of any new file; temporary files are private otherwise.
@@ -137,15 +125,15 @@ pub(crate) fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 /// Returns the real path of a file that does not exist, in a folder that does.
 pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
-        Ok(found) if found.is_dir() => return Err(is_folder(path)),
-        Ok(_) => return Err(FileFault::Exists { path: path.to_owned() }),
+        Ok(found) if found.is_dir() => return Err(FileFault::Folder(path.to_owned())),
+        Ok(_) => return Err(FileFault::Exists(path.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (),
         Err(error) => return Err(unwritable(path, error)),
     }
     let folder = fs::canonicalize(folder_of(path)).map_err(|error| unwritable(path, error))?;
     match path.file_name() {
         Some(name) if !path.as_os_str().as_encoded_bytes().ends_with(b"/") => Ok(folder.join(name)),
-        _ => Err(is_folder(path)),
+        _ => Err(FileFault::Folder(path.to_owned())),
     }
 }
 
@@ -153,12 +141,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-fn is_folder(path: &Path) -> FileFault {
-    FileFault::Folder { path: path.to_owned() }
-}
-
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> FileFault {
-    FileFault::Unwritable { path: path.to_owned(), error }
+    FileFault::Unwritable(path.to_owned(), error)
 }
 
 #[cfg(test)]

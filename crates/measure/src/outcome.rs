@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes a drive file from what the experiments found: costs, mechanics, remarks.
 
-use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::drive_file::Identity;
 use tidegate_model::mechanics::{Mechanics, Queue};
-use tidegate_model::{CostModel, DriveFile, Duration, Op};
+use tidegate_model::{CostModel, DriveFile, Op};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
 
-use crate::envelope::{self, EnvelopeError, Point};
 use crate::finding::Finding;
 use crate::found::Found;
 use crate::geometry;
 use crate::grouped;
-use crate::kind::Kind;
+use crate::kind_batches::KindBatches;
 use crate::params::{ProfileError, ProfileParams};
 use crate::start::StartTimes;
 use crate::warning::Warning;
@@ -49,7 +48,7 @@ pub(crate) fn finish(
     said.extend(found.samples.and_then(few_samples));
     said.extend(warnings);
     let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
-        said.push(Warning::NoCosts(error.to_string()));
+        said.push(Warning::NoCosts(error));
         None
     });
     let mechanics = mechanics(&found);
@@ -59,7 +58,6 @@ pub(crate) fn finish(
         identity: with_interruption(identity, &found),
         cost,
         mechanics,
-        fit: found.take_fit(),
         ..found.file
     };
     let mut profile = Profile {
@@ -95,45 +93,23 @@ fn with_interruption(identity: Identity, found: &Found) -> Identity {
     Identity { how: identity.how.map(|how| how + &interrupted), ..identity }
 }
 
-/// Returns the costs of a batch by its requests; `None` unless such batches were measured, of one
-/// kind or mixed.
-fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, CostsError>> {
+/// The reason why mixed batches alone give no costs, which must cover the tables beside them.
+const NO_BATCHES: &str =
+    "mixed batches are measured together with batches of one kind: `--only batch,mixed`";
+
+/// Returns the costs of a batch by its requests, or why there are none; `None` unless such batches
+/// were measured, of one kind or mixed.
+fn cost(params: &ProfileParams, found: &Found) -> Option<Result<CostModel, String>> {
     let file = &found.file;
     if file.batch.is_empty() && !file.mixed.is_empty() {
-        return Some(Err(CostsError::NoBatches));
+        return Some(Err(NO_BATCHES.to_owned()));
     }
     if file.batch.is_empty() || params.kinds.len() > 1 && file.mixed.is_empty() {
         return None;
     }
-    let of_table = |table: &MeasuredTable| {
-        let kind = |kind: &Kind| (Some(kind.op), Some(kind.size)) == (table.op, table.size);
-        let at = params.kinds.iter().position(kind).expect("tables are of kinds asked for");
-        let point = |(&ns, count): (&u64, u32)| {
-            let mut counts = vec![0; params.kinds.len()];
-            counts[at] = count;
-            Point { counts, highest: Duration::from_ns(ns) }
-        };
-        table.ns_max.iter().zip(1..).map(point).collect::<Vec<_>>()
-    };
-    let pure = file.batch.iter().flat_map(of_table);
-    let mixed = file.mixed.iter().flat_map(|it| it.counts.iter().zip(&it.ns_max));
-    let mixed =
-        mixed.map(|(counts, &ns)| Point { counts: counts.clone(), highest: Duration::from_ns(ns) });
-    let points: Vec<Point> = pure.chain(mixed).collect();
     let samples = found.samples.map(u64::from);
-    let model = |envelope| CostModel { samples, ..CostModel::from(envelope) };
-    Some(envelope::fit(&params.kinds, &points).map(model).map_err(CostsError::from))
-}
-
-/// Why there is no model of costs.
-#[derive(Debug, thiserror::Error)]
-enum CostsError {
-    /// Costs have to cover the tables beside them.
-    #[error("mixed batches are measured together with batches of one kind: `--only batch,mixed`")]
-    NoBatches,
-    /// Nothing covers what was measured.
-    #[error(transparent)]
-    Envelope(#[from] EnvelopeError),
+    let costs = KindBatches::of(&params.kinds, file).costs();
+    Some(costs.map(|costs| CostModel { samples, ..costs }).map_err(|error| error.to_string()))
 }
 
 /// Writes the parts of `[fit]` that rest on several experiments: what the samples show, in words,

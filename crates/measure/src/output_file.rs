@@ -17,19 +17,18 @@
 mod fault;
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use tempfile::NamedTempFile;
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
 use tidegate_platform::text_file;
 
 use crate::merge;
-use crate::new_file::{self, folder_of, real_path_of_new, unwritable};
+use crate::new_file::{NewFile, folder_of, real_path_of_new, unwritable};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
@@ -43,12 +42,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// The path of a drive file, checked to be usable.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// The path as the user named it.
-    named: PathBuf,
-    /// The folder, without symbolic links.
-    folder: PathBuf,
-    /// The file itself, without symbolic links.
-    path: PathBuf,
+    file: NewFile,
     /// The existing drive file to extend.
     existing: Option<Identity>,
 }
@@ -73,13 +67,10 @@ impl OutputFile {
         let is_there = expected == Expected::Interrupted && path.exists();
         let add = expected == Expected::DriveFile || is_there;
         if is_same_file(path, target) {
-            return Err(OutputFault::Target { path: path.to_owned() });
+            return Err(OutputFault::Target(path.to_owned()));
         }
         let real = if add { real_path_of_existing(path)? } else { real_path_of_new(path)? };
-        let folder = folder_of(&real).to_owned();
-        let mut output = Self { named: path.to_owned(), folder, path: real, existing: None };
-        // Created and removed again, so that a killed process leaves nothing behind.
-        output.temporary().map_err(|error| unwritable(path, error))?;
+        let mut output = Self { file: NewFile::at(path, real)?, existing: None };
         if add {
             let (_held, existing) = output.lock_existing()?;
             output.existing = Some(existing.identity);
@@ -92,8 +83,7 @@ impl OutputFile {
     /// # Errors
     /// If the file describes another device.
     pub fn check_device(&self, measured: &Identity) -> Result<(), OutputFault> {
-        let Some(known) = &self.existing else { return Ok(()) };
-        self.about_same_device(known, measured)
+        self.existing.as_ref().map_or(Ok(()), |known| self.about_same_device(known, measured))
     }
 
     /// Refuses to add times of that origin to a file of another origin.
@@ -102,9 +92,7 @@ impl OutputFile {
     /// If the file has times of another origin.
     pub fn check_origin(&self, measured: Origin) -> Result<(), OutputFault> {
         let Some(known) = &self.existing else { return Ok(()) };
-        measured
-            .check(known)
-            .map_err(|error| OutputFault::Origin { path: self.named.clone(), error })
+        measured.check(known).map_err(|error| OutputFault::Origin(self.file.named.clone(), error))
     }
 
     /// Returns whether an existing file is extended.
@@ -114,12 +102,12 @@ impl OutputFile {
 
     /// Returns the name that the user gave.
     pub fn name(&self) -> String {
-        self.named.display().to_string()
+        self.file.name()
     }
 
     /// Reads the file as it is now; `None` if it cannot be read.
     pub fn read(&self) -> Option<DriveFile> {
-        DriveFile::parse(&text_file::read(&self.path).ok()?).ok()
+        DriveFile::parse(&text_file::read(&self.file.path).ok()?).ok()
     }
 
     /// Writes the measured tables; drains from `starts` raise the file's drains. Returns a remark
@@ -136,18 +124,14 @@ impl OutputFile {
             self.add(measured, starts)
         } else {
             let (file, said) = merge::with_drains_of(measured, starts);
-            self.write_new(&file).map(|()| said)
+            self.file.write(&file.to_toml())?;
+            Ok(said)
         }
     }
 
     fn about_same_device(&self, known: &Identity, measured: &Identity) -> Result<(), OutputFault> {
         merge::check_device(known, measured)
-            .map_err(|error| OutputFault::Device { path: self.named.clone(), error })
-    }
-
-    fn write_new(&self, measured: &DriveFile) -> Result<(), OutputFault> {
-        let file = self.filled(measured).map_err(|error| unwritable(&self.named, error))?;
-        Ok(new_file::put(file, &self.named, &self.path)?)
+            .map_err(|error| OutputFault::Device(self.file.named.clone(), error))
     }
 
     fn add(
@@ -160,44 +144,32 @@ impl OutputFile {
         self.about_same_device(&existing.identity, &measured.identity)?;
         let replace = || {
             let (whole, said) = merge::with_tables_of(&existing, measured, starts);
-            let file = self.filled(&whole)?;
+            let file = self.file.filled(&whole.to_toml())?;
             file.as_file().set_permissions(held.metadata()?.permissions())?;
-            file.persist(&self.path)?;
+            file.persist(&self.file.path)?;
             Ok(said)
         };
-        replace().map_err(|error: io::Error| unwritable(&self.named, error).into())
-    }
-
-    /// Creates a temporary file in the same folder with this text, and syncs it to the medium.
-    fn filled(&self, file: &DriveFile) -> io::Result<NamedTempFile> {
-        let mut temporary = self.temporary()?;
-        temporary.write_all(file.to_toml().as_bytes())?;
-        temporary.as_file().sync_all()?;
-        Ok(temporary)
-    }
-
-    fn temporary(&self) -> io::Result<NamedTempFile> {
-        new_file::temporary_in(&self.folder)
+        replace().map_err(|error: io::Error| unwritable(&self.file.named, error).into())
     }
 
     /// Reads the existing drive file, locked against other processes that extend it.
     fn lock_existing(&self) -> Result<(File, DriveFile), OutputFault> {
-        let held = lock(&self.path).map_err(|error| unwritable(&self.named, error))?;
+        let held = lock(&self.file.path).map_err(|error| unwritable(&self.file.named, error))?;
         let text = text_file::read_open(&held)
-            .map_err(|error| OutputFault::NotText { path: self.named.clone(), error })?;
+            .map_err(|error| OutputFault::NotText(self.file.named.clone(), error))?;
         match DriveFile::parse(&text) {
             Ok(existing) => Ok((held, existing)),
-            Err(error) => Err(OutputFault::Faulty { path: self.named.clone(), text, error }),
+            Err(error) => Err(OutputFault::Faulty { path: self.file.named.clone(), text, error }),
         }
     }
 }
 
 /// Returns the real path of a file to extend.
 fn real_path_of_existing(path: &Path) -> Result<PathBuf, OutputFault> {
-    let real = fs::canonicalize(path)
-        .map_err(|error| OutputFault::Missing { path: path.to_owned(), error })?;
+    let real =
+        fs::canonicalize(path).map_err(|error| OutputFault::Missing(path.to_owned(), error))?;
     // Checked before opening: opening a pipe waits, and opening a device can have side effects.
-    if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile { path: path.to_owned() }) }
+    if real.is_file() { Ok(real) } else { Err(OutputFault::NoFile(path.to_owned())) }
 }
 
 /// Returns whether two names denote the same file, or will once it is created.

@@ -11,12 +11,12 @@ use tidegate_model::{Bytes, Duration, Op, Tag};
 use crate::experiment::{Experiment, Scope};
 use crate::experiments::starvation::{self, Others};
 use crate::experiments::{made, procedure};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::Pace;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Subject, Tried};
 
 /// How often one request alone is timed for the pace.
 const ALONE: u32 = 8;
@@ -40,29 +40,27 @@ pub struct Step {
 }
 
 /// Times a few requests: less than a second on most devices, plus the wait of a starved request.
-fn pace(
-    subject: &mut dyn Subject,
-    places: Places,
-    params: &ProfileParams,
-) -> Result<Pace, SubjectError> {
+fn pace(subject: &mut dyn Subject, places: Places, params: &ProfileParams) -> Tried<Pace> {
     let (random, depth) = (&mut Pcg64::seed_from_u64(params.seed), params.depth);
-    let begun = subject.now();
+    let mut flow = Flow::on(subject, random);
+    let begun = flow.now();
     for _ in 0..ALONE {
-        subject.serve(&[places.anywhere(random)])?;
+        let probe = places.anywhere(flow.random);
+        flow.serve(&[probe])?;
     }
-    let alone = subject.now().since(begun);
-    let mut flow = Flow::on(subject);
-    flow.keep(depth, depth, || places.anywhere(random))?;
+    let alone = flow.now().since(begun);
+    flow.keep(depth, depth, |random| places.anywhere(random))?;
     let (begun, mut done) = (flow.now(), 0);
     while done < IN_COMPANY * depth {
         let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
         done += returned;
-        flow.send(returned, Tag::Simple, || places.anywhere(random))?;
+        flow.send(returned, Tag::Simple, |random| places.anywhere(random))?;
     }
     let together = flow.now().since(begun);
     flow.drain()?;
     let is_starved = params.experiments.contains(&Experiment::STARVATION) && depth > 1;
-    let mut starve = || starvation::sample(subject, places, depth, Others::Random, random);
+    let flows = FlowParams { places, depth };
+    let mut starve = || starvation::sample(&mut flow, flows, Others::Random);
     let starved = is_starved.then(&mut starve).transpose()?;
     Ok(Pace { alone: part(alone, ALONE), in_company: part(together, done), starved })
 }
@@ -78,12 +76,12 @@ pub(crate) fn steps(
     has_tags: bool,
     capacity: Bytes,
     params: &ProfileParams,
-) -> Result<Vec<Step>, SubjectError> {
+) -> Tried<Vec<Step>> {
     let pace = |kind: &Kind| {
         let places = Places::of(capacity, Kind { op: Op::Read, ..*kind });
         pace(subject, places, params)
     };
-    let paces = params.kinds.iter().map(pace).collect::<Result<Vec<_>, _>>()?;
+    let paces = params.kinds.iter().map(pace).collect::<Tried<Vec<_>>>()?;
     let of = |it| kinds(params, it, &paces).into_iter().map(move |(kind, pace)| (it, kind, pace));
     let steps = made(params, has_tags).into_iter().flat_map(of);
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())

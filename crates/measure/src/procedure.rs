@@ -9,7 +9,7 @@ use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::rounds::Grid;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 use crate::warning::Skip;
 
 /// How fast a device is with one kind of request, roughly.
@@ -40,19 +40,16 @@ pub(crate) trait Procedure: Sync {
     fn grid(&self, params: &ProfileParams) -> Grid;
 
     /// Returns how many requests one trial has on average, roughly, without warm-up.
-    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64;
+    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
+        1
+    }
 
     /// Runs it with one kind of request, and writes what it found. An experiment that is run once
     /// gets the first kind.
     ///
     /// # Errors
     /// If the target fails.
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError>;
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried;
 }
 
 /// Returns how many requests a flow at `depth` has before something is measured, roughly: it lasts

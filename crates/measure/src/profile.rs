@@ -22,7 +22,7 @@ use crate::outcome::{Profile, finish};
 use crate::params::{ProfileError, ProfileParams};
 use crate::plan::{self, Step};
 use crate::record::{self, HostRecord};
-use crate::run::Run;
+use crate::run;
 use crate::run_record::RunRecord;
 use crate::subject::{RealSubject, SimulatedSubject};
 use crate::warning::{Warning, host};
@@ -77,15 +77,17 @@ pub fn profile(
     let record = record::run(record::options(params, &made), facts, measured_at, &host);
     let warmth_before = Temperature::read(facts);
     let mut subject = RealSubject::new(ring, clock, facts);
+    let mut unwritten = Journal::unwritten();
+    let journal = journal.unwrap_or(&mut unwritten);
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (capacity, begun) = (target.size(), clock.now());
     let block = target.alignment();
-    let context = Context { params, capacity, block, begun, followers, subject: &mut subject };
-    let mut run = Run { context, has_tags: false, record };
-    let found = run.make()?;
-    let load = run.context.subject.load().unwrap_or_default();
-    run.end(load.with_warmth(warmth_before, Temperature::read(facts)));
-    let runs = run.runs();
+    let mut context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let found = run::make(&mut context, false, record)?;
+    let load = context.subject.load().unwrap_or_default();
+    let journal = context.followers.journal;
+    journal.keep_load(load.with_warmth(warmth_before, Temperature::read(facts)));
+    let runs = journal.runs_in_file();
     let before = warnings_of_target(target, params);
     let identity = record::identity(&made, facts, &runs);
     finish(params, found, identity, before.into_iter().chain(runs.warnings()))
@@ -109,17 +111,18 @@ pub fn profile_drive(
 ) -> Result<Profile, ProfileError> {
     params.check(capacity)?;
     let mut subject = SimulatedSubject::new(drive);
+    let mut unwritten = Journal::unwritten();
+    let journal = journal.unwrap_or(&mut unwritten);
     let followers = Followers { progress: &mut progress, cancelled, kinds: &params.kinds, journal };
     let (begun, block) = (Time::ZERO, SECTOR);
     let made = made(params, true);
     let record = RunRecord::of_options(record::options(params, &made));
-    let context = Context { params, capacity, block, begun, followers, subject: &mut subject };
-    let mut run = Run { context, has_tags: true, record };
-    let found = run.make()?;
+    let mut context = Context { params, capacity, block, begun, followers, subject: &mut subject };
+    let found = run::make(&mut context, true, record)?;
     let identity = Identity {
         model: Some(model.to_owned()),
         place: Some("a simulated drive, in virtual time".to_owned()),
-        how: Some(record::how(&made, &run.runs())),
+        how: Some(record::how(&made, &context.followers.journal.runs_in_file())),
         ..Identity::default()
     };
     finish(params, found, identity, [])

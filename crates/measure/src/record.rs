@@ -6,11 +6,10 @@ use std::time::SystemTime;
 use tidegate_device::{DeviceFacts, RingSetup, WriteCache};
 use tidegate_model::Duration;
 use tidegate_model::drive_file::Identity;
-use tidegate_platform::realtime::RealTime;
-use tidegate_platform::realtime::Throttling;
+use tidegate_platform::realtime::{RealTime, Throttling};
 
 use crate::experiment::Experiment;
-use crate::kind::Kind;
+use crate::kind::{Kind, distinct};
 use crate::lateness;
 use crate::params::ProfileParams;
 use crate::run_record::{RunRecord, Runs};
@@ -91,13 +90,7 @@ pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
 
 /// Lists each value once, with commas between.
 fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
-    let mut all: Vec<T> = Vec::new();
-    for value in kinds.iter().map(of) {
-        if !all.contains(&value) {
-            all.push(value);
-        }
-    }
-    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    distinct(kinds.iter().map(of)).iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Returns where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive

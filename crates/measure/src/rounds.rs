@@ -16,10 +16,12 @@ use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Time};
 
 use crate::experiment::Experiment;
+use crate::flow::Flow;
 use crate::followers::{Followers, Progress};
 use crate::held_up::Sample;
+use crate::journal::Journal;
 use crate::kind::Kind;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::{Subject, Tried};
 
 /// The shortest time of a trial, even if the clock is too coarse to show it.
 const SHORTEST: Duration = Duration::from_ns(1);
@@ -101,15 +103,13 @@ impl Rounds {
     pub(crate) fn measure<T: Into<Trial>>(
         &self,
         subject: &mut dyn Subject,
-        mut trial: impl FnMut(&mut dyn Subject, usize, &mut Pcg64) -> Result<T, SubjectError>,
+        mut trial: impl FnMut(&mut Flow<'_>, usize) -> Tried<T>,
         followers: &mut Followers<'_>,
-    ) -> Result<Measured, SubjectError> {
+    ) -> Tried<Measured> {
         let name = self.name(followers);
-        let earlier = followers.journal.as_mut().map(|it| it.take_rounds(&name, self.grid.cells));
-        let earlier = earlier.unwrap_or_default();
+        let earlier = followers.journal.take_rounds(&name, self.grid.cells);
         let mut random = self.random(earlier.len());
-        let has_steal = subject.has_steal();
-        let mut measured = Measured { has_steal, ..self.with_earlier(&earlier) };
+        let mut measured = self.with_earlier(&earlier, subject.has_steal());
         let mut order: Vec<usize> = (0..self.grid.cells).collect();
         let mut told = self.progress(earlier.len());
         // The first round of each run warms up.
@@ -125,9 +125,9 @@ impl Rounds {
                     measured.is_cancelled = true;
                     return Ok(measured);
                 }
-                let sample = one(subject, |subject| trial(subject, cell, &mut random))?;
+                let sample = one(subject, &mut random, |flow| trial(flow, cell))?;
                 if is_counted {
-                    followers.count_this_run();
+                    followers.journal.count_this_run();
                     measured.cells[cell].push(sample);
                     told.done += 1;
                 }
@@ -135,7 +135,7 @@ impl Rounds {
                 (followers.progress)(told);
             }
             if is_counted {
-                keep(&name, &measured, subject, followers);
+                keep(&name, &measured, subject, followers.journal);
             }
             is_counted = true;
         }
@@ -154,10 +154,10 @@ impl Rounds {
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))
     }
 
-    fn with_earlier(&self, earlier: &[Vec<Sample>]) -> Measured {
+    fn with_earlier(&self, earlier: &[Vec<Sample>], has_steal: bool) -> Measured {
         let of_cell = |cell| earlier.iter().map(move |round: &Vec<Sample>| round[cell]);
         let cells = (0..self.grid.cells).map(|cell| of_cell(cell).collect()).collect();
-        Measured { cells, is_cancelled: false, has_steal: false }
+        Measured { cells, is_cancelled: false, has_steal }
     }
 
     /// Returns the progress after `earlier` rounds.
@@ -174,8 +174,7 @@ impl Rounds {
 }
 
 /// Keeps the last round in the journal, and from time to time what other programs did.
-fn keep(name: &str, measured: &Measured, subject: &dyn Subject, followers: &mut Followers<'_>) {
-    let Some(journal) = followers.journal.as_mut() else { return };
+fn keep(name: &str, measured: &Measured, subject: &dyn Subject, journal: &mut Journal) {
     let round: Vec<Sample> =
         measured.cells.iter().filter_map(|cell| cell.last().copied()).collect();
     journal.keep_round(name, &round);
@@ -191,10 +190,11 @@ fn join(kinds: &[Kind]) -> String {
 /// Runs a trial, and measures how long the host held it up.
 fn one<T: Into<Trial>>(
     subject: &mut dyn Subject,
-    trial: impl FnOnce(&mut dyn Subject) -> Result<T, SubjectError>,
-) -> Result<Sample, SubjectError> {
+    random: &mut Pcg64,
+    trial: impl FnOnce(&mut Flow<'_>) -> Tried<T>,
+) -> Tried<Sample> {
     let before = subject.held_up();
-    let Trial { took, start } = trial(subject)?.into();
+    let Trial { took, start } = trial(&mut Flow::on(subject, random))?.into();
     let held_up = subject.held_up().checked_sub(before).unwrap_or(Duration::ZERO);
     Ok(Sample::new(took.max(SHORTEST), held_up, start))
 }
@@ -217,22 +217,22 @@ mod tests {
     }
 
     impl Subject for Notebook {
-        fn send(&mut self, probes: &[Probe], _tag: Tag) -> Result<Time, SubjectError> {
+        fn send(&mut self, probes: &[Probe], _tag: Tag) -> Tried<Time> {
             self.batches.push(probes.to_vec());
             Ok(self.now)
         }
 
-        fn wait(&mut self, _returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+        fn wait(&mut self, _returned: &mut Vec<Lba>) -> Tried {
             unreachable!("batches are drained")
         }
 
-        fn drain(&mut self) -> Result<Time, SubjectError> {
+        fn drain(&mut self) -> Tried<Time> {
             let requests = self.batches.last().map_or(0, Vec::len);
             self.now += Duration::from_ms(1) * u64::try_from(requests).expect("few");
             Ok(self.now)
         }
 
-        fn flush(&mut self) -> Result<Duration, SubjectError> {
+        fn flush(&mut self) -> Tried<Duration> {
             unreachable!("nothing is flushed")
         }
 
@@ -257,11 +257,12 @@ mod tests {
         cancelled: &AtomicBool,
     ) -> (Notebook, Measured) {
         let mut notebook = Notebook::default();
-        let serve = |subject: &mut dyn Subject, cell, random: &mut Pcg64| {
-            subject.serve(&PLACES.different(cell + 1, random))
+        let serve = |flow: &mut Flow<'_>, cell| {
+            let batch = PLACES.different(cell + 1, flow.random);
+            flow.serve(&batch)
         };
-        let mut followers =
-            Followers { progress: &mut progress, cancelled, kinds: &[], journal: None };
+        let journal = &mut Journal::unwritten();
+        let mut followers = Followers { progress: &mut progress, cancelled, kinds: &[], journal };
         let rounds = Rounds { seed, ..ROUNDS };
         let measured = rounds.measure(&mut notebook, serve, &mut followers);
         (notebook, measured.expect("a notebook has no faults"))

@@ -13,6 +13,7 @@
 use serde::{Deserialize, Serialize};
 use tidegate_model::drive_file::Identity;
 
+use crate::kind::distinct;
 use crate::load::Load;
 use crate::warning::Warning;
 
@@ -75,13 +76,8 @@ impl Runs {
     /// Returns the options of the last run, then other options of earlier runs: `OPTIONS; after
     /// rounds made with OPTIONS; `.
     pub(crate) fn options(&self) -> String {
-        let Some((last, earlier)) = self.0.split_last() else { unreachable!("at least one") };
-        let mut told = vec![&last.options];
-        for RunRecord { options, .. } in earlier {
-            if !told.contains(&options) {
-                told.push(options);
-            }
-        }
+        let (last, earlier) = self.0.split_last().expect("at least one");
+        let told = distinct([last].into_iter().chain(earlier).map(|run| &run.options));
         let earlier = told[1..].iter().map(|it| format!("after rounds made with {it}; "));
         format!("{}; {}", last.options, earlier.collect::<String>())
     }
@@ -99,18 +95,15 @@ impl Runs {
         let is_plain = |line: &String| {
             line == Identity::DEFERS_WRITES || lines.iter().all(|known| known.contains(line))
         };
-        let mut all: Vec<String> = Vec::new();
-        for (run, known) in self.0.iter().zip(&lines) {
+        let told = self.0.iter().zip(&lines).flat_map(|(run, known)| {
             let of_run = run.when.as_deref().unwrap_or("an unknown time");
-            let own = |line: &String| {
+            let own = move |line: &String| {
                 if is_plain(line) { line.clone() } else { format!("run of {of_run}: {line}") }
             };
             let unknown = known.is_empty().then(|| format!("run of {of_run}: {HOST_UNKNOWN}"));
-            let told = known.iter().map(own).chain(unknown);
-            let new: Vec<_> = told.filter(|line| !all.contains(line)).collect();
-            all.extend(new);
-        }
-        all
+            known.iter().map(own).chain(unknown)
+        });
+        distinct(told)
     }
 
     /// Warns of what the host did during the runs.

@@ -39,10 +39,10 @@ impl SamplesFile {
         name.push(SUFFIX);
         let path = PathBuf::from(name);
         match (path.exists(), is_resumed) {
-            (true, false) => Err(SamplesFault::Earlier { path }),
-            (false, true) => Err(SamplesFault::Nothing { path }),
+            (true, false) => Err(SamplesFault::Earlier(path)),
+            (false, true) => Err(SamplesFault::Nothing(path)),
             // Checked before opening: opening a pipe waits.
-            (true, true) if !path.is_file() => Err(SamplesFault::NoFile { path }),
+            (true, true) if !path.is_file() => Err(SamplesFault::NoFile(path)),
             _ => Ok(Self { path, is_resumed, is_kept }),
         }
     }
@@ -107,9 +107,9 @@ impl SamplesFile {
         let path = self.path.clone();
         match error {
             JournalError::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
-                SamplesFault::Unwritable { path, error }
+                SamplesFault::Unwritable(path, error)
             }
-            error => SamplesFault::Journal { path, error },
+            error => SamplesFault::Journal(path, error),
         }
     }
 }
@@ -122,57 +122,38 @@ pub struct StuckSamples {
     error: io::Error,
 }
 
-/// The reason why samples cannot be kept or resumed.
+/// The reason why samples cannot be kept or resumed, each with the journal's path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplesFault {
     /// An earlier measurement left its samples.
-    #[error("{} has the samples of an earlier measurement", path.display())]
-    Earlier {
-        /// The journal.
-        path: PathBuf,
-    },
+    #[error("{} has the samples of an earlier measurement", .0.display())]
+    Earlier(PathBuf),
     /// No measurement left samples.
-    #[error("there is no measurement to resume: {} does not exist", path.display())]
-    Nothing {
-        /// The journal.
-        path: PathBuf,
-    },
+    #[error("there is no measurement to resume: {} does not exist", .0.display())]
+    Nothing(PathBuf),
     /// The path is not a regular file.
-    #[error("cannot resume from {}: it is not a regular file", path.display())]
-    NoFile {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// The system refuses.
-    #[error("cannot write {}: {error}", path.display())]
-    Unwritable {
-        /// The journal.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    #[error("cannot resume from {}: it is not a regular file", .0.display())]
+    NoFile(PathBuf),
+    /// The system refuses; holds its error.
+    #[error("cannot write {}: {}", .0.display(), .1)]
+    Unwritable(PathBuf, io::Error),
     /// The journal is in use, or belongs to another measurement.
-    #[error("cannot resume from {}: {error}", path.display())]
-    Journal {
-        /// The journal.
-        path: PathBuf,
-        /// The error.
-        error: JournalError,
-    },
+    #[error("cannot resume from {}: {}", .0.display(), .1)]
+    Journal(PathBuf, JournalError),
 }
 
 impl SamplesFault {
     /// Returns what to do.
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Earlier { .. } => "continue it with --resume, or move the file away",
-            Self::Nothing { .. } => "leave --resume out",
-            Self::Unwritable { .. } => "name an output in an existing, writable folder",
-            Self::Journal { error: JournalError::Locked, .. } => {
+            Self::Earlier(..) => "continue it with --resume, or move the file away",
+            Self::Nothing(..) => "leave --resume out",
+            Self::Unwritable(..) => "name an output in an existing, writable folder",
+            Self::Journal(_, JournalError::Locked) => {
                 "wait until that process ends, or name another output"
             }
-            Self::NoFile { .. } | Self::Journal { .. } => {
+            Self::NoFile(..) | Self::Journal(..) => {
                 "name that measurement's output, or leave --resume out and name a new one"
             }
         }

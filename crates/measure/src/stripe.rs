@@ -54,7 +54,7 @@ pub(crate) enum Cell {
 }
 
 /// What the experiment found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
     /// The size of a read.
     pub read_bytes: u64,
@@ -99,9 +99,8 @@ pub struct Stripe {
 /// Returns what the samples show about the cells that have samples; `None` if no read was measured
 /// alone.
 pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Option<Stripe> {
-    let times = |cell: &[Sample]| cell.iter().map(|it| it.took).collect::<Vec<_>>();
-    let summary = |(cell, samples): &'_ (Cell, Vec<Sample>)| {
-        Some((*cell, samples.clone(), Summary::of(&mut times(samples))?))
+    let summary = |(cell, samples): &(Cell, Vec<Sample>)| {
+        Some((*cell, samples.clone(), Sample::summary(samples)?))
     };
     let measured: Vec<(Cell, Vec<Sample>, Summary)> = cells.iter().filter_map(summary).collect();
     let (_, alone, of_alone) = measured.iter().find(|(cell, ..)| *cell == Cell::Alone)?;
@@ -111,15 +110,8 @@ pub(crate) fn found(cells: &[(Cell, Vec<Sample>)], writes: Option<Kind>) -> Opti
         samples: u64::from(measured.iter().map(|(.., it)| it.count).min()?),
         alone_ns,
         alone_slow_ppm: ppm(slow(alone, alone_ns), alone.len()),
-        conflicts_ppm: Vec::new(),
-        block_bytes: None,
-        again_bytes: None,
-        chips: None,
-        at_once_ns: Vec::new(),
         parallel_permille: 1000,
-        is_still_rising: false,
-        beside_writes_ns: None,
-        beside_writes_of_bytes: None,
+        ..Stripe::default()
     };
     for (cell, samples, summary) in &measured {
         stripe.note(*cell, samples, summary, writes);

@@ -14,7 +14,7 @@ use tidegate_platform::Clock;
 /// A device that completes no request for this long is considered dead.
 const SILENCE_MAX: Duration = Duration::from_ms(120_000);
 
-/// The id of a flush, during which nothing else is outstanding.
+/// The id or the place of a flush, during which nothing else is outstanding.
 const FLUSH: u64 = u64::MAX;
 
 /// The reason why a trial has no time.
@@ -43,6 +43,9 @@ pub enum SubjectError {
     Silent,
 }
 
+/// A result, unless the target failed.
+pub(crate) type Tried<T = ()> = Result<T, SubjectError>;
+
 /// One request of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Probe {
@@ -58,16 +61,16 @@ pub(crate) struct Probe {
 /// position identifies its request.
 pub(crate) trait Subject {
     /// Sends these requests to the device, all at once, and returns the time when it began.
-    fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError>;
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> Tried<Time>;
 
     /// Waits until at least one request completes, and appends the positions of all completed ones.
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError>;
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried;
 
     /// Waits until all requests complete, and returns the time of the last completion.
-    fn drain(&mut self) -> Result<Time, SubjectError>;
+    fn drain(&mut self) -> Tried<Time>;
 
     /// Flushes the idle device, and returns how long that took.
-    fn flush(&mut self) -> Result<Duration, SubjectError>;
+    fn flush(&mut self) -> Tried<Duration>;
 
     /// Returns the time of the clock that is used for measuring.
     fn now(&self) -> Time;
@@ -90,7 +93,7 @@ pub(crate) trait Subject {
     }
 
     /// Sends a batch to the idle device, and returns the time until its last request completes.
-    fn serve(&mut self, probes: &[Probe]) -> Result<Duration, SubjectError> {
+    fn serve(&mut self, probes: &[Probe]) -> Tried<Duration> {
         let begun = self.send(probes, Tag::Simple)?;
         Ok(self.drain()?.since(begun))
     }
@@ -116,7 +119,7 @@ pub(crate) struct RealSubject<'a> {
 }
 
 impl Subject for RealSubject<'_> {
-    fn send(&mut self, probes: &[Probe], _tag: Tag) -> Result<Time, SubjectError> {
+    fn send(&mut self, probes: &[Probe], _tag: Tag) -> Tried<Time> {
         for &Probe { op, start, size } in probes {
             self.ring.push(Io { token: start.get(), op, start, size, fua: false });
             self.count(op, size);
@@ -126,7 +129,7 @@ impl Subject for RealSubject<'_> {
         Ok(begun)
     }
 
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried {
         let before = returned.len();
         while returned.len() == before {
             self.reap(1, returned)?;
@@ -134,7 +137,7 @@ impl Subject for RealSubject<'_> {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<Time, SubjectError> {
+    fn drain(&mut self) -> Tried<Time> {
         let mut returned = Vec::new();
         while self.ring.in_flight_count() > 0 {
             self.reap(self.ring.in_flight_count(), &mut returned)?;
@@ -142,18 +145,15 @@ impl Subject for RealSubject<'_> {
         Ok(self.clock.now())
     }
 
-    fn flush(&mut self) -> Result<Duration, SubjectError> {
-        let mut returned = Vec::new();
+    fn flush(&mut self) -> Tried<Duration> {
         self.ring.push_flush(FLUSH);
         let begun = self.clock.now();
         self.ring.submit()?;
-        while self.ring.in_flight_count() > 0 {
-            self.reap(1, &mut returned).map_err(|error| match error {
-                SubjectError::Io { source, .. } => SubjectError::Flush { source },
-                other => other,
-            })?;
-        }
-        Ok(self.clock.now().since(begun))
+        let done = self.drain().map_err(|error| match error {
+            SubjectError::Io { source, .. } => SubjectError::Flush { source },
+            other => other,
+        })?;
+        Ok(done.since(begun))
     }
 
     fn now(&self) -> Time {
@@ -189,7 +189,7 @@ impl<'a> RealSubject<'a> {
     }
 
     /// Waits for this many completions and takes all that are available: fewer after a signal.
-    fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+    fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Tried {
         let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
         let mut failure = None;
         let reaped = self.ring.reap(|completion, _| {
@@ -248,14 +248,14 @@ impl<'a> SimulatedSubject<'a> {
 }
 
 impl Subject for SimulatedSubject<'_> {
-    fn send(&mut self, probes: &[Probe], tag: Tag) -> Result<Time, SubjectError> {
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> Tried<Time> {
         let batch: Vec<_> = probes.iter().map(|&probe| self.request(probe, tag)).collect();
         self.outstanding.extend(batch.iter().map(|request| (request.id, request.start)));
         self.drive.submit(self.now, &batch);
         Ok(self.now)
     }
 
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Result<(), SubjectError> {
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried {
         let before = returned.len();
         while returned.len() == before {
             self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
@@ -269,7 +269,7 @@ impl Subject for SimulatedSubject<'_> {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<Time, SubjectError> {
+    fn drain(&mut self) -> Tried<Time> {
         let mut returned = Vec::new();
         while !self.outstanding.is_empty() {
             self.wait(&mut returned)?;
@@ -277,18 +277,13 @@ impl Subject for SimulatedSubject<'_> {
         Ok(self.now)
     }
 
-    fn flush(&mut self) -> Result<Duration, SubjectError> {
+    fn flush(&mut self) -> Tried<Duration> {
         let begun = self.now;
         self.request_count += 1;
-        self.drive.flush(begun, RequestId(self.request_count));
-        self.completions.clear();
-        loop {
-            self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
-            self.drive.advance(self.now, &mut self.completions);
-            if self.completions.drain(..).count() > 0 {
-                return Ok(self.now.since(begun));
-            }
-        }
+        let id = RequestId(self.request_count);
+        self.outstanding.push((id, Lba::new(FLUSH)));
+        self.drive.flush(begun, id);
+        Ok(self.drain()?.since(begun))
     }
 
     fn now(&self) -> Time {

@@ -14,8 +14,7 @@ use crate::kind::Kind;
 ///
 /// Each figure is the greatest of all ways, so that it holds for each of them.
 pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<MeasuredTable> {
-    let times = |cell: &Vec<Sample>| -> Vec<_> { cell.iter().map(|sample| sample.took).collect() };
-    let mut all: Vec<_> = cells.iter().map_while(|cell| Summary::of(&mut times(cell))).collect();
+    let mut all: Vec<_> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
     all.truncate(all.len() / ways * ways);
     let entries: Vec<&[Summary]> = all.chunks(ways).collect();
     let samples = all.iter().map(|summary| summary.count).min()?;
@@ -37,4 +36,21 @@ pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Measu
         depth: None,
         confidence: Some(confidence::statement(samples)),
     })
+}
+
+/// Raises a table to longer times, which refute any lower one; its quantiles stay. Returns whether
+/// any time was longer.
+pub(crate) fn raise(table: &mut MeasuredTable, longest_ns: impl IntoIterator<Item = u64>) -> bool {
+    let before = table.ns_max.clone();
+    for (known, longer) in table.ns_max.iter_mut().zip(longest_ns) {
+        *known = longer.max(*known);
+    }
+    table.table = batch_table(&table.ns_max);
+    table.ns_max != before
+}
+
+/// Returns the table of these times, of which none is zero.
+pub(crate) fn batch_table(ns_max: &[u64]) -> BatchTable {
+    let times: Vec<_> = ns_max.iter().copied().map(Duration::from_ns).collect();
+    BatchTable::new(&times).expect("tables have entries, all above zero")
 }

@@ -26,12 +26,7 @@ impl TimeLeft {
         let is_it =
             |step: &Step| (step.experiment, step.kind) == (progress.experiment, progress.kind);
         let at = self.steps.iter().position(is_it).unwrap_or(0);
-        let part = |step: &Step| {
-            let ns = u128::from(step.time.ns()) * u128::from(progress.done);
-            Duration::from_ns(
-                u64::try_from(ns / u128::from(progress.total.max(1))).unwrap_or(u64::MAX),
-            )
-        };
+        let part = |step: &Step| scaled(step.time, progress.done, progress.total);
         let over = total(&self.steps[..at]) + self.steps.get(at).map_or(Duration::ZERO, part);
         let before = *self.over_before.get_or_insert(over);
         let left = total(&self.steps).checked_sub(over).unwrap_or(Duration::ZERO);
@@ -40,9 +35,14 @@ impl TimeLeft {
         if u128::from(estimated.ns()) * 100 < u128::from(total(&self.steps).ns()) {
             return left;
         }
-        let ns = u128::from(left.ns()) * u128::from(progress.elapsed.ns());
-        Duration::from_ns(u64::try_from(ns / u128::from(estimated.ns().max(1))).unwrap_or(u64::MAX))
+        scaled(left, progress.elapsed.ns(), estimated.ns())
     }
+}
+
+/// Returns a time by `part` parts of `whole`.
+fn scaled(time: Duration, part: u64, whole: u64) -> Duration {
+    let ns = u128::from(time.ns()) * u128::from(part) / u128::from(whole.max(1));
+    Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
 /// Returns the time of all steps.

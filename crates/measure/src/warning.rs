@@ -4,6 +4,7 @@
 use tidegate_device::load::Completed;
 use tidegate_device::{Layer, Note, Splitting, Temperature};
 use tidegate_model::{Bytes, Duration};
+use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 use crate::experiment::Experiment;
 use crate::held_up::Disturbance;
@@ -11,13 +12,17 @@ use crate::kind::Kind;
 
 pub(crate) mod host;
 mod kind;
-mod text;
 
-/// Something that limits what a measured table means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Something that limits what a measured table means. Its text says what was observed, what that means
+/// for the table, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Warning {
     /// There are too few samples for the usual confidence.
+    #[error(
+        "{samples} samples of each batch: {needed} are needed to see, with 99 % confidence, a time beyond 4 sigma on either side of a normal distribution (`--confidence 99%`), {} to see one above 4 sigma",
+        samples_needed(CONFIDENCE, FOUR_SIGMA_ABOVE)
+    )]
     FewSamples {
         /// The smallest number of samples of any cell.
         samples: u32,
@@ -25,6 +30,11 @@ pub enum Warning {
         needed: u64,
     },
     /// An experiment was stopped.
+    #[error(
+        "stopped early: {samples} of {asked} samples of each {}{}",
+        experiment.name(),
+        cut(*experiment, *entries)
+    )]
     Cancelled {
         /// The experiment.
         experiment: Experiment,
@@ -36,11 +46,13 @@ pub enum Warning {
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.
+    #[error("stopped before the first sample of {}", names(experiments))]
     NotBegun {
         /// The experiments.
         experiments: Vec<Experiment>,
     },
     /// An experiment was not run.
+    #[error("{} was not measured: {skip}", experiment.name())]
     Skipped {
         /// The experiment.
         experiment: Experiment,
@@ -48,11 +60,17 @@ pub enum Warning {
         skip: Skip,
     },
     /// A request starved while others were served.
+    #[error(
+        "a request was not served for {waited} while others were: the device does not bound the wait, so no starvation is recorded"
+    )]
     Endless {
         /// How long the experiment waited for it.
         waited: Duration,
     },
     /// The cache was never seen full.
+    #[error(
+        "flushes still take longer after {writes} {kind} than after fewer: the cache was never seen full, so no longest flush is recorded"
+    )]
     FlushGrows {
         /// What was written.
         kind: Kind,
@@ -60,13 +78,27 @@ pub enum Warning {
         writes: u32,
     },
     /// Samples are not in the journal.
+    #[error(
+        "samples could not be kept ({0}): everything measured from then on is missing from the journal, and a resumed measurement repeats it"
+    )]
     JournalFailed(String),
     /// The journal has rounds that were not requested.
+    #[error(
+        "the journal also has rounds of {}, which were not asked for now: they are kept there, and this run puts nothing of them into the drive file; name their --only, --op and --size to have it",
+        of.join("; ")
+    )]
     RoundsLeft {
         /// Their experiments, with the kinds of requests.
         of: Vec<String>,
     },
     /// The host lengthened longest times.
+    #[error(
+        "the host made longest times longer in {}{of}: {} of {} samples were held up by more than 1 %, and without them a longest time would be up to {} shorter; an otherwise idle host measures the device alone",
+        counted(*measurements),
+        disturbance.disturbed,
+        disturbance.samples,
+        disturbance.excess_max
+    )]
     HeldUp {
         /// The number of measurements that it affects.
         measurements: usize,
@@ -76,6 +108,10 @@ pub enum Warning {
         disturbance: Disturbance,
     },
     /// The device was not the same at the end.
+    #[error(
+        "the device changed during the measurement in {}{of}: {shift} from the first third of its samples to the last; the times are a mixture, and later ones may be longer than all of them",
+        counted(*measurements)
+    )]
     Drifted {
         /// The number of measurements that it affects.
         measurements: usize,
@@ -85,8 +121,10 @@ pub enum Warning {
         shift: String,
     },
     /// The device is not a rotating disk.
+    #[error("no rotation: {0}")]
     NoRotation(String),
     /// A property of the device could not be determined.
+    #[error("{} found nothing: {why}", experiment.name())]
     NotSeen {
         /// The experiment.
         experiment: Experiment,
@@ -94,8 +132,13 @@ pub enum Warning {
         why: String,
     },
     /// No costs were found.
+    #[error("the costs of different requests are unknown, so [cost] is missing: {0}")]
     NoCosts(String),
     /// Successive samples depend on each other: there are fewer independent ones than it seems.
+    #[error(
+        "samples are not independent in {}{of}: its {samples} samples carry the information of about {effective}; the stated confidence is too high, and a larger `--samples` helps",
+        counted(*measurements)
+    )]
     Dependent {
         /// The number of measurements that it affects.
         measurements: usize,
@@ -107,8 +150,17 @@ pub enum Warning {
         effective: u64,
     },
     /// The drive ignores the priority of requests.
+    #[error(
+        "the drive ignores the priority tag: the times are those of any requests in a full queue"
+    )]
     PriorityIgnored,
     /// The kernel splits every request.
+    #[error(
+        "the kernel splits each request of {size} into {} of at most {}: the device sees more requests than the table counts; measure with `--size {}`",
+        splitting.pieces,
+        splitting.size_max,
+        splitting.size_max
+    )]
     Split {
         /// The size of a request.
         size: Bytes,
@@ -116,6 +168,9 @@ pub enum Warning {
         splitting: Splitting,
     },
     /// The kernel has a scheduler between us and the device.
+    #[error(
+        "the kernel's scheduler {name} reorders and merges requests before {device} sees them: `echo none > /sys/block/{device}/queue/scheduler` leaves them to the device"
+    )]
     Scheduler {
         /// Its name.
         name: String,
@@ -123,6 +178,9 @@ pub enum Warning {
         device: String,
     },
     /// The kernel holds requests back from the device.
+    #[error(
+        "batches of up to {depth} were sent, but only {accepted} requests reach the device at once: the kernel holds the rest back; measure with `--depth {accepted}`"
+    )]
     DepthHidden {
         /// The largest batch measured.
         depth: u32,
@@ -130,8 +188,15 @@ pub enum Warning {
         accepted: u32,
     },
     /// Writes are complete before they are on the medium.
+    #[error(
+        "the device has a volatile write cache: writes were complete before they were on the medium, and a full cache may take longer than any time measured"
+    )]
     WriteCache,
     /// Only a part of the device was measured.
+    #[error(
+        "measured within a file of {size}: the table holds for that file{}",
+        if *rotational { FARTHER } else { "" }
+    )]
     FileOnly {
         /// The size of the file.
         size: Bytes,
@@ -139,11 +204,17 @@ pub enum Warning {
         rotational: bool,
     },
     /// A hypervisor provides the disk.
+    #[error(
+        "a hypervisor provides {device}: its host may answer from its own memory, and other machines share the hardware; no table measured here bounds what they do"
+    )]
     VirtualDisk {
         /// The device.
         device: String,
     },
     /// The hypervisor took time.
+    #[error(
+        "the hypervisor took {ticks} ticks ({ppm} ppm of all processor time) during the run: some times are longer than the device's"
+    )]
     Stolen {
         /// Ticks taken during the run.
         ticks: u64,
@@ -151,16 +222,30 @@ pub enum Warning {
         ppm: u64,
     },
     /// The device served others as well: the requests it completed for them.
+    #[error(
+        "the device also completed {} reads and {} writes that were not ours: they are in the times",
+        .0.reads,
+        .0.writes
+    )]
     OtherLoad(Completed),
     /// A layer between us and the medium has rules of its own.
+    #[error("{0}")]
     Layered(Layer),
     /// The device is or was too warm.
+    #[error("the device is at {0}: it throttles itself; cool it and measure again")]
     TooWarm(Temperature),
     /// The measurement ran without real-time scheduling.
+    #[error(
+        "measured without real-time scheduling and locked memory: times contain the host's delays"
+    )]
     NotRealTime,
     /// A note from opening the target.
+    #[error("{0}")]
     Target(Note),
 }
+
+/// The end of the warning for a file on a rotating disk.
+const FARTHER: &str = "; across the whole device heads move further and requests take longer";
 
 /// How complete a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,19 +257,43 @@ pub struct Entries {
 }
 
 /// Why an experiment was not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Skip {
     /// Requests to a real device do not carry their priority.
+    #[error("no request carries the drive's own priority to a real device")]
     NoTags,
     /// The device takes one request at a time.
+    #[error("with a depth of 1 nothing overtakes a request")]
     Alone,
     /// There is one kind of request: nothing to mix.
+    #[error("one operation and one size leave nothing to mix: ask for several")]
     OneKind,
     /// The medium turns: it has no chips.
+    #[error("the medium turns")]
     Turns,
     /// Seeks go between tracks, and no tracks were found.
+    #[error("the positions of tracks are unknown")]
     NoZones,
     /// It would destroy the data on the target.
+    #[error("it writes, and that is not allowed (`--allow-writes`)")]
     MayNotWrite,
+}
+
+/// Returns `3 measurements, most in `, or nothing if there is only one.
+fn counted(measurements: usize) -> String {
+    if measurements == 1 { String::new() } else { format!("{measurements} measurements, most in ") }
+}
+
+/// `; the table ends at b(3) instead of b(8)`; nothing of a whole table.
+fn cut(experiment: Experiment, entries: Option<Entries>) -> String {
+    let symbol = experiment.symbol();
+    let cut = entries.filter(|it| it.entries < it.asked).map(|Entries { entries, asked }| {
+        format!("; the table ends at {symbol}({entries}) instead of {symbol}({asked})")
+    });
+    cut.unwrap_or_default()
+}
+
+fn names(experiments: &[Experiment]) -> String {
+    experiments.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use tidegate_device::DeviceFacts;
 use tidegate_drive::{Completion, Drive};
 use tidegate_measure::{Experiment, Profile, ProfileParams, Start, Warning, profile_drive};
-use tidegate_model::{Bytes, DriveKind, Duration, Outcome, Request, RequestId, Tag, Time};
+use tidegate_model::{
+    Bytes, DriveFile, DriveKind, Duration, Outcome, Request, RequestId, Tag, Time,
+};
 
 const CAPACITY: Bytes = Bytes::new(1 << 30);
 const SERVICE: Duration = Duration::from_ms(3);
@@ -71,6 +73,15 @@ fn measured(drive: &mut dyn Drive, capacity: Bytes, params: &ProfileParams) -> P
     profile_drive(drive, "test", capacity, params, |_| (), &never, None).expect("a profile")
 }
 
+fn fujitsu() -> DriveFile {
+    tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap()
+}
+
+fn of_disk(file: &DriveFile, params: &ProfileParams) -> Profile {
+    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).unwrap();
+    measured(&mut *disk, file.capacity().unwrap(), params)
+}
+
 /// Every start gives `q` services: at the last dispatch none of the q has been begun before.
 #[test]
 fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
@@ -114,10 +125,9 @@ fn priority_waits_for_the_service_that_has_begun() {
 /// stands in its file and in no other of its figures; within 2 %.
 #[test]
 fn starvation_bound_of_a_disk_is_found() {
-    let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
-    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
+    let file = fujitsu();
     let params = ProfileParams { depth: file.depth, ..params(&[Experiment::STARVATION], 3) };
-    let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
+    let profile = of_disk(&file, &params);
     let found = profile.file.starvation_max.expect("a bound").ns();
     let planted = file.mechanics.as_ref().unwrap().queue.starvation_ns.unwrap();
     assert!(planted <= found && found * 100 <= planted * 102, "{found}");
@@ -125,11 +135,10 @@ fn starvation_bound_of_a_disk_is_found() {
 
 #[test]
 fn a_disk_without_a_bound_is_not_given_one() {
-    let mut file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
+    let mut file = fujitsu();
     file.mechanics.as_mut().unwrap().queue.starvation_ns = None;
-    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
     let params = ProfileParams { depth: file.depth, ..params(&[Experiment::STARVATION], 1) };
-    let profile = measured(&mut *disk, file.capacity().unwrap(), &params);
+    let profile = of_disk(&file, &params);
     assert_eq!(profile.file.starvation_max, None);
     assert!(profile.warnings.iter().any(|it| matches!(it, Warning::Endless { .. })));
 }
@@ -138,10 +147,8 @@ fn a_disk_without_a_bound_is_not_given_one() {
 /// without adversaries it is the table of random places.
 #[test]
 fn table_of_drains_is_the_greatest_of_all_starts() {
-    let file = tidegate_drive::builtin::load("fujitsu-max3036rc").unwrap();
-    let mut disk = tidegate_drive::from_parts(DriveKind::Mechanical, &file, 1).unwrap();
     let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];
-    let profile = measured(&mut *disk, file.capacity().unwrap(), &params(&experiments, 20));
+    let profile = of_disk(&fujitsu(), &params(&experiments, 20));
     let drain = &profile.file.drain[0];
     for (entry, &ns) in drain.ns_max.iter().enumerate() {
         let greatest = profile.starts.iter().map(|it| it.longest[entry]).max();

@@ -39,6 +39,8 @@ fn skip<T>(reason: &dyn std::error::Error) -> Option<T> {
 
 const SIZE: Bytes = Bytes::from_kib(16);
 
+const WRITES: [Kind; 1] = [Kind { op: Op::Write, size: SIZE }];
+
 fn params(target: &Target) -> ProfileParams {
     ProfileParams {
         depth: 6,
@@ -116,8 +118,7 @@ fn reading_leaves_the_file_as_it_was() {
 #[test]
 fn writing_needs_a_target_opened_for_it() {
     let Some(file) = file(Access::ReadOnly) else { return };
-    let params =
-        ProfileParams { kinds: vec![Kind { op: Op::Write, size: SIZE }], ..params(&file.target) };
+    let params = ProfileParams { kinds: WRITES.to_vec(), ..params(&file.target) };
     let error =
         profile(&file.target, &params, |_| (), &NEVER, None).expect_err("it must be refused");
     assert!(matches!(error, ProfileError::ReadOnly), "{error}");
@@ -126,8 +127,7 @@ fn writing_needs_a_target_opened_for_it() {
 #[test]
 fn writes_are_measured_where_that_is_allowed() {
     let Some(file) = file(Access::ReadWrite) else { return };
-    let params =
-        ProfileParams { kinds: vec![Kind { op: Op::Write, size: SIZE }], ..params(&file.target) };
+    let params = ProfileParams { kinds: WRITES.to_vec(), ..params(&file.target) };
     let Some(profile) = measured(&file, &params, |_| (), &NEVER) else { return };
     assert_eq!(profile.file.batch[0].op, Some(Op::Write));
 }

@@ -44,9 +44,13 @@ fn measured(
     profile_drive(&mut drive, "pseudo-disk", CAPACITY, params, progress, cancelled, None)
 }
 
+fn whole(samples: u32) -> Profile {
+    measured(&params(samples), |_| (), &AtomicBool::new(false)).expect("a profile")
+}
+
 #[test]
 fn a_pseudo_disk_is_measured_to_be_its_table() {
-    let profile = measured(&params(20), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let profile = whole(20);
     let [batch] = &profile.file.batch[..] else { panic!("one table") };
     assert_eq!(batch.table, table());
     assert!(batch.quantiles_ns.iter().all(|list| list == &batch.ns_max));
@@ -99,14 +103,14 @@ fn writes_go_to_other_places_than_reads() {
 
 #[test]
 fn the_file_reads_back_to_what_was_written() {
-    let profile = measured(&params(3), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let profile = whole(3);
     let read = DriveFile::parse(&profile.file.to_toml()).expect("a drive file");
     assert_eq!(read, profile.file);
 }
 
 #[test]
 fn few_samples_are_said_with_the_number_needed() {
-    let profile = measured(&params(3), |_| (), &AtomicBool::new(false)).expect("a profile");
+    let profile = whole(3);
     let expected = Warning::FewSamples { samples: 3, needed: 72_704 };
     assert_eq!(profile.warnings, [expected]);
     let confidence = profile.file.batch[0].confidence.clone().expect("a statement");

@@ -31,74 +31,39 @@ struct Variant {
 }
 
 /// Channels x dies, page sizes, how far data are dealt, and what a neighbour's write costs.
-const VARIANTS: [Variant; 6] = [
+const VARIANTS: [Variant; 6] = {
+    use PrefillOrder::{Random, Sequential};
+    [
+        // Channels, dies of each, planes, KiB of a page, dies of a stripe; microseconds of reads, of
+        // a program, until a read suspends one.
+        variant([4, 2, 1, 16, 4], &[55, 65, 80], 700, None, Sequential),
+        variant([8, 4, 2, 16, 8], &[60, 75], 2_000, None, Sequential),
+        variant([2, 2, 2, 4, 2], &[45, 50, 55], 1_000, Some(60), Sequential),
+        variant([6, 2, 3, 16, 4], &[70, 80, 95], 1_400, None, Sequential),
+        variant([2, 1, 4, 16, 2], &[30], 300, None, Sequential),
+        variant([8, 2, 2, 16, 4], &[85, 90, 95], 3_000, None, Random),
+    ]
+};
+
+const fn variant(
+    [channels, dies_per_channel, planes, page_kib, stripe_dies]: [u32; 5],
+    read_us: &'static [u64],
+    program_us: u64,
+    suspend_us: Option<u64>,
+    order: PrefillOrder,
+) -> Variant {
     Variant {
-        channels: 4,
-        dies_per_channel: 2,
-        planes: 1,
-        page_kib: 16,
-        stripe_dies: 4,
-        read_us: &[55, 65, 80],
-        program_us: 700,
-        suspend_us: None,
-        order: PrefillOrder::Sequential,
-    },
-    Variant {
-        channels: 8,
-        dies_per_channel: 4,
-        planes: 2,
-        page_kib: 16,
-        stripe_dies: 8,
-        read_us: &[60, 75],
-        program_us: 2_000,
-        suspend_us: None,
-        order: PrefillOrder::Sequential,
-    },
-    Variant {
-        channels: 2,
-        dies_per_channel: 2,
-        planes: 2,
-        page_kib: 4,
-        stripe_dies: 2,
-        read_us: &[45, 50, 55],
-        program_us: 1_000,
-        suspend_us: Some(60),
-        order: PrefillOrder::Sequential,
-    },
-    Variant {
-        channels: 6,
-        dies_per_channel: 2,
-        planes: 3,
-        page_kib: 16,
-        stripe_dies: 4,
-        read_us: &[70, 80, 95],
-        program_us: 1_400,
-        suspend_us: None,
-        order: PrefillOrder::Sequential,
-    },
-    Variant {
-        channels: 2,
-        dies_per_channel: 1,
-        planes: 4,
-        page_kib: 16,
-        stripe_dies: 2,
-        read_us: &[30],
-        program_us: 300,
-        suspend_us: None,
-        order: PrefillOrder::Sequential,
-    },
-    Variant {
-        channels: 8,
-        dies_per_channel: 2,
-        planes: 2,
-        page_kib: 16,
-        stripe_dies: 4,
-        read_us: &[85, 90, 95],
-        program_us: 3_000,
-        suspend_us: None,
-        order: PrefillOrder::Random,
-    },
-];
+        channels,
+        dies_per_channel,
+        planes,
+        page_kib,
+        stripe_dies,
+        read_us,
+        program_us,
+        suspend_us,
+        order,
+    }
+}
 
 /// Returns the built-in drive with other chips. Filled once, it has so much spare flash that
 /// nothing is collected; filled at random, it collects with the first writes.

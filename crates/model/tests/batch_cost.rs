@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests `batch_cost` of `[policy.dqf]`: the charges of requests, and refused values.
 
+mod common;
+
+use common::Fault;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
     BatchChoice, Bytes, CostModel, DriveFile, Duration, FileError, Op, RequestCharges, Workload,
@@ -51,6 +54,10 @@ fn text(policy: &str, tasks: &[(&str, &str, &str)]) -> String {
 
 fn bind(text: &str, drive: &str) -> Result<Workload, FileError> {
     WorkloadFile::parse(text)?.bind(&DriveFile::parse(drive).unwrap())
+}
+
+fn refused(text: &str, drive: &str) -> Fault {
+    Fault::of(text, |text| bind(text, drive))
 }
 
 const MIXED: &[(&str, &str, &str)] =
@@ -104,35 +111,14 @@ fn a_fit_over_the_tables_is_enough() {
 fn what_cannot_be_is_refused_with_its_place() {
     let one_kind = &MIXED[..1];
     for (policy, tasks, said, advice, place) in [
-        (
-            "[policy.dqf]\nbatch_cost = \"1us\"",
-            one_kind,
-            "does not cover this workload",
-            "batch = \"auto\"",
-            "\"1us\"",
-        ),
-        (
-            "[policy.dqf]\nbatch_cost = \"14ns\"",
-            MIXED,
-            "a write of 128KiB costs",
-            "write at least",
-            "\"14ns\"",
-        ),
-        (
-            "[policy.dqf]\nbatch_cost = \"40000days\"",
-            MIXED,
-            "exceeds 36 years",
-            "",
-            "\"40000days\"",
-        ),
-        ("[policy.dqf]\nbatch_cost = 14", MIXED, "14", "write", "14"),
-        ("[policy.dqf]\nbatch_costs = \"1us\"", MIXED, "unknown field", "", "batch_costs"),
+        ("cost = \"1us\"", one_kind, "does not cover this workload", "batch = \"auto\"", "\"1us\""),
+        ("cost = \"14ns\"", MIXED, "a write of 128KiB costs", "write at least", "\"14ns\""),
+        ("cost = \"40000days\"", MIXED, "exceeds 36 years", "", "\"40000days\""),
+        ("cost = 14", MIXED, "14", "write", "14"),
+        ("costs = \"1us\"", MIXED, "unknown field", "", "batch_costs"),
     ] {
-        let text = text(policy, tasks);
-        let error = bind(&text, DRIVE).expect_err(policy);
-        let at = &text[error.span.clone()];
-        assert!(error.message.contains(said) && at == place, "{} at {at}", error.message);
-        assert!(error.help.as_deref().unwrap_or("").contains(advice), "{:?}", error.help);
+        let policy = &format!("[policy.dqf]\nbatch_{policy}");
+        refused(&text(policy, tasks), DRIVE).says(said, place, advice);
     }
 }
 
@@ -143,15 +129,12 @@ fn a_count_beyond_the_costs_is_refused() {
     let drive =
         DRIVE.replace("[13, 16]", &format!("{many:?}")).replace("[15, 20]", &format!("{many:?}"));
     let policy = "batch = 9\n[policy.dqf]\nbatch_cost = \"1us\"";
-    let text = text(policy, &MIXED[..2]);
-    let error = bind(&text, &drive).expect_err("9 is beyond 8");
-    assert!(error.message.contains("batches of at most 8"), "{}", error.message);
-    assert_eq!(&text[error.span], "9");
+    refused(&text(policy, &MIXED[..2]), &drive).says("batches of at most 8", "9", "");
 }
 
 #[test]
 fn a_limit_of_a_policy_that_is_not_in_use_is_refused() {
     let text = text("[policy.dqf]\nbatch_cost = \"1us\"", MIXED).replace("\"dqf\"", "\"fifo\"");
-    let error = bind(&text, DRIVE).expect_err("fifo makes no batches");
-    assert!(error.message.contains("[policy.dqf] changes nothing"), "{}", error.message);
+    let Fault { message, .. } = refused(&text, DRIVE);
+    assert!(message.contains("[policy.dqf] changes nothing"), "fifo makes no batches: {message}");
 }

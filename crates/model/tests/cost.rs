@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests cost models: the section of the drive file, the envelope, and which workloads have one.
 
+mod common;
+
+use common::Fault;
 use tidegate_model::cost::CostModel;
 use tidegate_model::{Bytes, DriveFile, Duration, Op, Random};
 
@@ -31,9 +34,8 @@ size = "128KiB"
 ns_max = 5
 "#;
 
-fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file must be refused");
-    (error.message.clone(), text[error.span].to_owned())
+fn refused(text: &str) -> Fault {
+    Fault::of(text, DriveFile::parse)
 }
 
 #[test]
@@ -52,7 +54,7 @@ fn the_section_is_read_and_written_back() {
 /// Canary: a model that is one nanosecond below a measured batch is refused.
 #[test]
 fn a_model_that_a_measured_batch_exceeds_is_refused() {
-    let (message, _) = refused(&drive(&[("read", "4KiB", &[13, 17])], COST));
+    let Fault { message, .. } = refused(&drive(&[("read", "4KiB", &[13, 17])], COST));
     assert!(message.contains("2 reads of 4KiB take at most 16 ns"), "{message}");
 }
 
@@ -65,8 +67,7 @@ fn faults_are_refused_with_their_place() {
         ("size = \"128KiB\"", "size = \"0B\"", "size is 0", "\"0B\""),
         ("fua_ns_max", "fua_ns", "unknown field", "fua_ns"),
     ] {
-        let (message, at) = refused(&drive(tables, &COST.replacen(from, to, 1)));
-        assert!(message.contains(said) && at == place, "{message} at {at}");
+        refused(&drive(tables, &COST.replacen(from, to, 1))).says(said, place, "");
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests drive files: values read, values written back, and refused values with their position.
 
+mod common;
+
+use common::Fault;
 use tidegate_model::{DriveFile, DriveKind, Duration};
 
 const FULL: &str = r#"
@@ -52,9 +55,8 @@ cylinder_last = 0
 sectors_per_track = 100
 "#;
 
-fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file must be refused");
-    (error.message.clone(), text[error.span].to_owned())
+fn refused(text: &str) -> Fault {
+    Fault::of(text, DriveFile::parse)
 }
 
 #[test]
@@ -96,20 +98,19 @@ fn faults_are_refused_with_their_place() {
             "[mechanics]",
         ),
     ] {
-        let (said, at) = refused(&FULL.replacen(from, to, 1));
-        assert!(said.contains(message), "{to}: {said}");
-        assert_eq!(at, place, "{to}");
+        refused(&FULL.replacen(from, to, 1)).says(message, place, "");
     }
 }
 
 #[test]
 fn two_tables_of_one_kind_are_refused() {
     let again = format!("{FULL}\n[[batch]]\nop = \"read\"\nsize = \"128KiB\"\nns_max = [1]\n");
-    assert!(refused(&again).0.contains("a second [[batch]] table for read of 128KiB"));
+    let Fault { message, .. } = refused(&again);
+    assert!(message.contains("a second [[batch]] table for read of 128KiB"), "{message}");
 }
 
 #[test]
 fn a_drive_without_a_batch_table_is_refused() {
-    let (message, _) = refused("name = \"x\"\nkind = \"pseudo\"\ndepth = 1\n");
+    let Fault { message, .. } = refused("name = \"x\"\nkind = \"pseudo\"\ndepth = 1\n");
     assert!(message.contains("no [[batch]] table"), "{message}");
 }

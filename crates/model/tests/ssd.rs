@@ -2,6 +2,9 @@
 //! Tests the `[ssd]` section: values read, values written back, and refused values with their
 //! place.
 
+mod common;
+
+use common::Fault;
 use tidegate_model::ssd::{PrefillOrder, Ssd};
 use tidegate_model::{Bytes, DriveFile, DriveKind};
 
@@ -52,9 +55,8 @@ fn ssd() -> Ssd {
     *DriveFile::parse(FILE).unwrap().ssd.unwrap()
 }
 
-fn refused(text: &str) -> (String, String) {
-    let error = DriveFile::parse(text).expect_err("the file must be refused");
-    (error.message.clone(), text[error.span].to_owned())
+fn refused(text: &str) -> Fault {
+    Fault::of(text, DriveFile::parse)
 }
 
 #[test]
@@ -92,9 +94,7 @@ fn words_and_units_are_refused_with_their_place() {
         ("erase_ns = 5_000_000", "erase_ns = \"5ms\"", "invalid type", "\"5ms\""),
         ("channels = 2", "channels = -2", "invalid value", "-2"),
     ] {
-        let (said, at) = refused(&FILE.replacen(from, to, 1));
-        assert!(said.contains(message), "{to}: {said}");
-        assert_eq!(at, place, "{to}");
+        refused(&FILE.replacen(from, to, 1)).says(message, place, "");
     }
 }
 
@@ -122,7 +122,7 @@ fn sections_that_make_no_drive_are_refused() {
         ("percent = 25", "percent = 9", "over_provisioning_percent: it leaves"),
         ("percent = 100", "percent = 101", "prefill: percent: 101 is not between 0 and 100"),
     ] {
-        let (said, _) = refused(&FILE.replacen(from, to, 1));
+        let Fault { message: said, .. } = refused(&FILE.replacen(from, to, 1));
         assert!(said.starts_with("[ssd] ") && said.contains(message), "{to}: {said}");
     }
 }

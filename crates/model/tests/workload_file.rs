@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tests workload files: values read, and refused values with their position.
 
+mod common;
+
+use common::Fault;
 use tidegate_model::parameters::PriorityTag;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
@@ -38,17 +41,14 @@ fn bind(text: &str) -> Result<Workload, FileError> {
     WorkloadFile::parse(text)?.bind(&DriveFile::parse(DRIVE).unwrap())
 }
 
-/// Returns the fault of `CAMERA` after a replacement: the message, the text that it points at, the
-/// advice.
-fn refusal(from: &str, to: &str) -> (String, String, String) {
+/// Returns the fault of `CAMERA` after a replacement.
+fn refusal(from: &str, to: &str) -> Fault {
     assert!(CAMERA.contains(from));
     refused(&CAMERA.replace(from, to))
 }
 
-fn refused(text: &str) -> (String, String, String) {
-    let error = bind(text).expect_err("the file must be refused");
-    let help = error.help.clone().unwrap_or_default();
-    (error.message.clone(), text[error.span].to_owned(), help)
+fn refused(text: &str) -> Fault {
+    Fault::of(text, bind)
 }
 
 #[test]
@@ -115,76 +115,20 @@ fn everything_that_can_be_written_is_read() {
 }
 
 #[test]
-fn a_number_without_its_unit_is_refused() {
-    let (message, place, help) = refusal("\"300ms\"", "300");
-    assert!(message.contains("`300` has no unit"), "{message}");
-    assert_eq!(place, "300");
-    assert!(help.contains("\"300ms\""), "{help}");
-    let (message, place, _) = refusal("\"300ms\"", "\"300\"");
-    assert!(message.contains("has no unit"), "{message}");
-    assert_eq!(place, "\"300\"");
-}
-
-#[test]
-fn a_wrong_unit_is_refused() {
-    let (message, place, help) = refusal("\"300ms\"", "\"300KiB\"");
-    assert!(message.contains("`300KiB` is not a duration"), "{message}");
-    assert_eq!(place, "\"300KiB\"");
-    assert!(help.contains("units: ns, us, ms"), "{help}");
-    let (message, ..) = refusal("\"128KiB\"", "\"128ms\"");
-    assert!(message.contains("`128ms` is not a size"), "{message}");
-}
-
-#[test]
-fn negative_and_zero_periods_are_refused() {
-    let (message, place, _) = refusal("\"300ms\"", "\"-300ms\"");
-    assert!(message.contains("cannot be negative"), "{message}");
-    assert_eq!(place, "\"-300ms\"");
-    let (message, ..) = refusal("\"300ms\"", "-300");
-    assert!(message.contains("cannot be negative"), "{message}");
-    let (message, place, _) = refusal("\"300ms\"", "\"0ms\"");
-    assert_eq!((message.as_str(), place.as_str()), ("the period is zero", "\"0ms\""));
-}
-
-#[test]
-fn an_unknown_field_is_refused() {
-    let (message, place, _) = refusal("period", "perido");
-    assert!(message.contains("unknown field `perido`"), "{message}");
-    assert_eq!(place, "perido");
-}
-
-#[test]
 fn two_tasks_of_one_name_are_refused() {
     let again = format!("{CAMERA}[[task]]\nname = \"camera\"\nperiod = \"1s\"\nsize = \"4KiB\"\n");
-    let (message, place, _) = refused(&again);
-    assert_eq!(
-        (message.as_str(), place.as_str()),
-        ("this is a second source named `camera`", "\"camera\"")
-    );
+    let Fault { message, place, .. } = refused(&again);
+    assert_eq!([&*message, &*place], ["this is a second source named `camera`", "\"camera\""]);
     let expanded = "drive = \"x\"\n[[task]]\nname = \"a-1\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
                     [[task]]\nname = \"a\"\ncount = 1\nperiod = \"1s\"\nsize = \"4KiB\"\n";
-    assert_eq!(refused(expanded).0, "this is a second source named `a-1` after expansion");
+    assert_eq!(refused(expanded).message, "this is a second source named `a-1` after expansion");
 }
 
 #[test]
 fn a_batch_beyond_the_table_is_refused() {
     let text = CAMERA.replace("[[task]]", "[policy]\nname = \"dqf\"\nbatch = 4\n[[task]]");
-    let (message, place, help) = refused(&text);
-    assert!(message.contains("a batch of 4 is larger than the table"), "{message}");
-    assert_eq!(place, "4");
-    assert!(help.contains("at most 3"), "{help}");
-    assert_eq!(refused(&text.replace("batch = 4", "batch = 0")).1, "0");
-}
-
-#[test]
-fn a_request_larger_than_measured_is_refused() {
-    let (message, place, help) = refusal("\"128KiB\"", "\"512KiB\"");
-    assert!(
-        message.contains("larger than every measured size") && message.contains("256KiB"),
-        "{message}"
-    );
-    assert_eq!(place, "\"512KiB\"");
-    assert!(help.contains("--size 512KiB"), "{help}");
+    refused(&text).says("a batch of 4 is larger than the table", "4", "at most 3");
+    assert_eq!(refused(&text.replace("batch = 4", "batch = 0")).place, "0");
 }
 
 #[test]
@@ -217,10 +161,9 @@ fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
     assert_eq!(workload.table.time_max(1), Duration::from_ms(10));
     assert_eq!(workload.table.time_max(2), Duration::from_ms(20));
     assert!(workload.notes.iter().any(|note| note.contains("reads and writes")));
-    let (message, place, help) =
-        refused(&CAMERA.replace("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\""));
-    assert!(message.contains("writes of 256KiB"), "{message}");
-    assert_eq!((place.as_str(), help.is_empty()), ("\"512KiB\"", false));
+    let large = refusal("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\"");
+    large.says("writes of 256KiB", "\"512KiB\"", "");
+    assert!(!large.help.is_empty());
 }
 
 #[test]
@@ -228,9 +171,8 @@ fn an_operation_that_was_never_measured_is_refused() {
     let reads_only = DRIVE.split("[[batch]]\nop = \"write\"").next().unwrap();
     let text = CAMERA.replace("size", "op = \"write\"\nsize");
     let drive = DriveFile::parse(reads_only).unwrap();
-    let error = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap_err();
-    assert!(error.message.contains("no measurements of writes"), "{}", error.message);
-    assert_eq!(&text[error.span], "\"write\"");
+    let fault = Fault::of(&text, |text| WorkloadFile::parse(text).unwrap().bind(&drive));
+    fault.says("no measurements of writes", "\"write\"", "");
 }
 
 #[test]
@@ -251,6 +193,17 @@ fn an_inline_drive_holds_for_every_request() {
 #[test]
 fn slips_of_the_pen_are_refused_with_their_place() {
     for (from, to, message, place) in [
+        ("\"300ms\"", "\"300\"", "has no unit", "\"300\""),
+        ("\"128KiB\"", "\"128ms\"", "`128ms` is not a size", "\"128ms\""),
+        ("\"300ms\"", "\"1M\"", "is not one of its units", "\"1M\""),
+        ("\"300ms\"", "\"300m\"", "is not one of its units", "\"300m\""),
+        ("\"300ms\"", "\"2weeks\"", "is not one of its units", "\"2weeks\""),
+        ("\"128KiB\"", "\"128K\"", "is not one of its units", "\"128K\""),
+        ("\"128KiB\"", "\"128kib\"", "is not one of its units", "\"128kib\""),
+        ("\"300ms\"", "\"-300ms\"", "cannot be negative", "\"-300ms\""),
+        ("\"300ms\"", "-300", "cannot be negative", "-300"),
+        ("\"300ms\"", "\"0ms\"", "the period is zero", "\"0ms\""),
+        ("period", "perido", "unknown field `perido`", "perido"),
         ("size = \"128KiB\"", "size = \"1000B\"", "whole sectors", "\"1000B\""),
         ("size", "count = 0\nsize", "count is 0", "0"),
         ("size", "requests = 0\nsize", "a job of 0 requests", "0"),
@@ -287,9 +240,23 @@ fn slips_of_the_pen_are_refused_with_their_place() {
             "\"big\"",
         ),
     ] {
-        let (said, at, _) = refusal(from, to);
-        assert!(said.contains(message), "{to}: {said}");
-        assert_eq!(at, place, "{to}");
+        refusal(from, to).says(message, place, "");
+    }
+    assert_eq!(refusal("\"300ms\"", "\"0ms\"").message, "the period is zero");
+    let unmeasured = "larger than every measured size";
+    for (from, to, message, place, help) in [
+        ("\"300ms\"", "300", "`300` has no unit", "300", "\"300ms\""),
+        (
+            "\"300ms\"",
+            "\"300KiB\"",
+            "`300KiB` is not a duration",
+            "\"300KiB\"",
+            "units: ns, us, ms",
+        ),
+        ("\"128KiB\"", "\"512KiB\"", unmeasured, "\"512KiB\"", "--size 512KiB"),
+        ("\"128KiB\"", "\"512KiB\"", "256KiB", "\"512KiB\"", "--size 512KiB"),
+    ] {
+        refusal(from, to).says(message, place, help);
     }
 }
 
@@ -307,7 +274,7 @@ fn the_group_of_g_edf_is_a_share() {
         125_000
     );
     let wrong = |line: &str| {
-        refused(&file(&format!("[policy]\nname = \"g-edf\"\n[policy.g-edf]\n{line}\n"))).0
+        refused(&file(&format!("[policy]\nname = \"g-edf\"\n[policy.g-edf]\n{line}\n"))).message
     };
     assert!(wrong("group = 40").contains("no unit"));
     assert!(wrong("group = \"140%\"").contains("more than 100%"));
@@ -317,26 +284,17 @@ fn the_group_of_g_edf_is_a_share() {
 #[test]
 fn a_load_is_closed_open_or_both() {
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
-    assert!(refused(load).0.contains("neither `outstanding` nor `rate`"));
+    assert!(refused(load).message.contains("neither `outstanding` nor `rate`"));
     let both = format!("{load}outstanding = 0\nrate = \"1MB/s\"\n");
-    assert!(refused(&both).0.contains("the load does nothing"));
-    assert!(refused(&format!("{load}rate = \"1MB\"\n")).0.contains("`MB` is not one of its units"));
-    assert!(refused("drive = \"x\"\n").0.contains("neither a [[task]] nor a [[best_effort]]"));
+    assert!(refused(&both).message.contains("the load does nothing"));
+    let unit = refused(&format!("{load}rate = \"1MB\"\n")).message;
+    assert!(unit.contains("`MB` is not one of its units"), "{unit}");
+    let nothing = refused("drive = \"x\"\n").message;
+    assert!(nothing.contains("neither a [[task]] nor a [[best_effort]]"), "{nothing}");
 }
 
 #[test]
-fn only_the_listed_units_are_units() {
-    for (from, to) in [
-        ("\"300ms\"", "\"1M\""),
-        ("\"300ms\"", "\"300m\""),
-        ("\"300ms\"", "\"2weeks\""),
-        ("\"128KiB\"", "\"128K\""),
-        ("\"128KiB\"", "\"128kib\""),
-    ] {
-        let (message, place, _) = refusal(from, to);
-        assert!(message.contains("is not one of its units"), "{to}: {message}");
-        assert_eq!(place, to);
-    }
+fn units_may_be_written_in_several_ways() {
     let micro = bind(&CAMERA.replace("\"300ms\"", "\"300µs\"")).unwrap();
     assert_eq!(micro.tasks[0].period, Duration::from_us(300));
     let spaced = bind(&CAMERA.replace("\"300ms\"", "\"1 s 500 ms\"")).unwrap();
@@ -347,23 +305,28 @@ fn only_the_listed_units_are_units() {
 #[test]
 fn figures_beyond_all_measure_are_refused() {
     let century = format!("\"{}h\"", 100 * 366 * 24);
-    assert!(refusal("\"300ms\"", &century).0.contains("the period exceeds 36 years"));
     let offset = format!("count = 3\noffset = {{ step = {century} }}\nsize");
-    assert!(refusal("size", &offset).0.contains("the last offset exceeds 36 years"));
-    assert!(refusal("size", "count = 200000\nsize").0.contains("more than 100000 tasks"));
+    for (from, to, said) in [
+        ("\"300ms\"", &*century, "the period exceeds 36 years"),
+        ("size", &*offset, "the last offset exceeds 36 years"),
+        ("size", "count = 200000\nsize", "more than 100000 tasks"),
+        ("\"camera\"", "\"a\\u001Bb\"", "control characters"),
+    ] {
+        let fault = refusal(from, to);
+        assert!(fault.message.contains(said), "{fault:?}");
+    }
     let load = "drive = \"x\"\n[[best_effort]]\nname = \"b\"\nsize = \"4KiB\"\n";
-    let (message, place, _) = refused(&format!("{load}outstanding = 4000000000\n"));
-    assert!(message.contains("outstanding exceeds"), "{message}");
-    assert_eq!(place, "4000000000");
-    assert!(refused(&format!("{load}rate = \"18TB/s\"\n")).0.contains("a million requests"));
-    assert!(refusal("\"camera\"", "\"a\\u001Bb\"").0.contains("control characters"));
+    let many = refused(&format!("{load}outstanding = 4000000000\n"));
+    many.says("outstanding exceeds", "4000000000", "");
+    let fast = refused(&format!("{load}rate = \"18TB/s\"\n"));
+    assert!(fast.message.contains("a million requests"), "{fast:?}");
 }
 
 #[test]
 fn brackets_and_doubles_are_named_as_such() {
-    let (_, _, help) = refused(&CAMERA.replace("[[task]]", "[task]"));
+    let Fault { help, .. } = refusal("[[task]]", "[task]");
     assert!(help.contains("two brackets"), "{help}");
-    let (message, _, help) = refusal("size", "name = \"b\"\nsize");
+    let Fault { message, help, .. } = refusal("size", "name = \"b\"\nsize");
     assert!(message.contains("duplicate key") && help.contains("keep one"), "{message}: {help}");
 }
 
@@ -383,12 +346,9 @@ fn tag_of_rtio_priority_that_no_drive_knows_is_refused() {
     let text = format!(
         "{CAMERA}[policy]\nname = \"rtio-priority\"\n[policy.rtio-priority]\ntag = \"urgent\"\n"
     );
-    let (message, place, help) = refused(&text);
-    assert!(message.contains("urgent"), "{message}");
-    assert_eq!(place, "\"urgent\"");
-    assert!(help.contains("head-of-queue"), "{help}");
+    refused(&text).says("urgent", "\"urgent\"", "head-of-queue");
     let misspelt = text.replace("tag", "tga").replace("urgent", "priority");
-    assert!(refused(&misspelt).0.contains("tga"));
+    assert!(refused(&misspelt).message.contains("tga"));
 }
 
 #[test]
@@ -401,11 +361,6 @@ fn depth_limit_is_read_and_has_to_be_said() {
     let in_flight_max = limited.parameters.depth_limit.in_flight_max;
     assert_eq!(in_flight_max.map(std::num::NonZeroU32::get), Some(3));
 
-    let (message, place, help) = refused(&with(""));
-    assert!(message.contains("the number of requests"), "{message}");
-    assert_eq!(place, "\"depth-limit\"");
-    assert!(help.contains("in_flight = 8"), "{help}");
-    let (message, place, _) = refused(&with("[policy.depth-limit]\nin_flight = 0\n"));
-    assert!(message.contains("in_flight is 0"), "{message}");
-    assert_eq!(place, "0");
+    refused(&with("")).says("the number of requests", "\"depth-limit\"", "in_flight = 8");
+    refused(&with("[policy.depth-limit]\nin_flight = 0\n")).says("in_flight is 0", "0", "");
 }

@@ -197,7 +197,7 @@ impl Kept {
             NewFile::prepare(Path::new(&name))
         });
         let file = beside.transpose().map_err(|fault| match fault {
-            FileFault::Exists { .. } => Failure::input(
+            FileFault::Exists(..) => Failure::input(
                 fault.to_string(),
                 "a killed measurement left it: rename or remove it",
             ),

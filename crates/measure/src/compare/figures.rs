@@ -55,37 +55,42 @@ impl Figures {
     }
 
     fn of_table(section: &str, table: &MeasuredTable) -> Self {
-        let [_, _, p50, _, p99, _] = &table.quantiles_ns;
-        let lists = table.quantiles_ns.each_ref();
-        let drawn = |(index, &longest): (usize, &u64)| {
-            let [min, p10, p50, p90, p99, p999] = lists.map(|list| list.get(index).copied());
-            let ns = [min?, p10?, p50?, p90?, p99?, p999?, longest];
-            Some(Sampling::Times(ns, table.samples?))
-        };
-        let sampling: Option<Vec<_>> = table.ns_max.iter().enumerate().map(drawn).collect();
-        Self {
-            name: format!("{section} of {}", kind(table.op, table.size)),
-            unit: Unit::Time,
-            entries: (1..).take(table.ns_max.len()).collect(),
-            median: p50.clone(),
-            tail: p99.clone(),
-            // The values that proofs use: each dip is raised to the batches before it.
-            longest: (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns()).collect(),
-            sampling: sampling.unwrap_or_default(),
-        }
+        let name = format!("{section} of {}", kind(table.op, table.size));
+        let times = Self::of_times(name, &table.quantiles_ns, &table.ns_max, table.samples);
+        // The values that proofs use: each dip is raised to the batches before it.
+        let longest = (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns());
+        Self { longest: longest.collect(), ..times }
     }
 
     fn of_single(single: &SingleTimes) -> Self {
-        let [min, p10, p50, p90, p99, p999] = single.ns_quantiles;
-        let ns = [min, p10, p50, p90, p99, p999, single.ns_max];
+        let name = format!("single of {}", kind(Some(single.op), Some(single.size)));
+        let quantiles_ns = single.ns_quantiles.map(|ns| vec![ns]);
+        Self::of_times(name, &quantiles_ns, &[single.ns_max], Some(single.samples))
+    }
+
+    /// Returns the figures of times: their quantiles, and the longest of each entry.
+    fn of_times(
+        name: String,
+        quantiles_ns: &[Vec<u64>; 6],
+        ns_max: &[u64],
+        samples: Option<u64>,
+    ) -> Self {
+        let [_, _, p50, _, p99, _] = quantiles_ns;
+        let lists = quantiles_ns.each_ref();
+        let drawn = |(index, &longest): (usize, &u64)| {
+            let [min, p10, p50, p90, p99, p999] = lists.map(|list| list.get(index).copied());
+            let ns = [min?, p10?, p50?, p90?, p99?, p999?, longest];
+            Some(Sampling::Times(ns, samples?))
+        };
+        let sampling: Option<Vec<_>> = ns_max.iter().enumerate().map(drawn).collect();
         Self {
-            name: format!("single of {}", kind(Some(single.op), Some(single.size))),
+            name,
             unit: Unit::Time,
-            entries: vec![1],
-            median: vec![p50],
-            tail: vec![p99],
-            longest: vec![single.ns_max],
-            sampling: vec![Sampling::Times(ns, single.samples)],
+            entries: (1..).take(ns_max.len()).collect(),
+            median: p50.clone(),
+            tail: p99.clone(),
+            longest: ns_max.to_vec(),
+            sampling: sampling.unwrap_or_default(),
         }
     }
 

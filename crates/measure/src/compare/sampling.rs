@@ -33,6 +33,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use tidegate_model::drive_file::MeasuredTable;
+use tidegate_stats::float::of as float;
 
 /// The accepted probability that two profiles of an unchanged device differ by chance.
 const FALSE_ALARM: f64 = 0.01;
@@ -208,11 +209,6 @@ fn normal_limit(beyond: f64) -> f64 {
     // z falls after each guess that is too high, and rises after each that is too low.
     let next = |z: f64| (-2.0 * (beyond * z * std::f64::consts::TAU.sqrt()).ln()).max(0.25).sqrt();
     (0..STEPS).fold(3.0, |z, _| z.midpoint(next(z)))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "one part in 10^16 does not matter to statistics")]
-fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -28,7 +28,16 @@ pub(super) fn figures(first: &DriveFile, second: &DriveFile) -> [Vec<Figures>; 2
     let [zones_of_a, zones_of_b] = densities(&a, &b);
     let [seeks_of_a, seeks_of_b] = seeks(&a, &b);
     let all = |of: &Structure, zones, seeks| {
-        let alone = [of.turn(), of.overhead(), of.zone_count(), zones, seeks];
+        let one = |name, unit, figure: Option<u64>| {
+            figure.map(|figure| Figures::exact(name, unit, [(1, figure)]))
+        };
+        let alone = [
+            one("rotation (one turn)", Unit::Time, of.turn_ns),
+            one("overhead (least read)", Unit::Time, of.overhead_ns),
+            one("zones", Unit::Count, of.zone_count()),
+            zones,
+            seeks,
+        ];
         alone.into_iter().flatten().chain(of.stripes()).chain(of.costs()).collect()
     };
     [all(&a, zones_of_a, seeks_of_a), all(&b, zones_of_b, seeks_of_b)]
@@ -76,17 +85,9 @@ impl Structure {
         }
     }
 
-    fn turn(&self) -> Option<Figures> {
-        self.turn_ns.map(|ns| Figures::exact("rotation (one turn)", Unit::Time, [(1, ns)]))
-    }
-
-    fn overhead(&self) -> Option<Figures> {
-        self.overhead_ns.map(|ns| Figures::exact("overhead (least read)", Unit::Time, [(1, ns)]))
-    }
-
-    fn zone_count(&self) -> Option<Figures> {
-        let count = u64::try_from(self.zones.len()).ok().filter(|&count| count > 0)?;
-        Some(Figures::exact("zones", Unit::Count, [(1, count)]))
+    /// Returns the number of zones; `None` if they are not known.
+    fn zone_count(&self) -> Option<u64> {
+        u64::try_from(self.zones.len()).ok().filter(|&count| count > 0)
     }
 
     fn stripes(&self) -> Vec<Figures> {

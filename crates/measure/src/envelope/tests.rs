@@ -79,14 +79,14 @@ fn what_cannot_be_covered_is_refused_with_its_reason() {
     use EnvelopeError::{BatchSize, CountsMismatch, KindNotMeasured, KindTwice, NoPoints};
     let some = [point(&[1], 5)];
     assert_eq!(fit(&[], &[]), Err(NoPoints));
-    assert_eq!(fit(&[READ], &[]), Err(KindNotMeasured { kind: READ }));
-    assert_eq!(fit(&[READ, READ], &some), Err(KindTwice { kind: READ }));
+    assert_eq!(fit(&[READ], &[]), Err(KindNotMeasured(READ)));
+    assert_eq!(fit(&[READ, READ], &some), Err(KindTwice(READ)));
     let unmeasured = fit(&[READ, WRITE], &[point(&[1, 0], 5)]);
-    assert_eq!(unmeasured, Err(KindNotMeasured { kind: WRITE }));
+    assert_eq!(unmeasured, Err(KindNotMeasured(WRITE)));
     let mismatch = CountsMismatch { point: 0, counts: 1, kinds: 2 };
     assert_eq!(fit(&[READ, WRITE], &some), Err(mismatch));
-    assert_eq!(fit(&[READ], &[point(&[0], 5)]), Err(BatchSize { point: 0 }));
-    let text = KindNotMeasured { kind: SMALL }.to_string();
+    assert_eq!(fit(&[READ], &[point(&[0], 5)]), Err(BatchSize(0)));
+    let text = KindNotMeasured(SMALL).to_string();
     assert!(text.contains("read of 4KiB"), "{text}");
 }
 

@@ -6,8 +6,6 @@
 //!
 //! Source: Stanovich, dissertation, 7.4.2 (batches, confidence).
 
-use rand_pcg::Pcg64;
-
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::found::Found;
@@ -15,15 +13,14 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 
 impl Experiment {
     /// b(i): i requests at random places, given at once to an idle device.
     pub const BATCH: Self = Self::of(&Facts {
         name: "batch",
-        symbol: "b",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[]),
+        cell_name: CellName::Count("b", &[]),
         time: "a time runs from just before one submission of the whole batch to its last completion",
         is_about_maxima: true,
         tail: Some("the largest batch"),
@@ -42,18 +39,13 @@ impl Procedure for Batch {
         u64::from(params.depth.div_ceil(2))
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let places = context.places(kind);
         let rounds = context.rounds(Experiment::BATCH, kind, self.grid(context.params));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            subject.serve(&places.different(cell + 1, random))
-        };
-        let measured = context.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, |flow, cell| {
+            let batch = places.different(cell + 1, flow.random);
+            flow.serve(&batch)
+        })?;
         let table = found.table(&rounds, &measured);
         found.file.batch.extend(table);
         Ok(())

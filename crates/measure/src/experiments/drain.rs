@@ -8,32 +8,28 @@
 //!
 //! Source: RTAS'08, section 3.2 (q at once: figure 8); the other starts are our own.
 
-use rand_pcg::Pcg64;
 use tidegate_model::drive_file::MeasuredTable;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::{self, Flow};
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::{Grid, Rounds};
 use crate::start::{Start, StartTimes};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 
 impl Experiment {
     /// drain(q): the time until the device is empty, from the moment when nothing more is sent.
     pub const DRAIN: Self = Self::of(&Facts {
         name: "drain",
-        symbol: "drain",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[
-            Start::Idle.name(),
-            Start::Steady.name(),
-            Start::Receded.name(),
-        ]),
+        cell_name: CellName::Count(
+            "drain",
+            &[Start::Idle.name(), Start::Steady.name(), Start::Receded.name()],
+        ),
         time: "a drain runs from the last submission to the last completion, after random \
                requests: so many at once, or at the end of a flow of that depth or of the full \
                depth; each figure is the greatest of the three",
@@ -56,12 +52,7 @@ impl Procedure for Drain {
         (half + flow_requests(half) + flow_requests(depth)) / ways
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let rounds = context.rounds(Experiment::DRAIN, kind, self.grid(context.params));
         let table = drains(&STARTS, &rounds, context, found)?;
         found.file.drain.extend(table);
@@ -74,16 +65,7 @@ const STARTS: [(Start, Begin); 3] =
     [(Start::Idle, idle), (Start::Steady, steady), (Start::Receded, recede)];
 
 /// Brings an idle device to q outstanding requests, `1 <= q <= depth`.
-pub(super) type Begin = fn(&FlowParams, &mut Flow<'_>, u32, &mut Pcg64) -> Result<(), SubjectError>;
-
-/// Where requests can lie, and how many can be outstanding.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FlowParams {
-    /// Where requests can lie.
-    pub(super) places: Places,
-    /// K.
-    pub(super) depth: u32,
-}
+pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> Tried;
 
 /// Returns the grid of drains of 1 to `depth` requests, from `starts` starts each.
 pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
@@ -96,17 +78,14 @@ pub(super) fn drains(
     rounds: &Rounds,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Result<Option<MeasuredTable>, SubjectError> {
+) -> Tried<Option<MeasuredTable>> {
     let (kind, ways) = (rounds.kind.expect("drains are of one kind"), starts.len());
-    let flows = FlowParams { places: context.places(kind), depth: context.params.depth };
-    let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+    let flows = context.flows(kind);
+    let measured = context.measure(rounds, |flow, cell| {
         let (_, begin) = starts[cell % ways];
-        let q = u32::try_from(cell / ways + 1).expect("at most the depth");
-        let mut flow = Flow::on(subject);
-        begin(&flows, &mut flow, q, random)?;
+        begin(flows, flow, u32::try_from(cell / ways + 1).expect("at most the depth"))?;
         flow.drain()
-    };
-    let measured = context.measure(rounds, trial)?;
+    })?;
     for (way, &(start, _)) in starts.iter().enumerate() {
         let longest = measured.longest().skip(way).step_by(ways);
         let longest = longest.map_while(|longest| longest).collect();
@@ -115,32 +94,16 @@ pub(super) fn drains(
     Ok(found.table(rounds, &measured))
 }
 
-fn idle(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    flow.fill(q, || flows.places.anywhere(random))
+fn idle(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.fill(q, |random| flows.places.anywhere(random))
 }
 
-fn steady(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    flow.keep(q, flow::length(q, random), || flows.places.anywhere(random))
+fn steady(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.keep_a_while(q, |random| flows.places.anywhere(random))
 }
 
-fn recede(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let length = flow::length(flows.depth, random);
-    flow.keep(flows.depth, length, || flows.places.anywhere(random))?;
+fn recede(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    flow.keep_a_while(flows.depth, |random| flows.places.anywhere(random))?;
     flow.recede_to(q - 1)?;
-    flow.fill(q, || flows.places.anywhere(random))
+    flow.fill(q, |random| flows.places.anywhere(random))
 }

@@ -6,13 +6,13 @@
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
+use tidegate_model::Tag;
 use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{BatchTable, Duration, Tag};
 
-use super::drain::{self, Begin, FlowParams};
+use super::drain::{self, Begin};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::{self, Flow};
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
@@ -20,7 +20,8 @@ use crate::places::{FIFTH, TWENTIETH};
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
 use crate::start::Start;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
+use crate::table;
 
 /// Divides the number of samples, because adversarial flows are long.
 const SAMPLES_PART: u32 = 4;
@@ -36,9 +37,8 @@ impl Experiment {
     /// Drains with places that make them long: they raise the table where they are longer.
     pub const DRAIN_ADVERSARY: Self = Self::of(&Facts {
         name: "drain-adversary",
-        symbol: "drain",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[Start::Stranded.name(), Start::Ends.name()]),
+        cell_name: CellName::Count("drain", &[Start::Stranded.name(), Start::Ends.name()]),
         time: "drains after requests far apart raise the table where they are longer",
         is_about_maxima: false,
         tail: None,
@@ -58,70 +58,43 @@ impl Procedure for DrainAdversary {
         (STRANDED_LENGTH + flow_requests(half)) / u64::try_from(STARTS.len()).expect("a few")
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
         if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
-            raise(&mut found.file.drain, &longer);
+            // The quantiles stay those of random places.
+            let is_it =
+                |known: &&mut MeasuredTable| (known.op, known.size) == (longer.op, longer.size);
+            if let Some(known) = found.file.drain.iter_mut().find(is_it) {
+                table::raise(known, longer.ns_max);
+            }
         }
         Ok(())
     }
-}
-
-/// Raises the table of the same requests to at least these times, which refute any lower one. Its
-/// quantiles stay those of random places.
-fn raise(drains: &mut [MeasuredTable], longer: &MeasuredTable) {
-    let is_it = |known: &&mut MeasuredTable| (known.op, known.size) == (longer.op, longer.size);
-    let Some(known) = drains.iter_mut().find(is_it) else { return };
-    for (known, longer) in known.ns_max.iter_mut().zip(&longer.ns_max) {
-        *known = (*known).max(*longer);
-    }
-    let times: Vec<_> = known.ns_max.iter().copied().map(Duration::from_ns).collect();
-    known.table = BatchTable::new(&times).expect("it has entries above zero");
 }
 
 /// The starts of [`Start::ADVERSARIES`], each with the function that brings it about.
 const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
 
 /// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.
-fn strand(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let (places, needed) = (flows.places, flows.depth as usize);
-    let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
-    flow.fill(q - 1, || places.within(near.clone(), random))?;
-    let mut stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
-    for _ in 0..random.random_range(0..STRANDED_LENGTH_MAX) {
+fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    let (places, [near, far]) = (flows.places, flows.ends(FIFTH));
+    let beside = |random: &mut Pcg64| places.within(near.clone(), random);
+    let alone = |random: &mut Pcg64| places.within(far.clone(), random);
+    flow.fill(q - 1, beside)?;
+    let mut stranded = flow.send(1, Tag::Simple, alone)?[0];
+    for _ in 0..flow.random.random_range(0..STRANDED_LENGTH_MAX) {
         if flow.wait()?.contains(&stranded.start) {
-            flow.fill(q - 1, || places.within(near.clone(), random))?;
-            stranded = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+            flow.fill(q - 1, beside)?;
+            stranded = flow.send(1, Tag::Simple, alone)?[0];
         } else {
-            flow.fill(q, || places.within(near.clone(), random))?;
+            flow.fill(q, beside)?;
         }
     }
     Ok(())
 }
 
 /// Keeps a steady flow whose places alternate between the two ends of the target.
-fn keep_at_ends(
-    flows: &FlowParams,
-    flow: &mut Flow<'_>,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<(), SubjectError> {
-    let (places, needed) = (flows.places, flows.depth as usize);
-    let (low, high) = (places.lowest(TWENTIETH, needed), places.highest(TWENTIETH, needed));
-    let mut is_low: bool = random.random();
-    flow.keep(q, flow::length(q, random), || {
-        is_low = !is_low;
-        let end = if is_low { &low } else { &high };
-        places.within(end.clone(), random)
-    })
+fn keep_at_ends(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+    let is_low = flow.random.random();
+    flow.keep_a_while(q, flows.by_turns(TWENTIETH, is_low))
 }

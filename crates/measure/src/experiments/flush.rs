@@ -21,15 +21,15 @@ use tidegate_model::{Op, Time};
 use crate::cache_fill::{self, CacheFill, FlushStart};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::{Flow, FlowParams};
 use crate::flush_times::{self, FlushTimes};
 use crate::followers::Progress;
 use crate::found::Found;
-use crate::kind::Kind;
+use crate::kind::{Kind, distinct};
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// Divides the number of samples, because full starts are long.
@@ -46,7 +46,6 @@ impl Experiment {
     /// How long a flush takes when the device's cache is dirty.
     pub const FLUSH: Self = Self::of(&Facts {
         name: "flush",
-        symbol: "flush",
         scope: Scope::Writes,
         cell_name: CellName::Number,
         time: "a flush runs from its submission to an idle device to its completion, after one \
@@ -59,13 +58,7 @@ impl Experiment {
 
 /// Returns the kinds of writes before flushes: one of each size.
 pub fn kinds(params: &ProfileParams) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    for kind in params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }) {
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+    distinct(params.kinds.iter().map(|kind| Kind { op: Op::Write, ..*kind }))
 }
 
 /// See [`Experiment::FLUSH`].
@@ -88,27 +81,21 @@ impl Procedure for Flush {
         FILLED_DEPTHS * u64::from(params.depth)
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
-        let (places, depth) = (context.places(kind), context.params.depth);
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
-        let Some(full) = full(&rounds, places, context)? else {
+        let Some(full) = full(&rounds, flows, context)? else {
             found.stop(Experiment::FLUSH);
             return Ok(());
         };
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
+        let measured = context.measure(&rounds, |flow, cell| {
             let start = FlushStart::ALL[cell];
-            cache_fill::write(subject, places, depth, start, start.writes(depth, full), random)?;
+            cache_fill::write(flow, flows, start, start.writes(flows.depth, full))?;
             // Earlier writes are on the medium already: each trial ends with a flush.
-            subject.flush()
-        };
-        let measured = context.measure(&rounds, trial)?;
+            flow.flush()
+        })?;
         found.note(&rounds, &measured);
-        if let Some(times) = FlushTimes::of(full, depth, &measured.cells) {
+        if let Some(times) = FlushTimes::of(full, flows.depth, &measured.cells) {
             write(times, kind, context.params, found);
         }
         if !full.is_level {
@@ -128,14 +115,10 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
 
 /// Returns how many writes fill the cache, from the journal if it has the number. `None` if the
 /// caller stopped the search.
-fn full(
-    rounds: &Rounds,
-    places: Places,
-    context: &mut Context<'_>,
-) -> Result<Option<CacheFill>, SubjectError> {
-    let name = format!("cache filled by {}", places.kind);
+fn full(rounds: &Rounds, flows: FlowParams, context: &mut Context<'_>) -> Tried<Option<CacheFill>> {
+    let name = format!("cache filled by {}", flows.places.kind);
     let followers = &mut context.followers;
-    if let Some(full) = followers.journal.as_mut().and_then(|it| it.found(&name)) {
+    if let Some(full) = followers.journal.found(&name) {
         return Ok(Some(full));
     }
     let told = rounds.progress(0);
@@ -144,10 +127,10 @@ fn full(
         !followers.is_cancelled()
     };
     let random = &mut Pcg64::seed_from_u64(!rounds.seed);
-    let depth = context.params.depth;
-    let full = cache_fill::find(context.subject, places, depth, random, &mut go_on)?;
-    if let (Some(full), Some(journal)) = (&full, context.followers.journal.as_mut()) {
-        journal.keep_found(&name, full);
+    let flow = &mut Flow::on(context.subject, random);
+    let full = cache_fill::find(flow, flows, &mut go_on)?;
+    if let Some(full) = &full {
+        followers.journal.keep_found(&name, full);
     }
     Ok(full)
 }

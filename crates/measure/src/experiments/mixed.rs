@@ -15,13 +15,14 @@ use tidegate_model::drive_file::{MixedBatches, MixedKind};
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::flow::Flow;
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
-use crate::subject::{Probe, Subject, SubjectError};
+use crate::subject::{Probe, Tried};
 use crate::warning::Skip;
 
 /// The number of compositions that are tried for each number of requests.
@@ -31,7 +32,6 @@ impl Experiment {
     /// Batches of different requests.
     pub const MIXED: Self = Self::of(&Facts {
         name: "mixed",
-        symbol: "mixed",
         scope: Scope::AllKinds,
         cell_name: CellName::Number,
         time: "a mixed batch is of several kinds and measured as a batch",
@@ -61,20 +61,13 @@ impl Procedure for Mixed {
         u64::from(params.depth.div_ceil(2))
     }
 
-    fn make(
-        &self,
-        first: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, first: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let ProfileParams { kinds, depth, .. } = context.params;
         let places: Vec<_> = kinds.iter().map(|&kind| context.places(kind)).collect();
         let compositions = compositions(kinds.len(), *depth);
         let grid = self.grid(context.params);
         let rounds = Rounds { kind: None, ..context.rounds(Experiment::MIXED, first, grid) };
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            sample(subject, &places, &compositions[cell], random)
-        };
+        let trial = |flow: &mut Flow<'_>, cell: usize| sample(flow, &places, &compositions[cell]);
         let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         let tried = compositions.into_iter().zip(measured.longest());
@@ -133,15 +126,10 @@ fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
 
 /// Returns the time of one batch of that composition. `places` has one entry for each kind. All
 /// requests start at places of the largest kind, so that no two overlap.
-fn sample(
-    subject: &mut dyn Subject,
-    places: &[Places],
-    composition: &[u32],
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
+fn sample(flow: &mut Flow<'_>, places: &[Places], composition: &[u32]) -> Tried<Duration> {
     let requests = composition.iter().sum::<u32>() as usize;
     let largest = places.iter().max_by_key(|places| places.kind.size).expect("at least one kind");
-    let starts = largest.different(requests, random);
+    let starts = largest.different(requests, flow.random);
     let kinds = composition
         .iter()
         .zip(places)
@@ -149,8 +137,8 @@ fn sample(
     let at =
         |(place, kind): (Probe, Kind)| Probe { op: kind.op, start: place.start, size: kind.size };
     let mut batch: Vec<Probe> = starts.into_iter().zip(kinds).map(at).collect();
-    batch.shuffle(random);
-    subject.serve(&batch)
+    batch.shuffle(flow.random);
+    flow.serve(&batch)
 }
 
 #[cfg(test)]

@@ -15,23 +15,21 @@ use tidegate_model::{Duration, Tag};
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::{self, Flow};
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::Places;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
-use crate::subject::{Probe, Subject, SubjectError};
+use crate::subject::{Probe, Tried};
 use crate::warning::Skip;
 
 impl Experiment {
     /// priority(q): q requests of the drive's own priority, others keeping the device full.
     pub const PRIORITY: Self = Self::of(&Facts {
         name: "priority",
-        symbol: "priority",
         scope: Scope::EachKind,
-        cell_name: CellName::Count(&[]),
+        cell_name: CellName::Count("priority", &[]),
         time: "a time of priority runs from one submission of all requests of priority to their \
                last completion, while random others keep the device full",
         is_about_maxima: true,
@@ -56,46 +54,34 @@ impl Procedure for Priority {
         flow_requests(depth) + depth
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
-        let (places, depth) = (context.places(kind), context.params.depth);
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::PRIORITY, kind, self.grid(context.params));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            let count = u32::try_from(cell + 1).expect("at most the depth");
-            sample(subject, places, depth, count, random)
-        };
-        let measured = context.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, |flow, cell| {
+            sample(flow, flows, u32::try_from(cell + 1).expect("at most the depth"))
+        })?;
         let table = found.table(&rounds, &measured);
-        let table = table.map(|it| MeasuredTable { depth: Some(depth), ..it });
+        let table = table.map(|it| MeasuredTable { depth: Some(flows.depth), ..it });
         found.file.priority.extend(table);
         Ok(())
     }
 }
 
 /// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
-fn sample(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
-    q: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
-    let mut flow = Flow::on(subject);
-    flow.keep(depth, flow::length(depth, random), || places.anywhere(random))?;
+fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> Tried<Duration> {
+    let FlowParams { places, depth } = flows;
+    let anywhere = |random: &mut Pcg64| places.anywhere(random);
+    flow.keep_a_while(depth, anywhere)?;
     flow.recede_to(depth - q)?;
     // Several may have completed at once: fill the device up before the requests of priority.
-    flow.fill(depth - q, || places.anywhere(random))?;
+    flow.fill(depth - q, anywhere)?;
     let begun = flow.now();
-    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, || places.anywhere(random))?.to_vec();
+    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, anywhere)?.to_vec();
     while !awaited.is_empty() {
         let returned = flow.wait()?;
         awaited.retain(|probe| !returned.contains(&probe.start));
         if !awaited.is_empty() {
-            flow.fill(depth, || places.anywhere(random))?;
+            flow.fill(depth, anywhere)?;
         }
     }
     let took = flow.now().since(begun);

@@ -12,15 +12,18 @@ use crate::experiment::{CellName, Experiment, Facts, Scope};
 use crate::followers::Progress;
 use crate::found::Found;
 use crate::geometry::{NotSeen, Probing};
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::procedure::Procedure;
 use crate::rounds::Grid;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 use crate::warning::Warning;
 
-/// Returns the facts that experiments with one read at a time share.
+/// Returns the facts that experiments with reads of their own share. The text on times holds for
+/// experiments with one read at a time.
 pub(super) const fn facts(name: &'static str) -> Facts {
     Facts {
         name,
-        symbol: name,
         scope: Scope::Device,
         cell_name: CellName::Number,
         time: "rotation, overhead, zones and seek-curve: one read at a time, from when it is back",
@@ -29,9 +32,22 @@ pub(super) const fn facts(name: &'static str) -> Facts {
     }
 }
 
-/// Returns the trials of such an experiment: `count` reads.
-pub(super) fn reads(count: u64) -> Grid {
-    Grid { samples: 1, cells: usize::try_from(count).expect("a count fits"), ways: 1 }
+/// An experiment with one read at a time.
+pub(super) struct Probed {
+    /// How many reads it takes on a quiet host.
+    pub(super) reads: u64,
+    /// Makes it, and writes what it found.
+    pub(super) make: fn(&mut Context<'_>, &mut Found) -> Tried,
+}
+
+impl Procedure for Probed {
+    fn grid(&self, _params: &ProfileParams) -> Grid {
+        Grid { samples: 1, cells: usize::try_from(self.reads).expect("a count fits"), ways: 1 }
+    }
+
+    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        (self.make)(context, found)
+    }
 }
 
 /// Runs the experiment, unless the journal has its result; the journal keeps a new result.
@@ -41,12 +57,12 @@ pub(super) fn reads(count: u64) -> Grid {
 pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     experiment: Experiment,
     context: &mut Context<'_>,
-    see: impl FnOnce(&mut Probing<'_>) -> Result<Result<T, N>, SubjectError>,
-) -> Result<Result<T, N>, SubjectError> {
+    see: impl FnOnce(&mut Probing<'_>) -> Tried<Result<T, N>>,
+) -> Tried<Result<T, N>> {
     let (name, begun, sizes) =
         (experiment.name(), context.begun, (context.capacity, context.block));
     let followers = &mut context.followers;
-    if let Some(found) = followers.journal.as_mut().and_then(|it| it.found(name)) {
+    if let Some(found) = followers.journal.found(name) {
         return Ok(Ok(found));
     }
     let progress = &mut *followers.progress;
@@ -56,9 +72,9 @@ pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     let random = Pcg64::seed_from_u64(context.params.seed);
     let mut probing = Probing::new(context.subject, sizes, random, followers.cancelled, &mut told);
     let seen = see(&mut probing)?;
-    followers.count_this_run();
-    if let (Ok(found), Some(journal)) = (&seen, followers.journal.as_mut()) {
-        journal.keep_found(name, found);
+    followers.journal.count_this_run();
+    if let Ok(found) = &seen {
+        followers.journal.keep_found(name, found);
     }
     Ok(seen)
 }

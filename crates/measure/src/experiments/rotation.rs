@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `rotation`: how long the medium takes for one turn, if it rotates.
 
-use super::probe;
+use super::probe::{self, Probed};
 use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry::{self, NoRotation, Rotation};
-use crate::kind::Kind;
-use crate::params::ProfileParams;
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 use crate::warning::Warning;
 
 const FACTS: Facts = probe::facts("rotation");
@@ -21,40 +17,21 @@ impl Experiment {
 }
 
 /// See [`Experiment::ROTATION`].
-pub(super) struct Turn;
+pub(super) const PROCEDURE: Probed = Probed { reads: geometry::ROTATION_READS, make };
 
-impl Procedure for Turn {
-    fn grid(&self, _params: &ProfileParams) -> Grid {
-        probe::reads(geometry::ROTATION_READS)
-    }
-
-    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
-        1
-    }
-
-    fn make(
-        &self,
-        _kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
-        of(context, found)?;
-        Ok(())
-    }
+fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+    of(context, found).map(drop)
 }
 
 /// Returns the rotation; `None` if nothing turns. The first caller measures it.
-pub(super) fn of(
-    context: &mut Context<'_>,
-    found: &mut Found,
-) -> Result<Option<Rotation>, SubjectError> {
+pub(super) fn of(context: &mut Context<'_>, found: &mut Found) -> Tried<Option<Rotation>> {
     if !found.is_rotation_known() {
         see(context, found)?;
     }
     Ok(found.geometry.rotation.clone())
 }
 
-fn see(context: &mut Context<'_>, found: &mut Found) -> Result<(), SubjectError> {
+fn see(context: &mut Context<'_>, found: &mut Found) -> Tried {
     match probe::run(Experiment::ROTATION, context, geometry::rotation)? {
         Ok(rotation) => {
             found.geometry.block = context.block.sectors_ceil();

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The experiment `seek-curve`: how long seeks take, on a rotating disk whose zones are known.
 
-use super::{probe, rotation, zones};
+use super::probe::{self, Probed};
+use super::{rotation, zones};
 use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry;
-use crate::kind::Kind;
-use crate::params::ProfileParams;
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 const FACTS: Facts = probe::facts("seek-curve");
@@ -21,35 +18,20 @@ impl Experiment {
 }
 
 /// See [`Experiment::SEEK_CURVE`].
-pub(super) struct SeekCurve;
+pub(super) const PROCEDURE: Probed = Probed { reads: geometry::SEEK_CURVE_READS, make };
 
-impl Procedure for SeekCurve {
-    fn grid(&self, _params: &ProfileParams) -> Grid {
-        probe::reads(geometry::SEEK_CURVE_READS)
-    }
-
-    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
-        1
-    }
-
-    fn make(
-        &self,
-        _kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
-        let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
-        zones::look_for(&rotation, context, found)?;
-        let experiment = Experiment::SEEK_CURVE;
-        let Some(map) = found.geometry.zones.clone() else {
-            found.warnings.push(Warning::Skipped { experiment, skip: Skip::NoZones });
-            return Ok(());
-        };
-        let overhead = found.geometry.overhead.as_ref();
-        let seen = probe::run(experiment, context, |probing| {
-            geometry::seek_curve(probing, &rotation, &map, overhead)
-        })?;
-        found.geometry.seek = probe::seen(experiment, seen, found);
-        Ok(())
-    }
+fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+    let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
+    zones::look_for(&rotation, context, found)?;
+    let experiment = Experiment::SEEK_CURVE;
+    let Some(map) = found.geometry.zones.clone() else {
+        found.warnings.push(Warning::Skipped { experiment, skip: Skip::NoZones });
+        return Ok(());
+    };
+    let overhead = found.geometry.overhead.as_ref();
+    let seen = probe::run(experiment, context, |probing| {
+        geometry::seek_curve(probing, &rotation, &map, overhead)
+    })?;
+    found.geometry.seek = probe::seen(experiment, seen, found);
+    Ok(())
 }

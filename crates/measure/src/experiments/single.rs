@@ -6,7 +6,6 @@
 //!
 //! Source: RTAS'08, section 2.1, figure 2. Trying slow places again is our own.
 
-use rand_pcg::Pcg64;
 use tidegate_model::drive_file::{SingleTimes, SlowPlace};
 use tidegate_model::{Duration, Lba};
 use tidegate_stats::order_statistics::Summary;
@@ -17,9 +16,9 @@ use crate::found::Found;
 use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::procedure::{Pace, Procedure};
+use crate::procedure::Procedure;
 use crate::rounds::{Grid, Rounds, Trial};
-use crate::subject::{Probe, Subject, SubjectError};
+use crate::subject::{Probe, Subject, Tried};
 
 /// The number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
@@ -31,7 +30,6 @@ impl Experiment {
     /// One request at a random place of an idle device.
     pub const SINGLE: Self = Self::of(&Facts {
         name: "single",
-        symbol: "single",
         scope: Scope::EachKind,
         cell_name: CellName::One,
         time: "single: one random request on an idle device",
@@ -48,29 +46,19 @@ impl Procedure for Single {
         Grid { samples: params.samples, cells: 1, ways: 1 }
     }
 
-    fn requests(&self, _params: &ProfileParams, _pace: Pace) -> u64 {
-        1
-    }
-
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let places = context.places(kind);
         let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
         // Use other places than batches of one do: the device's memory would answer the same ones.
         let rounds = Rounds { seed: !own.seed, ..own };
-        let trial = |subject: &mut dyn Subject, _: usize, random: &mut Pcg64| {
-            let probe = places.anywhere(random);
-            let took = subject.serve(&[probe])?;
+        let measured = context.measure(&rounds, |flow, _| {
+            let probe = places.anywhere(flow.random);
+            let took = flow.serve(&[probe])?;
             Ok(Trial { took, start: Some(probe.start.get()) })
-        };
-        let measured = context.measure(&rounds, trial)?;
+        })?;
         found.note(&rounds, &measured);
         // Each run tries slow places again.
-        context.followers.count_this_run();
+        context.followers.journal.count_this_run();
         found.file.single.extend(times(kind, &measured.cells[0], context.subject)?);
         Ok(())
     }
@@ -81,13 +69,8 @@ impl Procedure for Single {
 /// # Assumptions
 /// Between two requests for one place another is served, far away, but the device may still
 /// remember it: the time of the second is then its memory's time.
-fn times(
-    kind: Kind,
-    samples: &[Sample],
-    subject: &mut dyn Subject,
-) -> Result<Option<SingleTimes>, SubjectError> {
-    let mut sorted: Vec<_> = samples.iter().map(|sample| sample.took).collect();
-    let Some(summary) = Summary::of(&mut sorted) else { return Ok(None) };
+fn times(kind: Kind, samples: &[Sample], subject: &mut dyn Subject) -> Tried<Option<SingleTimes>> {
+    let Some(summary) = Sample::summary(samples) else { return Ok(None) };
     let slow = slow_places(samples, limit(&summary));
     let slow = slow.into_iter().map(|it| ask_again(kind, it, samples, subject));
     Ok(Some(SingleTimes {
@@ -126,7 +109,7 @@ fn ask_again(
     slow: SlowPlace,
     samples: &[Sample],
     subject: &mut dyn Subject,
-) -> Result<SlowPlace, SubjectError> {
+) -> Tried<SlowPlace> {
     let Kind { op, size } = kind;
     let at = |sector| Probe { op, start: Lba::new(sector), size };
     let elsewhere = samples.iter().filter_map(|sample| sample.start).cycle();

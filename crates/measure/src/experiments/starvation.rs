@@ -12,14 +12,14 @@ use tidegate_model::{Duration, Tag};
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
-use crate::places::{FIFTH, Places};
+use crate::places::FIFTH;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// A request that has waited this long counts as starved forever: drives that bound the wait do so
@@ -30,7 +30,6 @@ impl Experiment {
     /// How long other requests can delay one request.
     pub const STARVATION: Self = Self::of(&Facts {
         name: "starvation",
-        symbol: "starvation",
         scope: Scope::EachKind,
         cell_name: CellName::Number,
         time: "starved: one request in the highest fifth, all others in the lowest",
@@ -56,21 +55,14 @@ impl Procedure for Starvation {
         starved / pace.in_company.ns().max(1) + 2 * u64::from(params.depth)
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
-        let (places, depth) = (context.places(kind), context.params.depth);
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            sample(subject, places, depth, Others::ALL[cell], random)
-        };
+        let trial = |flow: &mut Flow<'_>, cell| sample(flow, flows, Others::ALL[cell]);
         let measured = context.measure(&rounds, trial)?;
         found.note(&rounds, &measured);
         if let Some(starved) = measured.longest().flatten().max() {
-            write(starved, kind, depth, found);
+            write(starved, kind, flows.depth, found);
         }
         Ok(())
     }
@@ -104,16 +96,8 @@ impl Others {
 
 /// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
 /// was not served.
-pub(crate) fn sample(
-    subject: &mut dyn Subject,
-    places: Places,
-    depth: u32,
-    others: Others,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
-    let needed = depth as usize;
-    let (near, far) = (places.lowest(FIFTH, needed), places.highest(FIFTH, needed));
-    let mut flow = Flow::on(subject);
+pub(crate) fn sample(flow: &mut Flow<'_>, flows: FlowParams, others: Others) -> Tried<Duration> {
+    let (FlowParams { places, depth }, [near, far]) = (flows, flows.ends(FIFTH));
     let mut next = near.start;
     let mut draw = |random: &mut Pcg64| match others {
         Others::Random => places.within(near.clone(), random),
@@ -122,16 +106,16 @@ pub(crate) fn sample(
             places.at(next)
         }
     };
-    flow.keep(depth - 1, depth, || draw(random))?;
+    flow.keep(depth - 1, depth, &mut draw)?;
     let begun = flow.now();
-    let starved = flow.send(1, Tag::Simple, || places.within(far.clone(), random))?[0];
+    let starved = flow.send(1, Tag::Simple, |random| places.within(far.clone(), random))?[0];
     let took = loop {
         let is_served = flow.wait()?.contains(&starved.start);
         let took = flow.now().since(begun);
         if is_served || took >= ENDLESS {
             break took;
         }
-        flow.fill(depth, || draw(random))?;
+        flow.fill(depth, &mut draw)?;
     };
     flow.drain()?;
     Ok(took)

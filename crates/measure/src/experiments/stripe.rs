@@ -6,11 +6,11 @@
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_model::{Bytes, Duration, Op, Tag};
+use tidegate_model::{Duration, Op, Tag};
 
-use super::rotation;
+use super::{probe, rotation};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::experiment::{Experiment, Facts};
 use crate::flow::Flow;
 use crate::found::Found;
 use crate::held_up::Sample;
@@ -20,7 +20,7 @@ use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::stripe::{self, Cell, READ};
-use crate::subject::{Subject, SubjectError};
+use crate::subject::Tried;
 use crate::warning::{Skip, Warning};
 
 /// The largest distance between two reads, in units of their size: 64 MiB.
@@ -32,17 +32,12 @@ const SAMPLES_PART: u32 = 4;
 /// The number of pairs in a round: with many chips, two reads rarely hit the same one.
 const PAIRS: usize = 8;
 
+const FACTS: Facts =
+    Facts { time: "stripe: reads of 4KiB, several at once", ..probe::facts("stripe") };
+
 impl Experiment {
     /// How data is spread over chips.
-    pub const STRIPE: Self = Self::of(&Facts {
-        name: "stripe",
-        symbol: "stripe",
-        scope: Scope::Device,
-        cell_name: CellName::Number,
-        time: "stripe: reads of 4KiB, several at once",
-        is_about_maxima: false,
-        tail: None,
-    });
+    pub const STRIPE: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::STRIPE`].
@@ -58,12 +53,7 @@ impl Procedure for Stripe {
         3
     }
 
-    fn make(
-        &self,
-        _kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         if rotation::of(context, found)?.is_some() {
             let (experiment, skip) = (Experiment::STRIPE, Skip::Turns);
             found.warnings.push(Warning::Skipped { experiment, skip });
@@ -97,18 +87,16 @@ fn read_all(
     writes: Option<Kind>,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Result<Vec<(Cell, Vec<Sample>)>, SubjectError> {
+) -> Tried<Vec<(Cell, Vec<Sample>)>> {
     let depth = context.params.depth;
-    let reads = places(context.capacity);
+    let reads = context.places(Kind { op: Op::Read, size: READ });
     let places = (reads, writes.map(|kind| context.places(kind)));
     let passes = [(reads.kind, cells(reads, depth))];
     let beside = writes.filter(|_| depth > 1).map(|kind| (kind, vec![Cell::BesideWrites]));
     let mut made = Vec::new();
     for (kind, cells) in passes.into_iter().chain(beside) {
         let rounds = context.rounds(Experiment::STRIPE, kind, grid(context.params, cells.len()));
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            sample(subject, cells[cell], places, depth, random)
-        };
+        let trial = |flow: &mut Flow<'_>, cell: usize| sample(flow, cells[cell], places, depth);
         if !found.is_cancelled {
             let measured = context.measure(&rounds, trial)?;
             found.note(&rounds, &measured);
@@ -116,11 +104,6 @@ fn read_all(
         }
     }
     Ok(made)
-}
-
-/// Returns where the small reads lie.
-fn places(capacity: Bytes) -> Places {
-    Places::of(capacity, Kind { op: Op::Read, size: READ })
 }
 
 /// Returns the cells that only read.
@@ -151,42 +134,43 @@ fn at_once(depth: u32) -> impl Iterator<Item = Cell> {
 
 /// Returns one time of a cell.
 fn sample(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     cell: Cell,
     (reads, writes): (Places, Option<Places>),
     depth: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
-    match (cell, writes) {
-        (Cell::Alone, _) => subject.serve(&[reads.anywhere(random)]),
-        (Cell::Pair, _) => subject.serve(&reads.different(2, random)),
-        (Cell::AtOnce(many), _) => subject.serve(&reads.different(many as usize, random)),
-        (Cell::Apart(distance), _) => {
+) -> Tried<Duration> {
+    let batch = match cell {
+        Cell::Alone => vec![reads.anywhere(flow.random)],
+        Cell::Pair => reads.different(2, flow.random),
+        Cell::AtOnce(many) => reads.different(many as usize, flow.random),
+        Cell::Apart(distance) => {
             let distance = usize::try_from(distance).expect("it fits into the target");
-            let first = random.random_range(0..reads.count - distance);
-            subject.serve(&[reads.at(first), reads.at(first + distance)])
+            let first = flow.random.random_range(0..reads.count - distance);
+            vec![reads.at(first), reads.at(first + distance)]
         }
-        (Cell::BesideWrites, Some(writes)) => beside_writes(subject, reads, writes, depth, random),
-        (Cell::BesideWrites, None) => unreachable!("there is no such cell without writes"),
-    }
+        Cell::BesideWrites => {
+            let writes = writes.expect("there is no such cell without writes");
+            return beside_writes(flow, reads, writes, depth);
+        }
+    };
+    flow.serve(&batch)
 }
 
 /// Returns the time of one read in the lower half, beside a flow of writes in the upper.
 fn beside_writes(
-    subject: &mut dyn Subject,
+    flow: &mut Flow<'_>,
     reads: Places,
     writes: Places,
     depth: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
+) -> Tried<Duration> {
     let upper = writes.count / 2..writes.count;
     let lower = 0..reads.count / 2;
-    let mut flow = Flow::on(subject);
-    flow.keep(depth - 1, 2 * depth, || writes.within(upper.clone(), random))?;
+    let write = |random: &mut Pcg64| writes.within(upper.clone(), random);
+    flow.keep(depth - 1, 2 * depth, write)?;
     let begun = flow.now();
-    let read = flow.send(1, Tag::Simple, || reads.within(lower.clone(), random))?[0];
+    let read = flow.send(1, Tag::Simple, |random| reads.within(lower.clone(), random))?[0];
     while !flow.wait()?.contains(&read.start) {
-        flow.fill(depth, || writes.within(upper.clone(), random))?;
+        flow.fill(depth, write)?;
     }
     let took = flow.now().since(begun);
     flow.drain()?;
@@ -195,6 +179,8 @@ fn beside_writes(
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::Bytes;
+
     use super::*;
 
     #[test]

@@ -23,7 +23,7 @@ use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Probe, Subject, SubjectError};
+use crate::subject::{Probe, Tried};
 
 /// The smallest number of requests of a stretch.
 const STRETCH_MIN: u32 = 32;
@@ -41,7 +41,6 @@ impl Experiment {
     /// The throughput of flows of requests.
     pub const THROUGHPUT: Self = Self::of(&Facts {
         name: "throughput",
-        symbol: "throughput",
         scope: Scope::EachKind,
         cell_name: CellName::Number,
         time: "throughput: stretches of a flow that keeps so many outstanding, their median",
@@ -66,20 +65,13 @@ impl Procedure for Flows {
         all / u64::try_from(depths.len()).expect("a few")
     }
 
-    fn make(
-        &self,
-        kind: Kind,
-        context: &mut Context<'_>,
-        found: &mut Found,
-    ) -> Result<(), SubjectError> {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
         let (places, depths) = (context.places(kind), depths(context.params.depth));
         let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
         let ways = rounds.grid.ways;
-        let trial = |subject: &mut dyn Subject, cell: usize, random: &mut Pcg64| {
-            let (place, depth) = (FlowPlace::ALL[cell % ways], depths[cell / ways]);
-            sample(subject, places, place, depth, random)
-        };
-        let measured = context.measure(&rounds, trial)?;
+        let measured = context.measure(&rounds, |flow, cell| {
+            sample(flow, places, FlowPlace::ALL[cell % ways], depths[cell / ways])
+        })?;
         found.note(&rounds, &measured);
         for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
             let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();
@@ -101,16 +93,9 @@ fn length(depth: u32) -> u32 {
 }
 
 /// Returns the time of one stretch of [`length`] requests at `depth`.
-fn sample(
-    subject: &mut dyn Subject,
-    places: Places,
-    place: FlowPlace,
-    depth: u32,
-    random: &mut Pcg64,
-) -> Result<Duration, SubjectError> {
-    let mut course = Course::start(places, place, depth, random);
-    let mut flow = Flow::on(subject);
-    flow.keep(depth, depth, || course.next(random))?;
+fn sample(flow: &mut Flow<'_>, places: Places, place: FlowPlace, depth: u32) -> Tried<Duration> {
+    let mut course = Course::start(places, place, depth, flow.random);
+    flow.keep(depth, depth, |random| course.next(random))?;
     let begun = flow.now();
     let (mut done, wanted) = (0, length(depth));
     while done < wanted {
@@ -119,7 +104,7 @@ fn sample(
         // Requests that complete together with the last do not count: a stretch is not shorter than
         // it says.
         if done < wanted {
-            flow.send(returned, Tag::Simple, || course.next(random))?;
+            flow.send(returned, Tag::Simple, |random| course.next(random))?;
         }
     }
     let took = flow.now().since(begun);
@@ -166,8 +151,7 @@ fn table(
     cells: &[&Vec<Sample>],
 ) -> Option<Throughput> {
     let samples = cells.iter().map(|cell| cell.len()).min().filter(|&count| count > 0)?;
-    let mut times: Vec<Vec<Duration>> =
-        cells.iter().map(|cell| cell.iter().map(|sample| sample.took).collect()).collect();
+    let mut times: Vec<_> = cells.iter().map(|cell| Sample::times(cell)).collect();
     for times in &mut times {
         times.sort_unstable();
     }

@@ -70,8 +70,17 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
         found.push(Zone {
             cylinder_first: cylinder,
             cylinder_last: next - 1,
+            sectors_per_track: zone.sectors_per_track,
+            offset_millisectors: 0,
+            offset_ppm: 0,
             skipped_sectors: skipped,
-            ..zone_of(zone.sectors_per_track, tracks)
+            track_skew_millisectors: 0,
+            track_skew_ppm: tracks.track_skew_ppm,
+            cylinder_skew_millisectors: 0,
+            cylinder_skew_ppm: tracks.cylinder_skew_ppm,
+            spares: 0,
+            slips: Vec::new(),
+            defects: Vec::new(),
         });
         (cylinder, start) = (next, start + count * per_cylinder - skipped);
     }
@@ -82,22 +91,4 @@ fn zones(map: &ZoneMap, tracks: &TracksSeen) -> Option<(Vec<Zone>, u32)> {
 /// `aligned_at`.
 fn skipped(aligned_at: u64, group: u64) -> u64 {
     (group - aligned_at % group) % group
-}
-
-fn zone_of(sectors_per_track: u32, tracks: &TracksSeen) -> Zone {
-    Zone {
-        cylinder_first: 0,
-        cylinder_last: 0,
-        sectors_per_track,
-        offset_millisectors: 0,
-        offset_ppm: 0,
-        skipped_sectors: 0,
-        track_skew_millisectors: 0,
-        track_skew_ppm: tracks.track_skew_ppm,
-        cylinder_skew_millisectors: 0,
-        cylinder_skew_ppm: tracks.cylinder_skew_ppm,
-        spares: 0,
-        slips: Vec::new(),
-        defects: Vec::new(),
-    }
 }

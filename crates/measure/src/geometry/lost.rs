@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::probing::Stop;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Why an experiment on a disk found nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -43,14 +43,13 @@ impl From<Stop> for Lost {
     }
 }
 
-impl Lost {
-    /// Returns what the caller of the experiment gets.
-    pub(super) fn report<T>(self, requests: u64) -> Result<Result<T, NotSeen>, SubjectError> {
-        match self {
-            Self::Near(near) => Ok(Err(NotSeen::NoTrack { near })),
-            Self::Stop(Stop::Cancelled) => Ok(Err(NotSeen::Cancelled)),
-            Self::Stop(Stop::Spent) => Ok(Err(NotSeen::Spent { requests })),
-            Self::Stop(Stop::Subject(error)) => Err(error),
-        }
+/// Returns the result for the caller of an experiment that sent this number of requests.
+pub(super) fn reported<T>(found: Result<T, Lost>, requests: u64) -> Tried<Result<T, NotSeen>> {
+    match found {
+        Ok(found) => Ok(Ok(found)),
+        Err(Lost::Near(near)) => Ok(Err(NotSeen::NoTrack { near })),
+        Err(Lost::Stop(Stop::Cancelled)) => Ok(Err(NotSeen::Cancelled)),
+        Err(Lost::Stop(Stop::Spent)) => Ok(Err(NotSeen::Spent { requests })),
+        Err(Lost::Stop(Stop::Subject(error))) => Err(error),
     }
 }

@@ -44,7 +44,7 @@ use rand_pcg::Pcg64;
 use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
-use crate::subject::{SimulatedSubject, SubjectError};
+use crate::subject::{SimulatedSubject, SubjectError, Tried};
 pub use fit::mechanics;
 pub use lost::NotSeen;
 pub use order::TracksSeen;
@@ -120,7 +120,7 @@ pub fn of_drive(
 }
 
 /// Runs all experiments, one after the other.
-fn all(probing: &mut Probing<'_>) -> Result<Result<Geometry, NoRotation>, SubjectError> {
+fn all(probing: &mut Probing<'_>) -> Tried<Result<Geometry, NoRotation>> {
     let turn = match rotation(probing)? {
         Ok(turn) => turn,
         Err(none) => return Ok(Err(none)),

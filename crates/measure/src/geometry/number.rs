@@ -4,11 +4,7 @@
 //! Fitting works in floats: times in nanoseconds, angles in nanoseconds of a turn, places in
 //! sectors. None of them comes near 2^53, where a float would no longer count exactly.
 
-/// Returns the number as a float.
-#[expect(clippy::cast_precision_loss, reason = "far below 2^53: see the file's text")]
-pub(super) fn float(number: u64) -> f64 {
-    number as f64
-}
+pub(super) use tidegate_stats::float::of as float;
 
 /// Returns the nearest whole number; 0 for negative numbers and NaN.
 #[expect(
@@ -32,7 +28,7 @@ pub(super) fn whole_32(number: f64) -> u32 {
 
 /// Returns the length of the list as a float.
 pub(super) fn count<T>(list: &[T]) -> f64 {
-    float(u64::try_from(list.len()).expect("a length fits"))
+    tidegate_stats::float::of_length(list.len())
 }
 
 /// Returns the median of the numbers, the mean of the middle two if their count is even; `None`

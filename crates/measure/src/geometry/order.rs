@@ -206,18 +206,7 @@ impl Skews {
     /// Returns the result if all skews are equal.
     fn unseen(&self, turn: f64) -> TracksSeen {
         let middle = median(self.skew.clone()).unwrap_or(0.0);
-        let spread = median(self.skew.iter().map(|skew| (skew - middle).abs()).collect());
-        let [skew, unsure_ppm] =
-            [middle, spread.unwrap_or(0.0)].map(|skew| whole(skew / turn * 1e6));
-        TracksSeen {
-            order: TrackOrder::Cylinder,
-            surfaces: 1,
-            range_cylinders: None,
-            track_skew_ppm: skew,
-            cylinder_skew_ppm: skew,
-            unsure_ppm,
-            aligned_at: self.first.begin,
-        }
+        self.seen((middle, middle), turn, (1, self.first.begin))
     }
 
     /// Returns the result for tracks by cylinder, with two skews.

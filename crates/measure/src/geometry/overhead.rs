@@ -11,12 +11,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lost::{Lost, NotSeen};
+use super::lost::{self, Lost, NotSeen};
 use super::number::{float, median, whole};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
@@ -59,12 +59,10 @@ pub struct OverheadSeen {
 pub(crate) fn overhead(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
-) -> Result<Result<OverheadSeen, NotSeen>, SubjectError> {
+) -> Tried<Result<OverheadSeen, NotSeen>> {
     probing.begin(REQUESTS);
-    match seen(probing, rotation) {
-        Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.report(probing.spent()),
-    }
+    let found = seen(probing, rotation);
+    lost::reported(found, probing.spent())
 }
 
 /// The times of reads from memory at all places, in nanoseconds.

@@ -18,7 +18,7 @@ use tidegate_model::Time;
 use super::number::{count, float, median, whole};
 use super::platter::{Platter, concentration};
 use super::probing::{Bounds, Probing, Seen, Stop};
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
@@ -135,9 +135,7 @@ struct Place {
 ///
 /// # Errors
 /// If the target fails.
-pub(crate) fn rotation(
-    probing: &mut Probing<'_>,
-) -> Result<Result<Rotation, NoRotation>, SubjectError> {
+pub(crate) fn rotation(probing: &mut Probing<'_>) -> Tried<Result<Rotation, NoRotation>> {
     probing.begin(REQUESTS);
     if probing.sectors() < 4 * room(probing) {
         return Ok(Err(NoRotation::Small { sectors: probing.sectors() }));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
 
 use super::home::{FARTHEST, Home, Way};
-use super::lost::{Lost, NotSeen};
+use super::lost::{self, Lost, NotSeen};
 use super::number::{float, median, whole, whole_32};
 use super::overhead::OverheadSeen;
 use super::probing::{Bounds, Probing};
@@ -19,7 +19,7 @@ use super::rotation::Rotation;
 use super::tracks::Survey;
 use super::transfer::beyond_half_way;
 use super::zones::ZoneMap;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
@@ -82,12 +82,10 @@ pub(crate) fn seek_curve(
     rotation: &Rotation,
     map: &ZoneMap,
     overhead: Option<&OverheadSeen>,
-) -> Result<Result<SeekSeen, NotSeen>, SubjectError> {
+) -> Tried<Result<SeekSeen, NotSeen>> {
     probing.begin(REQUESTS);
-    match seen(probing, rotation, map, overhead) {
-        Ok(found) => Ok(Ok(found)),
-        Err(lost) => lost.report(probing.spent()),
-    }
+    let found = seen(probing, rotation, map, overhead);
+    lost::reported(found, probing.spent())
 }
 
 fn seen(

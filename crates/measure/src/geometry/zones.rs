@@ -8,13 +8,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lost::{Lost, NotSeen};
+use super::lost::{self, Lost, NotSeen};
 use super::number::{float, whole};
 use super::order::{TracksSeen, order};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
-use crate::subject::SubjectError;
+use crate::subject::Tried;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
@@ -73,12 +73,10 @@ struct Sample {
 pub(crate) fn zones(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
-) -> Result<Result<ZoneMap, NotSeen>, SubjectError> {
+) -> Tried<Result<ZoneMap, NotSeen>> {
     probing.begin(REQUESTS);
-    match seen(probing, rotation) {
-        Ok(map) => Ok(Ok(map)),
-        Err(lost) => lost.report(probing.spent()),
-    }
+    let found = seen(probing, rotation);
+    lost::reported(found, probing.spent())
 }
 
 fn seen(probing: &mut Probing<'_>, rotation: &Rotation) -> Result<ZoneMap, Lost> {

@@ -15,14 +15,12 @@
 //! Batches that mix the kinds of both were not measured, and do not follow from batches of either:
 //! costs of all kinds are never invented. Kinds that are not covered are reported.
 
-use crate::envelope::{self, FITTED, Point};
+use crate::envelope::FITTED;
 use crate::kind::Kind;
+use crate::kind_batches::KindBatches;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
-use tidegate_model::{Bytes, CostModel, DriveFile, Duration, Op};
-
-/// The kind of request that a cost belongs to.
-type CostKind = (Op, Bytes);
+use tidegate_model::{Bytes, CostModel, DriveFile, Op};
 
 /// Adds batches of several kinds to the `known` ones; the longer time of each batch is kept.
 pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
@@ -78,20 +76,19 @@ pub(super) fn joined(
         })
     });
     let costs = costs.map(|costs| raised(costs, file));
-    let covers = |kind: &CostKind| {
-        costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind))
-    };
+    let covers =
+        |kind: &Kind| costs.as_ref().is_some_and(|costs| kinds(costs).any(|known| known == *kind));
     let is_asked = known.is_some() || new.is_some();
     let said = (is_asked && !all.iter().all(covers)).then(|| said(costs.as_ref(), &all));
     (costs, said)
 }
 
-fn kinds(costs: &CostModel) -> impl Iterator<Item = CostKind> {
-    costs.requests.iter().map(|it| (it.op, it.size))
+fn kinds(costs: &CostModel) -> impl Iterator<Item = Kind> {
+    costs.requests.iter().map(|it| Kind { op: it.op, size: it.size })
 }
 
-fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<CostKind> {
-    tables.iter().filter_map(|table| Some((table.op?, table.size?))).collect()
+fn kinds_of_tables(tables: &[MeasuredTable]) -> Vec<Kind> {
+    tables.iter().filter_map(|table| Some(Kind { op: table.op?, size: table.size? })).collect()
 }
 
 fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
@@ -102,7 +99,7 @@ fn is_within(inner: &CostModel, outer: &CostModel) -> bool {
 /// a version that did not keep batches of several kinds, says more than the batches do.
 fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
     let is_mixed = |batches: &MixedBatches| {
-        let is_known = |(op, size): CostKind| batches.request.contains(&MixedKind { op, size });
+        let is_known = |Kind { op, size }| batches.request.contains(&MixedKind { op, size });
         kinds(costs).all(is_known)
     };
     let is_fitted = costs.how.as_ref().is_some_and(|how| how.starts_with(FITTED));
@@ -112,32 +109,9 @@ fn is_of_batches(costs: &CostModel, file: &DriveFile) -> bool {
 /// Returns the least envelope of all batches of the kinds of `widest`; `None` if it cannot be
 /// found.
 fn fitted(widest: &CostModel, file: &DriveFile) -> Option<CostModel> {
-    let of: Vec<Kind> = kinds(widest).map(|(op, size)| Kind { op, size }).collect();
-    let at = |op: Op, size: Bytes| of.iter().position(|kind| *kind == Kind { op, size });
-    let tables = || {
-        let index = |table: &MeasuredTable| at(table.op?, table.size?);
-        file.batch.iter().filter_map(move |table| Some((index(table)?, table)))
-    };
-    let pure = tables().flat_map(|(index, table)| {
-        table.ns_max.iter().zip(1..).map(move |(&ns, count)| (vec![(index, count)], ns))
-    });
-    let is_of = |it: &&MixedBatches| it.request.iter().all(|kind| at(kind.op, kind.size).is_some());
-    let sections = || file.mixed.iter().filter(is_of);
-    let mixed = sections().flat_map(MixedBatches::batches).map(|(batch, took)| {
-        let counts = batch.filter_map(|(op, size, count)| Some((at(op, size)?, count)));
-        (counts.collect::<Vec<_>>(), took.ns())
-    });
-    let point = |(batch, ns): (Vec<(usize, u32)>, u64)| {
-        let mut counts = vec![0; of.len()];
-        for (index, count) in batch {
-            counts[index] += count;
-        }
-        Point { counts, highest: Duration::from_ns(ns) }
-    };
-    let points: Vec<Point> = pure.chain(mixed).map(point).collect();
-    let samples = tables().map(|it| it.1.samples).chain(sections().map(|it| it.samples)).min();
-    let costs = CostModel::from(envelope::fit(&of, &points).ok()?);
-    Some(CostModel { samples: samples.flatten(), ..costs })
+    let kinds: Vec<Kind> = kinds(widest).collect();
+    let batches = KindBatches::of(&kinds, file);
+    Some(CostModel { samples: batches.samples(), ..batches.costs().ok()? })
 }
 
 /// Returns a model that covers every batch that either model covers, for the kinds of both.
@@ -184,11 +158,12 @@ fn raised(costs: CostModel, file: &DriveFile) -> CostModel {
     CostModel { positioning_max: costs.positioning_max + missing, how, ..costs }
 }
 
-fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
+fn said(costs: Option<&CostModel>, all: &[Kind]) -> String {
     let what = match costs {
         Some(costs) => {
-            let is_answered = |kind: &&CostKind| {
-                kinds(costs).all(|known| known != **kind) && costs.cost(kind.0, kind.1).is_some()
+            let is_answered = |kind: &&Kind| {
+                kinds(costs).all(|known| known != **kind)
+                    && costs.cost(kind.op, kind.size).is_some()
             };
             let answered: Vec<_> = all.iter().filter(is_answered).copied().collect();
             let larger = match &answered[..] {
@@ -202,11 +177,11 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
         }
         None => "[cost] is left out".to_owned(),
     };
-    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.1).collect();
+    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.size).collect();
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<_> = sizes.iter().map(Bytes::to_string).collect();
-    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.0 == *op));
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.op == *op));
     let ops: Vec<_> = ops.map(Op::name).collect();
     format!(
         "{what}: no batches that mix {} were measured, and their times do not follow from \
@@ -219,9 +194,8 @@ fn said(costs: Option<&CostModel>, all: &[CostKind]) -> String {
 }
 
 /// Lists kinds, for example `reads of 4KiB and writes of 4KiB`.
-fn list(kinds: impl Iterator<Item = CostKind>) -> String {
-    let each: Vec<_> = kinds.map(|(op, size)| format!("{}s of {size}", op.name())).collect();
-    each.join(" and ")
+fn list(kinds: impl Iterator<Item = Kind>) -> String {
+    kinds.map(|kind| kind.to_string()).collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]

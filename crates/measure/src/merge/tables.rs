@@ -10,10 +10,10 @@
 //! Measuring a table again with fewer samples, or an interrupted measurement, does not make a
 //! device faster.
 
-use crate::start::Start;
-use crate::start::StartTimes;
+use crate::start::{Start, StartTimes};
+use crate::table::{batch_table, raise};
 use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{BatchTable, DriveFile, Duration, Op};
+use tidegate_model::{DriveFile, Op};
 
 /// Writes the implied depth into the file before the drive's depth changes and would imply another.
 pub(super) fn keep_depths(file: &mut DriveFile, new_depth: u32) {
@@ -63,11 +63,6 @@ fn longest_of(table: &MeasuredTable, at: usize) -> Option<u64> {
     table.ns_max.get(at).copied()
 }
 
-fn batch_table(ns_max: &[u64]) -> BatchTable {
-    let times: Vec<_> = ns_max.iter().copied().map(Duration::from_ns).collect();
-    BatchTable::new(&times).expect("tables have entries, all above zero")
-}
-
 /// Describes the entries of `known` that differ from `new`; `None` if `new` holds all of them.
 pub(super) fn kept_of(known: &MeasuredTable, new: &MeasuredTable) -> Option<String> {
     let entries = known.ns_max.len().max(new.ns_max.len());
@@ -94,29 +89,17 @@ pub(super) fn raise_drains(
         let covers = |it: &&mut MeasuredTable| it.op == Some(kind.op) && it.size >= Some(kind.size);
         let covering = tables.iter_mut().filter(covers).min_by_key(|table| table.size);
         let of_kind = match covering {
-            Some(table) => raise(table, &found.longest).then(|| {
+            Some(table) => raise(table, found.longest.iter().map(|it| it.ns())).then(|| {
                 Ok(format!("drains of {} raised by drains after requests far apart", name(table)))
             }),
             None => Some(Err(format!(
-                "the file has no [[drain]] of {}s of {} for drains after requests far apart to \
-                 raise: measure `drain`, then these again",
-                kind.op.name(),
-                kind.size
+                "the file has no [[drain]] of {kind} for drains after requests far apart to raise: \
+                 measure `drain`, then these again"
             ))),
         };
         said.extend(of_kind.filter(|it| !said.contains(it)));
     }
     said
-}
-
-/// Raises a table to longer times; returns whether any time was longer.
-fn raise(table: &mut MeasuredTable, longest: &[Duration]) -> bool {
-    let before = table.ns_max.clone();
-    for (known, longer) in table.ns_max.iter_mut().zip(longest) {
-        *known = (*known).max(longer.ns());
-    }
-    table.table = batch_table(&table.ns_max);
-    table.ns_max != before
 }
 
 /// Names a table, for example `writes of 128KiB`.
@@ -138,7 +121,7 @@ pub(super) fn is_same_kind(a: &MeasuredTable, b: &MeasuredTable) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::kind::Kind;
-    use tidegate_model::Bytes;
+    use tidegate_model::{Bytes, Duration};
 
     use super::*;
 

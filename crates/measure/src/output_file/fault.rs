@@ -11,60 +11,35 @@ use crate::merge::OtherDevice;
 use crate::new_file::FileFault;
 use crate::origin::MixedOrigins;
 
-/// The reason why a drive file cannot be written to its path.
+/// The reason why a drive file cannot be written to its path, each with the file as the user named
+/// it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputFault {
     /// The file is the object to measure.
     #[error(
         "{} is the target of the measurement: writing the result there would destroy it",
-        path.display()
+        .0.display()
     )]
-    Target {
-        /// The file's path, as given.
-        path: PathBuf,
-    },
+    Target(PathBuf),
     /// The file cannot be created.
     #[error(transparent)]
     File(#[from] FileFault),
-    /// The file describes another device.
-    #[error("{} {error}", path.display())]
-    Device {
-        /// The file's path, as given.
-        path: PathBuf,
-        /// The fact that differs.
-        error: OtherDevice,
-    },
-    /// The file has times of another origin.
-    #[error("{} {error}", path.display())]
-    Origin {
-        /// The file's path, as given.
-        path: PathBuf,
-        /// Which of the two errors.
-        error: MixedOrigins,
-    },
-    /// There is no file to extend.
-    #[error("cannot add to {}: {error}", path.display())]
-    Missing {
-        /// The file's path, as given.
-        path: PathBuf,
-        /// The system's error.
-        error: io::Error,
-    },
+    /// The file describes another device; holds the fact that differs.
+    #[error("{} {}", .0.display(), .1)]
+    Device(PathBuf, OtherDevice),
+    /// The file has times of another origin; holds one of the two errors.
+    #[error("{} {}", .0.display(), .1)]
+    Origin(PathBuf, MixedOrigins),
+    /// There is no file to extend; holds the system's error.
+    #[error("cannot add to {}: {}", .0.display(), .1)]
+    Missing(PathBuf, io::Error),
     /// The path is not a regular file.
-    #[error("cannot add to {}: it is not a regular file", path.display())]
-    NoFile {
-        /// The file's path, as given.
-        path: PathBuf,
-    },
-    /// The file cannot be read as text.
-    #[error("cannot add to {}: {error}", path.display())]
-    NotText {
-        /// The file's path, as given.
-        path: PathBuf,
-        /// The error.
-        error: ReadError,
-    },
+    #[error("cannot add to {}: it is not a regular file", .0.display())]
+    NoFile(PathBuf),
+    /// The file cannot be read as text; holds the error.
+    #[error("cannot add to {}: {}", .0.display(), .1)]
+    NotText(PathBuf, ReadError),
     /// The file is not a valid drive file.
     #[error("{}: {}", path.display(), error.message)]
     Faulty {
@@ -81,21 +56,21 @@ impl OutputFault {
     /// Returns what to do.
     pub fn help(&self) -> String {
         let help = match self {
-            Self::Target { .. } => "name another file for the result",
-            Self::File(FileFault::Exists { .. }) => {
+            Self::Target(..) => "name another file for the result",
+            Self::File(FileFault::Exists(..)) => {
                 "name a new file; --add adds tables to an existing drive file"
             }
             Self::File(fault) => fault.help(),
-            Self::Device { error, .. } => {
+            Self::Device(_, error) => {
                 return format!(
                     "write to a new file; if it is the same device nevertheless, correct `{}` \
                      under [identity] in the file first",
                     error.fact
                 );
             }
-            Self::Origin { .. } => "leave --add out and name a new file",
-            Self::Missing { .. } => "leave --add out to create a new file",
-            Self::NoFile { .. } | Self::NotText { .. } => {
+            Self::Origin(..) => "leave --add out and name a new file",
+            Self::Missing(..) => "leave --add out to create a new file",
+            Self::NoFile(..) | Self::NotText(..) => {
                 "name a drive file, or leave --add out to create a new file"
             }
             Self::Faulty { error, .. } => return error.help.clone().unwrap_or_default(),

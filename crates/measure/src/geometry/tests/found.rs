@@ -3,29 +3,21 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tidegate_model::mechanics::{Layout, Mechanics, Seek, TrackOrder};
+use tidegate_model::mechanics::{Mechanics, Seek, TrackOrder};
 
-use super::late::Drifting;
+use super::late::Late;
 use super::planted::Compared;
 use super::*;
 use crate::geometry::NotSeen;
-
-fn layout(mechanics: &mut Mechanics) -> &mut tidegate_model::mechanics::Zones {
-    match &mut mechanics.layout {
-        Layout::Zones(zones) => zones,
-        Layout::Index(_) => panic!("built-in disks have zones"),
-    }
-}
 
 /// Checks everything that is promised, and also the tracks, about which nothing is promised.
 #[test]
 fn every_built_in_disk_is_what_was_planted() {
     for (name, mut planted, _) in disks() {
         let found = taken_to_pieces(&planted, SECTOR, 1);
-        let compared = Compared::new(&planted, &found);
-        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        Compared::new(&planted, &found).is_found(name);
         let tracks = found.zones.as_ref().and_then(|map| map.tracks.clone()).expect("tracks");
-        let zones = layout(&mut planted).clone();
+        let zones = zones_of(&mut planted).clone();
         let skews = (zones.zone[0].track_skew_ppm, zones.zone[0].cylinder_skew_ppm);
         assert_eq!((tracks.track_skew_ppm, tracks.cylinder_skew_ppm), skews, "{name}");
         assert_eq!(tracks.surfaces, planted.surfaces, "{name}");
@@ -45,7 +37,7 @@ fn every_built_in_disk_is_what_was_planted() {
 #[test]
 fn the_way_that_cylinders_go_is_seen_where_it_matters() {
     for (name, mut planted, _) in disks() {
-        let order = layout(&mut planted).order;
+        let order = zones_of(&mut planted).order;
         let Seek::Points(points) = &planted.seek else { panic!("built-in disks have points") };
         let seen = taken_to_pieces(&planted, SECTOR, 2).seek.expect("seeks").is_serpentine;
         let matters =
@@ -78,10 +70,9 @@ fn a_spindle_that_drifts_is_followed() {
     for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {
         let (planted, _) = disk(name);
         let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
-        let mut subject = Drifting { subject: SimulatedSubject::new(&mut drive) };
+        let mut subject = Late::drifting(SimulatedSubject::new(&mut drive));
         let found = geometry(&mut subject, planted.sectors, SECTOR, 1).expect("it turns");
-        let compared = Compared::new(&planted, &found);
-        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        Compared::new(&planted, &found).is_found(name);
     }
 }
 
@@ -109,11 +100,8 @@ fn a_disk_that_is_a_little_different_is_caught() {
         let mut other = planted.clone();
         change(&mut other);
         let faults = Compared::new(&other, &found).faults();
-        faults
-            .iter()
-            .filter_map(|fault| fault.split(':').next())
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
+        let names = faults.iter().filter_map(|fault| fault.split(':').next());
+        names.map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(caught(|_| ()).is_empty());
     assert_eq!(caught(|disk| disk.rpm = 7_210), ["rotation"]);
@@ -126,13 +114,13 @@ fn a_disk_that_is_a_little_different_is_caught() {
     });
     assert_eq!(slower, ["seek"]);
     let moved = caught(|disk| {
-        let zones = &mut layout(disk).zone;
+        let zones = &mut zones_of(disk).zone;
         zones[4].cylinder_last -= 500;
         zones[5].cylinder_first -= 500;
         disk.sectors -= 500 * 4 * 26;
     });
     assert_eq!(moved, ["boundary"]);
-    let denser = caught(|disk| layout(disk).zone[3].sectors_per_track += 1);
+    let denser = caught(|disk| zones_of(disk).zone[3].sectors_per_track += 1);
     assert_eq!(denser, ["sectors per track"]);
 }
 
@@ -154,25 +142,22 @@ fn a_stop_gives_nothing() {
     for after in [0, 1, 40, 300, 700, 2_000, 4_000] {
         for experiment in 0..4 {
             let stop = AtomicBool::new(after == 0);
-            let mut progress = |done, _, _| stop.store(done >= after, Ordering::Relaxed);
             let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
             let mut subject = SimulatedSubject::new(&mut drive);
-            let capacity = Bytes::new(planted.sectors * Lba::SECTOR_BYTES);
-            let random = Pcg64::seed_from_u64(1);
-            let mut probing =
-                Probing::new(&mut subject, (capacity, SECTOR), random, &stop, &mut progress);
-            let is_stopped = match experiment {
-                0 => rotation(&mut probing).expect("it answers") == Err(NoRotation::Cancelled),
-                1 => overhead(&mut probing, &turn).expect("it answers") == Err(NotSeen::Cancelled),
-                2 => zones(&mut probing, &turn).expect("it answers") == Err(NotSeen::Cancelled),
-                _ => {
-                    let found = seek_curve(&mut probing, &turn, &map, None).expect("it answers");
-                    found == Err(NotSeen::Cancelled)
-                }
-            };
-            // The shorter ones are done before the later stops.
-            let is_done = probing.spent() < after;
-            assert!(is_stopped || is_done, "experiment {experiment}, stopped after {after}");
+            let sizes = (planted.sectors, SECTOR);
+            let after_each = |done| stop.store(done >= after, Ordering::Relaxed);
+            probed(&mut subject, sizes, 1, &stop, after_each, |probing| {
+                let is_stopped = match experiment {
+                    0 => rotation(probing)? == Err(NoRotation::Cancelled),
+                    1 => overhead(probing, &turn)? == Err(NotSeen::Cancelled),
+                    2 => zones(probing, &turn)? == Err(NotSeen::Cancelled),
+                    _ => seek_curve(probing, &turn, &map, None)? == Err(NotSeen::Cancelled),
+                };
+                // The shorter ones are done before the later stops.
+                let is_done = probing.spent() < after;
+                assert!(is_stopped || is_done, "experiment {experiment}, stopped after {after}");
+                Ok(())
+            });
         }
     }
 }
@@ -187,16 +172,16 @@ const _: () = assert!(crate::geometry::REQUESTS_MAX < 60_000);
 fn requests_are_bounded() {
     let (planted, _) = disk("seagate-36es2");
     let turn = taken_to_pieces(&planted, SECTOR, 1).rotation.expect("a turn");
-    let (stop, most) = (AtomicBool::new(false), std::cell::Cell::new(0));
-    let mut progress = |done, _, _| most.set(most.get().max(done));
+    let (stop, mut most) = (AtomicBool::new(false), 0);
     let mut drive = MechanicalDrive::new(&planted, 1, 1).expect("a disk");
-    let mut subject = late::Late::new(SimulatedSubject::new(&mut drive), 1).worse();
-    let sizes = (Bytes::new(planted.sectors * Lba::SECTOR_BYTES), SECTOR);
-    let random = Pcg64::seed_from_u64(1);
-    let mut probing = Probing::new(&mut subject, sizes, random, &stop, &mut progress);
-    let none = zones(&mut probing, &turn).expect("it answers");
-    assert!(matches!(none, Err(NotSeen::NoTrack { .. } | NotSeen::Spent { .. })), "{none:?}");
-    let none = overhead(&mut probing, &turn).expect("it answers");
-    assert!(matches!(none, Err(NotSeen::NoTrack { .. } | NotSeen::Spent { .. })), "{none:?}");
-    assert!(most.get() <= crate::geometry::zones::REQUESTS.most);
+    let mut subject = Late::new(SimulatedSubject::new(&mut drive), 1).worse();
+    let (sizes, after_each) = ((planted.sectors, SECTOR), |done: u64| most = most.max(done));
+    probed(&mut subject, sizes, 1, &stop, after_each, |probing| {
+        for none in [zones(probing, &turn)?.err(), overhead(probing, &turn)?.err()] {
+            let is_bounded = matches!(none, Some(NotSeen::NoTrack { .. } | NotSeen::Spent { .. }));
+            assert!(is_bounded, "{none:?}");
+        }
+        Ok(())
+    });
+    assert!(most <= crate::geometry::zones::REQUESTS.most);
 }

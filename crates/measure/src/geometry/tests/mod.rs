@@ -15,14 +15,33 @@ use std::sync::atomic::AtomicBool;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use tidegate_drive::mechanical::MechanicalDrive;
-use tidegate_model::mechanics::Mechanics;
+use tidegate_model::mechanics::{Layout, Mechanics, Zones};
 use tidegate_model::{Bytes, Lba};
 
 use super::{Geometry, NoRotation, Probing, all, overhead, rotation, seek_curve, zones};
-use crate::subject::{SimulatedSubject, Subject};
+use crate::subject::{SimulatedSubject, Subject, Tried};
 
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
+
+/// Makes an experiment on a target of this size. `after` gets the number of requests after each.
+fn probed<T>(
+    subject: &mut dyn Subject,
+    (sectors, block): (u64, Bytes),
+    seed: u64,
+    stop: &AtomicBool,
+    mut after: impl FnMut(u64),
+    experiment: impl FnOnce(&mut Probing<'_>) -> Tried<T>,
+) -> T {
+    let mut progress = |done: u64, about: u64, _| {
+        assert!(done <= about);
+        after(done);
+    };
+    let sizes = (Bytes::new(sectors * Lba::SECTOR_BYTES), block);
+    let random = Pcg64::seed_from_u64(seed);
+    let mut probing = Probing::new(subject, sizes, random, stop, &mut progress);
+    experiment(&mut probing).expect("it answers")
+}
 
 /// Runs all experiments, one after the other.
 fn geometry(
@@ -31,12 +50,14 @@ fn geometry(
     block: Bytes,
     seed: u64,
 ) -> Result<Geometry, NoRotation> {
-    let cancelled = AtomicBool::new(false);
-    let mut progress = |done: u64, about: u64, _| assert!(done <= about);
-    let random = Pcg64::seed_from_u64(seed);
-    let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
-    let mut probing = Probing::new(subject, (capacity, block), random, &cancelled, &mut progress);
-    all(&mut probing).expect("it answers")
+    probed(subject, (sectors, block), seed, &AtomicBool::new(false), |_| (), all)
+}
+
+fn zones_of(disk: &mut Mechanics) -> &mut Zones {
+    match &mut disk.layout {
+        Layout::Zones(zones) => zones,
+        Layout::Index(_) => panic!("built-in disks have zones"),
+    }
 }
 
 /// Returns the built-in disks.

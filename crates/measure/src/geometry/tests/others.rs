@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Disks unlike the built-in ones: what is still found, and what is not.
 
-use tidegate_model::mechanics::{Faults, Layout, ReadAhead, Sparing, Zones};
+use tidegate_model::mechanics::{Faults, ReadAhead, Sparing};
 
 use super::planted::Compared;
-use super::round_trip::Behaviour;
+use super::round_trip::behaves_alike;
 use super::*;
 use crate::geometry::mechanics;
 
 const NAMES: [&str; 2] = ["seagate-36es2", "nearline-7200"];
-
-fn zones(disk: &mut Mechanics) -> &mut Zones {
-    match &mut disk.layout {
-        Layout::Zones(zones) => zones,
-        Layout::Index(_) => panic!("built-in disks have zones"),
-    }
-}
 
 /// Returns the disk with as many sectors as its layout holds.
 fn filled(mut disk: Mechanics) -> Mechanics {
@@ -43,14 +36,14 @@ const CHANGES: [Change; 7] = [
         disk.faults = Some(faults);
     }),
     ("with slipped sectors", |disk| {
-        for zone in &mut zones(disk).zone {
+        for zone in &mut zones_of(disk).zone {
             zone.slips = (0..200).map(|slip| 1_000 + slip * 20_011).collect();
         }
     }),
     ("of one surface", |disk| disk.surfaces = 1),
     ("of one zone", |disk| {
         let last = disk.cylinders - 1;
-        let zones = &mut zones(disk).zone;
+        let zones = &mut zones_of(disk).zone;
         zones.truncate(1);
         zones[0].cylinder_last = last;
     }),
@@ -63,8 +56,8 @@ fn other_disks_are_found_as_well() {
             let (mut planted, _) = disk(name);
             change(&mut planted);
             let planted = filled(planted);
-            let compared = Compared::new(&planted, &taken_to_pieces(&planted, SECTOR, 1));
-            assert!(compared.faults().is_empty(), "{name} {what}: {:?}", compared.faults());
+            let found = taken_to_pieces(&planted, SECTOR, 1);
+            Compared::new(&planted, &found).is_found(&format!("{name} {what}"));
         }
     }
 }
@@ -75,7 +68,7 @@ fn other_disks_are_found_as_well() {
 fn spares_of_a_track_are_no_sectors_of_it() {
     for name in NAMES {
         let (mut planted, _) = disk(name);
-        let zones = zones(&mut planted);
+        let zones = zones_of(&mut planted);
         zones.sparing = Sparing::Track;
         zones.zone.iter_mut().for_each(|zone| zone.spares = 3);
         let sectors: Vec<_> = zones.zone.iter().map(|zone| zone.sectors_per_track - 3).collect();
@@ -90,15 +83,14 @@ fn spares_of_a_track_are_no_sectors_of_it() {
 #[test]
 fn surfaces_that_skews_do_not_show_do_not_matter() {
     let (mut planted, depth) = disk("seagate-36es2");
-    for zone in &mut zones(&mut planted).zone {
+    for zone in &mut zones_of(&mut planted).zone {
         zone.cylinder_skew_ppm = zone.track_skew_ppm;
     }
     let found = taken_to_pieces(&planted, SECTOR, 1);
     let again = mechanics(&found, planted.queue.clone()).expect("all was seen");
     assert_eq!(again.surfaces, 1);
     assert!(again.chosen.iter().any(|line| line.starts_with("surfaces")), "{:?}", again.chosen);
-    let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&again, depth));
-    assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{apart:?}");
+    behaves_alike("seagate-36es2", &planted, &again, depth);
 }
 
 /// Goal: if spares end each cylinder, its last track is shorter than the others; zones and seeks
@@ -107,16 +99,14 @@ fn surfaces_that_skews_do_not_show_do_not_matter() {
 fn spares_of_a_cylinder_are_passed_over() {
     for name in ["seagate-36es2", "ibm-40k1044", "fujitsu-max3036rc"] {
         let (mut planted, depth) = disk(name);
-        let zones = zones(&mut planted);
+        let zones = zones_of(&mut planted);
         zones.sparing = Sparing::Cylinder;
         zones.zone.iter_mut().for_each(|zone| zone.spares = 5);
         let planted = filled(planted);
         let found = taken_to_pieces(&planted, SECTOR, 1);
-        let compared = Compared::new(&planted, &found);
-        assert!(compared.faults().is_empty(), "{name}: {:?}", compared.faults());
+        Compared::new(&planted, &found).is_found(name);
         let again = mechanics(&found, planted.queue.clone()).expect("all was seen");
-        let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&again, depth));
-        assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
+        behaves_alike(name, &planted, &again, depth);
     }
 }
 

@@ -48,6 +48,12 @@ impl Compared {
         }
     }
 
+    /// Checks that all is as good as promised.
+    #[track_caller]
+    pub(super) fn is_found(&self, what: &str) {
+        assert!(self.faults().is_empty(), "{what}: {:?}", self.faults());
+    }
+
     /// Returns the figures that are not as good as promised.
     pub(super) fn faults(&self) -> Vec<String> {
         let (planted, found) = self.least;

@@ -71,6 +71,13 @@ pub(super) fn again(planted: &Mechanics) -> Mechanics {
     mechanics(&found, planted.queue.clone()).expect("all was seen")
 }
 
+/// Checks that medians of batches and times of sequences differ by less than 5 %.
+#[track_caller]
+pub(super) fn behaves_alike(name: &str, planted: &Mechanics, again: &Mechanics, depth: u32) {
+    let apart = Behaviour::of(planted, depth).apart(&Behaviour::of(again, depth));
+    assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
+}
+
 /// Goal: what is found is good enough to simulate the disk: medians of batches and times of
 /// sequences within 5 %.
 #[test]
@@ -78,8 +85,7 @@ fn the_disk_that_is_found_behaves_as_the_first() {
     for (name, planted, depth) in disks() {
         let again = again(&planted);
         again.check().expect("a disk");
-        let apart = Behaviour::of(&planted, depth).apart(&Behaviour::of(&again, depth));
-        assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
+        behaves_alike(name, &planted, &again, depth);
     }
 }
 

@@ -5,8 +5,6 @@
 //! cargo test --package tidegate-measure --lib -- geometry::tests::table --ignored --nocapture
 //! ```
 
-use tidegate_model::mechanics::Layout;
-
 use super::super::number::float;
 use super::late::Late;
 use super::planted::Compared;
@@ -37,7 +35,7 @@ fn row(name: &str, planted: &Mechanics, (found, seconds): &(Geometry, f64)) -> S
     let turn = |ps: f64| format!("{:.4}", ps / 1e9);
     let tracks = found.zones.as_ref().and_then(|map| map.tracks.as_ref());
     let skews = tracks.map(|it| (it.track_skew_ppm / 1_000, it.cylinder_skew_ppm / 1_000));
-    let Layout::Zones(zones) = &planted.layout else { panic!("zones") };
+    let zones = zones_of(&mut planted.clone()).clone();
     let skews_planted =
         (zones.zone[0].track_skew_ppm / 1_000, zones.zone[0].cylinder_skew_ppm / 1_000);
     let seek = found.seek.as_ref();

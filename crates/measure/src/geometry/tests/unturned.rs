@@ -19,11 +19,7 @@ fn verdicts(
         let mut late = Late::new(subject, 1);
         let subject: &mut dyn Subject = if is_late { &mut late } else { &mut late.subject };
         let stop = AtomicBool::new(false);
-        let mut progress = |_, _, _| ();
-        let capacity = Bytes::new(sectors * Lba::SECTOR_BYTES);
-        let random = Pcg64::seed_from_u64(1);
-        let mut probing = Probing::new(subject, (capacity, SECTOR), random, &stop, &mut progress);
-        rotation(&mut probing).expect("it answers").map(|_| ())
+        probed(subject, (sectors, SECTOR), 1, &stop, |_| (), rotation).map(drop)
     })
 }
 
@@ -40,13 +36,17 @@ fn flash_is_too_fast_to_turn() {
     }
 }
 
+/// Returns a device whose every read takes 5 ms.
+fn of_5_ms() -> Box<dyn Drive> {
+    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
+    Box::new(PseudoDisk::new(1, table, 1))
+}
+
 /// Goal: a device whose every read takes 5 ms completes at multiples of 5 ms, as if it turned; it
 /// does so for all places alike, which gives it away. A late host delays everything that follows.
 #[test]
 fn a_device_that_always_takes_equally_long_does_not_turn() {
-    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
-    let make = || -> Box<dyn Drive> { Box::new(PseudoDisk::new(1, table.clone(), 1)) };
-    let [punctual, late] = verdicts(make, 1 << 27);
+    let [punctual, late] = verdicts(of_5_ms, 1 << 27);
     assert!(matches!(punctual, Err(NoRotation::NotOfPlace { .. })), "{punctual:?}");
     assert!(matches!(late, Err(NoRotation::NotPeriodic { .. })), "{late:?}");
 }
@@ -68,9 +68,7 @@ fn times_of_a_disk_drawn_at_random_do_not_turn() {
 
 #[test]
 fn a_target_of_few_sectors_is_too_small() {
-    let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
-    let make = || -> Box<dyn Drive> { Box::new(PseudoDisk::new(1, table.clone(), 1)) };
-    for verdict in verdicts(make, 64) {
+    for verdict in verdicts(of_5_ms, 64) {
         assert_eq!(verdict, Err(NoRotation::Small { sectors: 64 }));
     }
 }

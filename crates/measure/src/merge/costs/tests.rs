@@ -2,6 +2,8 @@
 //! Goal: merged costs are least, cover all batches, and do not depend on the order. Method: small
 //! files with costs computed by hand.
 
+use tidegate_model::Duration;
+
 use super::*;
 
 /// Returns a file with batches of up to three requests.
@@ -29,8 +31,11 @@ fn mixed(kib: u64, ns: [u64; 3]) -> MixedBatches {
 fn measured(of: &[(&str, &str, &str)], mixed: Vec<MixedBatches>) -> DriveFile {
     let mut file = file(of, mixed);
     let kinds: Vec<_> = kinds_of_tables(&file.batch);
-    let requests =
-        kinds.iter().map(|&(op, size)| RequestCost { op, size, time_max: Duration::from_ns(1) });
+    let requests = kinds.iter().map(|&Kind { op, size }| RequestCost {
+        op,
+        size,
+        time_max: Duration::from_ns(1),
+    });
     let any = CostModel { requests: requests.collect(), ..costs(0, &[]) };
     file.cost = fitted(&any, &file);
     file

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! What a file that must be refused is refused for.
+
+use tidegate_model::FileError;
+
+/// Why a text was refused.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) message: String,
+    /// The text that the message points at.
+    pub(crate) place: String,
+    /// What to do; empty if the fault does not say.
+    pub(crate) help: String,
+}
+
+impl Fault {
+    /// Returns the fault for which `read` refuses the text.
+    #[track_caller]
+    pub(crate) fn of<T>(text: &str, read: impl FnOnce(&str) -> Result<T, FileError>) -> Self {
+        let Err(FileError { message, span, help }) = read(text) else {
+            panic!("this must be refused:\n{text}")
+        };
+        Self { message, place: text[span].to_owned(), help: help.unwrap_or_default() }
+    }
+
+    /// Checks that message and help contain these words, and that the message points there.
+    #[track_caller]
+    pub(crate) fn says(&self, message: &str, place: &str, help: &str) {
+        assert!(self.message.contains(message), "{message}: {self:?}");
+        assert_eq!(self.place, place, "{self:?}");
+        assert!(self.help.contains(help), "{help}: {self:?}");
+    }
+}
