@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests: short constructors of workloads, and a recorder of events.
+//! Shared by the tests: short constructors of workloads and requests, the breaches that checkers
+//! find, and a recorder of events.
+
+use std::fmt::Display;
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
 };
+use tidegate_policy::Policy;
+use tidegate_sim::checkers::{Breach, Checker, Checkers};
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
 /// b(1) to b(4) in milliseconds.
@@ -74,6 +79,58 @@ pub(crate) fn run(
 /// Runs dual-queue FIFO on the pseudo-disk for `jobs` jobs of each task, without an observer.
 pub(crate) fn run_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> SimRun {
     run(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan, &mut ())
+}
+
+/// Returns the breaches that the checkers of `name` under `plan` find in a policy, which may be
+/// another one or follow another plan, on the pseudo-disk for `jobs` jobs of each task.
+pub(crate) fn breaches_of(
+    workload: &Workload,
+    (name, plan): (PolicyName, &Plan),
+    policy: impl Policy,
+    jobs: u64,
+) -> Vec<Breach> {
+    let mut checkers = Checkers::of_policy(name, plan);
+    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
+    simulate(&SimParams::new(workload, Length::Jobs(jobs)), policy, drive, &mut checkers);
+    let violations = checkers.violations();
+    assert!(checkers.violation_count() >= u64::try_from(violations.len()).unwrap());
+    violations.into_iter().map(|violation| violation.breach).collect()
+}
+
+/// Asserts that a breach of this kind was found.
+pub(crate) fn assert_found(case: impl Display, found: &[Breach], is: impl Fn(&Breach) -> bool) {
+    assert!(found.iter().any(is), "{case}: {found:?}");
+}
+
+/// Asserts that breaches of this kind were found, and no others.
+pub(crate) fn assert_only(case: impl Display, found: &[Breach], is: impl Fn(&Breach) -> bool) {
+    assert!(!found.is_empty() && found.iter().all(is), "{case}: {found:?}");
+}
+
+/// Returns a request for a sequence of events by hand, at the sector with its number.
+pub(crate) fn request(id: u64, source: u32, class: Class) -> Request {
+    let plain = Request::plain(RequestId(id), class, SIZE);
+    Request { task: TaskIndex(source), start: Lba::new(id), ..plain }
+}
+
+/// Returns the breaches that a checker found.
+pub(crate) fn found(checker: &impl Checker) -> Vec<Breach> {
+    checker.log().first().iter().map(|found| found.breach.clone()).collect()
+}
+
+/// Reports to a checker that requests are released at 0 ms and a batch is sent later; returns the
+/// breaches.
+pub(crate) fn sent_at(
+    now: Time,
+    mut checker: impl Checker,
+    released: &[Request],
+    batch: &[Request],
+) -> Vec<Breach> {
+    for request in released {
+        checker.released(at(0), request);
+    }
+    checker.dispatched(now, batch);
+    found(&checker)
 }
 
 /// An event that the recorder saw.

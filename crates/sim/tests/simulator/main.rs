@@ -2,6 +2,7 @@
 //! Tests of the virtual-time host. They form one test crate to share `common.rs`.
 
 mod batch_cost;
+mod by_hand;
 mod canaries;
 mod common;
 mod due_order;
