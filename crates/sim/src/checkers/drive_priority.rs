@@ -29,11 +29,11 @@ impl Checker for DrivePriority {
 
 impl Observer for DrivePriority {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        for &Request { id, tag, .. } in batch.iter().filter(|request| {
+        for request in batch {
             let expected = if is_best_effort(request) { Tag::Simple } else { self.real_time };
-            request.tag != expected
-        }) {
-            self.log.add(now, Breach::WrongTag { id, tag });
+            if request.tag != expected {
+                self.log.add(now, Breach::WrongTag { id: request.id, tag: request.tag });
+            }
         }
     }
 }
