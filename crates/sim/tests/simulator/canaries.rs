@@ -8,7 +8,9 @@ use tidegate_model::{Class, Intensity, Plan, PolicyName, Request, RequestId, Tim
 use tidegate_policy::{Decision, Dqf, Event, Fifo, Full, Noop, Policy, Tag};
 use tidegate_sim::checkers::Breach;
 
-use crate::common::{self, TIMES_MS, assert_found, assert_only, load, plan, task, workload};
+use crate::common::{
+    self, OneAtATime, TIMES_MS, assert_found, assert_only, load, plan, task, workload,
+};
 
 const BATCH_MAX: u32 = 3;
 const FILL: u32 = 2;
@@ -43,43 +45,6 @@ fn built(name: PolicyName) -> Box<dyn Policy> {
     tidegate_policy::build(name, &canary_plan(), None).unwrap()
 }
 
-/// Serves one request at a time, in the order that `next` chooses.
-struct OneAtATime<F> {
-    queue: VecDeque<RequestId>,
-    is_busy: bool,
-    next: F,
-}
-
-impl<F: FnMut(&mut VecDeque<RequestId>) -> Option<RequestId>> OneAtATime<F> {
-    fn new(next: F) -> Self {
-        Self { queue: VecDeque::new(), is_busy: false, next }
-    }
-}
-
-impl<F: FnMut(&mut VecDeque<RequestId>) -> Option<RequestId>> Policy for OneAtATime<F> {
-    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
-        match event {
-            Event::Release(request) => self.queue.push_back(request.id),
-            Event::Complete { .. } => self.is_busy = false,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn decide(&mut self, _now: Time) -> Decision {
-        if self.is_busy {
-            return Decision::AwaitEvent;
-        }
-        match (self.next)(&mut self.queue) {
-            Some(id) => {
-                self.is_busy = true;
-                Decision::Dispatch { id, tag: Tag::Simple }
-            }
-            None => Decision::AwaitEvent,
-        }
-    }
-}
-
 #[test]
 fn sound_policies_are_not_accused() {
     assert_eq!(breaches_of(PolicyName::Dqf, dqf()), []);
@@ -102,7 +67,7 @@ fn sound_policies_are_not_accused() {
 #[test]
 fn policy_that_loses_a_request_is_caught() {
     let mut count = 0_u32;
-    let canary = OneAtATime::new(|queue: &mut VecDeque<RequestId>| {
+    let canary = OneAtATime::new(|queue: &mut VecDeque<Request>| {
         count += 1;
         if count == 3 {
             queue.pop_front();
@@ -116,7 +81,7 @@ fn policy_that_loses_a_request_is_caught() {
 #[test]
 fn policy_that_idles_with_work_queued_is_caught() {
     let canary = OneAtATime::new(
-        |queue: &mut VecDeque<RequestId>| {
+        |queue: &mut VecDeque<Request>| {
             if queue.len() > 7 { queue.pop_front() } else { None }
         },
     );

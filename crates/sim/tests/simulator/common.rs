@@ -2,14 +2,15 @@
 //! Shared by the tests: short constructors of workloads and requests, the breaches that checkers
 //! find, and a recorder of events.
 
+use std::collections::VecDeque;
 use std::fmt::Display;
 
-use tidegate_drive::PseudoDisk;
+use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{
     BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Outcome, Place, Plan,
     PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
 };
-use tidegate_policy::Policy;
+use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 use tidegate_sim::checkers::{Breach, Checker, Checkers};
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
@@ -76,6 +77,23 @@ pub(crate) fn run(
     simulate(params, tidegate_policy::build(name, plan, None).unwrap(), drive, observer)
 }
 
+/// Returns the pseudo-disk of a workload.
+pub(crate) fn disk(workload: &Workload) -> PseudoDisk {
+    PseudoDisk::new(workload.depth, workload.table.clone(), 1)
+}
+
+/// Runs a policy on the pseudo-disk, and records all events.
+pub(crate) fn record(params: &SimParams, name: PolicyName, plan: &Plan) -> (SimRun, Recorder) {
+    let mut recorder = Recorder::default();
+    let run = run(params, name, plan, &mut recorder);
+    (run, recorder)
+}
+
+/// Does the same with dual-queue FIFO for `jobs` jobs of each task.
+pub(crate) fn record_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> (SimRun, Recorder) {
+    record(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan)
+}
+
 /// Runs dual-queue FIFO on the pseudo-disk for `jobs` jobs of each task, without an observer.
 pub(crate) fn run_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> SimRun {
     run(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan, &mut ())
@@ -85,16 +103,62 @@ pub(crate) fn run_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> SimRun {
 /// another one or follow another plan, on the pseudo-disk for `jobs` jobs of each task.
 pub(crate) fn breaches_of(
     workload: &Workload,
+    promised: (PolicyName, &Plan),
+    policy: impl Policy,
+    jobs: u64,
+) -> Vec<Breach> {
+    breaches_on(disk(workload), workload, promised, policy, jobs)
+}
+
+/// Does the same on another drive.
+pub(crate) fn breaches_on(
+    drive: impl Drive,
+    workload: &Workload,
     (name, plan): (PolicyName, &Plan),
     policy: impl Policy,
     jobs: u64,
 ) -> Vec<Breach> {
     let mut checkers = Checkers::of_policy(name, plan);
-    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
     simulate(&SimParams::new(workload, Length::Jobs(jobs)), policy, drive, &mut checkers);
+    breaches(&checkers)
+}
+
+/// Returns the breaches in order of time.
+pub(crate) fn breaches(checkers: &Checkers) -> Vec<Breach> {
     let violations = checkers.violations();
     assert!(checkers.violation_count() >= u64::try_from(violations.len()).unwrap());
     violations.into_iter().map(|violation| violation.breach).collect()
+}
+
+/// Serves one request at a time, in the order that `next` chooses from the waiting ones.
+pub(crate) struct OneAtATime<F> {
+    queue: VecDeque<Request>,
+    is_busy: bool,
+    next: F,
+}
+
+impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> OneAtATime<F> {
+    pub(crate) fn new(next: F) -> Self {
+        Self { queue: VecDeque::new(), is_busy: false, next }
+    }
+}
+
+impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> Policy for OneAtATime<F> {
+    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => self.queue.push_back(request),
+            Event::Complete { .. } => self.is_busy = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, _now: Time) -> Decision {
+        let next = if self.is_busy { None } else { (self.next)(&mut self.queue) };
+        let Some(Request { id, .. }) = next else { return Decision::AwaitEvent };
+        self.is_busy = true;
+        Decision::Dispatch { id, tag: Tag::Simple }
+    }
 }
 
 /// Asserts that a breach of this kind was found.
