@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: a real-time request carries the tag of its policy, and best effort carries none: the
-//! drive's own priority (`rtio-priority`), or no tag (all other policies).
+//! drive's own priority (`rtio-priority`), or no tag (`rtio`, `rtio-drain`, `rtio-limit`).
 
 use tidegate_model::{Request, Tag, Time};
 

@@ -23,7 +23,6 @@ impl Checkers {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
         checkers.add(DepthKept::new(plan.depth));
-        checkers.add(DrivePriority::new(real_time_tag(name, plan)));
         checkers.add_rule(name, plan, positions);
         if let Some(served) = served(name, plan) {
             checkers.add(conservation(name, plan, served));
@@ -71,16 +70,19 @@ impl Checkers {
                 self.add(WorkConservation::new(plan.depth, Served::RealTime));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(Tag::Simple));
             }
             PolicyName::RtioPriority => {
                 self.add(ClassOrder::new(queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(plan.parameters.rtio_priority.tag.tag()));
                 self.add(Rounds::new(plan));
             }
             PolicyName::RtioDrain | PolicyName::RtioLimit => {
                 self.add(ClassOrder::new(queued_max));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(Tag::Simple));
                 self.add(Rounds::new(plan));
                 self.add(RealTimeAlone::default());
             }
@@ -175,15 +177,6 @@ const fn is_shaper(regulator: RegulatorName) -> bool {
     match regulator {
         RegulatorName::TokenBucket | RegulatorName::Mdn | RegulatorName::MdnExtended => true,
         RegulatorName::DepthLimit | RegulatorName::TokensPerTask => false,
-    }
-}
-
-/// Returns the tag of the policy's real-time requests.
-const fn real_time_tag(name: PolicyName, plan: &Plan) -> Tag {
-    if name.facts().uses_drive_priority() {
-        plan.parameters.rtio_priority.tag.tag()
-    } else {
-        Tag::Simple
     }
 }
 

@@ -168,7 +168,8 @@ fn dispatch_beside_a_real_time_request_is_caught() {
     }
 }
 
-/// `rtio` neither waits for the round to end nor uses the drive's priority.
+/// `rtio` neither waits for the round to end nor uses the drive's priority; `rtio-priority` uses
+/// the priority that `rtio` does not claim.
 #[test]
 fn real_time_at_once_and_without_priority_is_caught() {
     let name = PolicyName::RtioPriority;
@@ -176,6 +177,8 @@ fn real_time_at_once_and_without_priority_is_caught() {
     assert_found(name, &breaches, is_joined);
     assert_found(name, &breaches, has_wrong_tag);
     assert_only(name, &breaches, |breach| is_joined(breach) || has_wrong_tag(breach));
+    let name = PolicyName::Rtio;
+    assert_found(name, &breaches_of(name, built(PolicyName::RtioPriority)), has_wrong_tag);
 }
 
 /// Holds real-time requests back: `admit` gives the number that `inner` gets, from the numbers of
