@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Shared by the tests: workloads from text, runs on a simulated disk, bandwidth over time, and
-//! short constructors of tasks, requests and plans.
+//! short constructors of requests and plans.
 
 use tidegate_model::parameters::{
     BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity, Op, Outcome,
-    Place, Plan, Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, Bytes, Class, DriveFile, DriveKind, Duration, Outcome, Plan, Request, RequestId,
+    Task, TaskIndex, Time, Workload,
 };
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
-pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
-
-pub(crate) fn at(ms: u64) -> Time {
-    Time::ZERO + Duration::from_ms(ms)
-}
-
-/// Returns a task with one read per job at a random place, due after a period.
-pub(crate) fn task(name: &str, period_ms: u64, class: Class) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class,
-    }
-}
-
-/// Returns a load of reads at random places.
-pub(crate) fn load(name: &str, intensity: Intensity) -> BestEffort {
-    BestEffort { name: name.to_owned(), intensity, size: SIZE, op: Op::Read, place: Place::Random }
-}
+pub(crate) use crate::builders::{SIZE, any_op, at, load, task};
 
 /// Returns a request that is released at `at`.
 pub(crate) fn request(id: u64, task: u32, class: Class, at: Time) -> Request {
@@ -60,6 +33,11 @@ pub(crate) fn shape(parameters: &mut Parameters, rate: TokenRate, shaping: Shapi
     parameters.token_bucket = TokenBucketParameters { rate: BestEffortRate::Fixed(rate), shaping };
     let mdn = MdnParameters { increase: rate, rate_min: rate, shaping, ..MdnParameters::default() };
     (parameters.mdn, parameters.mdn_extended) = (mdn, mdn);
+}
+
+/// Returns a soft and a hard task, in this order.
+pub(crate) fn soft_and_hard() -> Vec<Task> {
+    vec![Task { class: Class::Soft, ..task("soft", 100) }, task("hard", 100)]
 }
 
 /// Returns a plan without tasks on a drive that accepts every request.

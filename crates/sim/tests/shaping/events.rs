@@ -15,7 +15,7 @@ use tidegate_model::{
 use tidegate_policy::{Event, NoticeKind, Policy};
 
 use crate::by_hand::round;
-use crate::common::{at, bytes, request, requests, shaped, task};
+use crate::common::{any_op, at, bytes, request, requests, shaped, soft_and_hard, task};
 use crate::steering::{LOAD, SOFT, is_near};
 
 /// Parts of a token; each nanosecond adds `per_s` parts.
@@ -24,8 +24,7 @@ const PARTS: u128 = 1_000_000_000;
 /// Returns a plan with this rate for all shapers.
 fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
     let burst = Duration::from_ms(burst_ms);
-    let tasks = vec![task("soft", 100, Class::Soft), task("hard", 100, Class::Hard)];
-    Plan { tasks, ..shaped(rate, Shaping { burst, ..Shaping::default() }) }
+    Plan { tasks: soft_and_hard(), ..shaped(rate, Shaping { burst, ..Shaping::default() }) }
 }
 
 /// Returns the same without a burst.
@@ -150,7 +149,7 @@ fn reserve_follows_the_tasks_of_the_new_plan() {
     plan.parameters.token_bucket.rate = BestEffortRate::Reserve { capacity: None };
     let every = |period_ms, count| {
         let period = Duration::from_ms(period_ms);
-        let tasks = vec![tidegate_model::Task { period, ..task("task", 100, Class::Hard) }; count];
+        let tasks = vec![tidegate_model::Task { period, ..task("task", 100) }; count];
         Plan { tasks, ..plan.clone() }
     };
     let mut hand = Hand::new(PolicyName::TokenBucket, &every(20, 1));
@@ -278,13 +277,11 @@ fn any_step() -> impl Strategy<Value = Step> {
     let kinds = &[NoticeKind::DeadlineMissed, NoticeKind::StreamEnded][..];
     let best_effort =
         (1_u64..2_000).prop_map(|size| Step::Release(Class::BestEffort, Op::Read, size));
-    let any = (prop::sample::select(classes), any::<bool>(), 1_u64..2_000);
+    let any = (prop::sample::select(classes), any_op(), 1_u64..2_000);
     prop_oneof![
         3 => (0_u64..300).prop_map(Step::Wait),
         6 => best_effort,
-        2 => any.prop_map(|(class, is_write, size)| {
-            Step::Release(class, if is_write { Op::Write } else { Op::Read }, size)
-        }),
+        2 => any.prop_map(|(class, op, size)| Step::Release(class, op, size)),
         2 => (0_u64..6).prop_map(Step::Cancel),
         1 => (any_rate(), 0_u64..300).prop_map(|(rate, burst)| Step::Reconfigure(rate, burst)),
         1 => (0_u32..4, prop::sample::select(kinds)).prop_map(|(task, kind)| Step::Notice(task, kind)),

@@ -8,24 +8,20 @@ use proptest::prelude::*;
 use tidegate_drive::PseudoDisk;
 use tidegate_model::parameters::{Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Class, Duration, Intensity, Op, Plan, RegulatorName, Task,
+    Bandwidth, BatchTable, BestEffort, Class, Duration, Intensity, Plan, RegulatorName, Task,
     Workload,
 };
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, SimParams, simulate};
 
-use crate::common::{SIZE, bytes, load, requests, shape, task};
-
-fn any_op() -> impl Strategy<Value = Op> {
-    prop::sample::select(&[Op::Read, Op::Write][..])
-}
+use crate::common::{SIZE, any_op, bytes, load, requests, shape, task};
 
 fn any_task() -> impl Strategy<Value = Task> {
     let classes = &[Class::Hard, Class::Soft, Class::Interactive][..];
     let limits = &[None, Some(1), Some(3)][..];
     let choices = (prop::sample::select(classes), prop::sample::select(limits), any_op());
     (1_u64..80, 1_u32..4, choices).prop_map(|(period, requests, (class, outstanding_max, op))| {
-        Task { requests, op, outstanding_max, ..task("task", period, class) }
+        Task { requests, op, outstanding_max, class, ..task("task", period) }
     })
 }
 

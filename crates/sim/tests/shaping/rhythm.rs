@@ -16,7 +16,7 @@ use tidegate_sim::{Length, Observer, SimParams, simulate};
 use crate::common::{self, SIZE, load};
 
 fn task(period_ms: u64, outstanding_max: Option<u32>) -> Task {
-    Task { outstanding_max, ..common::task("task", period_ms, Class::Soft) }
+    Task { outstanding_max, class: Class::Soft, ..common::task("task", period_ms) }
 }
 
 fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {

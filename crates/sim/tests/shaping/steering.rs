@@ -12,7 +12,7 @@ use tidegate_model::{
 use tidegate_policy::{Event, NoticeKind, Policy};
 
 use crate::by_hand::round;
-use crate::common::{self, request, task, wide_plan};
+use crate::common::{self, request, soft_and_hard, wide_plan};
 
 pub(crate) const SOFT: TaskIndex = TaskIndex(0);
 const HARD: TaskIndex = TaskIndex(1);
@@ -27,8 +27,7 @@ struct Hand {
 
 impl Hand {
     fn new(name: PolicyName) -> Self {
-        let tasks = vec![task("soft", 100, Class::Soft), task("hard", 100, Class::Hard)];
-        let plan = Plan { queued_max: 5, tasks, ..wide_plan() };
+        let plan = Plan { queued_max: 5, tasks: soft_and_hard(), ..wide_plan() };
         Self { policy: tidegate_policy::build(name, &plan, None).unwrap(), now_ms: 0, next_id: 0 }
     }
 
@@ -89,6 +88,12 @@ impl Hand {
         self.complete(id);
     }
 
+    /// Asserts how many requests the steered rate lets through in the next second.
+    fn assert_rate(&mut self, expected: usize) {
+        let served = self.pass(1_000);
+        assert!(is_near(served, expected), "{served} instead of {expected}");
+    }
+
     fn report(&mut self, task: TaskIndex, kind: NoticeKind) {
         self.policy.observe(self.now(), Event::Notice { task, kind }).unwrap();
     }
@@ -114,8 +119,7 @@ fn a_true_notice_takes_a_quarter_of_what_best_effort_achieved() {
     for name in [PolicyName::Mdn, PolicyName::MdnExtended] {
         let mut hand = Hand::after(name, 3_000);
         hand.miss();
-        let served = hand.pass(1_000);
-        assert!(is_near(served, 750), "{name}: {served}");
+        hand.assert_rate(750);
     }
 }
 
@@ -126,11 +130,9 @@ fn notices_of_one_congestion_count_once() {
         hand.miss();
         hand.pass(100);
     }
-    let served = hand.pass(1_000);
-    assert!(is_near(served, 750), "{served}");
+    hand.assert_rate(750);
     hand.miss();
-    let served = hand.pass(1_000);
-    assert!(is_near(served, 562), "{served}");
+    hand.assert_rate(562);
 }
 
 #[test]
@@ -173,7 +175,7 @@ fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
     assert_eq!(hand.pass(1_000), 1_000);
     hand.pass(9_000);
     hand.miss();
-    assert!(is_near(hand.pass(1_000), 750));
+    hand.assert_rate(750);
 }
 
 #[test]
@@ -189,7 +191,7 @@ fn a_request_outstanding_past_its_due_is_a_miss() {
     }
     hand.pass(8);
     hand.report(SOFT, NoticeKind::DeadlineMissed);
-    assert!(is_near(hand.pass(1_000), 750));
+    hand.assert_rate(750);
 }
 
 #[test]

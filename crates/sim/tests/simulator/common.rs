@@ -7,47 +7,17 @@ use std::fmt::Display;
 
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Outcome, Place, Plan,
-    PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, BestEffort, Class, Duration, Lba, Outcome, Plan, PolicyName, Request, RequestId,
+    Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 use tidegate_sim::checkers::{Breach, Checker, Checkers};
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
+pub(crate) use crate::builders::{SIZE, any_op, at, load, ms, task};
+
 /// b(1) to b(4) in milliseconds.
 pub(crate) const TIMES_MS: [u64; 4] = [10, 16, 21, 27];
-
-pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
-
-pub(crate) const fn ms(ms: u64) -> Duration {
-    Duration::from_ms(ms)
-}
-
-pub(crate) fn at(ms: u64) -> Time {
-    Time::ZERO + Duration::from_ms(ms)
-}
-
-/// Returns a task with one request per job, released from the start, due after a period.
-pub(crate) fn task(name: &str, period_ms: u64) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: ms(period_ms),
-        deadline: ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
-}
-
-pub(crate) fn load(name: &str, intensity: Intensity) -> BestEffort {
-    BestEffort { name: name.to_owned(), intensity, size: SIZE, op: Op::Read, place: Place::Random }
-}
 
 pub(crate) fn table(times_ms: &[u64]) -> BatchTable {
     let times: Vec<Duration> = times_ms.iter().copied().map(Duration::from_ms).collect();

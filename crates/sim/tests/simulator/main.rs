@@ -2,6 +2,8 @@
 //! Tests of the virtual-time host. They form one test crate to share `common.rs`.
 
 mod batch_cost;
+#[path = "../builders/mod.rs"]
+mod builders;
 mod by_hand;
 mod canaries;
 mod common;

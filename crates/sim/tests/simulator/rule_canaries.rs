@@ -45,6 +45,11 @@ fn optimist(workload: &Workload) -> Plan {
     plan
 }
 
+/// Returns a plan that knows one task.
+fn forgetful(workload: &Workload) -> Plan {
+    Plan { tasks: vec![task("task", 60)], ..plan(workload, 4, 0) }
+}
+
 fn is_late(breach: &Breach) -> bool {
     matches!(breach, Breach::JoinedTooLate { .. })
 }
@@ -53,38 +58,31 @@ fn is_overtaking(breach: &Breach) -> bool {
     matches!(breach, Breach::ClassOvertook { .. })
 }
 
+/// Policies that expect a faster drive, or slots for fewer tasks.
 #[test]
 fn best_effort_past_the_latest_safe_instant_is_caught() {
-    let one = drained_workload(1);
-    let name = PolicyName::AdaptiveDrain;
-    assert_eq!(breaches_of(&one, name, AdaptiveDrain::new(&plan(&one, 4, 0))), []);
-    let breaches = breaches_of(&one, name, AdaptiveDrain::new(&optimist(&one)));
-    assert_only(name, &breaches, is_late);
-
-    let three = drained_workload(3);
-    let name = PolicyName::GatedDrain;
-    assert_eq!(breaches_of(&three, name, GatedDrain::new(&plan(&three, 4, 0))), []);
-    let breaches = breaches_of(&three, name, GatedDrain::new(&optimist(&three)));
-    assert_only(name, &breaches, is_late);
+    let cases: [(usize, PolicyName, fn(&Workload) -> Plan); 3] = [
+        (1, PolicyName::AdaptiveDrain, optimist),
+        (3, PolicyName::GatedDrain, optimist),
+        (2, PolicyName::RtioSlots, forgetful),
+    ];
+    for (tasks, name, broken) in cases {
+        let workload = drained_workload(tasks);
+        let found = |plan: &Plan| {
+            breaches_of(&workload, name, tidegate_policy::build(name, plan, None).unwrap())
+        };
+        assert_eq!(found(&plan(&workload, 4, 0)), [], "{name}");
+        assert_only(name, &found(&broken(&workload)), is_late);
+    }
 }
 
 /// `gated-drain` for one task, beside two: it counts too few units.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
     let three = drained_workload(3);
-    let forgetful = Plan { tasks: vec![task("task", 60)], ..plan(&three, 4, 0) };
-    let breaches = breaches_of(&three, PolicyName::GatedDrain, GatedDrain::new(&forgetful));
+    let policy = GatedDrain::new(&forgetful(&three));
+    let breaches = breaches_of(&three, PolicyName::GatedDrain, policy);
     assert_found("forgetful", &breaches, is_late);
-}
-
-#[test]
-fn best_effort_on_a_reserved_place_is_caught() {
-    let two = drained_workload(2);
-    let name = PolicyName::RtioSlots;
-    assert_eq!(breaches_of(&two, name, RtioSlots::new(&plan(&two, 4, 0))), []);
-    let fewer = Plan { tasks: vec![task("task", 60)], ..plan(&two, 4, 0) };
-    let breaches = breaches_of(&two, name, RtioSlots::new(&fewer));
-    assert_only(name, &breaches, is_late);
 }
 
 /// Sends nothing while the drive is empty, except at the very beginning.
