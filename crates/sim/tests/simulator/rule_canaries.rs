@@ -38,6 +38,9 @@ fn breaches_of(workload: &Workload, name: PolicyName, policy: impl Policy) -> Ve
     common::breaches_of(workload, (name, &plan(workload, 4, 0)), policy, 40)
 }
 
+/// Makes the plan of a broken policy.
+type BrokenPlan = fn(&Workload) -> Plan;
+
 /// Returns a plan whose drive is assumed to drain in nearly no time.
 fn optimist(workload: &Workload) -> Plan {
     let mut plan = plan(workload, 4, 0);
@@ -61,7 +64,7 @@ fn is_overtaking(breach: &Breach) -> bool {
 /// Policies that expect a faster drive, or slots for fewer tasks.
 #[test]
 fn best_effort_past_the_latest_safe_instant_is_caught() {
-    let cases: [(usize, PolicyName, fn(&Workload) -> Plan); 3] = [
+    let cases: [(usize, PolicyName, BrokenPlan); 3] = [
         (1, PolicyName::AdaptiveDrain, optimist),
         (3, PolicyName::GatedDrain, optimist),
         (2, PolicyName::RtioSlots, forgetful),
