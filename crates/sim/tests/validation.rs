@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use tidegate_disksim::{Files, import};
-use tidegate_model::{DriveKind, Duration};
+use tidegate_model::{DriveFile, DriveKind, Duration};
 use tidegate_sim::replay::{demerit, read_trace, replay};
 
 /// Reads files from the file system.
@@ -43,14 +43,18 @@ fn data() -> Option<PathBuf> {
     Some(drives)
 }
 
-/// Returns the demerit figure of the drive that these files describe, over this trace.
-fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
+/// Returns the drive that these files describe.
+fn imported(folder: &Path, files: &[&str]) -> DriveFile {
     let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
-    let drive = import(&paths, &DiskFiles).expect("the files are valid").drive;
+    import(&paths, &DiskFiles).expect("the files are valid").drive
+}
+
+/// Returns the demerit figure of a drive over this trace.
+fn demerit_of(drive: &DriveFile, folder: &Path, trace: &str) -> Duration {
     let text = fs::read_to_string(folder.join(trace)).expect("the trace exists");
     let trace = read_trace(&text).expect("the trace is valid");
     let mut drive =
-        tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
+        tidegate_drive::from_parts(DriveKind::Mechanical, drive, 1).expect("it has mechanics");
     let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
     let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
     demerit(&measured, &simulated)
@@ -60,7 +64,7 @@ fn demerit_of(folder: &Path, files: &[&str], trace: &str) -> Duration {
 /// its demerit figure in thousandths of a millisecond.
 fn check(files: &[&str], trace: &str, disksim_us: u64) {
     let Some(folder) = data() else { return };
-    let figure = demerit_of(&folder, files, trace);
+    let figure = demerit_of(&imported(&folder, files), &folder, trace);
     assert!(figure <= Duration::from_us(disksim_us), "{trace}: {figure}, DiskSim {disksim_us} us");
 }
 
@@ -88,14 +92,7 @@ fn hp_c2490a_is_simulated_as_truly_as_by_disksim() {
 fn wrong_speed_shows_in_the_demerit() {
     let Some(folder) = data() else { return };
     let files = ["cheetah9LP.diskspecs", "cheetah9LP.seek", "cheetah9LP.model"];
-    let paths: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
-    let mut drive = import(&paths, &DiskFiles).expect("the files are valid").drive;
+    let mut drive = imported(&folder, &files);
     drive.mechanics.as_mut().expect("it has mechanics").rpm = 7_200;
-    let text = fs::read_to_string(folder.join("cheetah9LP.trace")).expect("the trace exists");
-    let trace = read_trace(&text).expect("the trace is valid");
-    let mut drive =
-        tidegate_drive::from_parts(DriveKind::Mechanical, &drive, 1).expect("it has mechanics");
-    let simulated = replay(&mut *drive, &trace).expect("the trace is of this drive");
-    let measured: Vec<Duration> = trace.iter().map(|request| request.measured).collect();
-    assert!(demerit(&measured, &simulated) > Duration::from_us(500));
+    assert!(demerit_of(&drive, &folder, "cheetah9LP.trace") > Duration::from_us(500));
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: once the oldest request of a direction has expired, at most the rest of one batch of
 //! this direction is sent before it. Beside a waiting write, at most the rest of a batch and two
-//! more batches of reads are sent (`deadline`; `mq-deadline` as long as all requests are of one
-//! class, because classes share a batch).
+//! more batches of reads are sent (`deadline`, `mq-deadline`).
+//!
+//! `mq-deadline` claims this only while all requests that it has queued or on the drive are of one
+//! class of the kernel: with several, each look at a lower class may begin a new batch, so that a
+//! higher class never ends one, and its expired request waits while others arrive above it.
 //!
 //! Once the host has held requests back because the policy was full, the checker stops: the policy
 //! counts their age from a later instant.
 
 use std::collections::BTreeMap;
 
-use tidegate_model::{Op, Request, RequestId, Time};
+use tidegate_model::{Op, Outcome, Request, RequestId, Time};
 
 use super::position_order::{expiry, kernel_class};
 use super::{Breach, Checker, ViolationLog};
@@ -39,8 +42,9 @@ pub struct Expiry {
     /// Number of queued requests of each class.
     queued: [u64; 4],
     queued_max: u64,
-    /// The classes seen, if classes share a batch.
-    classes: Option<Vec<u32>>,
+    /// Number of requests queued or on the drive in each class of the kernel, if classes share a
+    /// batch.
+    outstanding: Option<[u64; 3]>,
     is_over: bool,
     log: ViolationLog,
 }
@@ -55,16 +59,39 @@ impl Expiry {
             reads_preferred: 0,
             queued: [0; 4],
             queued_max: u64::from(queued_max),
-            classes: None,
+            outstanding: None,
             is_over: false,
             log: ViolationLog::default(),
         }
     }
 
-    /// Makes the checker stop once a second class of the kernel arrives.
+    /// Restricts the checker to times in which one class of the kernel has requests.
     #[must_use]
     pub fn of_one_class(self) -> Self {
-        Self { classes: Some(Vec::new()), ..self }
+        Self { outstanding: Some([0; 3]), ..self }
+    }
+
+    /// Returns whether requests of several classes share a batch.
+    fn is_mixed(&self) -> bool {
+        let counts = self.outstanding.iter().flatten();
+        counts.filter(|&&count| count > 0).count() > 1
+    }
+
+    /// Forgets what was sent before waiting requests.
+    fn restart(&mut self) {
+        self.reads_preferred = 0;
+        for direction in &mut self.directions {
+            direction.expired = None;
+        }
+    }
+
+    /// Records that a request is no longer queued or on the drive.
+    fn end(&mut self, request: &Request) {
+        if let Some(counts) = &mut self.outstanding {
+            // Saturation is safe: another checker reports a request returned twice.
+            let count = &mut counts[kernel_class(request.class) as usize];
+            *count = count.saturating_sub(1);
+        }
     }
 
     fn remove(&mut self, request: &Request) -> Option<(usize, u64)> {
@@ -127,24 +154,32 @@ impl Observer for Expiry {
         let queued = &mut self.queued[request.class as usize];
         *queued += 1;
         self.is_over |= *queued > self.queued_max;
-        if let Some(classes) = &mut self.classes {
-            classes.push(kernel_class(request.class));
-            classes.dedup();
-            self.is_over |= classes.len() > 1;
+        if let Some(counts) = &mut self.outstanding {
+            counts[kernel_class(request.class) as usize] += 1;
         }
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let is_silent = self.is_over || self.is_mixed();
+        if is_silent {
+            self.restart();
+        }
         for request in batch {
             let Some((index, number)) = self.remove(request) else { continue };
-            if !self.is_over {
+            if !is_silent {
                 self.check_age(now, request, index, number);
                 self.check_writes(now, request);
             }
         }
     }
 
+    fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {
+        self.end(request);
+    }
+
     fn dropped(&mut self, _now: Time, request: &Request) {
-        self.remove(request);
+        if self.remove(request).is_some() {
+            self.end(request);
+        }
     }
 }

@@ -15,16 +15,21 @@ mod cost_kept;
 mod depth_kept;
 mod drain_plan;
 mod drain_table;
+mod drive_priority;
 mod due_order;
 mod elastic_batch;
 mod exactly_once;
 mod expiry;
+mod fallback_kept;
+mod group_order;
+mod head_order;
 mod idle_dispatch;
 mod position_order;
 mod promises;
 mod rank_order;
 mod real_time_alone;
 mod release_order;
+mod rounds;
 mod slots_kept;
 mod spy;
 mod time_slices;
@@ -35,7 +40,7 @@ mod work_conservation;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tidegate_model::{Class, Outcome, Plan, PolicyName, Request, Time};
+use tidegate_model::{Class, Lba, Outcome, Plan, PolicyName, Request, Time};
 
 use crate::Observer;
 
@@ -47,15 +52,20 @@ pub use class_order::ClassOrder;
 pub use cost_kept::CostKept;
 pub use depth_kept::DepthKept;
 pub use drain_plan::DrainPlan;
+pub use drive_priority::DrivePriority;
 pub use due_order::DueOrder;
 pub use elastic_batch::ElasticBatch;
 pub use exactly_once::ExactlyOnce;
 pub use expiry::Expiry;
+pub use fallback_kept::FallbackKept;
+pub use group_order::GroupOrder;
+pub use head_order::{HeadOrder, Sweep};
 pub use idle_dispatch::IdleDispatch;
 pub use position_order::{PositionLines, PositionOrder};
 pub use rank_order::{RankOrder, Ranks};
 pub use real_time_alone::RealTimeAlone;
 pub use release_order::{Lines, ReleaseOrder};
+pub use rounds::Rounds;
 pub use slots_kept::SlotsKept;
 pub use time_slices::TimeSlices;
 pub use violation::{Breach, Violation, ViolationLog};
@@ -65,6 +75,15 @@ pub use work_conservation::{Served, WorkConservation};
 pub trait Checker: Observer {
     /// Returns the violations found.
     fn log(&self) -> &ViolationLog;
+}
+
+/// The positions by which a policy orders requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Positions {
+    /// Sector numbers.
+    Sectors,
+    /// What the policy's model of the drive makes of them.
+    OfDrive,
 }
 
 /// A set of checkers that acts as one observer.
@@ -77,7 +96,7 @@ pub struct Checkers {
 
 impl Checkers {
     /// Returns the checkers of all claims that the policy of this name makes to the host under
-    /// `plan`.
+    /// `plan`, built without access times if it can be.
     ///
     /// Regulators hold requests back, pass them on in another order, and may change their class or
     /// hide part of the drive, so few claims to the host remain: see [`Self::watching`] for the
@@ -86,7 +105,7 @@ impl Checkers {
         if is_regulated(name, plan) {
             Self::of_regulated(name, plan)
         } else {
-            Self::of_bare(name, plan)
+            Self::of_bare(name, plan, Positions::Sectors)
         }
     }
 
@@ -151,6 +170,12 @@ fn is_regulated(name: PolicyName, plan: &Plan) -> bool {
 
 fn is_best_effort(request: &Request) -> bool {
     request.class == Class::BestEffort
+}
+
+/// Returns the position of the heads after a request.
+fn end_of(request: &Request) -> Lba {
+    // Saturation is intended: no drive has 2^64 sectors, so such a request ends at the last one.
+    Lba::new(request.start.get().saturating_add(request.size.sectors_ceil()))
 }
 
 /// Converts a length to the type of counts in violations.

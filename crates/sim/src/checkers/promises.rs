@@ -6,23 +6,24 @@
 //! policy.
 
 use tidegate_model::{
-    BatchLimit, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Task,
+    BatchLimit, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Tag, Task,
 };
 
 use super::{
     AdaptiveGate, BatchSize, BestEffortDepth, Checkers, ClassDrained, ClassOrder, CostKept,
-    DepthKept, DrainPlan, DueOrder, ElasticBatch, ExactlyOnce, Expiry, IdleDispatch, Lines,
-    PositionLines, PositionOrder, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Served, SlotsKept,
-    TimeSlices, WorkConservation,
+    DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry, FallbackKept,
+    GroupOrder, HeadOrder, IdleDispatch, Lines, PositionLines, PositionOrder, Positions, RankOrder,
+    Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept, Sweep, TimeSlices,
+    WorkConservation,
 };
 
 impl Checkers {
     /// Returns the checkers of a policy without regulators.
-    pub(super) fn of_bare(name: PolicyName, plan: &Plan) -> Self {
+    pub(super) fn of_bare(name: PolicyName, plan: &Plan, positions: Positions) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
         checkers.add(DepthKept::new(plan.depth));
-        checkers.add_rule(name, plan);
+        checkers.add_rule(name, plan, positions);
         if let Some(served) = served(name, plan) {
             checkers.add(conservation(name, plan, served));
         }
@@ -37,13 +38,23 @@ impl Checkers {
     }
 
     /// Adds the checkers of the policy's own rule, beyond its facts.
-    fn add_rule(&mut self, name: PolicyName, plan: &Plan) {
+    fn add_rule(&mut self, name: PolicyName, plan: &Plan, positions: Positions) {
         let queued_max = plan.queued_max;
         match name {
             PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
             PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
                 self.add(DueOrder::new(queued_max));
+                self.add(ReleaseOrder::new(Lines::OfBestEffort));
             }
+            PolicyName::GroupEdf => {
+                self.add(GroupOrder::new(plan));
+                self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
+                self.add(ReleaseOrder::new(Lines::OfBestEffort));
+            }
+            PolicyName::Sstf => self.add_sweep(Sweep::Nearest, positions, queued_max),
+            PolicyName::Scan => self.add_sweep(Sweep::BothWays, positions, queued_max),
+            PolicyName::CLook => self.add_sweep(Sweep::OneWay, positions, queued_max),
+            PolicyName::Das => self.add(FallbackKept::new(plan)),
             PolicyName::Dqf => {
                 self.add(ReleaseOrder::new(Lines::OfClass));
                 if let Some(cost_kept) = CostKept::of(plan) {
@@ -59,15 +70,20 @@ impl Checkers {
                 self.add(WorkConservation::new(plan.depth, Served::RealTime));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(Tag::Simple));
             }
             PolicyName::RtioPriority => {
                 self.add(ClassOrder::new(queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(plan.parameters.rtio_priority.tag.tag()));
+                self.add(Rounds::new(plan));
             }
             PolicyName::RtioDrain | PolicyName::RtioLimit => {
                 self.add(ClassOrder::new(queued_max));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
                 self.add(BestEffortDepth::new(plan.best_effort_depth));
+                self.add(DrivePriority::new(Tag::Simple));
+                self.add(Rounds::new(plan));
                 self.add(RealTimeAlone::default());
             }
             PolicyName::RtioSlots => {
@@ -104,17 +120,21 @@ impl Checkers {
                 self.add(PositionOrder::new(PositionLines::OfSource, queued_max));
                 self.add(RankOrder::new(Ranks::HardFirst, queued_max));
             }
-            // The order of these policies depends on the position of the heads, which no checker
-            // knows; and shapers claim nothing about requests below them.
-            PolicyName::Sstf
-            | PolicyName::Scan
-            | PolicyName::CLook
-            | PolicyName::Satf
-            | PolicyName::Das
-            | PolicyName::GroupEdf
+            // `satf` orders by access time, which no checker knows. The others are shapers around
+            // `noop`: a policy below a regulator never has these names.
+            PolicyName::Satf
             | PolicyName::TokenBucket
             | PolicyName::Mdn
             | PolicyName::MdnExtended => {}
+        }
+    }
+
+    /// Adds the checker of an order by distance or direction. The order by a drive's cylinders is
+    /// not checked, because no checker knows them.
+    fn add_sweep(&mut self, sweep: Sweep, positions: Positions, queued_max: u32) {
+        match positions {
+            Positions::Sectors => self.add(HeadOrder::new(sweep, queued_max)),
+            Positions::OfDrive => {}
         }
     }
 

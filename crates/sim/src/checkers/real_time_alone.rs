@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: no request of any class is dispatched while a real-time request is in flight
-//! (`rtio-drain`, `rtio-limit`), because drain times hold for a drive that gets no more requests.
+//! Asserts: no best effort is dispatched while a real-time request is in flight (`rtio-drain`,
+//! `rtio-limit`), because drain times hold for a drive that gets no more requests. The checker of
+//! rounds asserts the same for real time.
 
 use tidegate_model::{Outcome, Request, Time};
 
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that no request follows a real-time request; see the module documentation.
+/// Checks that no best effort follows a real-time request; see the module's text.
 #[derive(Debug, Default)]
 pub struct RealTimeAlone {
     real_time_count: u64,
@@ -23,11 +24,11 @@ impl Checker for RealTimeAlone {
 impl Observer for RealTimeAlone {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let real_time_count = self.real_time_count;
-        if real_time_count > 0 {
+        let sent = count(batch.iter().filter(|request| !is_best_effort(request)).count());
+        if real_time_count > 0 && sent < count(batch.len()) {
             self.log.add(now, Breach::RealTimeJoined { real_time_count });
         }
-        let real_time = batch.iter().filter(|request| !is_best_effort(request));
-        self.real_time_count += count(real_time.count());
+        self.real_time_count += sent;
     }
 
     fn completed(&mut self, _now: Time, request: &Request, _outcome: Outcome) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
 //! queue for all requests (`fifo`, `noop`), or one for real time and one for best effort (`dqf`).
+//! Policies that order real time by deadline keep the order of release only for best effort.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one.
 
@@ -17,6 +18,8 @@ pub enum Lines {
     Common,
     /// One queue for real time, another for best effort.
     OfClass,
+    /// One queue for best effort; the order of real time is not checked.
+    OfBestEffort,
 }
 
 /// Checks first in, first out; see the module documentation.
@@ -36,8 +39,14 @@ impl ReleaseOrder {
         Self { lines, arrivals, youngest: [None; 2], log }
     }
 
-    fn line(&self, request: &Request) -> usize {
-        usize::from(self.lines == Lines::OfClass && is_best_effort(request))
+    /// Returns the request's queue; `None` if its order is not checked.
+    fn line(&self, request: &Request) -> Option<usize> {
+        let is_best_effort = is_best_effort(request);
+        match self.lines {
+            Lines::Common => Some(0),
+            Lines::OfClass => Some(usize::from(is_best_effort)),
+            Lines::OfBestEffort => is_best_effort.then_some(0),
+        }
     }
 }
 
@@ -55,9 +64,10 @@ impl Observer for ReleaseOrder {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let before = self.youngest;
         for request in batch {
-            let (id, line) = (request.id, self.line(request));
+            let id = request.id;
             // Another checker reports a request that never arrived.
             let Some(number) = self.arrivals.leave(id) else { continue };
+            let Some(line) = self.line(request) else { continue };
             if let Some((_, younger)) = before[line].filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });
             }

@@ -14,10 +14,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tidegate_model::{AccessTime, Plan, PolicyName, Request, RequestId, Time};
+use tidegate_model::{AccessTime, Plan, PolicyName, Request, RequestId, Tag, Time};
 use tidegate_policy::{BuildError, Decision, Event, Full, Policy};
 
-use super::{Checkers, is_regulated};
+use super::{Checkers, Positions, is_regulated};
 use crate::Observer;
 
 impl Checkers {
@@ -32,26 +32,43 @@ impl Checkers {
         plan: &Plan,
         access: Option<Box<dyn AccessTime>>,
     ) -> Result<(Box<dyn Policy>, Self), BuildError> {
-        let mut checkers = Self::of_policy(name, plan);
+        let positions = match access {
+            Some(_) => Positions::OfDrive,
+            None => Positions::Sectors,
+        };
         if !is_regulated(name, plan) {
+            let checkers = Self::of_bare(name, plan, positions);
             return Ok((tidegate_policy::build(name, plan, access)?, checkers));
         }
-        let watch = |policy| checkers.watch(name, plan, policy);
+        let mut checkers = Self::of_regulated(name, plan);
+        let watch = |policy| checkers.watch_by(positions, name, plan, policy);
         Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
     }
 
-    /// Wraps `policy` so that its own rules are checked on the events that it sees itself. Its
-    /// violations count as violations of these checkers.
+    /// Wraps `policy`, built without access times if it can be, so that its own rules are checked
+    /// on the events that it sees itself. Its violations count as violations of these checkers.
     pub fn watch(
         &mut self,
         name: PolicyName,
         plan: &Plan,
         policy: Box<dyn Policy>,
     ) -> Box<dyn Policy> {
+        self.watch_by(Positions::Sectors, name, plan, policy)
+    }
+
+    /// Does the same for a policy that orders by these positions.
+    fn watch_by(
+        &mut self,
+        positions: Positions,
+        name: PolicyName,
+        plan: &Plan,
+        policy: Box<dyn Policy>,
+    ) -> Box<dyn Policy> {
         let (name, _) = tidegate_policy::parts(name);
-        let below = Rc::new(RefCell::new(Self::of_bare(name, plan)));
-        self.below = Some(Rc::clone(&below));
-        Box::new(Spy::new(name, policy, below))
+        let checkers = Rc::new(RefCell::new(Self::of_bare(name, plan, positions)));
+        self.below = Some(Rc::clone(&checkers));
+        let (known, batch) = Default::default();
+        Box::new(Spy { name, positions, policy, checkers, known, batch })
     }
 }
 
@@ -65,6 +82,7 @@ struct Known {
 /// A watched policy behind its regulators; see the module documentation.
 struct Spy {
     name: PolicyName,
+    positions: Positions,
     policy: Box<dyn Policy>,
     checkers: Rc<RefCell<Checkers>>,
     known: BTreeMap<RequestId, Known>,
@@ -73,11 +91,6 @@ struct Spy {
 }
 
 impl Spy {
-    /// Creates a watched `policy` of this name.
-    fn new(name: PolicyName, policy: Box<dyn Policy>, checkers: Rc<RefCell<Checkers>>) -> Self {
-        Self { name, policy, checkers, known: BTreeMap::new(), batch: Vec::new() }
-    }
-
     /// Reports an event to the checkers before the policy sees it.
     fn note(&mut self, now: Time, event: &Event) {
         let mut checkers = self.checkers.borrow_mut();
@@ -96,16 +109,17 @@ impl Spy {
             }
             // A regulator that hides part of the drive announces this before the first request.
             Event::Reconfigure(plan) if self.known.is_empty() => {
-                *checkers = Checkers::of_bare(self.name, plan);
+                *checkers = Checkers::of_bare(self.name, plan, self.positions);
             }
             Event::Release(_) | Event::Notice { .. } | Event::Reconfigure(_) => {}
         }
     }
 
-    fn dispatch(&mut self, id: RequestId) {
+    fn dispatch(&mut self, id: RequestId, tag: Tag) {
         // The host stops at a request that the policy does not have.
         if let Some(known) = self.known.get_mut(&id) {
             known.is_dispatched = true;
+            known.request.tag = tag;
             self.batch.push(known.request);
         }
     }
@@ -141,7 +155,7 @@ impl Policy for Spy {
     fn decide(&mut self, now: Time) -> Decision {
         let decision = self.policy.decide(now);
         match decision {
-            Decision::Dispatch { id, .. } => self.dispatch(id),
+            Decision::Dispatch { id, tag } => self.dispatch(id, tag),
             Decision::Drop(id) => {
                 if let Some(Known { request, .. }) = self.known.remove(&id) {
                     self.checkers.borrow_mut().dropped(now, &request);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A checker's findings: the instant, the broken rule and its facts.
 
-use tidegate_model::{RequestId, TaskIndex, Time};
+use tidegate_model::{RequestId, Tag, TaskIndex, Time};
 
 /// A broken invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +110,22 @@ pub enum Breach {
         /// Number of real-time requests on the drive.
         real_time_count: u64,
     },
+    /// Real-time requests of a round stayed queued although the drive had room for them.
+    #[error("{queued_count} requests were left out of a round with {in_flight_count} in flight")]
+    RoundCut {
+        /// Number of real-time requests left queued.
+        queued_count: u64,
+        /// Number of requests on the drive.
+        in_flight_count: u64,
+    },
+    /// A request carried another tag than its policy gives to its class.
+    #[error("{id:?} was dispatched with the tag {tag:?}")]
+    WrongTag {
+        /// The request.
+        id: RequestId,
+        /// Its tag.
+        tag: Tag,
+    },
     /// More best effort was on the drive than allowed.
     #[error("{best_effort_count} requests of best effort on the drive; {depth_max} allowed")]
     BestEffortTooDeep {
@@ -131,6 +147,22 @@ pub enum Breach {
         id: RequestId,
         /// Number of requests on the drive after it.
         outstanding: u64,
+    },
+    /// A request was dispatched after which a real-time request may be late, itself or another.
+    #[error("{id:?} was dispatched, after which {waiting:?} may be late")]
+    FallbackBroken {
+        /// The request.
+        id: RequestId,
+        /// The request that may be late.
+        waiting: RequestId,
+    },
+    /// A request was dispatched that is not next in its group of near deadlines.
+    #[error("{id:?} was dispatched while {expected:?} was next in its group")]
+    OutOfGroupOrder {
+        /// The request.
+        id: RequestId,
+        /// The request that is next.
+        expected: RequestId,
     },
     /// A request was dispatched that is not next by its position.
     #[error("{id:?} was dispatched while {expected:?} was next by position")]

@@ -5,24 +5,22 @@
 //! after its arrival, and at most 450 are queued, so at most 450 are dispatched in any 10 s.
 //! Method: tasks that overload the pseudo-disk from the first instant on, for one minute.
 
-use tidegate_drive::{PseudoDisk, builtin};
-use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{Duration, Plan, PolicyName};
-use tidegate_sim::{Length, SimParams, simulate};
+use tidegate_drive::PseudoDisk;
+use tidegate_model::{Class, Duration, Plan, PolicyName, Request, Time};
+use tidegate_sim::{Length, Observer, SimParams, simulate};
 
-const DRIVE: &str = "fujitsu-max3036rc";
+use crate::workload_on;
+
 const OUTSTANDING: u64 = 450;
 const TENS_OF_SECONDS: u64 = 6;
 
 #[test]
 fn best_effort_gets_no_more_than_littles_law_allows() {
     let text = format!(
-        "drive = \"{DRIVE}\"\n[[task]]\nname = \"hog\"\ncount = 4\nperiod = \"20ms\"\nsize = \
-         \"128KiB\"\n[[best_effort]]\nname = \"load\"\noutstanding = {OUTSTANDING}\nsize = \
-         \"128KiB\"\n"
+        "[[task]]\nname = \"hog\"\ncount = 4\nperiod = \"20ms\"\nsize = \"128KiB\"\n\
+         [[best_effort]]\nname = \"load\"\noutstanding = {OUTSTANDING}\nsize = \"128KiB\"\n"
     );
-    let drive = builtin::load(DRIVE).unwrap();
-    let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
+    let workload = workload_on("fujitsu-max3036rc", &text);
     let policy =
         tidegate_policy::build(PolicyName::MqDeadline, &Plan::of(&workload), None).unwrap();
     let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
@@ -40,12 +38,10 @@ fn best_effort_gets_no_more_than_littles_law_allows() {
 #[derive(Default)]
 struct Served(u64);
 
-impl tidegate_sim::Observer for Served {
-    fn dispatched(&mut self, now: tidegate_model::Time, batch: &[tidegate_model::Request]) {
+impl Observer for Served {
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let is_within = now.ns() < 10_000_000_000 * TENS_OF_SECONDS;
-        let is_sent =
-            |request: &&tidegate_model::Request| request.class == tidegate_model::Class::BestEffort;
-        let sent = batch.iter().filter(is_sent).count();
+        let sent = batch.iter().filter(|request| request.class == Class::BestEffort).count();
         self.0 += if is_within { u64::try_from(sent).unwrap() } else { 0 };
     }
 }

@@ -7,9 +7,10 @@
 //! sources of one request each, like the paper's threads.
 
 use tidegate_drive::builtin;
-use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{DriveKind, Duration, Plan, PolicyName, Workload};
 use tidegate_sim::{Length, SimParams, simulate};
+
+use crate::workload_on;
 
 const DRIVE: &str = "fujitsu-max3036rc";
 
@@ -22,11 +23,8 @@ fn workload(sources: usize, outstanding: u32) -> Workload {
         )
     };
     let loads: Vec<String> = (0..sources).map(load).collect();
-    let text = format!(
-        "drive = \"{DRIVE}\"\n[[task]]\nname = \"task\"\nperiod = \"160ms\"\nsize = \"256KiB\"\n{}",
-        loads.concat()
-    );
-    WorkloadFile::parse(&text).unwrap().bind(&builtin::load(DRIVE).unwrap()).unwrap()
+    let task = "[[task]]\nname = \"task\"\nperiod = \"160ms\"\nsize = \"256KiB\"\n";
+    workload_on(DRIVE, &format!("{task}{}", loads.concat()))
 }
 
 /// Response times of the task, and the throughput of best effort.

@@ -7,3 +7,14 @@ mod aging;
 mod fujitsu;
 mod overload;
 mod slopes;
+
+use tidegate_drive::builtin;
+use tidegate_model::Workload;
+use tidegate_model::workload_file::WorkloadFile;
+
+/// Returns a workload on a built-in drive, from the text of its file after the line that names the
+/// drive.
+fn workload_on(drive: &str, text: &str) -> Workload {
+    let file = WorkloadFile::parse(&format!("drive = \"{drive}\"\n{text}")).unwrap();
+    file.bind(&builtin::load(drive).unwrap()).unwrap()
+}

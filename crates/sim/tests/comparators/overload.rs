@@ -8,10 +8,11 @@
 //! for 26 tasks. With more tasks every policy falls behind throughout the run, `dqf-elastic` by
 //! less.
 
-use tidegate_drive::{PseudoDisk, builtin};
-use tidegate_model::workload_file::WorkloadFile;
+use tidegate_drive::PseudoDisk;
 use tidegate_model::{Plan, PolicyName, Workload};
 use tidegate_sim::{Length, SimParams, simulate};
+
+use crate::workload_on;
 
 const JOBS: u64 = 1_000;
 
@@ -21,9 +22,7 @@ pub(super) fn workload(periods_ms: impl Iterator<Item = usize>) -> Workload {
         format!("[[task]]\nname = \"task-{index}\"\nperiod = \"{period}ms\"\nsize = \"128KiB\"\n")
     };
     let entries: Vec<String> = periods_ms.enumerate().map(entry).collect();
-    let text = format!("drive = \"maxtor-atlas-10k-v\"\n{}", entries.concat());
-    let drive = builtin::load("maxtor-atlas-10k-v").unwrap();
-    WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap()
+    workload_on("maxtor-atlas-10k-v", &entries.concat())
 }
 
 /// Returns the longest and the mean response time of all tasks, in ms.

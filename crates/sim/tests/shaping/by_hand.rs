@@ -6,14 +6,11 @@
 //! which every window that ends there holds at most burst + rate * length.
 
 use proptest::prelude::*;
-use tidegate_model::parameters::{
-    BestEffortRate, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
-};
-use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Lba, Op, Plan, PolicyName, Request, RequestId, Tag,
-    TaskIndex, Time, Workload,
-};
+use tidegate_model::parameters::{Shaping, TokenRate, TokenUnit};
+use tidegate_model::{Bytes, Class, Duration, Op, Plan, PolicyName, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
+
+use crate::common::{bytes, request, requests, shaped, wide_plan};
 
 /// Parts of a token; each nanosecond adds `per_s` parts.
 const PARTS: u128 = 1_000_000_000;
@@ -22,36 +19,6 @@ const PARTS: u128 = 1_000_000_000;
 struct Grant {
     at: Time,
     tokens: u64,
-}
-
-pub(crate) fn request(id: u64, task: u32, class: Class, at: Time) -> Request {
-    Request {
-        id: RequestId(id),
-        task: TaskIndex(task),
-        class,
-        released: at,
-        eligible: at,
-        due: None,
-        op: Op::Read,
-        start: Lba::new(0),
-        size: Bytes::from_kib(4),
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
-}
-
-/// Returns a plan without tasks on a drive that accepts every request.
-pub(crate) fn wide_plan() -> Plan {
-    let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
-    Plan { depth: u32::MAX, ..Plan::of(&Workload::new("wide", 1, table)) }
-}
-
-fn shaped(rate: TokenRate, shaping: Shaping) -> Plan {
-    let mut plan = wide_plan();
-    plan.parameters.token_bucket =
-        TokenBucketParameters { rate: BestEffortRate::Fixed(rate), shaping };
-    plan
 }
 
 /// Returns all requests that one round dispatches, and the next time to ask.
@@ -132,9 +99,8 @@ fn any_arrivals(tokens_max: u64) -> impl Strategy<Value = Vec<(Time, u64)>> {
     })
 }
 
-fn bytes(per_s: u64, burst: Duration) -> Plan {
-    let rate = TokenRate { unit: TokenUnit::Byte, per_s };
-    shaped(rate, Shaping { burst, ..Shaping::default() })
+fn with_burst(per_s: u64, burst: Duration) -> Plan {
+    shaped(bytes(per_s), Shaping { burst, ..Shaping::default() })
 }
 
 fn build(plan: &Plan) -> Box<dyn Policy> {
@@ -149,7 +115,7 @@ proptest! {
         burst_ns in 0_u64..2_000_000_000,
     ) {
         let burst = Duration::from_ns(burst_ns);
-        let grants = grants(build(&bytes(per_s, burst)), &arrivals, &[]);
+        let grants = grants(build(&with_burst(per_s, burst)), &arrivals, &[]);
         prop_assert_eq!(grants.len(), arrivals.len());
         let largest = arrivals.iter().map(|&(_, tokens)| tokens).max().unwrap();
         let full = (u128::from(per_s) * u128::from(burst_ns)).max(u128::from(largest) * PARTS);
@@ -166,7 +132,7 @@ proptest! {
         burst_ns in 1_000_000_000_u64..1_700_000_000,
     ) {
         let extra: Vec<Time> = extra.into_iter().map(Time::from_ns).collect();
-        let plan = bytes(per_s, Duration::from_ns(burst_ns));
+        let plan = with_burst(per_s, Duration::from_ns(burst_ns));
         let granted = grants(build(&plan), &arrivals, &extra);
         let granted: Vec<Time> = granted.iter().map(|grant| grant.at).collect();
         let full = u128::from(per_s) * u128::from(burst_ns);
@@ -181,7 +147,7 @@ fn an_overfull_window_is_found() {
     let (per_s, full) = (1_000, 200 * PARTS);
     let unshaped = tidegate_policy::build(PolicyName::Noop, &wide_plan(), None).unwrap();
     assert!(overfull_window(&grants(unshaped, &arrivals, &[]), per_s, full).is_some());
-    let plan = bytes(per_s, Duration::from_ms(200));
+    let plan = with_burst(per_s, Duration::from_ms(200));
     let mut granted = grants(build(&plan), &arrivals, &[]);
     assert_eq!(overfull_window(&granted, per_s, full), None);
     let last = granted.last_mut().unwrap();
@@ -203,14 +169,13 @@ fn device_time_is_charged_by_the_table() {
 
 #[test]
 fn classes_and_operations_have_their_own_buckets() {
-    let per_s = |per_s| TokenRate { unit: TokenUnit::Request, per_s };
     let shaping = Shaping {
         burst: Duration::ZERO,
-        write_rate: Some(per_s(50)),
-        interactive_rate: Some(per_s(100)),
+        write_rate: Some(requests(50)),
+        interactive_rate: Some(requests(100)),
         ..Shaping::default()
     };
-    let mut policy = build(&shaped(per_s(25), shaping));
+    let mut policy = build(&shaped(requests(25), shaping));
     let classes =
         [Class::BestEffort, Class::BestEffort, Class::Interactive, Class::Soft, Class::Hard];
     for (id, class) in (0..).zip(classes) {
@@ -231,8 +196,7 @@ fn classes_and_operations_have_their_own_buckets() {
 
 #[test]
 fn a_request_for_which_there_is_no_room_keeps_its_tokens_and_its_place() {
-    let rate = TokenRate { unit: TokenUnit::Request, per_s: 1_000 };
-    let mut plan = shaped(rate, Shaping::default());
+    let mut plan = shaped(requests(1_000), Shaping::default());
     (plan.queued_max, plan.depth) = (2, 1);
     let mut policy = build(&plan);
     let mut offered = 0;

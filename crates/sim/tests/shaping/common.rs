@@ -1,11 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests: workloads from text, runs on a simulated disk, and bandwidth over time.
+//! Shared by the tests: workloads from text, runs on a simulated disk, bandwidth over time, and
+//! short constructors of requests and plans.
 
+use tidegate_model::parameters::{
+    BestEffortRate, MdnParameters, Parameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
+};
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    Bytes, DriveFile, DriveKind, Duration, Outcome, Plan, Request, Time, Workload,
+    BatchTable, Bytes, Class, DriveFile, DriveKind, Duration, Outcome, Plan, Request, RequestId,
+    Task, TaskIndex, Time, Workload,
 };
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
+
+pub(crate) use crate::builders::{SIZE, any_op, at, load, task};
+
+/// Returns a request that is released at `at`.
+pub(crate) fn request(id: u64, task: u32, class: Class, at: Time) -> Request {
+    let plain = Request::plain(RequestId(id), class, SIZE);
+    Request { task: TaskIndex(task), released: at, eligible: at, ..plain }
+}
+
+pub(crate) const fn requests(per_s: u64) -> TokenRate {
+    TokenRate { unit: TokenUnit::Request, per_s }
+}
+
+pub(crate) const fn bytes(per_s: u64) -> TokenRate {
+    TokenRate { unit: TokenUnit::Byte, per_s }
+}
+
+/// Gives every shaper this rate.
+pub(crate) fn shape(parameters: &mut Parameters, rate: TokenRate, shaping: Shaping) {
+    parameters.token_bucket = TokenBucketParameters { rate: BestEffortRate::Fixed(rate), shaping };
+    let mdn = MdnParameters { increase: rate, rate_min: rate, shaping, ..MdnParameters::default() };
+    (parameters.mdn, parameters.mdn_extended) = (mdn, mdn);
+}
+
+/// Returns a soft and a hard task, in this order.
+pub(crate) fn soft_and_hard() -> Vec<Task> {
+    vec![Task { class: Class::Soft, ..task("soft", 100) }, task("hard", 100)]
+}
+
+/// Returns a plan without tasks on a drive that accepts every request.
+pub(crate) fn wide_plan() -> Plan {
+    let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
+    Plan { depth: u32::MAX, ..Plan::of(&Workload::new("wide", 1, table)) }
+}
+
+/// Returns this plan with every shaper at this rate.
+pub(crate) fn shaped(rate: TokenRate, shaping: Shaping) -> Plan {
+    let mut plan = wide_plan();
+    shape(&mut plan.parameters, rate, shaping);
+    plan
+}
 
 /// Loads the disk of the paper.
 pub(crate) fn disk() -> DriveFile {

@@ -8,42 +8,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tidegate_model::parameters::{
-    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
-};
+use tidegate_model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
     Bytes, Class, Duration, Op, Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time,
 };
 use tidegate_policy::{Event, NoticeKind, Policy};
 
-use crate::by_hand::{request, round, wide_plan};
-use crate::steering::{LOAD, SOFT, is_near, task};
+use crate::by_hand::round;
+use crate::common::{any_op, at, bytes, request, requests, shaped, soft_and_hard, task};
+use crate::steering::{LOAD, SOFT, is_near};
 
 /// Parts of a token; each nanosecond adds `per_s` parts.
 const PARTS: u128 = 1_000_000_000;
 
-fn at(ms: u64) -> Time {
-    Time::from_ns(ms * 1_000_000)
+/// Returns a plan with this rate for all shapers.
+fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
+    let burst = Duration::from_ms(burst_ms);
+    Plan { tasks: soft_and_hard(), ..shaped(rate, Shaping { burst, ..Shaping::default() }) }
 }
 
-fn requests(per_s: u64) -> TokenRate {
-    TokenRate { unit: TokenUnit::Request, per_s }
-}
-
-fn bytes(per_s: u64) -> TokenRate {
-    TokenRate { unit: TokenUnit::Byte, per_s }
-}
-
-/// Returns a plan with this rate for all shapers, without a burst.
+/// Returns the same without a burst.
 fn plan_of(rate: TokenRate) -> Plan {
-    let mut plan = wide_plan();
-    let shaping = Shaping { burst: Duration::ZERO, ..Shaping::default() };
-    plan.parameters.token_bucket =
-        TokenBucketParameters { rate: BestEffortRate::Fixed(rate), shaping };
-    let mdn = MdnParameters { increase: rate, rate_min: rate, shaping, ..MdnParameters::default() };
-    (plan.parameters.mdn, plan.parameters.mdn_extended) = (mdn, mdn);
-    plan.tasks = vec![task("soft", Class::Soft), task("hard", Class::Hard)];
-    plan
+    with_burst(rate, 0)
 }
 
 /// A shaper that is asked at each time that it names, and the times of its dispatches.
@@ -163,7 +149,7 @@ fn reserve_follows_the_tasks_of_the_new_plan() {
     plan.parameters.token_bucket.rate = BestEffortRate::Reserve { capacity: None };
     let every = |period_ms, count| {
         let period = Duration::from_ms(period_ms);
-        let tasks = vec![tidegate_model::Task { period, ..task("task", Class::Hard) }; count];
+        let tasks = vec![tidegate_model::Task { period, ..task("task", 100) }; count];
         Plan { tasks, ..plan.clone() }
     };
     let mut hand = Hand::new(PolicyName::TokenBucket, &every(20, 1));
@@ -218,6 +204,12 @@ fn sent_in_a_second(hand: &mut Hand, next_id: &mut u64) -> usize {
     hand.sent.len() - before
 }
 
+/// Asserts how many requests a steered rate lets through in the next second.
+fn assert_steered(hand: &mut Hand, next_id: &mut u64, expected: usize) {
+    let served = sent_in_a_second(hand, next_id);
+    assert!(is_near(served, expected), "{served} instead of {expected}");
+}
+
 /// Serves a soft request late and reports the miss.
 fn miss(hand: &mut Hand, id: u64) {
     let late = Request { due: Some(hand.now), ..request(id, SOFT.0, Class::Soft, hand.now) };
@@ -235,11 +227,9 @@ fn steered_rate_outlives_a_plan_of_its_unit_and_no_other() {
         sent_in_a_second(&mut hand, &mut next_id);
         assert_eq!(sent_in_a_second(&mut hand, &mut next_id), 1_000, "{name}: no limit at first");
         miss(&mut hand, 0);
-        let limited = sent_in_a_second(&mut hand, &mut next_id);
-        assert!(is_near(limited, 750), "{name}: {limited}");
+        assert_steered(&mut hand, &mut next_id, 750);
         hand.reconfigure(plan_of(requests(2)));
-        let limited = sent_in_a_second(&mut hand, &mut next_id);
-        assert!(is_near(limited, 750), "{name} after an equal plan: {limited}");
+        assert_steered(&mut hand, &mut next_id, 750);
         // All waiting requests are dispatched, because bytes have no limit yet.
         let waiting = usize::try_from(next_id - 1_000_000).unwrap() - hand.sent.len();
         let before = hand.sent.len();
@@ -256,18 +246,15 @@ fn cancelled_best_effort_is_not_what_a_steered_rate_is_taken_from() {
     sent_in_a_second(&mut hand, &mut next_id);
     sent_in_a_second(&mut hand, &mut next_id);
     miss(&mut hand, 1_000_000);
-    let limited = sent_in_a_second(&mut hand, &mut next_id);
-    assert!(is_near(limited, 750), "{limited}");
+    assert_steered(&mut hand, &mut next_id, 750);
     let waiting = (1..next_id).filter(|&id| !hand.sent.contains_key(&RequestId(id)));
     let waiting: Vec<u64> = waiting.collect();
     for &id in &waiting {
         hand.cancel(id);
     }
-    let limited = sent_in_a_second(&mut hand, &mut next_id);
-    assert!(is_near(limited, 750), "{limited}");
+    assert_steered(&mut hand, &mut next_id, 750);
     miss(&mut hand, 1_000_001);
-    let limited = sent_in_a_second(&mut hand, &mut next_id);
-    assert!(is_near(limited, 562), "{limited}");
+    assert_steered(&mut hand, &mut next_id, 562);
     assert!(waiting.iter().all(|&id| !hand.sent.contains_key(&RequestId(id))));
 }
 
@@ -290,26 +277,15 @@ fn any_step() -> impl Strategy<Value = Step> {
     let kinds = &[NoticeKind::DeadlineMissed, NoticeKind::StreamEnded][..];
     let best_effort =
         (1_u64..2_000).prop_map(|size| Step::Release(Class::BestEffort, Op::Read, size));
-    let any = (prop::sample::select(classes), any::<bool>(), 1_u64..2_000);
+    let any = (prop::sample::select(classes), any_op(), 1_u64..2_000);
     prop_oneof![
         3 => (0_u64..300).prop_map(Step::Wait),
         6 => best_effort,
-        2 => any.prop_map(|(class, is_write, size)| {
-            Step::Release(class, if is_write { Op::Write } else { Op::Read }, size)
-        }),
+        2 => any.prop_map(|(class, op, size)| Step::Release(class, op, size)),
         2 => (0_u64..6).prop_map(Step::Cancel),
         1 => (any_rate(), 0_u64..300).prop_map(|(rate, burst)| Step::Reconfigure(rate, burst)),
         1 => (0_u32..4, prop::sample::select(kinds)).prop_map(|(task, kind)| Step::Notice(task, kind)),
     ]
-}
-
-fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
-    let mut plan = plan_of(rate);
-    let burst = Duration::from_ms(burst_ms);
-    plan.parameters.token_bucket.shaping.burst = burst;
-    (plan.parameters.mdn.shaping.burst, plan.parameters.mdn_extended.shaping.burst) =
-        (burst, burst);
-    plan
 }
 
 /// The time for which one plan holds: its start, its rate, and its first tokens in parts.

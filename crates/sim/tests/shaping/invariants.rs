@@ -6,41 +6,22 @@ use std::num::NonZeroU32;
 
 use proptest::prelude::*;
 use tidegate_drive::PseudoDisk;
-use tidegate_model::parameters::{
-    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
-};
+use tidegate_model::parameters::{Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan,
-    RegulatorName, Task, Workload,
+    Bandwidth, BatchTable, BestEffort, Class, Duration, Intensity, Plan, RegulatorName, Task,
+    Workload,
 };
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, SimParams, simulate};
 
-const SIZE: Bytes = Bytes::from_kib(4);
-
-fn any_op() -> impl Strategy<Value = Op> {
-    prop::sample::select(&[Op::Read, Op::Write][..])
-}
+use crate::common::{SIZE, any_op, bytes, load, requests, shape, task};
 
 fn any_task() -> impl Strategy<Value = Task> {
     let classes = &[Class::Hard, Class::Soft, Class::Interactive][..];
     let limits = &[None, Some(1), Some(3)][..];
     let choices = (prop::sample::select(classes), prop::sample::select(limits), any_op());
     (1_u64..80, 1_u32..4, choices).prop_map(|(period, requests, (class, outstanding_max, op))| {
-        Task {
-            name: "task".to_owned(),
-            entry: 0,
-            period: Duration::from_ms(period),
-            deadline: Duration::from_ms(period),
-            requests,
-            size: SIZE,
-            op,
-            place: Place::Random,
-            offset: Duration::ZERO,
-            quality_ppm: Task::QUALITY_ALL_PPM,
-            outstanding_max,
-            class,
-        }
+        Task { requests, op, outstanding_max, class, ..task("task", period) }
     })
 }
 
@@ -52,23 +33,21 @@ fn any_load() -> impl Strategy<Value = BestEffort> {
             1 => Intensity::Rate(rate),
             _ => Intensity::Paced { rate, outstanding },
         };
-        BestEffort { name: "load".to_owned(), intensity, size: SIZE, op, place: Place::Random }
+        BestEffort { op, ..load("load", intensity) }
     })
 }
 
 fn any_rate() -> impl Strategy<Value = TokenRate> {
     (1_u64..200, 0..3).prop_map(|(part, kind)| match kind {
-        0 => TokenRate { unit: TokenUnit::Request, per_s: part },
-        1 => TokenRate { unit: TokenUnit::Byte, per_s: part * SIZE.get() },
+        0 => requests(part),
+        1 => bytes(part * SIZE.get()),
         _ => TokenRate { unit: TokenUnit::DeviceTime, per_s: part * 5_000_000 },
     })
 }
 
 fn any_shaping() -> impl Strategy<Value = Shaping> {
     let write_rate = prop::option::of(any_rate());
-    let interactive_rate = prop::option::of(
-        (20_u64..200).prop_map(|per_s| TokenRate { unit: TokenUnit::Request, per_s }),
-    );
+    let interactive_rate = prop::option::of((20_u64..200).prop_map(requests));
     let parts = (0_u64..300, write_rate, interactive_rate, any::<bool>());
     parts.prop_map(|(burst_ms, write_rate, interactive_rate, is_detecting)| Shaping {
         burst: Duration::from_ms(burst_ms),
@@ -108,15 +87,7 @@ fn any_plan() -> impl Strategy<Value = (Workload, Plan)> {
             };
             // With drain times, the policies that decide by them run too.
             workload.contracts.drain = Some(table);
-            let mdn = MdnParameters {
-                increase: rate,
-                rate_min: rate,
-                shaping,
-                ..MdnParameters::default()
-            };
-            let rate = BestEffortRate::Fixed(rate);
-            workload.parameters.token_bucket = TokenBucketParameters { rate, shaping };
-            (workload.parameters.mdn, workload.parameters.mdn_extended) = (mdn, mdn);
+            shape(&mut workload.parameters, rate, shaping);
             workload.parameters.depth_limit.in_flight_max = NonZeroU32::new(in_flight_max);
             let batch_max = workload.depth;
             let plan = Plan { queued_max, best_effort_fill: batch_max / 2, ..Plan::of(&workload) };

@@ -2,6 +2,8 @@
 //! Tests of traffic shaping of best effort: its arithmetic, its feedback, and the figures of Wu and
 //! Brandt. They form one test crate to share `common.rs`.
 
+#[path = "../builders/mod.rs"]
+mod builders;
 mod by_hand;
 mod cheats;
 mod common;

@@ -7,29 +7,16 @@ use std::rc::Rc;
 
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Request, Task,
-    TaskIndex, Time, Workload,
+    Bandwidth, BatchTable, BestEffort, Class, Duration, Intensity, Request, Task, TaskIndex, Time,
+    Workload,
 };
 use tidegate_policy::{Decision, Event, Fifo, Full, NoticeKind, Policy};
 use tidegate_sim::{Length, Observer, SimParams, simulate};
 
-const SIZE: Bytes = Bytes::from_kib(4);
+use crate::common::{self, SIZE, load};
 
 fn task(period_ms: u64, outstanding_max: Option<u32>) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max,
-        class: Class::Soft,
-    }
+    Task { outstanding_max, class: Class::Soft, ..common::task("task", period_ms) }
 }
 
 fn workload(tasks: Vec<Task>, best_effort: Vec<BestEffort>) -> Workload {
@@ -146,13 +133,7 @@ fn only_soft_tasks_report() {
 #[test]
 fn a_paced_load_waits_for_its_buffers() {
     let rate = Bandwidth::new(SIZE.get() * 50).unwrap();
-    let load = BestEffort {
-        name: "paced".to_owned(),
-        intensity: Intensity::Paced { rate, outstanding: 2 },
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    };
+    let load = load("paced", Intensity::Paced { rate, outstanding: 2 });
     let workload = workload(vec![], vec![load]);
     assert_eq!(run(&workload, &[75, 10], 7).0, [0, 20, 75, 85, 95, 105, 120]);
 }
@@ -162,13 +143,7 @@ fn a_paced_load_waits_for_its_buffers() {
 #[test]
 fn overloaded_run_of_a_task_with_a_buffer_comes_to_its_end() {
     let rate = Bandwidth::new(SIZE.get() * 200).unwrap();
-    let flood = BestEffort {
-        name: "flood".to_owned(),
-        intensity: Intensity::Rate(rate),
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    };
+    let flood = load("flood", Intensity::Rate(rate));
     let workload = workload(vec![task(20, Some(1))], vec![flood]);
     let (releases, _) = run(&workload, &[10], 100);
     // 100 periods of 20 ms, doubled: 800 best-effort requests, and the jobs.

@@ -7,33 +7,16 @@
 //! second are the rate.
 
 use tidegate_model::{
-    Class, Duration, Op, Outcome, Place, Plan, PolicyName, Request, RequestId, Task, TaskIndex,
-    Time,
+    Class, Duration, Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time,
 };
 use tidegate_policy::{Event, NoticeKind, Policy};
 
-use crate::by_hand::{request, round, wide_plan};
+use crate::by_hand::round;
+use crate::common::{self, request, soft_and_hard, wide_plan};
 
 pub(crate) const SOFT: TaskIndex = TaskIndex(0);
 const HARD: TaskIndex = TaskIndex(1);
 pub(crate) const LOAD: u32 = 2;
-
-pub(crate) fn task(name: &str, class: Class) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: Duration::from_ms(100),
-        deadline: Duration::from_ms(100),
-        requests: 1,
-        size: tidegate_model::Bytes::from_kib(4),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class,
-    }
-}
 
 /// Drives a regulator a millisecond at a time.
 struct Hand {
@@ -44,14 +27,19 @@ struct Hand {
 
 impl Hand {
     fn new(name: PolicyName) -> Self {
-        let mut plan = wide_plan();
-        plan.tasks = vec![task("soft", Class::Soft), task("hard", Class::Hard)];
-        let plan = Plan { queued_max: 5, ..plan };
+        let plan = Plan { queued_max: 5, tasks: soft_and_hard(), ..wide_plan() };
         Self { policy: tidegate_policy::build(name, &plan, None).unwrap(), now_ms: 0, next_id: 0 }
     }
 
+    /// Returns the state after `ms` milliseconds of the load.
+    fn after(name: PolicyName, ms: u64) -> Self {
+        let mut hand = Self::new(name);
+        hand.pass(ms);
+        hand
+    }
+
     fn now(&self) -> Time {
-        Time::from_ns(self.now_ms * 1_000_000)
+        common::at(self.now_ms)
     }
 
     fn round(&mut self) -> Vec<RequestId> {
@@ -100,6 +88,12 @@ impl Hand {
         self.complete(id);
     }
 
+    /// Asserts how many requests the steered rate lets through in the next second.
+    fn assert_rate(&mut self, expected: usize) {
+        let served = self.pass(1_000);
+        assert!(is_near(served, expected), "{served} instead of {expected}");
+    }
+
     fn report(&mut self, task: TaskIndex, kind: NoticeKind) {
         self.policy.observe(self.now(), Event::Notice { task, kind }).unwrap();
     }
@@ -123,35 +117,29 @@ fn nothing_is_limited_before_a_notice() {
 #[test]
 fn a_true_notice_takes_a_quarter_of_what_best_effort_achieved() {
     for name in [PolicyName::Mdn, PolicyName::MdnExtended] {
-        let mut hand = Hand::new(name);
-        hand.pass(3_000);
+        let mut hand = Hand::after(name, 3_000);
         hand.miss();
-        let served = hand.pass(1_000);
-        assert!(is_near(served, 750), "{name}: {served}");
+        hand.assert_rate(750);
     }
 }
 
 #[test]
 fn notices_of_one_congestion_count_once() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(3_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 3_000);
     for _ in 0..4 {
         hand.miss();
         hand.pass(100);
     }
-    let served = hand.pass(1_000);
-    assert!(is_near(served, 750), "{served}");
+    hand.assert_rate(750);
     hand.miss();
-    let served = hand.pass(1_000);
-    assert!(is_near(served, 562), "{served}");
+    hand.assert_rate(562);
 }
 
 #[test]
 fn base_form_grows_and_extended_form_waits_for_the_end_of_a_stream() {
-    let mut base = Hand::new(PolicyName::Mdn);
-    let mut extended = Hand::new(PolicyName::MdnExtended);
+    let mut base = Hand::after(PolicyName::Mdn, 3_000);
+    let mut extended = Hand::after(PolicyName::MdnExtended, 3_000);
     for hand in [&mut base, &mut extended] {
-        hand.pass(3_000);
         hand.miss();
         // 2/s in each second: 80 more after 40 seconds.
         hand.pass(40_000);
@@ -166,8 +154,7 @@ fn base_form_grows_and_extended_form_waits_for_the_end_of_a_stream() {
 
 #[test]
 fn best_effort_is_never_starved() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(2_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 2_000);
     for _ in 0..60 {
         hand.miss();
         hand.pass(1_000);
@@ -179,8 +166,7 @@ fn best_effort_is_never_starved() {
 
 #[test]
 fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(2_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 2_000);
     hand.serve(SOFT, Class::Soft, false);
     hand.report(SOFT, NoticeKind::DeadlineMissed);
     hand.pass(1_000);
@@ -189,13 +175,12 @@ fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
     assert_eq!(hand.pass(1_000), 1_000);
     hand.pass(9_000);
     hand.miss();
-    assert!(is_near(hand.pass(1_000), 750));
+    hand.assert_rate(750);
 }
 
 #[test]
 fn a_request_outstanding_past_its_due_is_a_miss() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(2_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 2_000);
     let due = Some(hand.now() + Duration::from_ms(4));
     let late = Request { due, ..request(hand.next_id, SOFT.0, Class::Soft, hand.now()) };
     hand.release(late);
@@ -206,13 +191,12 @@ fn a_request_outstanding_past_its_due_is_a_miss() {
     }
     hand.pass(8);
     hand.report(SOFT, NoticeKind::DeadlineMissed);
-    assert!(is_near(hand.pass(1_000), 750));
+    hand.assert_rate(750);
 }
 
 #[test]
 fn a_task_that_takes_more_than_its_share_is_not_heard() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(2_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 2_000);
     for _ in 0..5 {
         hand.serve(SOFT, Class::Soft, true);
     }
@@ -222,8 +206,7 @@ fn a_task_that_takes_more_than_its_share_is_not_heard() {
 
 #[test]
 fn only_declared_soft_tasks_have_a_say() {
-    let mut hand = Hand::new(PolicyName::MdnExtended);
-    hand.pass(2_000);
+    let mut hand = Hand::after(PolicyName::MdnExtended, 2_000);
     hand.serve(HARD, Class::Hard, true);
     hand.report(HARD, NoticeKind::DeadlineMissed);
     hand.report(TaskIndex(LOAD), NoticeKind::DeadlineMissed);

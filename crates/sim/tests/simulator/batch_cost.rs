@@ -6,10 +6,9 @@ use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
 use tidegate_model::{BatchCost, Bytes, Intensity, Op, Plan, PolicyName, RequestCharges, Workload};
 use tidegate_policy::Dqf;
-use tidegate_sim::checkers::{Breach, Checkers};
-use tidegate_sim::{Length, SimParams, simulate};
+use tidegate_sim::checkers::Breach;
 
-use crate::common::{TIMES_MS, load, ms, plan, task, workload};
+use crate::common::{TIMES_MS, assert_found, breaches_on, load, ms, plan, task, workload};
 
 /// 1 ms for 4 KiB, 5 ms for 128 KiB, 5 ms for each batch; within b.
 fn costs() -> CostModel {
@@ -54,13 +53,11 @@ fn limited(cost_ms: u64, fill_ms: u64) -> Plan {
 /// plan, on a drive whose positioning takes `slower_ms` longer than stated.
 fn breaches(policy_plan: &Plan, slower_ms: u64) -> Vec<Breach> {
     let workload = busy();
-    let mut checkers = Checkers::of_policy(PolicyName::Dqf, &limited(6, 3));
     let slow = CostModel { positioning_max: ms(5 + slower_ms), ..costs() };
     let (depth, table) = (workload.depth, workload.table.clone());
     let drive = PseudoDisk::with_costs(depth, table, Some(slow), 1);
-    let params = SimParams::new(&workload, Length::Jobs(50));
-    simulate(&params, Dqf::of(policy_plan), drive, &mut checkers);
-    checkers.violations().into_iter().map(|violation| violation.breach).collect()
+    let promised = (PolicyName::Dqf, &limited(6, 3));
+    breaches_on(drive, &workload, promised, Dqf::of(policy_plan), 50)
 }
 
 #[test]
@@ -70,27 +67,18 @@ fn the_policy_is_not_accused() {
 }
 
 #[test]
-fn a_policy_that_lets_batches_cost_more_is_caught() {
-    let is_too_dear =
-        |breach: &Breach| matches!(breach, Breach::BatchTooDear { cost_ns_max: 6_000_000, .. });
+fn policies_with_other_limits_are_caught() {
+    let is_too_dear = |breach: &Breach, limit_ms: u64| match *breach {
+        Breach::BatchTooDear { cost_ns_max, .. } => cost_ns_max == limit_ms * 1_000_000,
+        _ => false,
+    };
     let by_count = Plan { batch_cost: None, ..limited(6, 3) };
-    for other in [limited(8, 3), by_count] {
-        let breaches = breaches(&other, 0);
-        assert!(breaches.iter().any(is_too_dear), "{breaches:?}");
+    for (case, other) in [("Z of 8 ms", limited(8, 3)), ("no Z", by_count)] {
+        assert_found(case, &breaches(&other, 0), |breach| is_too_dear(breach, 6));
     }
-}
-
-#[test]
-fn a_policy_that_cuts_batches_short_is_caught() {
-    let breaches = breaches(&limited(5, 3), 0);
+    let overfilled = breaches(&limited(6, 4), 0);
+    assert_found("F of 4 ms", &overfilled, |breach| is_too_dear(breach, 3));
+    let cut_short = breaches(&limited(5, 3), 0);
     let is_short = |breach: &Breach| matches!(breach, Breach::BatchCutShort { .. });
-    assert!(breaches.iter().any(is_short), "{breaches:?}");
-}
-
-#[test]
-fn a_policy_that_fills_beyond_its_cost_is_caught() {
-    let breaches = breaches(&limited(6, 4), 0);
-    let is_overfilled =
-        |breach: &Breach| matches!(breach, Breach::BatchTooDear { cost_ns_max: 3_000_000, .. });
-    assert!(breaches.iter().any(is_overfilled), "{breaches:?}");
+    assert_found("Z of 5 ms", &cut_short, is_short);
 }

@@ -2,21 +2,23 @@
 //! Policies that are broken on purpose: each checker must catch its canary, or the harness is
 //! broken. Every canary runs under the checkers of the policy that it imitates.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use tidegate_drive::PseudoDisk;
-use tidegate_model::{
-    Class, Intensity, Outcome, Plan, PolicyName, Request, RequestId, Time, Workload,
+use tidegate_model::{Class, Intensity, Plan, PolicyName, Request, RequestId, Time, Workload};
+use tidegate_policy::{Decision, Dqf, Event, Fifo, Full, Noop, Policy, Tag};
+use tidegate_sim::checkers::Breach;
+
+use crate::common::{
+    self, OneAtATime, TIMES_MS, assert_found, assert_only, load, plan, task, workload,
 };
-use tidegate_policy::{Decision, Dqf, Event, Full, Noop, Policy, Rtio, Tag};
-use tidegate_sim::checkers::{Breach, Checker, Checkers, ClassOrder, ExactlyOnce, ViolationLog};
-use tidegate_sim::{Length, Observer, SimParams, simulate};
-
-use crate::common::{TIMES_MS, at, load, plan, task, workload};
 
 const BATCH_MAX: u32 = 3;
 const FILL: u32 = 2;
 const BEST_EFFORT_DEPTH: u32 = 2;
+
+/// The policies that send real time in rounds.
+const IN_ROUNDS: [PolicyName; 3] =
+    [PolicyName::RtioDrain, PolicyName::RtioLimit, PolicyName::RtioPriority];
 
 fn busy_workload() -> Workload {
     let tasks = (0..5).map(|_| task("task", 60)).collect();
@@ -31,73 +33,41 @@ fn canary_plan() -> Plan {
 
 /// Returns the breaches that the checkers of `name` find in `canary`.
 fn breaches_of(name: PolicyName, canary: impl Policy) -> Vec<Breach> {
-    let workload = busy_workload();
-    let mut checkers = Checkers::of_policy(name, &canary_plan());
-    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
-    let params = SimParams::new(&workload, Length::Jobs(20));
-    simulate(&params, canary, drive, &mut checkers);
-    let violations = checkers.violations();
-    assert!(checkers.violation_count() >= u64::try_from(violations.len()).unwrap());
-    violations.into_iter().map(|violation| violation.breach).collect()
+    common::breaches_of(&busy_workload(), (name, &canary_plan()), canary, 20)
 }
 
 fn dqf() -> Dqf {
     Dqf::new(BATCH_MAX, FILL, 1_000)
 }
 
-/// Serves one request at a time, in the order that `next` chooses.
-struct OneAtATime<F> {
-    queue: VecDeque<RequestId>,
-    is_busy: bool,
-    next: F,
-}
-
-impl<F: FnMut(&mut VecDeque<RequestId>) -> Option<RequestId>> OneAtATime<F> {
-    fn new(next: F) -> Self {
-        Self { queue: VecDeque::new(), is_busy: false, next }
-    }
-}
-
-impl<F: FnMut(&mut VecDeque<RequestId>) -> Option<RequestId>> Policy for OneAtATime<F> {
-    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
-        match event {
-            Event::Release(request) => self.queue.push_back(request.id),
-            Event::Complete { .. } => self.is_busy = false,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn decide(&mut self, _now: Time) -> Decision {
-        if self.is_busy {
-            return Decision::AwaitEvent;
-        }
-        match (self.next)(&mut self.queue) {
-            Some(id) => {
-                self.is_busy = true;
-                Decision::Dispatch { id, tag: Tag::Simple }
-            }
-            None => Decision::AwaitEvent,
-        }
-    }
+/// Returns the policy of that name itself.
+fn built(name: PolicyName) -> Box<dyn Policy> {
+    tidegate_policy::build(name, &canary_plan(), None).unwrap()
 }
 
 #[test]
 fn sound_policies_are_not_accused() {
     assert_eq!(breaches_of(PolicyName::Dqf, dqf()), []);
-    assert_eq!(breaches_of(PolicyName::Noop, Noop::new(4, 1_000)), []);
     assert_eq!(breaches_of(PolicyName::Fifo, OneAtATime::new(VecDeque::pop_front)), []);
-    assert_eq!(breaches_of(PolicyName::Rtio, Rtio::at_once(&canary_plan())), []);
-    assert_eq!(breaches_of(PolicyName::RtioPriority, Rtio::by_priority(&canary_plan())), []);
-    for name in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
-        assert_eq!(breaches_of(name, Rtio::draining(&canary_plan())), []);
+    let names = [
+        PolicyName::Noop,
+        PolicyName::Rtio,
+        PolicyName::RtioDrain,
+        PolicyName::RtioLimit,
+        PolicyName::RtioPriority,
+        PolicyName::Sstf,
+        PolicyName::Scan,
+        PolicyName::CLook,
+    ];
+    for name in names {
+        assert_eq!(breaches_of(name, built(name)), [], "{name}");
     }
 }
 
 #[test]
 fn policy_that_loses_a_request_is_caught() {
     let mut count = 0_u32;
-    let canary = OneAtATime::new(|queue: &mut VecDeque<RequestId>| {
+    let canary = OneAtATime::new(|queue: &mut VecDeque<Request>| {
         count += 1;
         if count == 3 {
             queue.pop_front();
@@ -105,61 +75,84 @@ fn policy_that_loses_a_request_is_caught() {
         queue.pop_front()
     });
     let breaches = breaches_of(PolicyName::Fifo, canary);
-    let lost = |breach: &Breach| matches!(breach, Breach::NeverCompleted { .. });
-    assert!(breaches.iter().any(lost), "{breaches:?}");
+    assert_found("lossy", &breaches, |breach| matches!(breach, Breach::NeverCompleted { .. }));
 }
 
 #[test]
 fn policy_that_idles_with_work_queued_is_caught() {
     let canary = OneAtATime::new(
-        |queue: &mut VecDeque<RequestId>| {
+        |queue: &mut VecDeque<Request>| {
             if queue.len() > 7 { queue.pop_front() } else { None }
         },
     );
     let breaches = breaches_of(PolicyName::Fifo, canary);
     let idle = |breach: &Breach| matches!(breach, Breach::RoomUnused { in_flight_count: 0, .. });
-    assert!(breaches.iter().any(idle), "{breaches:?}");
+    assert_found("lazy", &breaches, idle);
 }
 
 #[test]
 fn noop_that_leaves_room_on_the_drive_is_caught() {
     let breaches = breaches_of(PolicyName::Noop, Noop::new(3, 1_000));
     let unused = |breach: &Breach| matches!(breach, Breach::RoomUnused { in_flight_count: 3, .. });
-    assert!(!breaches.is_empty() && breaches.iter().all(unused), "{breaches:?}");
+    assert_only("noop", &breaches, unused);
 }
 
 #[test]
 fn policy_that_serves_the_youngest_first_is_caught() {
-    for name in [PolicyName::Noop, PolicyName::Fifo, PolicyName::Dqf] {
+    let names = [
+        PolicyName::Noop,
+        PolicyName::Fifo,
+        PolicyName::Dqf,
+        PolicyName::Rtio,
+        PolicyName::RtioLimit,
+        PolicyName::RtioPriority,
+        // These claim it for best effort.
+        PolicyName::Edf,
+        PolicyName::ScanEdf,
+        PolicyName::GroupEdf,
+        PolicyName::DqEdf,
+    ];
+    for name in names {
         let breaches = breaches_of(name, OneAtATime::new(VecDeque::pop_back));
-        let overtaken = |breach: &Breach| matches!(breach, Breach::Overtaken { .. });
-        assert!(breaches.iter().any(overtaken), "{name}: {breaches:?}");
+        assert_found(name, &breaches, |breach| matches!(breach, Breach::Overtaken { .. }));
     }
 }
 
 #[test]
 fn batch_larger_than_planned_is_caught() {
-    let breaches = breaches_of(PolicyName::Dqf, Dqf::new(BATCH_MAX + 1, FILL, 1_000));
-    let too_large =
-        |breach: &Breach| matches!(breach, Breach::BatchTooLarge { requests: 4, batch_max: 3, .. });
-    assert!(!breaches.is_empty() && breaches.iter().all(too_large), "{breaches:?}");
-}
-
-#[test]
-fn batch_filled_beyond_beta_is_caught() {
-    let breaches = breaches_of(PolicyName::Dqf, Dqf::new(BATCH_MAX, FILL + 1, 1_000));
-    let too_large =
-        |breach: &Breach| matches!(breach, Breach::BatchTooLarge { requests: 3, batch_max: 2, .. });
-    assert!(!breaches.is_empty() && breaches.iter().all(too_large), "{breaches:?}");
+    // z + 1 requests of real time, or beta + 1 with best effort.
+    for (batch_max, fill, expected) in
+        [(BATCH_MAX + 1, FILL, (4, 3)), (BATCH_MAX, FILL + 1, (3, 2))]
+    {
+        let breaches = breaches_of(PolicyName::Dqf, Dqf::new(batch_max, fill, 1_000));
+        let too_large = |breach: &Breach| match *breach {
+            Breach::BatchTooLarge { requests, batch_max, .. } => (requests, batch_max) == expected,
+            _ => false,
+        };
+        assert_only(format!("{batch_max}, {fill}"), &breaches, too_large);
+    }
 }
 
 #[test]
 fn dispatch_to_a_busy_drive_is_caught() {
     for name in [PolicyName::Dqf, PolicyName::Fifo] {
         let breaches = breaches_of(name, Noop::new(4, 1_000));
-        let busy = |breach: &Breach| matches!(breach, Breach::DispatchedWhileBusy { .. });
-        assert!(breaches.iter().any(busy), "{name}: {breaches:?}");
+        assert_found(name, &breaches, |breach| {
+            matches!(breach, Breach::DispatchedWhileBusy { .. })
+        });
     }
+}
+
+fn is_joined(breach: &Breach) -> bool {
+    matches!(breach, Breach::RealTimeJoined { .. })
+}
+
+fn is_overtaking(breach: &Breach) -> bool {
+    matches!(breach, Breach::ClassOvertook { .. })
+}
+
+fn has_wrong_tag(breach: &Breach) -> bool {
+    matches!(breach, Breach::WrongTag { .. })
 }
 
 /// `rtio` and `rtio-priority` send while real-time requests are on the drive; `rtio-priority` sends
@@ -167,66 +160,133 @@ fn dispatch_to_a_busy_drive_is_caught() {
 #[test]
 fn dispatch_beside_a_real_time_request_is_caught() {
     for name in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
-        let plan = canary_plan();
-        let joined = |breach: &Breach| matches!(breach, Breach::RealTimeJoined { .. });
-        let breaches = breaches_of(name, Rtio::at_once(&plan));
-        assert!(!breaches.is_empty() && breaches.iter().all(joined), "{name}: {breaches:?}");
-        let overtook = |breach: &Breach| matches!(breach, Breach::ClassOvertook { .. });
-        let breaches = breaches_of(name, Rtio::by_priority(&plan));
-        assert!(breaches.iter().any(joined), "{name}: {breaches:?}");
-        assert!(breaches.iter().all(|it| joined(it) || overtook(it)), "{name}: {breaches:?}");
+        assert_only(name, &breaches_of(name, built(PolicyName::Rtio)), is_joined);
+        let breaches = breaches_of(name, built(PolicyName::RtioPriority));
+        assert_found(name, &breaches, is_joined);
+        assert_found(name, &breaches, has_wrong_tag);
+        assert_only(name, &breaches, |it| is_joined(it) || is_overtaking(it) || has_wrong_tag(it));
+    }
+}
+
+/// `rtio` neither waits for the round to end nor uses the drive's priority; `rtio-priority` uses
+/// the priority that `rtio` does not claim.
+#[test]
+fn real_time_at_once_and_without_priority_is_caught() {
+    let name = PolicyName::RtioPriority;
+    let breaches = breaches_of(name, built(PolicyName::Rtio));
+    assert_found(name, &breaches, is_joined);
+    assert_found(name, &breaches, has_wrong_tag);
+    assert_only(name, &breaches, |breach| is_joined(breach) || has_wrong_tag(breach));
+    let name = PolicyName::Rtio;
+    assert_found(name, &breaches_of(name, built(PolicyName::RtioPriority)), has_wrong_tag);
+}
+
+/// Holds real-time requests back: `admit` gives the number that `inner` gets, from the numbers of
+/// real-time requests and of all requests on the drive. While `inner` gets none of them, nothing is
+/// sent.
+struct HoldingBack<F> {
+    inner: Box<dyn Policy>,
+    held: VecDeque<Request>,
+    classes: BTreeMap<RequestId, Class>,
+    in_flight: Vec<RequestId>,
+    is_in_round: bool,
+    admit: F,
+}
+
+impl<F: Fn(usize, usize) -> usize> HoldingBack<F> {
+    fn new(inner: Box<dyn Policy>, admit: F) -> Self {
+        let (held, classes, in_flight) = Default::default();
+        Self { inner, held, classes, in_flight, is_in_round: false, admit }
+    }
+
+    fn admitted(&self) -> usize {
+        let is_real_time = |id: &&RequestId| self.classes[*id] != Class::BestEffort;
+        let real_time = self.in_flight.iter().filter(is_real_time).count();
+        (self.admit)(real_time, self.in_flight.len()).min(self.held.len())
+    }
+}
+
+impl<F: Fn(usize, usize) -> usize> Policy for HoldingBack<F> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => {
+                self.classes.insert(request.id, request.class);
+                if request.class != Class::BestEffort {
+                    self.held.push_back(request);
+                    return Ok(());
+                }
+            }
+            Event::Complete { id, .. } => self.in_flight.retain(|&other| other != id),
+            _ => {}
+        }
+        self.inner.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        if !self.is_in_round && !self.held.is_empty() {
+            let admitted = self.admitted();
+            if admitted == 0 {
+                return Decision::AwaitEvent;
+            }
+            for request in self.held.drain(..admitted) {
+                self.inner.observe(now, Event::Release(request)).unwrap();
+            }
+        }
+        let decision = self.inner.decide(now);
+        self.is_in_round = match decision {
+            Decision::Dispatch { id, .. } => {
+                self.in_flight.push(id);
+                true
+            }
+            _ => false,
+        };
+        decision
+    }
+}
+
+/// A round of one request leaves others behind, and best effort then overtakes these.
+#[test]
+fn round_that_leaves_real_time_behind_is_caught() {
+    let cut = |breach: &Breach| matches!(breach, Breach::RoundCut { .. });
+    for name in IN_ROUNDS {
+        let one_a_round = |real_time, _| usize::from(real_time == 0);
+        let breaches = breaches_of(name, HoldingBack::new(built(name), one_a_round));
+        assert_found(name, &breaches, cut);
+        assert_only(name, &breaches, |breach| cut(breach) || is_overtaking(breach));
+        let after_best_effort = |_, all| if all == 0 { usize::MAX } else { 0 };
+        let breaches = breaches_of(name, HoldingBack::new(built(name), after_best_effort));
+        assert_only(name, &breaches, cut);
     }
 }
 
 #[test]
 fn best_effort_one_deeper_than_planned_is_caught() {
     let deeper = Plan { best_effort_depth: BEST_EFFORT_DEPTH + 1, ..canary_plan() };
-    for (name, canary) in [
-        (PolicyName::Rtio, Rtio::at_once(&deeper)),
-        (PolicyName::RtioDrain, Rtio::draining(&deeper)),
-        (PolicyName::RtioLimit, Rtio::draining(&deeper)),
-        (PolicyName::RtioPriority, Rtio::by_priority(&deeper)),
-    ] {
-        let breaches = breaches_of(name, canary);
-        let too_deep = |breach: &Breach| {
+    for name in IN_ROUNDS.into_iter().chain([PolicyName::Rtio]) {
+        let canary = tidegate_policy::build(name, &deeper, None).unwrap();
+        assert_only(name, &breaches_of(name, canary), |breach| {
             matches!(breach, Breach::BestEffortTooDeep { best_effort_count: 3, depth_max: 2 })
-        };
-        assert!(!breaches.is_empty() && breaches.iter().all(too_deep), "{name}: {breaches:?}");
+        });
     }
 }
 
 #[test]
-fn rtio_that_serves_the_youngest_first_is_caught() {
-    for name in [PolicyName::Rtio, PolicyName::RtioLimit, PolicyName::RtioPriority] {
-        let breaches = breaches_of(name, OneAtATime::new(VecDeque::pop_back));
-        let overtaken = |breach: &Breach| matches!(breach, Breach::Overtaken { .. });
-        assert!(breaches.iter().any(overtaken), "{name}: {breaches:?}");
-    }
-}
-
-/// Goal: the checker finds a lower class that is sent before a higher one. It accepts best effort
-/// sent while real time waits for its round, and a class sent before requests that the policy did
-/// not know. Method: events by hand.
-#[test]
-fn class_that_goes_before_a_higher_one_is_caught() {
-    let of = |id, class| Request { class, ..request(id) };
-    let [hard, late, soft] = [of(1, Class::Hard), of(2, Class::Hard), of(3, Class::Soft)];
-    let best_effort = of(4, Class::BestEffort);
-    let breaches = |queued_max, batch: &[Request]| {
-        let mut checker = ClassOrder::new(queued_max);
-        for request in [hard, late, soft, best_effort] {
-            checker.released(at(0), &request);
+fn other_order_by_position_is_caught() {
+    let names = [PolicyName::Sstf, PolicyName::Scan, PolicyName::CLook];
+    let out_of_position = |breach: &Breach| matches!(breach, Breach::OutOfPosition { .. });
+    for name in names {
+        for other in names.into_iter().chain([PolicyName::Fifo]).filter(|&other| other != name) {
+            let case = format!("{other} as {name}");
+            assert_only(case, &breaches_of(name, built(other)), out_of_position);
         }
-        checker.dispatched(at(1), batch);
-        let found = checker.log().first().iter();
-        found.map(|found| found.breach.clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(breaches(9, &[hard, soft]), [Breach::ClassOvertook { id: soft.id }]);
-    assert_eq!(breaches(9, &[soft, late, hard]), []);
-    assert_eq!(breaches(9, &[best_effort]), []);
-    assert_eq!(breaches(1, &[hard, soft]), []);
-    let overtaken = Breach::Overtaken { id: hard.id, younger: late.id };
-    assert_eq!(breaches(9, &[late]), [overtaken]);
+    }
+}
+
+/// FIFO sends best effort while a waiting request needs the drive.
+#[test]
+fn policy_without_a_fallback_is_caught() {
+    let breaches = breaches_of(PolicyName::Das, Fifo::new(1_000));
+    assert_found("fifo", &breaches, |breach| matches!(breach, Breach::FallbackBroken { .. }));
 }
 
 /// Dispatches the first request that it saw, forever.
@@ -254,60 +314,4 @@ impl Policy for Repeating {
 #[should_panic(expected = "dispatched twice")]
 fn policy_that_sends_a_request_twice_is_stopped() {
     breaches_of(PolicyName::Fifo, Repeating::default());
-}
-
-fn request(id: u64) -> Request {
-    let params = busy_workload().tasks.remove(0);
-    Request {
-        id: RequestId(id),
-        task: tidegate_model::TaskIndex(0),
-        class: Class::Hard,
-        released: Time::ZERO,
-        eligible: Time::ZERO,
-        due: None,
-        op: params.op,
-        start: tidegate_model::Lba::new(0),
-        size: params.size,
-        fua: false,
-        optional: false,
-        tag: Tag::Simple,
-    }
-}
-
-/// Goal: the checker also finds breaches that no policy can cause. Method: events by hand.
-#[test]
-fn stories_that_do_not_fit_are_caught() {
-    let [a, b] = [request(1), request(2)];
-    let mut checker = ExactlyOnce::default();
-    checker.released(at(0), &a);
-    checker.released(at(0), &a);
-    checker.dispatched(at(1), &[a, b]);
-    checker.dispatched(at(2), &[a]);
-    checker.completed(at(3), &a, Outcome::Done);
-    checker.completed(at(4), &a, Outcome::Done);
-    checker.released(at(5), &b);
-    checker.ended(at(6));
-    let breaches: Vec<_> = checker.log().first().iter().map(|found| found.breach.clone()).collect();
-    let expected = [
-        Breach::ReleasedTwice { id: a.id },
-        Breach::DispatchedUnqueued { id: b.id },
-        Breach::DispatchedUnqueued { id: a.id },
-        Breach::CompletedUndispatched { id: a.id },
-        Breach::NeverCompleted { id: b.id },
-    ];
-    assert_eq!(breaches, expected);
-}
-
-#[test]
-fn log_keeps_the_first_violations_and_counts_all() {
-    let mut checker = ExactlyOnce::default();
-    for instant in 0..1_000 {
-        checker.completed(at(instant), &request(1), Outcome::Done);
-    }
-    let log = checker.log();
-    assert_eq!((log.count(), log.first().len()), (1_000, ViolationLog::KEPT_MAX));
-    assert_eq!(
-        log.first()[2].to_string(),
-        "at 2000000 ns: RequestId(1) completed and was not in flight"
-    );
 }

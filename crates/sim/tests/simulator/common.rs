@@ -1,47 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shared by the tests: short constructors of workloads, and a recorder of events.
+//! Shared by the tests: short constructors of workloads and requests, the breaches that checkers
+//! find, and a recorder of events.
 
-use tidegate_drive::PseudoDisk;
+use std::collections::VecDeque;
+use std::fmt::Display;
+
+use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
-    PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, BestEffort, Class, Duration, Lba, Outcome, Plan, PolicyName, Request, RequestId,
+    Task, TaskIndex, Time, Workload,
 };
+use tidegate_policy::{Decision, Event, Full, Policy, Tag};
+use tidegate_sim::checkers::{Breach, Checker, Checkers};
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
+
+pub(crate) use crate::builders::{SIZE, any_op, at, load, ms, task};
 
 /// b(1) to b(4) in milliseconds.
 pub(crate) const TIMES_MS: [u64; 4] = [10, 16, 21, 27];
-
-pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
-
-pub(crate) const fn ms(ms: u64) -> Duration {
-    Duration::from_ms(ms)
-}
-
-pub(crate) fn at(ms: u64) -> Time {
-    Time::ZERO + Duration::from_ms(ms)
-}
-
-/// Returns a task with one request per job, released from the start, due after a period.
-pub(crate) fn task(name: &str, period_ms: u64) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: ms(period_ms),
-        deadline: ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
-}
-
-pub(crate) fn load(name: &str, intensity: Intensity) -> BestEffort {
-    BestEffort { name: name.to_owned(), intensity, size: SIZE, op: Op::Read, place: Place::Random }
-}
 
 pub(crate) fn table(times_ms: &[u64]) -> BatchTable {
     let times: Vec<Duration> = times_ms.iter().copied().map(Duration::from_ms).collect();
@@ -71,9 +47,124 @@ pub(crate) fn run(
     simulate(params, tidegate_policy::build(name, plan, None).unwrap(), drive, observer)
 }
 
+/// Returns the pseudo-disk of a workload.
+pub(crate) fn disk(workload: &Workload) -> PseudoDisk {
+    PseudoDisk::new(workload.depth, workload.table.clone(), 1)
+}
+
+/// Runs a policy on the pseudo-disk, and records all events.
+pub(crate) fn record(params: &SimParams, name: PolicyName, plan: &Plan) -> (SimRun, Recorder) {
+    let mut recorder = Recorder::default();
+    let run = run(params, name, plan, &mut recorder);
+    (run, recorder)
+}
+
+/// Does the same with dual-queue FIFO for `jobs` jobs of each task.
+pub(crate) fn record_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> (SimRun, Recorder) {
+    record(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan)
+}
+
 /// Runs dual-queue FIFO on the pseudo-disk for `jobs` jobs of each task, without an observer.
 pub(crate) fn run_dqf(workload: &Workload, plan: &Plan, jobs: u64) -> SimRun {
     run(&SimParams::new(workload, Length::Jobs(jobs)), PolicyName::Dqf, plan, &mut ())
+}
+
+/// Returns the breaches that the checkers of `name` under `plan` find in a policy, which may be
+/// another one or follow another plan, on the pseudo-disk for `jobs` jobs of each task.
+pub(crate) fn breaches_of(
+    workload: &Workload,
+    promised: (PolicyName, &Plan),
+    policy: impl Policy,
+    jobs: u64,
+) -> Vec<Breach> {
+    breaches_on(disk(workload), workload, promised, policy, jobs)
+}
+
+/// Does the same on another drive.
+pub(crate) fn breaches_on(
+    drive: impl Drive,
+    workload: &Workload,
+    (name, plan): (PolicyName, &Plan),
+    policy: impl Policy,
+    jobs: u64,
+) -> Vec<Breach> {
+    let mut checkers = Checkers::of_policy(name, plan);
+    simulate(&SimParams::new(workload, Length::Jobs(jobs)), policy, drive, &mut checkers);
+    breaches(&checkers)
+}
+
+/// Returns the breaches in order of time.
+pub(crate) fn breaches(checkers: &Checkers) -> Vec<Breach> {
+    let violations = checkers.violations();
+    assert!(checkers.violation_count() >= u64::try_from(violations.len()).unwrap());
+    violations.into_iter().map(|violation| violation.breach).collect()
+}
+
+/// Serves one request at a time, in the order that `next` chooses from the waiting ones.
+pub(crate) struct OneAtATime<F> {
+    queue: VecDeque<Request>,
+    is_busy: bool,
+    next: F,
+}
+
+impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> OneAtATime<F> {
+    pub(crate) fn new(next: F) -> Self {
+        Self { queue: VecDeque::new(), is_busy: false, next }
+    }
+}
+
+impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> Policy for OneAtATime<F> {
+    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Release(request) => self.queue.push_back(request),
+            Event::Complete { .. } => self.is_busy = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decide(&mut self, _now: Time) -> Decision {
+        let next = if self.is_busy { None } else { (self.next)(&mut self.queue) };
+        let Some(Request { id, .. }) = next else { return Decision::AwaitEvent };
+        self.is_busy = true;
+        Decision::Dispatch { id, tag: Tag::Simple }
+    }
+}
+
+/// Asserts that a breach of this kind was found.
+pub(crate) fn assert_found(case: impl Display, found: &[Breach], is: impl Fn(&Breach) -> bool) {
+    assert!(found.iter().any(is), "{case}: {found:?}");
+}
+
+/// Asserts that breaches of this kind were found, and no others.
+pub(crate) fn assert_only(case: impl Display, found: &[Breach], is: impl Fn(&Breach) -> bool) {
+    assert!(!found.is_empty() && found.iter().all(is), "{case}: {found:?}");
+}
+
+/// Returns a request for a sequence of events by hand, at the sector with its number.
+pub(crate) fn request(id: u64, source: u32, class: Class) -> Request {
+    let plain = Request::plain(RequestId(id), class, SIZE);
+    Request { task: TaskIndex(source), start: Lba::new(id), ..plain }
+}
+
+/// Returns the breaches that a checker found.
+pub(crate) fn found(checker: &impl Checker) -> Vec<Breach> {
+    checker.log().first().iter().map(|found| found.breach.clone()).collect()
+}
+
+/// Reports to a checker that requests are released at 0 ms and a batch is sent later; returns the
+/// breaches.
+pub(crate) fn sent_at(
+    now: Time,
+    mut checker: impl Checker,
+    released: &[Request],
+    batch: &[Request],
+) -> Vec<Breach> {
+    for request in released {
+        checker.released(at(0), request);
+    }
+    checker.dispatched(now, batch);
+    found(&checker)
 }
 
 /// An event that the recorder saw.

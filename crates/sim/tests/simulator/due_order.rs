@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Policies by deadline run without a violation; broken ones are caught.
 
-use tidegate_drive::PseudoDisk;
 use tidegate_model::{Intensity, PolicyName, Workload};
-use tidegate_policy::{Dqf, Fifo, Policy};
-use tidegate_sim::checkers::{Breach, Checkers};
-use tidegate_sim::{Length, SimParams, simulate};
+use tidegate_policy::{DqEdf, Dqf, Edf, Fifo, GroupEdf, Policy};
+use tidegate_sim::checkers::Breach;
 
-use crate::common::{TIMES_MS, load, ms, plan, task, workload};
+use crate::common::{self, TIMES_MS, assert_found, assert_only, load, ms, plan, task, workload};
 
 const BATCH_MAX: u32 = 3;
 const FILL: u32 = 2;
@@ -25,11 +23,8 @@ fn mixed_workload() -> Workload {
 fn breaches_of(name: PolicyName, canary: Option<Box<dyn Policy>>) -> Vec<Breach> {
     let workload = mixed_workload();
     let plan = plan(&workload, BATCH_MAX, FILL);
-    let mut checkers = Checkers::of_policy(name, &plan);
     let policy = canary.unwrap_or_else(|| tidegate_policy::build(name, &plan, None).unwrap());
-    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
-    simulate(&SimParams::new(&workload, Length::Jobs(30)), policy, drive, &mut checkers);
-    checkers.violations().into_iter().map(|violation| violation.breach).collect()
+    common::breaches_of(&workload, (name, &plan), policy, 30)
 }
 
 #[test]
@@ -39,27 +34,38 @@ fn policies_by_deadline_are_not_accused() {
     }
 }
 
+fn is_later(breach: &Breach) -> bool {
+    matches!(breach, Breach::LaterDueFirst { .. })
+}
+
 #[test]
 fn policy_that_serves_the_oldest_first_is_caught() {
-    let dqf = Dqf::new(BATCH_MAX, FILL, 1_000);
-    let canaries: [(PolicyName, Box<dyn Policy>); 3] = [
-        (PolicyName::Edf, Box::new(Fifo::new(1_000))),
-        (PolicyName::ScanEdf, Box::new(Fifo::new(1_000))),
-        (PolicyName::DqEdf, Box::new(dqf)),
-    ];
-    for (name, canary) in canaries {
-        let breaches = breaches_of(name, Some(canary));
-        let later = |breach: &Breach| matches!(breach, Breach::LaterDueFirst { .. });
-        assert!(breaches.iter().any(later), "{name}: {breaches:?}");
+    for name in [PolicyName::Edf, PolicyName::ScanEdf, PolicyName::GroupEdf] {
+        assert_found(name, &breaches_of(name, Some(Box::new(Fifo::new(1_000)))), is_later);
     }
+    let dqf = Dqf::new(BATCH_MAX, FILL, 1_000);
+    assert_found("dqf", &breaches_of(PolicyName::DqEdf, Some(Box::new(dqf))), is_later);
+}
+
+/// Earliest deadline first ignores size and place inside a group; a group that spans a whole
+/// deadline holds requests of later groups.
+#[test]
+fn other_groups_of_near_deadlines_are_caught() {
+    let name = PolicyName::GroupEdf;
+    let out_of_order = |breach: &Breach| matches!(breach, Breach::OutOfGroupOrder { .. });
+    assert_only("edf", &breaches_of(name, Some(Box::new(Edf::new(1_000)))), out_of_order);
+    let wider = GroupEdf::new(1_000_000, &mixed_workload().tasks, 1_000);
+    let breaches = breaches_of(name, Some(Box::new(wider)));
+    assert_found("wider", &breaches, is_later);
+    assert_only("wider", &breaches, |breach| is_later(breach) || out_of_order(breach));
 }
 
 #[test]
 fn batch_by_deadline_beyond_the_plan_is_caught() {
-    let too_large = |breach: &Breach| matches!(breach, Breach::BatchTooLarge { .. });
     for (batch_max, fill) in [(BATCH_MAX + 1, FILL), (BATCH_MAX, FILL + 1)] {
-        let canary = Box::new(tidegate_policy::DqEdf::new(batch_max, fill, 1_000));
-        let breaches = breaches_of(PolicyName::DqEdf, Some(canary));
-        assert!(!breaches.is_empty() && breaches.iter().all(too_large), "{breaches:?}");
+        let canary = Box::new(DqEdf::new(batch_max, fill, 1_000));
+        assert_only("dq-edf", &breaches_of(PolicyName::DqEdf, Some(canary)), |breach| {
+            matches!(breach, Breach::BatchTooLarge { .. })
+        });
     }
 }

@@ -4,7 +4,9 @@
 use tidegate_model::{Bandwidth, Duration, Intensity, PolicyName, Task};
 use tidegate_sim::{Length, SimParams};
 
-use crate::common::{Recorder, SIZE, TIMES_MS, at, load, ms, plan, run, run_dqf, task, workload};
+use crate::common::{
+    SIZE, TIMES_MS, at, load, ms, plan, record, record_dqf, run, run_dqf, task, workload,
+};
 
 /// A rate of one request in 10 ms.
 fn one_in_10_ms() -> Intensity {
@@ -16,9 +18,7 @@ fn every_task_releases_its_jobs_and_best_effort_ends_with_the_last() {
     let slow = Task { offset: ms(7), ..task("slow", 100) };
     let loads = vec![load("open", one_in_10_ms()), load("closed", Intensity::Outstanding(2))];
     let workload = workload(&TIMES_MS, vec![task("fast", 50), slow], loads);
-    let mut recorder = Recorder::default();
-    let params = SimParams::new(&workload, Length::Jobs(3));
-    let run = run(&params, PolicyName::Dqf, &plan(&workload, 4, 4), &mut recorder);
+    let (run, recorder) = record_dqf(&workload, &plan(&workload, 4, 4), 3);
 
     assert_eq!(recorder.releases(0), [at(0), at(50), at(100)]);
     assert_eq!(recorder.releases(1), [at(7), at(107), at(207)]);
@@ -44,10 +44,8 @@ fn best_effort_that_is_never_served_does_not_hold_up_the_end() {
 fn length_as_a_time_ends_before_it() {
     let workload = workload(&TIMES_MS, vec![task("a", 50)], Vec::new());
     let releases = |length_ms| {
-        let mut recorder = Recorder::default();
         let params = SimParams::new(&workload, Length::Duration(ms(length_ms)));
-        run(&params, PolicyName::Dqf, &plan(&workload, 1, 0), &mut recorder);
-        recorder.releases(0)
+        record(&params, PolicyName::Dqf, &plan(&workload, 1, 0)).1.releases(0)
     };
     assert_eq!(releases(100), [at(0), at(50)]);
     assert_eq!(releases(101), [at(0), at(50), at(100)]);

@@ -4,13 +4,13 @@
 
 use proptest::prelude::*;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Class, Intensity, Op, Outcome, Plan, PolicyName, Request,
-    Task, Time, Workload,
+    Bandwidth, BatchTable, BestEffort, Class, Intensity, Outcome, Plan, PolicyName, Request, Task,
+    Time, Workload,
 };
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, Observer, Releases, SimParams};
 
-use crate::common::{SIZE, load, ms, plan, run, table, task, workload};
+use crate::common::{SIZE, any_op, load, ms, plan, run, table, task, workload};
 
 /// Compares every batch with b.
 struct BatchTimes<'a> {
@@ -27,10 +27,6 @@ impl Observer for BatchTimes<'_> {
     fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {
         assert!(now - self.dispatched <= self.table.time_max(self.size));
     }
-}
-
-fn any_op() -> impl Strategy<Value = Op> {
-    prop::sample::select(&[Op::Read, Op::Write][..])
 }
 
 fn any_task() -> impl Strategy<Value = Task> {

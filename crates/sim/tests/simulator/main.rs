@@ -2,6 +2,9 @@
 //! Tests of the virtual-time host. They form one test crate to share `common.rs`.
 
 mod batch_cost;
+#[path = "../builders/mod.rs"]
+mod builders;
+mod by_hand;
 mod canaries;
 mod common;
 mod due_order;

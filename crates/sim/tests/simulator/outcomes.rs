@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use tidegate_drive::{Completion, Drive, PseudoDisk};
-use tidegate_model::{Intensity, Outcome, PolicyName, Request, RequestId, Task, Time};
+use tidegate_model::{Intensity, Outcome, PolicyName, Request, RequestId, Task, Time, Workload};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
-use tidegate_sim::{Length, SimParams, simulate};
+use tidegate_sim::{Length, SimParams, SimRun, simulate};
 
-use crate::common::{load, ms, plan, task, workload};
+use crate::common::{disk, load, ms, plan, task, workload};
 
 /// A drive that fails every third request.
 struct Faulty {
@@ -38,16 +38,20 @@ impl Drive for Faulty {
     }
 }
 
+/// Serves `jobs` jobs of each source, one request at a time in order of release.
+fn run_faulty(workload: &Workload, jobs: u64) -> SimRun {
+    let policy = tidegate_policy::build(PolicyName::Fifo, &plan(workload, 1, 0), None).unwrap();
+    let drive = Faulty { disk: disk(workload), count: 0 };
+    simulate(&SimParams::new(workload, Length::Jobs(jobs)), policy, drive, &mut ())
+}
+
 /// One request at a time in order of release, per period of 100 ms: a (1 request), b (2 requests).
 /// Requests 3, 6, .. fail.
 #[test]
 fn failed_requests_are_counted_apart() {
     let pair = Task { requests: 2, ..task("b", 100) };
     let workload = workload(&[10], vec![task("a", 100), pair], Vec::new());
-    let params = SimParams::new(&workload, Length::Jobs(5));
-    let disk = PseudoDisk::new(1, workload.table.clone(), 1);
-    let policy = tidegate_policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
-    let run = simulate(&params, policy, Faulty { disk, count: 0 }, &mut ());
+    let run = run_faulty(&workload, 5);
     let [a, b] = run.metrics.tasks() else { panic!("two tasks") };
     assert_eq!((a.jobs(), a.failed_jobs, a.failed_requests), (5, 0, 0));
     assert_eq!((b.jobs(), b.failed_jobs, b.failed_requests), (0, 5, 5));
@@ -60,10 +64,7 @@ fn failed_requests_are_counted_apart() {
 #[test]
 fn closed_loop_goes_on_after_a_failure() {
     let workload = workload(&[10], Vec::new(), vec![load("x", Intensity::Outstanding(1))]);
-    let params = SimParams::new(&workload, Length::Jobs(9));
-    let disk = PseudoDisk::new(1, workload.table.clone(), 1);
-    let policy = tidegate_policy::build(PolicyName::Fifo, &plan(&workload, 1, 0), None).unwrap();
-    let run = simulate(&params, policy, Faulty { disk, count: 0 }, &mut ());
+    let run = run_faulty(&workload, 9);
     let [x] = run.metrics.loads() else { panic!("one load") };
     assert_eq!((x.jobs(), x.failed_jobs), (6, 3));
 }
@@ -105,8 +106,7 @@ impl Policy for Delayed {
 fn policy_is_asked_again_when_it_said() {
     let workload = workload(&[10], vec![task("a", 20)], Vec::new());
     let params = SimParams::new(&workload, Length::Jobs(4));
-    let disk = PseudoDisk::new(1, workload.table.clone(), 1);
-    let run = simulate(&params, Delayed::default(), disk, &mut ());
+    let run = simulate(&params, Delayed::default(), disk(&workload), &mut ());
     let [a] = run.metrics.tasks() else { panic!("one task") };
     assert_eq!(a.responses.min(), Some(ms(15)));
     assert_eq!(a.responses.max(), Some(ms(15)));

@@ -9,16 +9,18 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
-use tidegate_drive::{PseudoDisk, builtin};
+use tidegate_drive::builtin;
 use tidegate_model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Time, Workload,
+    Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Workload,
 };
-use tidegate_policy::{Decision, Dqf, Event, Full, Policy, Tag};
+use tidegate_policy::{Dqf, Policy};
 use tidegate_sim::checkers::{Breach, Checkers};
 use tidegate_sim::{Length, SimParams, simulate};
 
-use crate::common::{SIZE, TIMES_MS, load, ms, plan, table, task, workload};
+use crate::common::{
+    self, OneAtATime, SIZE, TIMES_MS, assert_found, disk, load, ms, plan, table, task, workload,
+};
 
 use RegulatorName::{DepthLimit, Mdn, MdnExtended, TokenBucket, TokensPerTask};
 
@@ -83,8 +85,8 @@ fn plan_of(workload: &Workload) -> Plan {
 
 /// Runs a policy that is already built.
 fn run(workload: &Workload, policy: impl Policy, checkers: &mut Checkers) -> u64 {
-    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
-    simulate(&SimParams::new(workload, Length::Jobs(JOBS)), policy, drive, checkers).real_time_left
+    let params = SimParams::new(workload, Length::Jobs(JOBS));
+    simulate(&params, policy, disk(workload), checkers).real_time_left
 }
 
 #[test]
@@ -109,31 +111,6 @@ fn no_policy_is_accused_behind_any_regulator() {
     }
 }
 
-/// Serves one request at a time; `next` takes it out of the waiting requests.
-struct Broken<F> {
-    queue: VecDeque<Request>,
-    is_busy: bool,
-    next: F,
-}
-
-impl<F: FnMut(&mut VecDeque<Request>) -> Option<Request>> Policy for Broken<F> {
-    fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
-        match event {
-            Event::Release(request) => self.queue.push_back(request),
-            Event::Complete { .. } => self.is_busy = false,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn decide(&mut self, _now: Time) -> Decision {
-        let next = if self.is_busy { None } else { (self.next)(&mut self.queue) };
-        let Some(request) = next else { return Decision::AwaitEvent };
-        self.is_busy = true;
-        Decision::Dispatch { id: request.id, tag: Tag::Simple }
-    }
-}
-
 /// Returns the breaches when `canary` replaces the policy of that name behind each chain.
 fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(String, Vec<Breach>)> {
     let behind = |chain: &&[RegulatorName]| {
@@ -146,8 +123,7 @@ fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(Stri
         let put_in = |_| checkers.watch(name, &plan, canary());
         let policy = tidegate_policy::build_watched(name, &plan, None, put_in).unwrap();
         run(&workload, policy, &mut checkers);
-        let found = checkers.violations().into_iter().map(|violation| violation.breach);
-        (format!("{name} behind {chain:?}"), found.collect())
+        (format!("{name} behind {chain:?}"), common::breaches(&checkers))
     };
     CHAINS.iter().map(behind).collect()
 }
@@ -160,11 +136,11 @@ fn policy_that_idles_with_work_it_may_send_is_caught_behind_every_regulator() {
             let next = |queue: &mut VecDeque<Request>| {
                 if queue.len() > 1 { queue.pop_front() } else { None }
             };
-            Box::new(Broken { queue: VecDeque::new(), is_busy: false, next })
+            Box::new(OneAtATime::new(next))
         };
         for (case, found) in breaches(name, lazy) {
             let idles = |breach: &Breach| matches!(breach, Breach::RoomUnused { .. });
-            assert!(found.iter().any(idles), "{case}: {found:?}");
+            assert_found(case, &found, idles);
         }
     }
 }
@@ -179,11 +155,11 @@ fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
                 let youngest = queue.iter().rposition(|request| request.class == class)?;
                 queue.remove(youngest)
             };
-            Box::new(Broken { queue: VecDeque::new(), is_busy: false, next })
+            Box::new(OneAtATime::new(next))
         };
         for (case, found) in breaches(name, unfair) {
             let overtakes = |breach: &Breach| matches!(breach, Breach::Overtaken { .. });
-            assert!(found.iter().any(overtakes), "{case}: {found:?}");
+            assert_found(case, &found, overtakes);
         }
     }
 }

@@ -6,7 +6,7 @@ use tidegate_model::{
 };
 use tidegate_sim::{Length, Releases, SimParams};
 
-use crate::common::{Recorder, Seen, TIMES_MS, at, load, ms, plan, run, task, workload};
+use crate::common::{Seen, TIMES_MS, at, load, ms, plan, record, record_dqf, task, workload};
 
 fn gaps(releases: &[Time]) -> Vec<Duration> {
     releases.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -16,9 +16,7 @@ fn gaps(releases: &[Time]) -> Vec<Duration> {
 fn periodic_task_releases_once_per_period_from_its_offset() {
     let late = Task { offset: ms(13), ..task("a", 40) };
     let workload = workload(&TIMES_MS, vec![late], Vec::new());
-    let mut recorder = Recorder::default();
-    let params = SimParams::new(&workload, Length::Jobs(4));
-    run(&params, PolicyName::Dqf, &plan(&workload, 1, 0), &mut recorder);
+    let (_, recorder) = record_dqf(&workload, &plan(&workload, 1, 0), 4);
     assert_eq!(recorder.releases(0), [at(13), at(53), at(93), at(133)]);
 }
 
@@ -32,8 +30,7 @@ fn sporadic_task_keeps_its_period_and_adds_a_random_time() {
             seed,
             ..SimParams::new(&workload, Length::Jobs(1_000))
         };
-        let mut recorder = Recorder::default();
-        run(&params, PolicyName::Dqf, &plan(&workload, 4, 0), &mut recorder);
+        let (_, recorder) = record(&params, PolicyName::Dqf, &plan(&workload, 4, 0));
         [recorder.releases(0), recorder.releases(1)]
     };
     let [a, b] = releases(1);
@@ -51,9 +48,7 @@ fn random_numbers_of_a_source_do_not_depend_on_the_others() {
     let starts = |with_load: bool| {
         let loads = if with_load { vec![load("x", Intensity::Outstanding(3))] } else { vec![] };
         let workload = workload(&TIMES_MS, vec![task("a", 100)], loads);
-        let mut recorder = Recorder::default();
-        let params = SimParams::new(&workload, Length::Jobs(20));
-        run(&params, PolicyName::Dqf, &plan(&workload, 4, 4), &mut recorder);
+        let (_, recorder) = record_dqf(&workload, &plan(&workload, 4, 4), 20);
         let of_task = |(_, seen): (Time, Seen)| match seen {
             Seen::Released(request) if request.task.0 == 0 => Some(request.start),
             _ => None,
@@ -74,12 +69,11 @@ fn requests_carry_what_their_source_says() {
         ..task("a", 100)
     };
     let workload = workload(&TIMES_MS, vec![soft], Vec::new());
-    let mut recorder = Recorder::default();
     let params = SimParams {
         capacity: Bytes::from_kib(100_000),
         ..SimParams::new(&workload, Length::Jobs(50))
     };
-    run(&params, PolicyName::Dqf, &plan(&workload, 1, 0), &mut recorder);
+    let (_, recorder) = record(&params, PolicyName::Dqf, &plan(&workload, 1, 0));
     for (now, seen) in recorder.seen {
         let Seen::Released(request) = seen else { continue };
         assert_eq!((request.released, request.eligible), (now, now));
@@ -97,9 +91,8 @@ fn rate_is_a_gap_between_releases_and_never_none() {
     let tenth = Intensity::Rate(Bandwidth::new(40_960).unwrap());
     let loads = vec![load("tenth", tenth), load("quick", quick)];
     let workload = workload(&TIMES_MS, Vec::new(), loads);
-    let mut recorder = Recorder::default();
     let params = SimParams::new(&workload, Length::Jobs(5));
-    run(&params, PolicyName::Noop, &plan(&workload, 4, 0), &mut recorder);
+    let (_, recorder) = record(&params, PolicyName::Noop, &plan(&workload, 4, 0));
     assert_eq!(gaps(&recorder.releases(0)), [ms(100); 4]);
     assert_eq!(gaps(&recorder.releases(1)), [Duration::from_ns(1); 4]);
 }
@@ -109,9 +102,7 @@ fn times_beyond_the_end_of_time_are_never_reached() {
     let endless = Task { period: Duration::MAX, deadline: Duration::MAX, ..task("a", 1) };
     let endless = Task { offset: ms(1), ..endless };
     let workload = workload(&TIMES_MS, vec![endless], Vec::new());
-    let params = SimParams::new(&workload, Length::Jobs(1));
-    let mut recorder = Recorder::default();
-    let run = run(&params, PolicyName::Dqf, &plan(&workload, 1, 0), &mut recorder);
+    let (run, recorder) = record_dqf(&workload, &plan(&workload, 1, 0), 1);
     assert!(matches!(recorder.seen[0].1, Seen::Released(request) if request.due.is_none()));
     assert_eq!(run.metrics.tasks()[0].misses, 0);
 }

@@ -4,7 +4,7 @@
 use tidegate_model::{Bandwidth, Intensity, PolicyName, Task, Workload};
 use tidegate_sim::{Length, Releases, SimParams};
 
-use crate::common::{Recorder, TIMES_MS, load, ms, plan, run, task, workload};
+use crate::common::{self, Recorder, Seen, TIMES_MS, load, ms, plan, task, workload};
 
 fn mixed_workload() -> Workload {
     let burst = Task { requests: 3, offset: ms(5), ..task("burst", 150) };
@@ -25,9 +25,7 @@ fn record(name: PolicyName, seed: u64) -> Recorder {
         seed,
         ..SimParams::new(&workload, Length::Jobs(50))
     };
-    let mut recorder = Recorder::default();
-    run(&params, name, &plan(&workload, 4, 3), &mut recorder);
-    recorder
+    common::record(&params, name, &plan(&workload, 4, 3)).1
 }
 
 #[test]
@@ -48,7 +46,7 @@ fn another_seed_is_another_run() {
 fn names_rise_in_the_order_of_release_and_none_is_used_twice() {
     let recorder = record(PolicyName::Dqf, 3);
     let released = recorder.seen.iter().filter_map(|(_, seen)| match seen {
-        crate::common::Seen::Released(request) => Some(request.id),
+        Seen::Released(request) => Some(request.id),
         _ => None,
     });
     let names: Vec<_> = released.collect();

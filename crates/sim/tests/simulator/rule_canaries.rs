@@ -3,18 +3,27 @@
 //! catches a policy that breaks the rule, and finds no violation of the policy itself in the same
 //! scenario.
 
-use tidegate_drive::PseudoDisk;
 use tidegate_model::{Intensity, Plan, PolicyName, Time, Workload};
 use tidegate_policy::{
     AdaptiveDrain, Decision, Event, Fifo, Full, GatedDrain, MqDeadline, Noop, Policy, RtioSlots,
 };
-use tidegate_sim::checkers::{Breach, Checkers};
-use tidegate_sim::{Length, SimParams, simulate};
+use tidegate_sim::checkers::Breach;
 
-use crate::common::{TIMES_MS, load, ms, plan, table, task, workload};
+use crate::common::{
+    self, TIMES_MS, assert_found, assert_only, load, ms, plan, table, task, workload,
+};
 
 /// drain(q): with fewer best-effort requests than the drive accepts, the deadlines can be met.
 const DRAIN_MS: [u64; 4] = [10, 20, 30, 40];
+
+/// The models of Linux schedulers.
+const LINUX: [PolicyName; 5] = [
+    PolicyName::Deadline,
+    PolicyName::MqDeadline,
+    PolicyName::Cfq,
+    PolicyName::CfqGrouped,
+    PolicyName::BfqStrict,
+];
 
 fn drained_workload(tasks: usize) -> Workload {
     let tasks = (0..tasks).map(|_| task("task", 60)).collect();
@@ -26,18 +35,22 @@ fn drained_workload(tasks: usize) -> Workload {
 /// Returns the breaches that the checkers of `name` find in a policy, which may follow another
 /// plan.
 fn breaches_of(workload: &Workload, name: PolicyName, policy: impl Policy) -> Vec<Breach> {
-    let mut checkers = Checkers::of_policy(name, &plan(workload, 4, 0));
-    let drive = PseudoDisk::new(workload.depth, workload.table.clone(), 1);
-    let params = SimParams::new(workload, Length::Jobs(40));
-    simulate(&params, policy, drive, &mut checkers);
-    checkers.violations().into_iter().map(|violation| violation.breach).collect()
+    common::breaches_of(workload, (name, &plan(workload, 4, 0)), policy, 40)
 }
+
+/// Makes the plan of a broken policy.
+type BrokenPlan = fn(&Workload) -> Plan;
 
 /// Returns a plan whose drive is assumed to drain in nearly no time.
 fn optimist(workload: &Workload) -> Plan {
     let mut plan = plan(workload, 4, 0);
     plan.contracts.drain = Some(table(&[1, 1, 1, 1]));
     plan
+}
+
+/// Returns a plan that knows one task.
+fn forgetful(workload: &Workload) -> Plan {
+    Plan { tasks: vec![task("task", 60)], ..plan(workload, 4, 0) }
 }
 
 fn is_late(breach: &Breach) -> bool {
@@ -48,38 +61,31 @@ fn is_overtaking(breach: &Breach) -> bool {
     matches!(breach, Breach::ClassOvertook { .. })
 }
 
+/// Policies that expect a faster drive, or slots for fewer tasks.
 #[test]
 fn best_effort_past_the_latest_safe_instant_is_caught() {
-    let one = drained_workload(1);
-    let name = PolicyName::AdaptiveDrain;
-    assert_eq!(breaches_of(&one, name, AdaptiveDrain::new(&plan(&one, 4, 0))), []);
-    let breaches = breaches_of(&one, name, AdaptiveDrain::new(&optimist(&one)));
-    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
-
-    let three = drained_workload(3);
-    let name = PolicyName::GatedDrain;
-    assert_eq!(breaches_of(&three, name, GatedDrain::new(&plan(&three, 4, 0))), []);
-    let breaches = breaches_of(&three, name, GatedDrain::new(&optimist(&three)));
-    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
+    let cases: [(usize, PolicyName, BrokenPlan); 3] = [
+        (1, PolicyName::AdaptiveDrain, optimist),
+        (3, PolicyName::GatedDrain, optimist),
+        (2, PolicyName::RtioSlots, forgetful),
+    ];
+    for (tasks, name, broken) in cases {
+        let workload = drained_workload(tasks);
+        let found = |plan: &Plan| {
+            breaches_of(&workload, name, tidegate_policy::build(name, plan, None).unwrap())
+        };
+        assert_eq!(found(&plan(&workload, 4, 0)), [], "{name}");
+        assert_only(name, &found(&broken(&workload)), is_late);
+    }
 }
 
 /// `gated-drain` for one task, beside two: it counts too few units.
 #[test]
 fn gate_that_forgets_a_task_is_caught() {
     let three = drained_workload(3);
-    let forgetful = Plan { tasks: vec![task("task", 60)], ..plan(&three, 4, 0) };
-    let breaches = breaches_of(&three, PolicyName::GatedDrain, GatedDrain::new(&forgetful));
-    assert!(breaches.iter().any(is_late), "{breaches:?}");
-}
-
-#[test]
-fn best_effort_on_a_reserved_place_is_caught() {
-    let two = drained_workload(2);
-    let name = PolicyName::RtioSlots;
-    assert_eq!(breaches_of(&two, name, RtioSlots::new(&plan(&two, 4, 0))), []);
-    let fewer = Plan { tasks: vec![task("task", 60)], ..plan(&two, 4, 0) };
-    let breaches = breaches_of(&two, name, RtioSlots::new(&fewer));
-    assert!(!breaches.is_empty() && breaches.iter().all(is_late), "{breaches:?}");
+    let policy = GatedDrain::new(&forgetful(&three));
+    let breaches = breaches_of(&three, PolicyName::GatedDrain, policy);
+    assert_found("forgetful", &breaches, is_late);
 }
 
 /// Sends nothing while the drive is empty, except at the very beginning.
@@ -125,7 +131,7 @@ fn empty_drive_beside_waiting_requests_is_caught() {
     let idle = |breach: &Breach| matches!(breach, Breach::RoomUnused { in_flight_count: 0, .. });
     let caught = |name, policy: Box<dyn Policy>| {
         let found = breaches_of(&two, name, sleepy(policy));
-        assert!(found.iter().any(idle), "{name}: {found:?}");
+        assert_found(name, &found, idle);
     };
     caught(PolicyName::AdaptiveDrain, Box::new(AdaptiveDrain::new(&plan)));
     caught(PolicyName::GatedDrain, Box::new(GatedDrain::new(&plan)));
@@ -149,7 +155,7 @@ fn best_effort_before_real_time_is_caught() {
         PolicyName::Cfq,
     ] {
         let breaches = breaches_of(&workload, name, Fifo::new(1_000));
-        assert!(breaches.iter().any(is_overtaking), "{name}: {breaches:?}");
+        assert_found(name, &breaches, is_overtaking);
     }
 }
 
@@ -162,7 +168,7 @@ fn units_out_of_the_order_of_their_deadlines_are_caught() {
     }
     let breaches = breaches_of(&workload, PolicyName::GatedDrain, Fifo::new(1_000));
     let later = |breach: &Breach| matches!(breach, Breach::LaterDueFirst { .. });
-    assert!(breaches.iter().any(later), "{breaches:?}");
+    assert_found("fifo", &breaches, later);
 }
 
 #[test]
@@ -171,16 +177,9 @@ fn linux_models_keep_their_rules_and_not_each_others() {
     workload.best_effort.push(load("scrub", Intensity::Outstanding(3)));
     let breaches = |name, policy: Box<dyn Policy>| breaches_of(&workload, name, policy);
     let built = |name| tidegate_policy::build(name, &plan(&workload, 4, 0), None).unwrap();
-    let names = [
-        PolicyName::Deadline,
-        PolicyName::MqDeadline,
-        PolicyName::Cfq,
-        PolicyName::CfqGrouped,
-        PolicyName::BfqStrict,
-    ];
-    for name in names {
+    for name in LINUX {
         assert_eq!(breaches(name, built(name)), [], "{name}");
-        for other in names.into_iter().filter(|&other| other != name) {
+        for other in LINUX.into_iter().filter(|&other| other != name) {
             assert_ne!(breaches(name, built(other)), [], "{other} as {name}");
         }
         assert_ne!(breaches(name, built(PolicyName::Noop)), [], "noop as {name}");
@@ -191,14 +190,8 @@ fn linux_models_keep_their_rules_and_not_each_others() {
 fn requests_out_of_position_are_caught() {
     let workload = drained_workload(3);
     let out_of_place = |breach: &Breach| matches!(breach, Breach::OutOfPosition { .. });
-    for name in [
-        PolicyName::Deadline,
-        PolicyName::MqDeadline,
-        PolicyName::Cfq,
-        PolicyName::CfqGrouped,
-        PolicyName::BfqStrict,
-    ] {
+    for name in LINUX {
         let breaches = breaches_of(&workload, name, Noop::new(4, 1_000));
-        assert!(breaches.iter().any(out_of_place), "{name}: {breaches:?}");
+        assert_found(name, &breaches, out_of_place);
     }
 }

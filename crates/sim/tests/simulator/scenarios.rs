@@ -4,7 +4,9 @@
 use tidegate_model::{Duration, Intensity, PolicyName, Task};
 use tidegate_sim::{Length, SimParams, SimRun};
 
-use crate::common::{Recorder, TIMES_MS, at, load, ms, plan, run, run_dqf, task, workload};
+use crate::common::{
+    TIMES_MS, at, load, ms, plan, record, record_dqf, run, run_dqf, task, workload,
+};
 
 fn lowest_and_highest(run: &SimRun, task: usize) -> [Option<Duration>; 2] {
     let responses = &run.metrics.tasks()[task].responses;
@@ -43,9 +45,7 @@ fn job_released_during_a_batch_waits_for_the_drain() {
 fn jobs_released_together_are_one_batch() {
     let pair = |name| Task { requests: 2, ..task(name, 100) };
     let workload = workload(&TIMES_MS, vec![pair("a"), pair("b")], Vec::new());
-    let mut recorder = Recorder::default();
-    let params = SimParams::new(&workload, Length::Jobs(1));
-    run(&params, PolicyName::Dqf, &plan(&workload, 4, 0), &mut recorder);
+    let (_, recorder) = record_dqf(&workload, &plan(&workload, 4, 0), 1);
     assert_eq!(recorder.batches(), [(at(0), 4)]);
     assert_eq!(recorder.completions().last().unwrap().0, at(27));
 }
@@ -67,9 +67,7 @@ fn completions_come_before_releases_of_the_same_instant() {
 fn best_effort_fills_batches_up_to_beta() {
     let loads = vec![load("backup", Intensity::Outstanding(3))];
     let workload = workload(&TIMES_MS, vec![task("a", 100)], loads);
-    let mut recorder = Recorder::default();
-    let params = SimParams::new(&workload, Length::Jobs(2));
-    let run = run(&params, PolicyName::Dqf, &plan(&workload, 4, 2), &mut recorder);
+    let (run, recorder) = record_dqf(&workload, &plan(&workload, 4, 2), 2);
 
     let expected: Vec<_> = (0..8).map(|batch| (at(batch * 16), 2)).collect();
     assert_eq!(recorder.batches(), expected);
@@ -108,8 +106,7 @@ fn noop_keeps_the_drive_full() {
     let loads = vec![load("flood", Intensity::Outstanding(10))];
     let workload = workload(&[8, 12, 16, 20], Vec::new(), loads);
     let params = SimParams::new(&workload, Length::Duration(ms(1_000)));
-    let mut recorder = Recorder::default();
-    run(&params, PolicyName::Noop, &plan(&workload, 4, 0), &mut recorder);
+    let (_, recorder) = record(&params, PolicyName::Noop, &plan(&workload, 4, 0));
     let completions = recorder.completions();
     for (index, &(when, _)) in (1_u64..).zip(&completions).take(200) {
         assert_eq!(when, at(5 * index));

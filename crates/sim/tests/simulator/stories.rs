@@ -2,24 +2,13 @@
 //! Rules of the Linux models at their limits: the checkers get events by hand, one sequence that
 //! the rule just allows and one that breaks it.
 
-use tidegate_model::{Class, Duration, Lba, Op, Outcome, Request, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Op, Outcome, Request, RequestId, TaskIndex, Time};
 use tidegate_sim::Observer;
 use tidegate_sim::checkers::{
-    Breach, Checker, ClassDrained, Expiry, PositionLines, PositionOrder, RankOrder, Ranks,
-    TimeSlices,
+    Breach, ClassDrained, Expiry, PositionLines, PositionOrder, RankOrder, Ranks, TimeSlices,
 };
 
-use crate::common::{at, ms};
-
-/// Returns a request for a sequence of events by hand.
-fn request(id: u64, source: u32, class: Class) -> Request {
-    let plain = Request::plain(RequestId(id), class, crate::common::SIZE);
-    Request { task: TaskIndex(source), start: Lba::new(id), ..plain }
-}
-
-fn found(checker: &impl Checker) -> Vec<Breach> {
-    checker.log().first().iter().map(|found| found.breach.clone()).collect()
-}
+use crate::common::{at, found, ms, request, sent_at};
 
 /// Reports to a checker that a request is released, sent and completed, one after the other.
 fn serve(checker: &mut impl Observer, now: Time, request: &Request) {
@@ -33,12 +22,7 @@ fn ranks_are_those_of_the_policy() {
     let [hard, soft, best_effort] =
         [Class::Hard, Class::Soft, Class::BestEffort].map(|class| request(class as u64, 0, class));
     let sent = |ranks, queued_max, batch: &[Request]| {
-        let mut checker = RankOrder::new(ranks, queued_max);
-        for request in [hard, soft, best_effort] {
-            checker.released(at(0), &request);
-        }
-        checker.dispatched(at(1), batch);
-        found(&checker)
+        sent_at(at(1), RankOrder::new(ranks, queued_max), &[hard, soft, best_effort], batch)
     };
     let overtaken = |id| vec![Breach::ClassOvertook { id }];
     assert_eq!(sent(Ranks::HardFirst, 9, &[soft]), overtaken(soft.id));
@@ -70,15 +54,31 @@ fn expired_request_that_is_passed_again_and_again_is_caught() {
     assert_eq!(passed_by(&read, 17, at(500)), [left(17, 0)]);
 }
 
+/// While a soft request is outstanding the checker is silent; then it counts from the start.
 #[test]
 fn classes_that_share_a_batch_may_pass_an_expired_request() {
-    let mut checker = Expiry::new(1_000).of_one_class();
-    checker.released(at(0), &request(0, 0, Class::Hard));
-    for id in 1..40 {
-        let class = if id == 1 { Class::Soft } else { Class::Hard };
-        serve(&mut checker, at(500), &request(id, 0, class));
-    }
-    assert_eq!(found(&checker), []);
+    let passed_by = |first, together, alone| {
+        let mut checker = Expiry::new(1_000).of_one_class();
+        checker.released(at(0), &request(0, 0, Class::Hard));
+        let mut ids = 1..;
+        let mut pass = |checker: &mut Expiry, count| {
+            for id in ids.by_ref().take(count) {
+                serve(checker, at(500), &request(id, 0, Class::Hard));
+            }
+        };
+        pass(&mut checker, first);
+        let soft = request(1_000, 0, Class::Soft);
+        checker.released(at(500), &soft);
+        pass(&mut checker, together);
+        checker.dispatched(at(500), &[soft]);
+        checker.completed(at(500), &soft, Outcome::Done);
+        pass(&mut checker, alone);
+        found(&checker)
+    };
+    let left = |id| Breach::ExpiredLeft { id: RequestId(id), waiting: RequestId(0) };
+    assert_eq!(passed_by(16, 40, 16), []);
+    assert_eq!(passed_by(17, 0, 0), [left(17)]);
+    assert_eq!(passed_by(1, 1, 17), [left(19)]);
 }
 
 #[test]
