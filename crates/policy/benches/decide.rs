@@ -11,8 +11,8 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::{
-    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Place, Plan,
-    PolicyName, RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
+    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Plan, PolicyName,
+    RegulatorName, Request, RequestCharges, RequestId, Task, Time, Workload,
 };
 use tidegate_policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -279,20 +279,7 @@ fn plan() -> Plan {
 
 /// Returns a task of `requests` requests per job whose deadline is its period.
 fn task(requests: u32, period: Duration) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period,
-        deadline: period,
-        requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
+    Task { requests, ..Task::periodic("task", period, Bytes::from_kib(128)) }
 }
 
 /// Returns a request; every eighth is real time, the others are best effort.

@@ -140,20 +140,7 @@ fn a_group_of_nothing_is_edf() {
 #[test]
 fn a_group_spans_a_share_of_the_deadline_in_the_plan() {
     let table = BatchTable::new(&[Duration::from_ms(1)]).unwrap();
-    let task = tidegate_model::Task {
-        name: "a".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(50),
-        deadline: Duration::from_ms(50),
-        requests: 1,
-        size: Bytes::from_kib(4),
-        op: tidegate_model::Op::Read,
-        place: tidegate_model::Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: tidegate_model::Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: HARD,
-    };
+    let task = tidegate_model::Task::periodic("a", Duration::from_ms(50), Bytes::from_kib(4));
     let workload = Workload { tasks: vec![task], ..Workload::new("test", 1, table) };
     let plan = Plan { queued_max: 100, ..Plan::of(&workload) };
     let mut policy =

@@ -9,27 +9,14 @@ use std::num::NonZeroU32;
 
 use common::{at, complete, request, round};
 use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, RegulatorName, Request,
-    RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, Bytes, Class, Duration, Plan, PolicyName, RegulatorName, Request, RequestId, Task,
+    TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Decision, DepthLimit, DqfElastic, Event, Full, Noop, Policy, TokensPerTask};
 
 /// Returns a task of e requests every p ms, with deadline p.
 fn task(requests: u32, period_ms: u64) -> Task {
-    Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(period_ms),
-        requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
+    Task { requests, ..Task::periodic("task", Duration::from_ms(period_ms), Bytes::from_kib(128)) }
 }
 
 /// Returns a plan for a drive of depth 64 with a table of 64.

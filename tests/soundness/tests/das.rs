@@ -11,8 +11,8 @@ use tidegate_drive::{Drive, builtin};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    AccessTime, BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity,
-    Op, Place, Plan, PolicyName, RegulatorName, Request, Task, TaskIndex, Time, Workload,
+    AccessTime, BatchTable, BestEffort, Bytes, DriveFile, DriveKind, Duration, Intensity, Plan,
+    PolicyName, RegulatorName, Request, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Noop, Policy};
 use tidegate_sim::checkers::Checkers;
@@ -26,30 +26,11 @@ const JOBS: u64 = 60;
 const SIZE: Bytes = Bytes::from_kib(256);
 
 fn task(entry: u32, requests: u32, (period, deadline): (Duration, Duration)) -> Task {
-    Task {
-        name: format!("task-{entry}"),
-        entry,
-        period,
-        deadline,
-        requests,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
+    Task { entry, deadline, requests, ..Task::periodic(format!("task-{entry}"), period, SIZE) }
 }
 
 fn load(outstanding: u32) -> BestEffort {
-    BestEffort {
-        name: "load".to_owned(),
-        intensity: Intensity::Outstanding(outstanding),
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    }
+    BestEffort::reads("load", Intensity::Outstanding(outstanding), SIZE)
 }
 
 /// A random system at or near the limit of the admission test, with endless best effort.

@@ -2,7 +2,7 @@
 //! A plan with drain(q) = 12 + 11 q ms, for policies that decide by drain times.
 
 use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Op, Place, Plan, Request, Task, TaskIndex, Time, Workload,
+    BatchTable, Bytes, Class, Duration, Plan, Request, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Event, Policy};
 
@@ -11,18 +11,9 @@ use crate::common::request;
 /// Returns a task with a period and a deadline in ms, and the requests of a job.
 pub(crate) fn task(period_ms: u64, deadline_ms: u64, requests: u32) -> Task {
     Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
         deadline: Duration::from_ms(deadline_ms),
         requests,
-        size: Bytes::from_kib(128),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
+        ..Task::periodic("task", Duration::from_ms(period_ms), Bytes::from_kib(128))
     }
 }
 

@@ -7,8 +7,8 @@
 
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
-    AccessTime, BatchTable, Class, Duration, Lba, Op, Place, Plan, RegulatorName, Request,
-    RequestId, Target, Task, TaskIndex, Time, Workload,
+    AccessTime, BatchTable, Class, Duration, Lba, Op, Plan, RegulatorName, Request, RequestId,
+    Target, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Decision, Event, Policy, Tag};
 
@@ -42,18 +42,8 @@ impl AccessTime for Told {
 
 fn task(period_ms: u64, deadline_ms: u64) -> Task {
     Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
         deadline: Duration::from_ms(deadline_ms),
-        requests: 1,
-        size: request(0, Class::Hard).size,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
+        ..Task::periodic("task", Duration::from_ms(period_ms), request(0, Class::Hard).size)
     }
 }
 

@@ -28,18 +28,11 @@ fn any_task() -> impl Strategy<Value = Task> {
     let choices = (prop::sample::select(classes), prop::sample::select(limits), any_op());
     (1_u64..80, 1_u32..4, choices).prop_map(|(period, requests, (class, outstanding_max, op))| {
         Task {
-            name: "task".to_owned(),
-            entry: 0,
-            period: Duration::from_ms(period),
-            deadline: Duration::from_ms(period),
             requests,
-            size: SIZE,
             op,
-            place: Place::Random,
-            offset: Duration::ZERO,
-            quality_ppm: Task::QUALITY_ALL_PPM,
-            outstanding_max,
             class,
+            outstanding_max,
+            ..Task::periodic("task", Duration::from_ms(period), SIZE)
         }
     })
 }

@@ -17,18 +17,9 @@ const SIZE: Bytes = Bytes::from_kib(4);
 
 fn task(period_ms: u64, outstanding_max: Option<u32>) -> Task {
     Task {
-        name: "task".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max,
         class: Class::Soft,
+        outstanding_max,
+        ..Task::periodic("task", Duration::from_ms(period_ms), SIZE)
     }
 }
 

@@ -7,8 +7,7 @@
 //! second are the rate.
 
 use tidegate_model::{
-    Class, Duration, Op, Outcome, Place, Plan, PolicyName, Request, RequestId, Task, TaskIndex,
-    Time,
+    Class, Duration, Outcome, Plan, PolicyName, Request, RequestId, Task, TaskIndex, Time,
 };
 use tidegate_policy::{Event, NoticeKind, Policy};
 
@@ -20,18 +19,8 @@ pub(crate) const LOAD: u32 = 2;
 
 pub(crate) fn task(name: &str, class: Class) -> Task {
     Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: Duration::from_ms(100),
-        deadline: Duration::from_ms(100),
-        requests: 1,
-        size: tidegate_model::Bytes::from_kib(4),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
         class,
+        ..Task::periodic(name, Duration::from_ms(100), tidegate_model::Bytes::from_kib(4))
     }
 }
 

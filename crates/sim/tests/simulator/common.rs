@@ -3,8 +3,8 @@
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Outcome, Place, Plan,
-    PolicyName, Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchTable, BestEffort, Bytes, Duration, Intensity, Op, Outcome, Place, Plan, PolicyName,
+    Request, RequestId, Task, TaskIndex, Time, Workload,
 };
 use tidegate_sim::{Length, Observer, SimParams, SimRun, simulate};
 
@@ -23,20 +23,7 @@ pub(crate) fn at(ms: u64) -> Time {
 
 /// Returns a task with one request per job, released from the start, due after a period.
 pub(crate) fn task(name: &str, period_ms: u64) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: ms(period_ms),
-        deadline: ms(period_ms),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
+    Task::periodic(name, ms(period_ms), SIZE)
 }
 
 pub(crate) fn load(name: &str, intensity: Intensity) -> BestEffort {
