@@ -6,9 +6,10 @@
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_analysis::assess;
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Request, RequestId, Task, TaskIndex,
-    Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Plan, PolicyName, Request,
+    RequestId, Task, TaskIndex, Time, Workload,
 };
 
 use crate::black_box::{BlackBox, Malice};
@@ -99,6 +100,13 @@ impl DrainSystem {
         };
         workload.contracts.drain = Some(table);
         workload
+    }
+
+    /// Returns the plan of its assessment under a policy.
+    #[must_use]
+    pub fn plan(&self, name: PolicyName) -> Plan {
+        let workload = self.workload();
+        assess(&workload, name).plan(&workload)
     }
 }
 

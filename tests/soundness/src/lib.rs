@@ -15,6 +15,7 @@ pub mod adversary;
 pub mod black_box;
 pub mod busy_interval;
 pub mod cost_limited;
+pub mod disk;
 pub mod dq_edf;
 pub mod drain_duel;
 pub mod drain_reference;

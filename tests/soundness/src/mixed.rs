@@ -19,8 +19,10 @@ use tidegate_model::{
     BatchTable, Bytes, Duration, Op, Outcome, PolicyName, Random, Request, RequestId, Time,
     Workload,
 };
+use tidegate_sim::Releases;
 
 use crate::generate;
+use crate::trial::Trial;
 use crate::workloads::{self, Load};
 
 /// Returns a random system; one tick is one nanosecond. Periods are around the time of two batches.
@@ -253,10 +255,9 @@ impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
 /// # Panics
 /// Never.
 #[must_use]
-pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
+pub fn workload(seed: u64, number: u64) -> Workload {
     let random = &mut generate::generator(seed, number);
-    let load = Load::ALL[usize::try_from(number % 4).expect("small")];
-    let mut workload = workloads::workload(random, PolicyName::Dqf, load);
+    let mut workload = workloads::workload(random, PolicyName::Dqf, Load::numbered(number));
     let kinds = [(Op::Read, 4), (Op::Read, 256), (Op::Write, 4), (Op::Write, 256)];
     for task in &mut workload.tasks {
         let (op, kib) = kinds[random.random_range(0..4)];
@@ -281,17 +282,32 @@ pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
     let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
     let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
     workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
-    workload.contracts.costs = Some(costs.clone());
-    (workload, costs)
+    workload.contracts.costs = Some(costs);
+    workload
 }
 
-/// Returns a drive that keeps these costs, but positions slower by `slower_ns`.
+/// Returns the trial of such a workload, held to its bounds by costs.
+#[must_use]
+pub fn trial(seed: u64, number: u64, workload: Workload) -> Trial {
+    let releases = match number % 2 {
+        0 => Releases::Periodic,
+        _ => workloads::releases(&mut generate::generator(seed, number), &workload),
+    };
+    let mut trial = Trial::new(number, PolicyName::Dqf, workload, releases, 40);
+    trial.hold_to_costs();
+    trial
+}
+
+/// Returns a drive that keeps the costs of the trial's workload, but positions `positionings` times
+/// for a batch.
 ///
 /// # Panics
-/// If it gets a request of unknown cost.
-pub fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
-    let positioning_ns = costs.positioning_max.ns() + slower_ns;
+/// If the workload has no costs, or the drive gets a request of unknown cost.
+#[must_use]
+pub fn cost_drive(trial: &Trial, positionings: u64) -> impl Drive {
+    let costs = trial.workload.contracts.costs.clone().expect("the workload has costs");
+    let positioning_ns = costs.positioning_max.ns() * positionings;
     let cost =
         move |request: &Request| costs.cost(request.op, request.size).expect("a known kind").ns();
-    CostDrive::new(positioning_ns, cost, seed)
+    CostDrive::new(positioning_ns, cost, trial.number)
 }

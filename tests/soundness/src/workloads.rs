@@ -32,6 +32,15 @@ pub enum Load {
 impl Load {
     /// All variants.
     pub const ALL: [Self; 4] = [Self::None, Self::Outstanding, Self::Rate, Self::Both];
+
+    /// Returns the variants in turn, by number.
+    ///
+    /// # Panics
+    /// Never.
+    #[must_use]
+    pub fn numbered(number: u64) -> Self {
+        Self::ALL[usize::try_from(number % 4).expect("below 4")]
+    }
 }
 
 /// Returns a random workload whose tasks use from about a tenth to all of the drive's capacity

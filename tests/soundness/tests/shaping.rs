@@ -73,7 +73,7 @@ fn shape(random: &mut Pcg64, workload: &mut Workload, shaper: RegulatorName) {
 
 fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     let random = &mut generate::generator(SEED + shaper as u64, number);
-    let load = Load::ALL[usize::try_from(1 + number % 3).expect("below 4")];
+    let load = Load::numbered(1 + number % 3);
     let mut workload = workloads::workload(random, name, load);
     if name.facts().dispatch == DispatchMode::BestEffortDepth {
         workload = drains::leaning_on_drains(random, workload);
@@ -121,7 +121,7 @@ fn run(trial: &Trial) -> SimRun {
 /// Returns the trials with a bound for every task.
 fn bounded(name: PolicyName, shaper: RegulatorName) -> impl Iterator<Item = Trial> {
     let trials = (0..TRIALS).map(move |number| trial(number, name, shaper));
-    trials.filter(|trial| trial.assessment.tasks.iter().all(|task| task.response_max.is_some()))
+    trials.filter(Trial::is_bounded_throughout)
 }
 
 #[test]
