@@ -93,12 +93,6 @@ pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
     Task { requests, ..Task::periodic(name, Duration::from_ms(period_ms), SIZE) }
 }
 
-/// Sets a task's first release to `ms`.
-pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
-    task.offset = Duration::from_ms(ms);
-    task
-}
-
 pub(crate) fn load(intensity: Intensity) -> BestEffort {
     BestEffort::reads("load", intensity, SIZE)
 }

@@ -2,6 +2,7 @@
 //! The bounds for a processor with sporadic servers against its simulation: no response of a
 //! task, or of the work behind a server, exceeds its bound.
 
+mod compare;
 mod disturbed;
 mod generate;
 mod patterns;
