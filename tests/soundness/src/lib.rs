@@ -12,6 +12,7 @@
 //! Time in small systems is counted in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
+pub mod attack;
 pub mod black_box;
 pub mod busy_interval;
 pub mod cost_limited;
@@ -22,6 +23,7 @@ pub mod drain_reference;
 pub mod drain_search;
 pub mod drain_system;
 pub mod drains;
+pub mod dual_queue;
 pub mod edf;
 pub mod estimates;
 pub mod frontier;
