@@ -146,6 +146,7 @@ impl Game for CostLimited<'_> {
 /// Returns the longest response of any job in any schedule; `None` beyond `states_max` states.
 #[must_use]
 pub fn longest_response(system: &CostLimitedSystem, states_max: usize) -> Option<u64> {
-    let found = tagged::longest(&CostLimited(system), system.tasks.len(), states_max)?;
+    let game = CostLimited(system);
+    let found = tagged::longest(&game, system.tasks.len(), states_max, 9 * states_max)?;
     found.responses.into_iter().max().map(u64::from)
 }

@@ -13,6 +13,7 @@
 
 pub mod adversary;
 pub mod attack;
+pub mod between;
 pub mod black_box;
 pub mod busy_interval;
 pub mod cost_limited;
@@ -29,6 +30,7 @@ pub mod estimates;
 pub mod frontier;
 pub mod generate;
 pub mod harness;
+mod held;
 pub mod mixed;
 pub mod optimistic;
 pub mod priority_box;

@@ -55,14 +55,18 @@ pub struct Tagged {
 /// [`STATES_MAX`] states.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> Option<Tagged> {
-    longest(&DualQueueFifo { system, rules }, system.tasks.len(), STATES_MAX)
+    longest(&DualQueueFifo { system, rules }, system.tasks.len(), STATES_MAX, STATES_MAX)
 }
 
-/// Returns the true worst case of each of `task_count` tasks, or `None` beyond `states_max` states.
-pub fn longest<G: Game>(game: &G, task_count: usize, states_max: usize) -> Option<Tagged> {
-    let mut search = Search { game, states_max, rest: HashMap::new() };
-    let (responses, seen_by) = (vec![0; task_count], vec![Ticks::MAX; task_count]);
-    let mut found = Tagged { responses, seen_by };
+/// Returns the true worst case of each of `task_count` tasks, or `None` if the game has more than
+/// `states_max` states, or more than `total_max` with those that differ only by the tagged job.
+pub fn longest<G: Game>(
+    game: &G,
+    task_count: usize,
+    states_max: usize,
+    total_max: usize,
+) -> Option<Tagged> {
+    let mut released = Vec::new();
     // A move takes no time or one tick; with the former in front, states come in order of time.
     let mut open = VecDeque::from([(0, game.idle())]);
     let mut seen = HashSet::new();
@@ -70,23 +74,30 @@ pub fn longest<G: Game>(game: &G, task_count: usize, states_max: usize) -> Optio
         if !seen.insert(state.clone()) {
             continue;
         }
-        if seen.len() + search.rest.len() > states_max {
+        if seen.len() > states_max {
             return None;
         }
         for (step, next) in game.moves(&state) {
             if let Move::Release(task) = step {
-                // The job that was just released is the last of the queue.
-                let ahead = game.queued(&next);
-                let response = search.rest(&(next.clone(), ahead))?;
-                if response > found.responses[task] {
-                    found.responses[task] = response;
-                    found.seen_by[task] = now + response;
-                }
+                released.push((now, task, next.clone()));
             }
             match step {
                 Move::Tick => open.push_back((now + 1, next)),
                 _ => open.push_front((now, next)),
             }
+        }
+    }
+    let (responses, seen_by) = (vec![0; task_count], vec![Ticks::MAX; task_count]);
+    let mut found = Tagged { responses, seen_by };
+    let rest_max = total_max.checked_sub(seen.len())?;
+    let mut search = Search { game, rest_max, rest: HashMap::new() };
+    for (now, task, state) in released {
+        // The job that was just released is the last of the queue.
+        let ahead = game.queued(&state);
+        let response = search.rest(&(state, ahead))?;
+        if response > found.responses[task] {
+            found.responses[task] = response;
+            found.seen_by[task] = now + response;
         }
     }
     Some(found)
@@ -98,7 +109,7 @@ type Followed<S> = (S, usize);
 
 struct Search<'a, G: Game> {
     game: &'a G,
-    states_max: usize,
+    rest_max: usize,
     /// The longest time until the tagged job completes.
     rest: HashMap<Followed<G::State>, Ticks>,
 }
@@ -109,7 +120,7 @@ impl<G: Game> Search<'_, G> {
         if let Some(&rest) = self.rest.get(at) {
             return Some(rest);
         }
-        if self.rest.len() > self.states_max {
+        if self.rest.len() > self.rest_max {
             return None;
         }
         let (state, ahead) = at;

@@ -30,7 +30,7 @@ fn case(number: u64) -> Option<(CostLimitedSystem, u64, bool)> {
     Some((system, bound, is_cut))
 }
 
-const STATES_MAX: usize = 45_000;
+const STATES_MAX: usize = 15_000;
 
 /// Goal: no schedule of a small system exceeds the bound, and if one batch takes all queued
 /// requests the bound is reached. Method: all schedules.

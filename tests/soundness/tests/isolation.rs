@@ -17,9 +17,10 @@ use tidegate_model::{
     BatchChoice, BatchTable, Class, DispatchMode, Duration, Plan, PolicyName, RegulatorName,
     Request, RequestId, Task, TaskIndex, Time, Workload,
 };
-use tidegate_policy::{Decision, Event, Full, Policy, TokensPerTask};
+use tidegate_policy::{Event, Policy, TokensPerTask};
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, SimParams, SimRun, simulate};
+use tidegate_soundness::between::Between;
 use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
 use tidegate_soundness::{drains, generate};
@@ -29,28 +30,20 @@ const SEED: u64 = 20_261_121;
 /// When requests of each task became eligible.
 type Eligible = Rc<RefCell<BTreeMap<TaskIndex, Vec<Time>>>>;
 
-/// Records the events that the policy gets.
-struct Watch<P> {
-    inner: P,
-    eligible: Eligible,
-}
-
-impl<P: Policy> Policy for Watch<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+/// Records in `eligible` when the policy gets requests.
+fn recorded(inner: Box<dyn Policy>, eligible: Eligible) -> Box<dyn Policy> {
+    let observe = move |inner: &mut Box<dyn Policy>, now, event: Event| {
         let told = match &event {
             Event::Release(request) if request.class != Class::BestEffort => Some(*request),
             _ => None,
         };
-        self.inner.observe(now, event)?;
+        inner.observe(now, event)?;
         if let Some(request) = told {
-            self.eligible.borrow_mut().entry(request.task).or_default().push(request.eligible);
+            eligible.borrow_mut().entry(request.task).or_default().push(request.eligible);
         }
         Ok(())
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.inner.decide(now)
-    }
+    };
+    Box::new(Between { inner, observe })
 }
 
 /// Returns a proved workload, of which one task misbehaves.
@@ -84,7 +77,7 @@ fn trial_of(number: u64, policy: PolicyName) -> Trial {
 /// Runs the trial; `regulator` builds the policy from the inner policy.
 fn run<P: Policy>(
     trial: &Trial,
-    regulator: impl FnOnce(Watch<Box<dyn Policy>>) -> P,
+    regulator: impl FnOnce(Box<dyn Policy>) -> P,
 ) -> (SimRun, Eligible, Checkers) {
     let eligible = Eligible::default();
     let policy = trial.assessment.policy;
@@ -92,7 +85,7 @@ fn run<P: Policy>(
     let mut checkers = Checkers::of_policy(policy, &trial.plan);
     let inner = tidegate_policy::build(policy, &bare, None).unwrap();
     let inner = checkers.watch(policy, &bare, inner);
-    let policy = regulator(Watch { inner, eligible: eligible.clone() });
+    let policy = regulator(recorded(inner, eligible.clone()));
     let run = trial.run(policy, trial.pseudo_disk(), &mut checkers);
     (run, eligible, checkers)
 }
@@ -166,7 +159,7 @@ fn others_keep_their_bounds_under_every_policy() {
 
 /// Returns in how many of 60 trials another task is late, or requests of a task become eligible too
 /// early, behind this regulator.
-fn caught<P: Policy>(regulator: impl Fn(Watch<Box<dyn Policy>>, &Plan) -> P) -> usize {
+fn caught<P: Policy>(regulator: impl Fn(Box<dyn Policy>, &Plan) -> P) -> usize {
     let is_caught = |trial: &Trial| {
         let (run, eligible, _) = run(trial, |inner| regulator(inner, &trial.plan));
         overfull_window(trial, &eligible).is_some() || trial.broken_promise(&run).is_some()
@@ -196,60 +189,41 @@ fn one_token_too_many_is_caught() {
 }
 
 /// Allows at most e requests of a task in the wrapped policy at once: tokens return at completion.
-struct ReturnedAtCompletion<P> {
-    inner: P,
-    tokens: Vec<u32>,
-    waiting: Vec<VecDeque<Request>>,
-    owners: BTreeMap<RequestId, usize>,
-}
-
-impl<P: Policy> ReturnedAtCompletion<P> {
-    fn new(inner: P, plan: &Plan) -> Self {
-        let tokens: Vec<u32> = plan.tasks.iter().map(|task| task.requests).collect();
-        let waiting = vec![VecDeque::new(); tokens.len()];
-        Self { inner, tokens, waiting, owners: BTreeMap::new() }
-    }
-
-    fn hand_over(&mut self, now: Time) {
-        for task in 0..self.tokens.len() {
-            while self.tokens[task] > 0
-                && let Some(request) = self.waiting[task].pop_front()
-            {
-                self.tokens[task] -= 1;
-                self.owners.insert(request.id, task);
-                let eligible = Event::Release(Request { eligible: now, ..request });
-                self.inner.observe(now, eligible).unwrap();
-            }
-        }
-    }
-}
-
-impl<P: Policy> Policy for ReturnedAtCompletion<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+fn returned_at_completion<P: Policy>(inner: P, plan: &Plan) -> impl Policy + use<P> {
+    let mut tokens: Vec<u32> = plan.tasks.iter().map(|task| task.requests).collect();
+    let mut waiting = vec![VecDeque::new(); tokens.len()];
+    let mut owners: BTreeMap<RequestId, usize> = BTreeMap::new();
+    let observe = move |inner: &mut P, now, event| {
         match event {
             Event::Release(request) if request.class != Class::BestEffort => {
-                self.waiting[request.task.index()].push_back(request);
+                waiting[request.task.index()].push_back(request);
             }
-            Event::Complete { id, .. } => {
-                if let Some(task) = self.owners.remove(&id) {
-                    self.tokens[task] += 1;
+            event => {
+                if let Event::Complete { id, .. } = &event
+                    && let Some(task) = owners.remove(id)
+                {
+                    tokens[task] += 1;
                 }
-                self.inner.observe(now, event)?;
+                inner.observe(now, event)?;
             }
-            event => self.inner.observe(now, event)?,
         }
-        self.hand_over(now);
+        for (task, tokens) in tokens.iter_mut().enumerate() {
+            while *tokens > 0
+                && let Some(request) = waiting[task].pop_front()
+            {
+                *tokens -= 1;
+                owners.insert(request.id, task);
+                inner.observe(now, Event::Release(Request { eligible: now, ..request }))?;
+            }
+        }
         Ok(())
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.inner.decide(now)
-    }
+    };
+    Between { inner, observe }
 }
 
 #[test]
 fn tokens_that_return_at_completion_are_caught() {
-    assert!(caught(ReturnedAtCompletion::new) > 30);
+    assert!(caught(returned_at_completion) > 30);
 }
 
 /// A flood uses its whole contract: e (k + 1) requests in a window of k periods.
