@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The search of `adversary` and `dq_edf`: visits all states of a dual-queue policy in a small
-//! system, except for states that another one dominates. The order of service is a [`Queue`].
+//! system, except for states that another one dominates. The order of service is a `Queue`.
 
 use std::ops::Range;
 
