@@ -7,8 +7,8 @@ use tidegate_analysis::heterogeneous::MixedTask;
 use tidegate_analysis::{Answer, SporadicTask, Verdict, assess, headroom};
 use tidegate_model::cost::{CostModel, RequestCost};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, DeferredWrites, Duration, Intensity, Op, Place,
-    PolicyName, Task, Workload,
+    BatchTable, BestEffort, Bytes, DeferredWrites, Duration, Intensity, Op, PolicyName, Task,
+    Workload,
 };
 
 /// Returns tasks of e requests of cost c, all with this period.
@@ -91,31 +91,16 @@ fn workload(cost_ms: u64, is_shared: bool) -> Workload {
     workload.entries = vec!["small".to_owned(), "large".to_owned()];
     workload.parameters.dqf.batch_cost = Some(Duration::from_ms(cost_ms));
     if is_shared {
-        workload.best_effort = vec![BestEffort {
-            name: "load".to_owned(),
-            intensity: Intensity::Outstanding(4),
-            size: Bytes::from_kib(1024),
-            op: Op::Read,
-            place: Place::Random,
-        }];
+        workload.best_effort =
+            vec![BestEffort::reads("load", Intensity::Outstanding(4), Bytes::from_kib(1024))];
     }
     workload
 }
 
 fn task(kib: u64) -> Task {
     Task {
-        name: format!("{kib}"),
-        entry: 0,
-        period: Duration::from_ms(200),
         deadline: Duration::from_ms(100),
-        requests: 1,
-        size: Bytes::from_kib(kib),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
+        ..Task::periodic(format!("{kib}"), Duration::from_ms(200), Bytes::from_kib(kib))
     }
 }
 

@@ -3,9 +3,7 @@
 //! Method: small systems by hand.
 
 use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
-use tidegate_model::{
-    BatchTable, Class, Duration, Op, Place, PolicyName, RegulatorName, Task, Workload,
-};
+use tidegate_model::{BatchTable, Duration, PolicyName, RegulatorName, Task, Workload};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -43,20 +41,7 @@ fn overflow_is_no_promise() {
 }
 
 fn workload(deadline: Duration) -> Workload {
-    let reader = Task {
-        name: "reader".to_owned(),
-        entry: 0,
-        period: deadline,
-        deadline,
-        requests: 1,
-        size: tidegate_model::Bytes::from_kib(4),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    };
+    let reader = Task::periodic("reader", deadline, tidegate_model::Bytes::from_kib(4));
     let table = BatchTable::new(&[ms(10)]).unwrap();
     let mut workload = Workload { tasks: vec![reader], ..Workload::new("test", 1, table) };
     workload.contracts.are_positions_known = true;

@@ -9,7 +9,7 @@ use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_engine::{DeviceRun, Length, Limits, RunEnd, RunParams};
 use tidegate_host::Backend;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Bytes, Class, DispatchMode, Duration, Intensity, Op, Place,
+    Bandwidth, BatchTable, BestEffort, Bytes, Class, DispatchMode, Duration, Intensity, Place,
     Plan, PolicyName, Task, Time, Workload,
 };
 use tidegate_sim::VirtualDrive;
@@ -56,30 +56,20 @@ fn workload(case: &Case) -> Workload {
         })
         .collect();
     let tasks = case.tasks.iter().zip(0..).map(|(&(period, offset, requests), index)| Task {
-        name: format!("task-{index}"),
         entry: index,
-        period: Duration::from_ms(period),
-        deadline: Duration::from_ms(period),
         requests,
-        size: SIZE,
-        op: Op::Read,
         place: Place::Sequential,
         offset: Duration::from_ms(offset),
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
         class: Class::Soft,
+        ..Task::periodic(format!("task-{index}"), Duration::from_ms(period), SIZE)
     });
-    let loads = case.loads.iter().enumerate().map(|(index, &strength)| BestEffort {
-        name: format!("load-{index}"),
-        intensity: match strength % 2 {
+    let loads = case.loads.iter().enumerate().map(|(index, &strength)| {
+        let rate = || Bandwidth::new(SIZE.get() * u64::from(strength) * 10).expect("not zero");
+        let intensity = match strength % 2 {
             0 => Intensity::Outstanding(strength),
-            _ => Intensity::Rate(
-                Bandwidth::new(SIZE.get() * u64::from(strength) * 10).expect("not zero"),
-            ),
-        },
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
+            _ => Intensity::Rate(rate()),
+        };
+        BestEffort::reads(format!("load-{index}"), intensity, SIZE)
     });
     Workload {
         tasks: tasks.collect(),

@@ -46,25 +46,14 @@ fn backend(scratch: &Scratch, access: Access) -> Option<DeviceBackend> {
 /// Makes two tasks with 20 jobs of two requests in 100 ms, and a closed loop.
 fn workload(op: Op) -> Workload {
     let task = |name: &str, size: Bytes| Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: Duration::from_ms(5),
-        deadline: Duration::from_ms(5),
         requests: 2,
-        size,
         op,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
         class: Class::Soft,
+        ..Task::periodic(name, Duration::from_ms(5), size)
     };
     let load = BestEffort {
-        name: "load".to_owned(),
-        intensity: Intensity::Outstanding(6),
-        size: Bytes::from_kib(4),
-        op: Op::Read,
         place: Place::Sequential,
+        ..BestEffort::reads("load", Intensity::Outstanding(6), Bytes::from_kib(4))
     };
     let times: Vec<_> = (1..=8).map(|requests| Duration::from_ms(10 * requests)).collect();
     Workload {

@@ -7,7 +7,7 @@ mod common;
 
 use common::*;
 use tidegate_host::{Length, RunEnd};
-use tidegate_model::{Bandwidth, Intensity, Plan, PolicyName};
+use tidegate_model::{Bandwidth, Intensity, Plan, PolicyName, Task};
 
 const ONE_JOB: Length = Length::Jobs(1);
 
@@ -16,7 +16,7 @@ const ONE_JOB: Length = Length::Jobs(1);
 #[test]
 fn policies_form_their_batches_and_responses_are_exact() {
     let tasks = vec![task("a", 100, 1), task("b", 100, 1), task("c", 100, 1)];
-    let late = offset(task("d", 100, 1), 5);
+    let late = Task { offset: ms(5), ..task("d", 100, 1) };
     let workload = workload([tasks, vec![late]].concat(), Vec::new());
     let expected = [
         (PolicyName::Noop, vec![(at(0), 3), (at(5), 1)]),

@@ -101,6 +101,26 @@ pub struct Task {
 impl Task {
     /// The quality of a task whose requests must all be served.
     pub const QUALITY_ALL_PPM: u32 = 1_000_000;
+
+    /// Returns a hard task whose deadline is its period: every job is one request of `size`, which
+    /// reads at a random place; the first job is released at the start.
+    #[must_use]
+    pub fn periodic(name: impl Into<String>, period: Duration, size: Bytes) -> Self {
+        Self {
+            name: name.into(),
+            entry: 0,
+            period,
+            deadline: period,
+            requests: 1,
+            size,
+            op: Op::Read,
+            place: Place::Random,
+            offset: Duration::ZERO,
+            class: Class::Hard,
+            quality_ppm: Self::QUALITY_ALL_PPM,
+            outstanding_max: None,
+        }
+    }
 }
 
 /// The rule by which a best-effort load releases requests.
@@ -133,4 +153,12 @@ pub struct BestEffort {
     pub op: Op,
     /// The places of its requests.
     pub place: Place,
+}
+
+impl BestEffort {
+    /// Returns a load that reads at random places, `size` at a time.
+    #[must_use]
+    pub fn reads(name: impl Into<String>, intensity: Intensity, size: Bytes) -> Self {
+        Self { name: name.into(), intensity, size, op: Op::Read, place: Place::Random }
+    }
 }

@@ -8,7 +8,7 @@
 use divan::Bencher;
 use tidegate_drive::builtin;
 use tidegate_model::{
-    AccessTime, Bytes, Class, Duration, Lba, Op, Outcome, Place, Plan, PolicyName, Random, Request,
+    AccessTime, Bytes, Class, Duration, Lba, Op, Outcome, Plan, PolicyName, Random, Request,
     RequestId, Tag, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Policy};
@@ -40,18 +40,8 @@ fn request(id: u64, start: u64) -> Request {
 /// Sixteen tasks that leave time for best effort.
 fn tasks() -> Vec<Task> {
     let task = |entry| Task {
-        name: format!("task-{entry}"),
         entry,
-        period: Duration::from_ms(1_000),
-        deadline: Duration::from_ms(1_000),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
+        ..Task::periodic(format!("task-{entry}"), Duration::from_ms(1_000), SIZE)
     };
     (0..16).map(task).collect()
 }

@@ -7,7 +7,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use tidegate_drive::{PseudoDisk, builtin};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, Task, Workload,
+    BatchTable, BestEffort, Bytes, Duration, Intensity, Op, Plan, Task, Workload,
 };
 use tidegate_policy::Dqf;
 use tidegate_sim::{Length, SimParams, SimRun, simulate};
@@ -30,30 +30,11 @@ fn table() -> (u32, BatchTable) {
 }
 
 fn task(number: u32) -> Task {
-    Task {
-        name: format!("camera-{number}"),
-        entry: 0,
-        period: Duration::from_ms(300),
-        deadline: Duration::from_ms(300),
-        requests: 1,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
+    Task::periodic(format!("camera-{number}"), Duration::from_ms(300), SIZE)
 }
 
 fn backup(outstanding: u32) -> BestEffort {
-    BestEffort {
-        name: "backup".to_owned(),
-        intensity: Intensity::Outstanding(outstanding),
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    }
+    BestEffort::reads("backup", Intensity::Outstanding(outstanding), SIZE)
 }
 
 fn workload(best_effort: Vec<BestEffort>) -> Workload {

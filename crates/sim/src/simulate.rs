@@ -25,17 +25,12 @@ use crate::virtual_drive::VirtualDrive;
 /// One request every 20 ms on a drive that takes up to 5 ms for it:
 /// ```
 /// use tidegate_drive::PseudoDisk;
-/// use tidegate_model::{BatchTable, Bytes, Class, Duration, Op, Place, Task, Workload};
+/// use tidegate_model::{BatchTable, Bytes, Duration, Task, Workload};
 /// use tidegate_policy::Dqf;
 /// use tidegate_sim::{Length, SimParams, simulate};
 ///
 /// let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
-/// let camera = Task {
-///     name: "camera".to_owned(), entry: 0, period: Duration::from_ms(20),
-///     deadline: Duration::from_ms(20), requests: 1, size: Bytes::from_kib(128), op: Op::Read,
-///     place: Place::Random, offset: Duration::ZERO, class: Class::Hard,
-///     quality_ppm: Task::QUALITY_ALL_PPM, outstanding_max: None,
-/// };
+/// let camera = Task::periodic("camera", Duration::from_ms(20), Bytes::from_kib(128));
 /// let workload = Workload { tasks: vec![camera], ..Workload::new("example", 1, table.clone()) };
 /// let params = SimParams::new(&workload, Length::Jobs(100));
 /// let run = simulate(&params, Dqf::new(1, 0, 64), PseudoDisk::new(1, table, 42), &mut ());

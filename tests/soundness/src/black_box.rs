@@ -15,7 +15,9 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{Completion, Drive};
-use tidegate_model::{Duration, Outcome, Request, RequestId, Time};
+use tidegate_model::{Duration, Request, RequestId, Time};
+
+use crate::held::{self, Held};
 
 /// When the drive completes its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +41,6 @@ impl Malice {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Mixed, Self::Burst, Self::Trickle, Self::LateTrickle, Self::AllButOne, Self::Random];
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Held {
-    id: RequestId,
-    due: Option<Time>,
-    completes: Time,
 }
 
 /// The drive; see the module's text.
@@ -109,14 +104,14 @@ impl BlackBox {
                 }
             }
             Malice::Trickle | Malice::LateTrickle => {
-                if let Some(held) = self.held.iter_mut().find(|held| held.due.is_none()) {
+                if let Some(held) = self.held.iter_mut().find(|held| held.request.due.is_none()) {
                     held.completes = early;
                 }
             }
             Malice::AllButOne => {
-                let key = |held: &Held| (held.due.is_none(), held.due);
-                let kept = self.held.iter().min_by_key(|held| key(held)).map(|held| held.id);
-                for held in self.held.iter_mut().filter(|held| Some(held.id) != kept) {
+                let key = |held: &&Held| (held.request.due.is_none(), held.request.due);
+                let kept = self.held.iter().min_by_key(key).map(|held| held.request.id);
+                for held in self.held.iter_mut().filter(|held| Some(held.request.id) != kept) {
                     held.completes = soon;
                 }
             }
@@ -129,31 +124,21 @@ impl Drive for BlackBox {
         if batch.is_empty() {
             return;
         }
-        let held = |request: &Request| Held { id: request.id, due: request.due, completes: now };
+        let held = |&request: &Request| Held { request, completes: now };
         self.held.extend(batch.iter().map(held));
         self.empty_by = now + self.drain[self.held.len()];
         self.plan(now);
     }
 
-    fn flush(&mut self, now: Time, id: RequestId) {
-        self.held.push(Held { id, due: None, completes: now });
-        self.empty_by = now + self.drain[self.held.len()];
-        self.plan(now);
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("these tests send no flush");
     }
 
     fn next_event(&self) -> Option<Time> {
-        self.held.iter().map(|held| held.completes).min()
+        held::next_event(&self.held)
     }
 
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
-        let due = |held: &&Held| held.completes <= now;
-        let mut done: Vec<Held> = self.held.iter().filter(due).copied().collect();
-        done.sort_by_key(|held| (held.completes, held.id));
-        self.held.retain(|held| held.completes > now);
-        out.extend(done.iter().map(|held| Completion {
-            id: held.id,
-            at: held.completes,
-            outcome: Outcome::Done,
-        }));
+        held::advance(&mut self.held, now, out);
     }
 }

@@ -11,14 +11,14 @@
 //!   (ticks until each task may release, queue in order, ticks the batch may still take)
 //! ```
 
-use std::collections::{HashMap, HashSet};
-
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_analysis::SporadicTask;
 use tidegate_analysis::cost_limited::CostLimitedSystem;
 use tidegate_analysis::heterogeneous::MixedTask;
 use tidegate_model::{Duration, Op};
+
+use crate::tagged::{self, Game, Move};
 
 /// Returns a random system; one tick is one nanosecond. Periods are longer than any search.
 ///
@@ -82,19 +82,10 @@ struct State {
     left: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Move {
-    Release(usize),
-    /// Dispatches this many real-time requests to the device.
-    Send(usize),
-    End,
-    Tick,
-}
+/// Dual-queue FIFO with batches limited by cost.
+struct CostLimited<'a>(&'a CostLimitedSystem);
 
-/// The rule, and all states that can follow from a state.
-struct Game<'a>(&'a CostLimitedSystem);
-
-impl Game<'_> {
+impl CostLimited<'_> {
     /// Returns how many requests of the queue form one batch, and its longest time, fill included.
     fn batch(&self, queue: &[usize]) -> (usize, u64) {
         let (mut count, mut cost_ns) = (0, 0);
@@ -109,6 +100,18 @@ impl Game<'_> {
             cost_ns = cost_ns.max(self.0.best_effort_fill.ns());
         }
         (count, self.0.positioning_max.ns() + cost_ns)
+    }
+}
+
+impl Game for CostLimited<'_> {
+    type State = State;
+
+    fn idle(&self) -> State {
+        State { cooling: vec![0; self.0.tasks.len()], queue: Vec::new(), left: None }
+    }
+
+    fn queued(&self, state: &State) -> usize {
+        state.queue.len()
     }
 
     fn moves(&self, state: &State) -> Vec<(Move, State)> {
@@ -138,81 +141,12 @@ impl Game<'_> {
         moves.extend(state.queue.is_empty().then(|| tick(None)));
         moves
     }
-
-    /// Returns every state that is possible just after a release; `None` beyond `states_max`
-    /// states.
-    fn after_releases(&self, states_max: usize) -> Option<Vec<State>> {
-        let idle = State { cooling: vec![0; self.0.tasks.len()], queue: Vec::new(), left: None };
-        let (mut seen, mut open) = (HashSet::from([idle.clone()]), vec![idle]);
-        let mut released = HashSet::new();
-        while let Some(state) = open.pop() {
-            for (step, next) in self.moves(&state) {
-                if matches!(step, Move::Release(_)) {
-                    released.insert(next.clone());
-                }
-                if seen.insert(next.clone()) {
-                    open.push(next);
-                }
-            }
-            if seen.len() > states_max {
-                return None;
-            }
-        }
-        Some(released.into_iter().collect())
-    }
 }
 
 /// Returns the longest response of any job in any schedule; `None` beyond `states_max` states.
 #[must_use]
 pub fn longest_response(system: &CostLimitedSystem, states_max: usize) -> Option<u64> {
-    let game = Game(system);
-    let mut known = HashMap::new();
-    let mut longest = 0;
-    for state in game.after_releases(states_max)? {
-        // The job that was just released is the last of the queue.
-        let ahead = state.queue.len();
-        longest = longest.max(until_complete(&game, &(state, ahead), &mut known, 8 * states_max)?);
-    }
-    Some(longest)
-}
-
-/// A state, and the number of requests in its queue up to the last request of the followed job; 0
-/// while that request is in flight.
-type Followed = (State, usize);
-
-/// Returns the longest time until the job is complete.
-fn until_complete(
-    game: &Game<'_>,
-    from: &Followed,
-    known: &mut HashMap<Followed, u64>,
-    known_max: usize,
-) -> Option<u64> {
-    let mut open = vec![from.clone()];
-    while let Some(at) = open.last().cloned() {
-        if known.contains_key(&at) {
-            open.pop();
-            continue;
-        }
-        let (mut longest, before) = (0, open.len());
-        for (step, next) in game.moves(&at.0) {
-            let ahead = match step {
-                Move::End if at.1 == 0 => continue,
-                Move::Send(count) => at.1.saturating_sub(count),
-                _ => at.1,
-            };
-            let followed = (next, ahead);
-            match known.get(&followed) {
-                Some(&time) => longest = longest.max(time + u64::from(step == Move::Tick)),
-                None => open.push(followed),
-            }
-        }
-        if open.len() == before {
-            known.insert(at, longest);
-            open.pop();
-        }
-        if known.len() > known_max {
-            return None;
-        }
-    }
-    known.get(from).copied()
+    let game = CostLimited(system);
+    let found = tagged::longest(&game, system.tasks.len(), states_max, 9 * states_max)?;
+    found.responses.into_iter().max().map(u64::from)
 }

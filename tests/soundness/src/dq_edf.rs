@@ -15,17 +15,19 @@
 
 use std::collections::HashMap;
 
-use crate::adversary::{Extent, STATES_MAX, TASKS_MAX, WorstCase, guards, pack};
+use crate::adversary::WorstCase;
+use crate::dual_queue::{Queue, Search, frontier};
 use crate::frontier::Frontier;
-use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, SmallTask, Ticks};
+use crate::small::{Rules, SmallSystem, SmallTask};
 
 /// Returns the true worst-case response times of a system under dual-queue EDF.
 ///
 /// # Panics
-/// If the system exceeds the limits of `adversary`, or a deadline exceeds 10,000 ticks.
+/// If the system exceeds the limits of `dual_queue`, or a deadline exceeds 10,000 ticks.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> WorstCase {
-    Search::new(system, rules).run()
+    assert!(system.tasks.iter().all(|task| task.deadline <= 10_000), "deadline too long");
+    Search::<ByDeadline>::worst_case(system.clone(), rules)
 }
 
 /// A job with requests queued.
@@ -39,182 +41,47 @@ struct Job {
     queued: u32,
 }
 
-/// The part of the history that determines the future.
-#[derive(Debug, Clone)]
-struct State {
-    /// Jobs in order of deadline.
-    jobs: Vec<Job>,
-    /// Time until each task may release again; equal tasks in ascending order.
-    cooldown: [Ticks; TASKS_MAX],
-    /// Longest remaining time of the batch in flight; 0 = the device is idle.
-    left: Ticks,
-    /// The batch was sent at this tick and may not end yet.
-    is_fresh: bool,
-}
+/// Jobs in order of deadline.
+#[derive(Debug, Clone, Default)]
+struct ByDeadline(Vec<Job>);
 
-impl State {
-    fn packed(&self) -> u64 {
-        pack(self.cooldown, self.left, self.is_fresh)
+impl Queue for ByDeadline {
+    type Frontiers = HashMap<Vec<Job>, Frontier>;
+    type Sent = Vec<Self>;
+
+    fn frontier<'f>(&self, all: &'f mut Self::Frontiers) -> &'f mut Frontier {
+        all.entry(self.0.clone()).or_insert_with(frontier)
     }
 
-    fn queued(&self) -> u32 {
-        self.jobs.iter().map(|job| job.queued).sum()
-    }
-}
-
-/// Tasks with equal parameters.
-struct Group {
-    task: SmallTask,
-    /// The positions of their cooldowns.
-    places: std::ops::Range<usize>,
-}
-
-struct Search<'a> {
-    system: &'a SmallSystem,
-    rules: Rules,
-    groups: Vec<Group>,
-    queued_max: u32,
-    frontiers: HashMap<Vec<Job>, Frontier>,
-    open: Vec<State>,
-    /// The longest response of each group.
-    responses: Vec<Ticks>,
-    states: usize,
-}
-
-impl<'a> Search<'a> {
-    fn new(system: &'a SmallSystem, rules: Rules) -> Self {
-        assert!(system.tasks.len() <= TASKS_MAX, "too many tasks to search");
-        assert!(system.tasks.iter().all(|task| task.deadline <= 10_000), "deadline too long");
-        let mut tasks = system.tasks.clone();
-        tasks.sort_unstable();
-        let mut groups: Vec<Group> = Vec::new();
-        for (place, &task) in tasks.iter().enumerate() {
-            match groups.last_mut() {
-                Some(group) if group.task == task => group.places.end += 1,
-                _ => groups.push(Group { task, places: place..place + 1 }),
-            }
-        }
-        Self {
-            system,
-            rules,
-            responses: vec![0; groups.len()],
-            groups,
-            // As under FIFO, the number of waiting requests does not depend on their order.
-            queued_max: system.requests_sum() + 2 * system.batch_max,
-            frontiers: HashMap::new(),
-            open: Vec::new(),
-            states: 0,
-        }
+    fn count(&self) -> u32 {
+        self.0.iter().map(|job| job.queued).sum()
     }
 
-    fn run(mut self) -> WorstCase {
-        let cooldown = [0; TASKS_MAX];
-        let start = State { jobs: Vec::new(), cooldown, left: 0, is_fresh: false };
-        let mut extent = self.visit(start);
-        while let (Ok(()), Some(state)) = (extent, self.open.pop()) {
-            if self.frontiers[&state.jobs].contains(state.packed()) {
-                extent = self.expand(&state);
-            }
-        }
-        let response_of = |task: &SmallTask| {
-            let group = self.groups.iter().position(|group| group.task == *task);
-            self.responses[group.expect("every task is of a group")]
-        };
-        let responses = self.system.tasks.iter().map(response_of).collect();
-        WorstCase { responses, extent: extent.err().unwrap_or(Extent::Whole), states: self.states }
-    }
-
-    /// Visits all next states that the adversary can choose.
-    fn expand(&mut self, state: &State) -> Result<(), Extent> {
-        if !state.is_fresh {
-            self.send_batch(state)?;
-        }
-        // An idle device does not wait while requests are queued (work-conserving).
-        if state.left > 0 || state.jobs.is_empty() {
-            self.visit(later(state))?;
-        }
-        // The last state is searched first: releases lead to the states that dominate others.
-        for group in 0..self.groups.len() {
-            // The first of equal tasks has the least cooldown; one stands for all.
-            if state.cooldown[self.groups[group].places.start] == 0 {
-                self.release(state, group)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn release(&mut self, state: &State, group: usize) -> Result<(), Extent> {
-        let Group { task, ref places } = self.groups[group];
-        let place = places.start;
-        let smallest = match self.rules.jobs {
-            JobSize::Whole => task.requests,
-            JobSize::UpToWhole => 1,
-        };
+    fn release(&mut self, group: usize, task: SmallTask, queued: u32) {
         let until_due = i32::try_from(task.deadline).expect("checked on entry");
-        for queued in smallest..=task.requests {
-            let mut next = state.clone();
-            next.cooldown[place] = task.period;
-            next.jobs.push(Job { until_due, group, queued });
-            self.visit(next)?;
-        }
-        Ok(())
+        self.0.push(Job { until_due, group, queued });
+        self.0.sort_unstable();
     }
 
-    /// Sends the next batch to a device that is idle or whose batch ends now, with every order of
-    /// equal deadlines.
-    fn send_batch(&mut self, state: &State) -> Result<(), Extent> {
-        let count = state.queued().min(self.system.batch_max);
-        let cost = self.system.batch_cost(count);
-        if cost == 0 {
-            return Ok(());
-        }
-        let is_fresh = self.rules.shortest_batch == ShortestBatch::OneTick;
-        for kept in choices(&state.jobs, count) {
-            for (job, kept) in state.jobs.iter().zip(&kept) {
-                if *kept == 0 {
-                    let deadline = i64::from(self.groups[job.group].task.deadline);
-                    let age = deadline - i64::from(job.until_due);
-                    let age = Ticks::try_from(age).expect("released before");
-                    let response = &mut self.responses[job.group];
-                    *response = (*response).max(age + cost);
+    /// With every order of equal deadlines.
+    fn sent(&self, count: u32, mut last_sent: impl FnMut(usize, i32)) -> Vec<Self> {
+        let ways = choices(&self.0, count).into_iter().map(|kept| {
+            let jobs = self.0.iter().zip(kept).filter_map(|(job, queued)| {
+                if queued == 0 {
+                    last_sent(job.group, job.until_due);
                 }
-            }
-            let jobs = state.jobs.iter().zip(kept).filter(|&(_, kept)| kept > 0);
-            let jobs = jobs.map(|(job, queued)| Job { queued, ..*job }).collect();
-            self.visit(State { jobs, left: cost, is_fresh, ..*state })?;
-        }
-        Ok(())
+                (queued > 0).then_some(Job { queued, ..*job })
+            });
+            let mut jobs: Vec<Job> = jobs.collect();
+            jobs.sort_unstable();
+            Self(jobs)
+        });
+        ways.collect()
     }
 
-    fn visit(&mut self, mut state: State) -> Result<(), Extent> {
-        state.jobs.sort_unstable();
-        for group in &self.groups {
-            state.cooldown[group.places.clone()].sort_unstable();
-        }
-        if state.queued() > self.queued_max {
-            return Err(Extent::BacklogUnbounded);
-        }
-        let frontier =
-            self.frontiers.entry(state.jobs.clone()).or_insert_with(|| Frontier::new(guards()));
-        if !frontier.insert(state.packed()) {
-            return Ok(());
-        }
-        self.states += 1;
-        self.open.push(state);
-        if self.states > STATES_MAX { Err(Extent::TooManyStates) } else { Ok(()) }
+    fn later(&mut self) {
+        self.0.iter_mut().for_each(|job| job.until_due -= 1);
     }
-}
-
-fn later(state: &State) -> State {
-    // Saturation is intended: a task that may release stays ready, an idle device stays idle.
-    let mut next = state.clone();
-    next.cooldown = state.cooldown.map(|cooldown| cooldown.saturating_sub(1));
-    next.left = state.left.saturating_sub(1);
-    next.is_fresh = false;
-    for job in &mut next.jobs {
-        job.until_due -= 1;
-    }
-    next
 }
 
 /// Returns every way to send the `count` earliest requests of jobs in order of deadline, as the

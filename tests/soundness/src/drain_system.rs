@@ -6,9 +6,10 @@
 
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use tidegate_analysis::assess;
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Request, RequestId, Task,
-    TaskIndex, Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Plan, PolicyName, Request,
+    RequestId, Task, TaskIndex, Time, Workload,
 };
 
 use crate::black_box::{BlackBox, Malice};
@@ -80,26 +81,17 @@ impl DrainSystem {
         let times: Vec<Duration> = self.drain.iter().copied().map(Duration::from_ns).collect();
         let table = BatchTable::new(&times).expect("no entry is zero");
         let tasks = (0..).zip(&self.tasks).map(|(entry, task)| Task {
-            name: format!("task-{entry}"),
             entry,
-            period: Duration::from_ns(task.period),
             deadline: Duration::from_ns(task.deadline),
             requests: task.requests,
-            size: Bytes::from_kib(4),
-            op: Op::Read,
-            place: Place::Random,
-            offset: Duration::ZERO,
-            class: Class::Hard,
-            quality_ppm: Task::QUALITY_ALL_PPM,
-            outstanding_max: None,
+            ..Task::periodic(
+                format!("task-{entry}"),
+                Duration::from_ns(task.period),
+                Bytes::from_kib(4),
+            )
         });
-        let load = BestEffort {
-            name: "load".to_owned(),
-            intensity: Intensity::Outstanding(self.best_effort),
-            size: Bytes::from_kib(4),
-            op: Op::Read,
-            place: Place::Random,
-        };
+        let load =
+            BestEffort::reads("load", Intensity::Outstanding(self.best_effort), Bytes::from_kib(4));
         let best_effort = if self.best_effort > 0 { vec![load] } else { vec![] };
         let mut workload = Workload {
             tasks: tasks.collect(),
@@ -108,6 +100,13 @@ impl DrainSystem {
         };
         workload.contracts.drain = Some(table);
         workload
+    }
+
+    /// Returns the plan of its assessment under a policy.
+    #[must_use]
+    pub fn plan(&self, name: PolicyName) -> Plan {
+        let workload = self.workload();
+        assess(&workload, name).plan(&workload)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use tidegate_analysis::{Inapplicable, System, Verdict};
 use tidegate_model::Duration;
 
-use crate::adversary::PERIOD_MAX;
+use crate::dual_queue::PERIOD_MAX;
 use crate::small::{SmallSystem, Ticks};
 
 /// A response-time bound: one verdict for each task, in order.
@@ -74,14 +74,34 @@ pub fn with_periods_near(bound: Bound, mut system: SmallSystem, margin: i64) -> 
     system
 }
 
+/// Returns the system with periods one tick shorter than the bound, equal to it, and one tick longer:
+/// there one pending job of a task becomes two.
+#[must_use]
+pub fn at_the_edge(bound: Bound, system: &SmallSystem) -> Vec<SmallSystem> {
+    [-1, 0, 1].map(|margin| with_periods_near(bound, system.clone(), margin)).into()
+}
+
+/// The bounds of each task by the length of a tick.
+pub type Promises = [Vec<Option<u64>>; 2];
+
+/// Returns the bounds for every length of a tick.
+#[must_use]
+pub fn promises_by_tick(bound: Bound, system: &SmallSystem) -> Promises {
+    TICKS.map(|tick| promises(bound, system, tick))
+}
+
 /// Returns the first task whose response time exceeds its bound.
-pub fn violation(bound: Bound, system: &SmallSystem, responses: &[Ticks]) -> Option<Violation> {
-    TICKS.into_iter().find_map(|tick| {
-        let promises = promises(bound, system, tick);
-        let broken = |(task, (promise, &response)): (usize, (Option<u64>, &Ticks))| {
+#[must_use]
+pub fn violation(
+    promises: &Promises,
+    system: &SmallSystem,
+    responses: &[Ticks],
+) -> Option<Violation> {
+    TICKS.into_iter().zip(promises).find_map(|(tick, promises)| {
+        let broken = |(task, (promise, &response)): (usize, (&Option<u64>, &Ticks))| {
             let promised_ns = promise.filter(|&ns| u64::from(response) * tick.ns() > ns)?;
             Some(Violation { system: system.clone(), task, response, promised_ns, tick })
         };
-        promises.into_iter().zip(responses).enumerate().find_map(broken)
+        promises.iter().zip(responses).enumerate().find_map(broken)
     })
 }

@@ -12,20 +12,25 @@
 //! Time in small systems is counted in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
+pub mod attack;
+pub mod between;
 pub mod black_box;
 pub mod busy_interval;
 pub mod cost_limited;
+pub mod disk;
 pub mod dq_edf;
 pub mod drain_duel;
 pub mod drain_reference;
 pub mod drain_search;
 pub mod drain_system;
 pub mod drains;
+pub mod dual_queue;
 pub mod edf;
 pub mod estimates;
 pub mod frontier;
 pub mod generate;
 pub mod harness;
+mod held;
 pub mod mixed;
 pub mod optimistic;
 pub mod priority_box;

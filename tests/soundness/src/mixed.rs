@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Dual-queue FIFO with requests of different cost: a random adversary in small systems, and a
-//! drive for the simulator whose batches take up to A plus their costs.
+//! Dual-queue FIFO with requests of different cost: a random adversary in small systems, and
+//! workloads for the simulator, on a drive whose batches take A plus their costs.
 //!
 //! The adversary uses only the rule: an idle device gets the min(z, queued) oldest requests, filled
 //! up to beta with best effort, and takes any time up to `A + sum c`; tasks release at any tick at
@@ -13,14 +13,13 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_analysis::SporadicTask;
 use tidegate_analysis::heterogeneous::{MixedSystem, MixedTask};
-use tidegate_drive::{Completion, Drive};
+use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
-use tidegate_model::{
-    BatchTable, Bytes, Duration, Op, Outcome, PolicyName, Random, Request, RequestId, Time,
-    Workload,
-};
+use tidegate_model::{BatchTable, Bytes, Duration, Op, PolicyName, Workload};
+use tidegate_sim::Releases;
 
 use crate::generate;
+use crate::trial::Trial;
 use crate::workloads::{self, Load};
 
 /// Returns a random system; one tick is one nanosecond. Periods are around the time of two batches.
@@ -192,71 +191,14 @@ pub fn attack_behind_sets(system: &MixedSystem, random: &mut Pcg64) -> u64 {
     (0..1 << count).map(of_set).max().unwrap_or(0)
 }
 
-/// A drive whose batches take up to A plus the cost of each request. The requests of a batch
-/// complete in random order, evenly spaced.
-#[derive(Debug)]
-pub struct CostDrive<F> {
-    cost_ns: F,
-    positioning_ns: u64,
-    random: Random,
-    batch: Vec<RequestId>,
-    begun: Time,
-    total_ns: u64,
-    held: u64,
-}
-
-impl<F: Fn(&Request) -> u64> CostDrive<F> {
-    /// Creates an idle drive.
-    #[must_use]
-    pub fn new(positioning_ns: u64, cost_ns: F, seed: u64) -> Self {
-        let random = Random::new(seed, Random::DRIVE_STREAM);
-        let (batch, begun) = (Vec::new(), Time::from_ns(0));
-        Self { cost_ns, positioning_ns, random, batch, begun, total_ns: 0, held: 0 }
-    }
-}
-
-impl<F: Fn(&Request) -> u64> Drive for CostDrive<F> {
-    fn submit(&mut self, now: Time, batch: &[Request]) {
-        if batch.is_empty() {
-            return;
-        }
-        if self.batch.is_empty() {
-            (self.begun, self.total_ns, self.held) = (now, self.positioning_ns, 0);
-        }
-        assert_eq!(self.begun, now, "dual-queue FIFO sends to an idle drive");
-        self.total_ns += batch.iter().map(&self.cost_ns).sum::<u64>();
-        self.batch.extend(batch.iter().map(|request| request.id));
-        self.held = self.batch.len() as u64;
-    }
-
-    fn flush(&mut self, _now: Time, _id: RequestId) {
-        unreachable!("these tests send no flush");
-    }
-
-    fn next_event(&self) -> Option<Time> {
-        let returned = self.held - self.batch.len() as u64 + 1;
-        let after = || Duration::from_ns(self.total_ns * returned / self.held);
-        (!self.batch.is_empty()).then(|| self.begun + after())
-    }
-
-    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
-        while let Some(at) = self.next_event().filter(|&at| at <= now) {
-            let index = self.random.index(self.batch.len());
-            let id = self.batch.swap_remove(index);
-            out.push(Completion { id, at, outcome: Outcome::Done });
-        }
-    }
-}
-
 /// Returns a workload of mixed sizes and operations with random costs.
 ///
 /// # Panics
 /// Never.
 #[must_use]
-pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
+pub fn workload(seed: u64, number: u64) -> Workload {
     let random = &mut generate::generator(seed, number);
-    let load = Load::ALL[usize::try_from(number % 4).expect("small")];
-    let mut workload = workloads::workload(random, PolicyName::Dqf, load);
+    let mut workload = workloads::workload(random, PolicyName::Dqf, Load::numbered(number));
     let kinds = [(Op::Read, 4), (Op::Read, 256), (Op::Write, 4), (Op::Write, 256)];
     for task in &mut workload.tasks {
         let (op, kib) = kinds[random.random_range(0..4)];
@@ -277,21 +219,39 @@ pub fn workload(seed: u64, number: u64) -> (Workload, CostModel) {
         how: None,
         samples: None,
     };
-    // b(n) of the homogeneous model: all requests have the largest cost.
-    let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
-    let times = (1..=u64::from(workload.depth)).map(|n| costs.positioning_max + request * n);
-    workload.table = BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero");
-    workload.contracts.costs = Some(costs.clone());
-    (workload, costs)
+    workload.table = homogeneous(&costs, workload.depth);
+    workload.contracts.costs = Some(costs);
+    workload
 }
 
-/// Returns a drive that keeps these costs, but positions slower by `slower_ns`.
+/// Returns the trial of such a workload, held to its bounds by costs.
+#[must_use]
+pub fn trial(seed: u64, number: u64, workload: Workload) -> Trial {
+    let releases = match number % 2 {
+        0 => Releases::Periodic,
+        _ => workloads::releases(&mut generate::generator(seed, number), &workload),
+    };
+    let mut trial = Trial::new(number, PolicyName::Dqf, workload, releases, 40);
+    trial.hold_to_costs();
+    trial
+}
+
+/// Returns a drive that keeps the costs of the trial's workload, but positions `positionings` times
+/// for a batch.
 ///
 /// # Panics
-/// If it gets a request of unknown cost.
-pub fn cost_drive(costs: CostModel, slower_ns: u64, seed: u64) -> impl Drive {
-    let positioning_ns = costs.positioning_max.ns() + slower_ns;
-    let cost =
-        move |request: &Request| costs.cost(request.op, request.size).expect("a known kind").ns();
-    CostDrive::new(positioning_ns, cost, seed)
+/// If the workload has no costs.
+#[must_use]
+pub fn cost_drive(trial: &Trial, positionings: u64) -> PseudoDisk {
+    let Workload { depth, contracts, .. } = &trial.workload;
+    let mut costs = contracts.costs.clone().expect("the workload has costs");
+    costs.positioning_max = costs.positioning_max * positionings;
+    PseudoDisk::with_costs(*depth, homogeneous(&costs, *depth), Some(costs), trial.number)
+}
+
+/// Returns b(n) of the homogeneous model: all requests have the largest cost.
+fn homogeneous(costs: &CostModel, depth: u32) -> BatchTable {
+    let request = costs.requests.iter().map(|cost| cost.time_max).max().expect("four kinds");
+    let times = (1..=u64::from(depth)).map(|n| costs.positioning_max + request * n);
+    BatchTable::new(&times.collect::<Vec<_>>()).expect("no entry is zero")
 }

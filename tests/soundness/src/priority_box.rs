@@ -15,8 +15,9 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{Completion, Drive};
-use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestId, Tag, Time, Workload};
+use tidegate_model::{BatchTable, Duration, Request, RequestId, Tag, Time, Workload};
 
+use crate::held::{self, Held};
 use crate::workloads;
 
 /// Time of two overlapping rounds, in multiples of the longest round.
@@ -52,13 +53,6 @@ fn table(random: &mut Pcg64, batches: &BatchTable) -> BatchTable {
     BatchTable::new(&times).expect("no entry is zero")
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Held {
-    id: RequestId,
-    has_priority: bool,
-    completes: Time,
-}
-
 /// The drive; see the module's text.
 #[derive(Debug, Clone)]
 pub struct PriorityBox {
@@ -89,65 +83,59 @@ impl PriorityBox {
     }
 
     /// Starts a round: its last request completes at the last instant, the others then or earlier.
-    fn hold_round(&mut self, now: Time, ids: &[RequestId]) {
-        let time = self.priority.time_max(u32::try_from(ids.len()).expect("few"));
+    fn hold_round(&mut self, now: Time, round: &[Request]) {
+        let time = self.priority.time_max(u32::try_from(round.len()).expect("few"));
         let is_burst = self.random.random_bool(0.5);
-        let last = self.random.random_range(0..ids.len());
-        for (place, &id) in ids.iter().enumerate() {
+        let last = self.random.random_range(0..round.len());
+        for (place, &request) in round.iter().enumerate() {
             let is_last = is_burst || place == last;
             let completes = if is_last { now + time } else { self.any_instant(now, time) };
-            self.held.push(Held { id, has_priority: true, completes });
+            self.held.push(Held { request, completes });
         }
     }
 
     /// Delays all requests of priority, because two rounds overlap or a round exceeds the contract.
-    fn spoil(&mut self, now: Time, ids: &[RequestId]) {
+    fn spoil(&mut self, now: Time, round: &[Request]) {
         let completes = now + self.longest() * SPOILT;
-        for held in self.held.iter_mut().filter(|held| held.has_priority) {
+        for held in self.held.iter_mut().filter(|held| held.has_priority()) {
             held.completes = completes;
         }
-        self.held.extend(ids.iter().map(|&id| Held { id, has_priority: true, completes }));
+        self.held.extend(round.iter().map(|&request| Held { request, completes }));
     }
 
-    fn hold_best_effort(&mut self, now: Time, id: RequestId) {
+    fn hold_best_effort(&mut self, now: Time, request: Request) {
         // Some requests complete at once and are replaced, some stay for several rounds.
         let spans = [Duration::from_ns(1), self.longest(), self.longest() * SPOILT];
         let span = spans[self.random.random_range(0..spans.len())];
         let completes = self.any_instant(now, span);
-        self.held.push(Held { id, has_priority: false, completes });
+        self.held.push(Held { request, completes });
     }
 }
 
 impl Drive for PriorityBox {
     fn submit(&mut self, now: Time, batch: &[Request]) {
-        let has_priority = |request: &&Request| request.tag == Tag::Priority;
-        let round: Vec<RequestId> = batch.iter().filter(has_priority).map(|it| it.id).collect();
-        let is_alone = !self.held.iter().any(|held| held.has_priority);
+        let has_priority = |request: &Request| request.tag == Tag::Priority;
+        let (round, others): (Vec<_>, Vec<_>) = batch.iter().copied().partition(has_priority);
+        let is_alone = !self.held.iter().any(Held::has_priority);
         if is_alone && (1..=self.round_max()).contains(&round.len()) {
             self.hold_round(now, &round);
         } else if !round.is_empty() {
             self.spoil(now, &round);
         }
-        for request in batch.iter().filter(|request| !has_priority(request)) {
-            self.hold_best_effort(now, request.id);
+        for request in others {
+            self.hold_best_effort(now, request);
         }
     }
 
-    fn flush(&mut self, now: Time, id: RequestId) {
-        self.hold_best_effort(now, id);
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("these tests send no flush");
     }
 
     fn next_event(&self) -> Option<Time> {
-        self.held.iter().map(|held| held.completes).min()
+        held::next_event(&self.held)
     }
 
     fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
-        let mut done: Vec<Held> =
-            self.held.iter().filter(|held| held.completes <= now).copied().collect();
-        done.sort_by_key(|held| (held.completes, held.id));
-        self.held.retain(|held| held.completes > now);
-        let completion =
-            |held: &Held| Completion { id: held.id, at: held.completes, outcome: Outcome::Done };
-        out.extend(done.iter().map(completion));
+        held::advance(&mut self.held, now, out);
     }
 }

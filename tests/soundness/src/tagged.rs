@@ -1,16 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The plain search: finds the same true worst case as `adversary`, without its short cuts.
+//! The plain search: finds the true worst case of any rule that can be stated as a [`Game`], without
+//! short cuts.
 //!
 //! It visits every state of a system. From every release it follows the job to its completion
 //! through all possible behaviour: one tagged job, its place in the queue, and all choices. Its
-//! code is independent of `adversary`, so that the two can disagree.
+//! code is independent of `adversary`, so that the two can disagree about dual-queue FIFO.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::hash::Hash;
 
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most states of a search.
+/// The most states of a search under dual-queue FIFO.
 pub const STATES_MAX: usize = 300_000;
+
+/// A rule by which a device serves tasks in the order of their releases, in batches.
+pub trait Game {
+    /// The part of the history that determines the future.
+    type State: Clone + Eq + Hash;
+
+    /// Returns the state in which nothing was released.
+    fn idle(&self) -> Self::State;
+
+    /// Returns the number of requests in the host's queue.
+    fn queued(&self, state: &Self::State) -> usize;
+
+    /// Returns all that can happen next, with the next states.
+    fn moves(&self, state: &Self::State) -> Vec<(Move, Self::State)>;
+}
+
+/// An event of a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Move {
+    /// This task releases a job.
+    Release(usize),
+    /// The device gets this many of the oldest requests, and best effort.
+    Send(usize),
+    /// The batch in flight is complete.
+    End,
+    /// A tick passes.
+    Tick,
+}
 
 /// The result of the plain search.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,49 +51,98 @@ pub struct Tagged {
     pub seen_by: Vec<Ticks>,
 }
 
-/// Returns the true worst case of every task, or `None` beyond [`STATES_MAX`] states.
+/// Returns the true worst case of every task under dual-queue FIFO, or `None` beyond
+/// [`STATES_MAX`] states.
 #[must_use]
 pub fn worst_case(system: &SmallSystem, rules: Rules) -> Option<Tagged> {
-    let mut search = Search { system, rules, rest: HashMap::new() };
-    let mut found = Tagged {
-        responses: vec![0; system.tasks.len()],
-        seen_by: vec![Ticks::MAX; system.tasks.len()],
-    };
-    let idle = State {
-        cooldown: vec![0; system.tasks.len()],
-        queued: 0,
-        device: Device::Idle,
-        tagged: Place::Nowhere,
-    };
-    // A step takes no time or one tick; with the former in front, states come in order of time.
-    let mut open = VecDeque::from([(0, idle)]);
+    longest(&DualQueueFifo { system, rules }, system.tasks.len(), STATES_MAX, STATES_MAX)
+}
+
+/// Returns the true worst case of each of `task_count` tasks, or `None` if the game has more than
+/// `states_max` states, or more than `total_max` with those that differ only by the tagged job.
+pub fn longest<G: Game>(
+    game: &G,
+    task_count: usize,
+    states_max: usize,
+    total_max: usize,
+) -> Option<Tagged> {
+    let mut released = Vec::new();
+    // A move takes no time or one tick; with the former in front, states come in order of time.
+    let mut open = VecDeque::from([(0, game.idle())]);
     let mut seen = HashSet::new();
     while let Some((now, state)) = open.pop_front() {
         if !seen.insert(state.clone()) {
             continue;
         }
-        if seen.len() + search.rest.len() > STATES_MAX {
+        if seen.len() > states_max {
             return None;
         }
-        for (task, released) in search.releases(&state) {
-            let mut tagged = released.clone();
-            tagged.tagged = Place::Queued(released.queued);
-            let response = search.rest(&tagged)?;
-            let (longest, seen_by) = (&mut found.responses[task], &mut found.seen_by[task]);
-            if response > *longest {
-                (*longest, *seen_by) = (response, now + response);
+        for (step, next) in game.moves(&state) {
+            if let Move::Release(task) = step {
+                released.push((now, task, next.clone()));
             }
-            open.push_front((now, released));
-        }
-        for step in search.steps(&state) {
             match step {
-                Step::AtOnce(next) => open.push_front((now, next)),
-                Step::Tick(next) => open.push_back((now + 1, next)),
-                Step::Done => unreachable!("no job is tagged"),
+                Move::Tick => open.push_back((now + 1, next)),
+                _ => open.push_front((now, next)),
             }
         }
     }
+    let (responses, seen_by) = (vec![0; task_count], vec![Ticks::MAX; task_count]);
+    let mut found = Tagged { responses, seen_by };
+    let rest_max = total_max.checked_sub(seen.len())?;
+    let mut search = Search { game, rest_max, rest: HashMap::new() };
+    for (now, task, state) in released {
+        // The job that was just released is the last of the queue.
+        let ahead = game.queued(&state);
+        let response = search.rest(&(state, ahead))?;
+        if response > found.responses[task] {
+            found.responses[task] = response;
+            found.seen_by[task] = now + response;
+        }
+    }
     Some(found)
+}
+
+/// A state, and the number of requests in its queue up to the last request of the tagged job; 0
+/// while that request is in flight.
+type Followed<S> = (S, usize);
+
+struct Search<'a, G: Game> {
+    game: &'a G,
+    rest_max: usize,
+    /// The longest time until the tagged job completes.
+    rest: HashMap<Followed<G::State>, Ticks>,
+}
+
+impl<G: Game> Search<'_, G> {
+    /// Returns the longest time until the tagged job completes; `None` beyond the limit of states.
+    fn rest(&mut self, at: &Followed<G::State>) -> Option<Ticks> {
+        if let Some(&rest) = self.rest.get(at) {
+            return Some(rest);
+        }
+        if self.rest.len() > self.rest_max {
+            return None;
+        }
+        let (state, ahead) = at;
+        let mut longest = 0;
+        for (step, next) in self.game.moves(state) {
+            let ahead = match step {
+                Move::End if *ahead == 0 => continue,
+                Move::Send(count) => ahead.saturating_sub(count),
+                Move::Release(_) | Move::End | Move::Tick => *ahead,
+            };
+            let time = Ticks::from(step == Move::Tick) + self.rest(&(next, ahead))?;
+            longest = longest.max(time);
+        }
+        self.rest.insert(at.clone(), longest);
+        Some(longest)
+    }
+}
+
+/// Dual-queue FIFO with batches by count.
+struct DualQueueFifo<'a> {
+    system: &'a SmallSystem,
+    rules: Rules,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,7 +150,6 @@ struct State {
     cooldown: Vec<Ticks>,
     queued: u32,
     device: Device,
-    tagged: Place,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,56 +158,45 @@ enum Device {
     Busy { left: Ticks, may_end: bool },
 }
 
-/// The position of the tagged job's last request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
-    /// No job is tagged.
-    Nowhere,
-    /// At this position in the queue, from 1.
-    Queued(u32),
-    /// In the batch in flight.
-    InFlight,
-}
+impl Game for DualQueueFifo<'_> {
+    type State = State;
 
-enum Step {
-    AtOnce(State),
-    Tick(State),
-    /// The tagged job is complete.
-    Done,
-}
-
-struct Search<'a> {
-    system: &'a SmallSystem,
-    rules: Rules,
-    /// The longest time until the tagged job completes.
-    rest: HashMap<State, Ticks>,
-}
-
-impl Search<'_> {
-    /// Returns the longest time until the tagged job completes; `None` beyond the limit of states.
-    fn rest(&mut self, state: &State) -> Option<Ticks> {
-        if let Some(&rest) = self.rest.get(state) {
-            return Some(rest);
-        }
-        if self.rest.len() > STATES_MAX {
-            return None;
-        }
-        let mut longest = 0;
-        for (_, next) in self.releases(state) {
-            longest = longest.max(self.rest(&next)?);
-        }
-        for step in self.steps(state) {
-            longest = longest.max(match step {
-                Step::AtOnce(next) => self.rest(&next)?,
-                Step::Tick(next) => 1 + self.rest(&next)?,
-                Step::Done => 0,
-            });
-        }
-        self.rest.insert(state.clone(), longest);
-        Some(longest)
+    fn idle(&self) -> State {
+        let cooldown = vec![0; self.system.tasks.len()];
+        State { cooldown, queued: 0, device: Device::Idle }
     }
 
-    fn releases(&self, state: &State) -> Vec<(usize, State)> {
+    fn queued(&self, state: &State) -> usize {
+        state.queued as usize
+    }
+
+    fn moves(&self, state: &State) -> Vec<(Move, State)> {
+        let mut moves = self.releases(state);
+        match state.device {
+            Device::Idle => {
+                if state.queued > 0 || self.system.best_effort_fill > 0 {
+                    moves.push(self.sent(state));
+                }
+                if state.queued == 0 {
+                    moves.push((Move::Tick, later(state, Device::Idle)));
+                }
+            }
+            Device::Busy { left, may_end } => {
+                if may_end {
+                    moves.push((Move::End, State { device: Device::Idle, ..state.clone() }));
+                }
+                if left > 0 {
+                    let device = Device::Busy { left: left - 1, may_end: true };
+                    moves.push((Move::Tick, later(state, device)));
+                }
+            }
+        }
+        moves
+    }
+}
+
+impl DualQueueFifo<'_> {
+    fn releases(&self, state: &State) -> Vec<(Move, State)> {
         let mut next = Vec::new();
         for (index, task) in self.system.tasks.iter().enumerate() {
             let smallest = match self.rules.jobs {
@@ -140,53 +207,20 @@ impl Search<'_> {
                 let mut released = state.clone();
                 released.cooldown[index] = task.period;
                 released.queued += requests;
-                next.push((index, released));
+                next.push((Move::Release(index), released));
             }
         }
         next
     }
 
-    fn steps(&self, state: &State) -> Vec<Step> {
-        let mut steps = Vec::new();
-        match state.device {
-            Device::Idle if state.queued > 0 => steps.push(Step::AtOnce(self.sent(state))),
-            Device::Idle => {
-                if self.system.best_effort_fill > 0 {
-                    steps.push(Step::AtOnce(self.sent(state)));
-                }
-                steps.push(Step::Tick(later(state, Device::Idle)));
-            }
-            Device::Busy { left, may_end } => {
-                if may_end && state.tagged == Place::InFlight {
-                    steps.push(Step::Done);
-                } else if may_end {
-                    steps.push(Step::AtOnce(State { device: Device::Idle, ..state.clone() }));
-                }
-                if left > 0 {
-                    let device = Device::Busy { left: left - 1, may_end: true };
-                    steps.push(Step::Tick(later(state, device)));
-                }
-            }
-        }
-        steps
-    }
-
     /// Returns the state with the next batch on the device.
-    fn sent(&self, state: &State) -> State {
+    fn sent(&self, state: &State) -> (Move, State) {
         let count = state.queued.min(self.system.batch_max);
         let left = self.system.batch_cost(count);
-        let may_end = self.rules.shortest_batch == ShortestBatch::Instant;
-        let tagged = match state.tagged {
-            Place::Queued(position) if position <= count => Place::InFlight,
-            Place::Queued(position) => Place::Queued(position - count),
-            place => place,
-        };
-        State {
-            cooldown: state.cooldown.clone(),
-            queued: state.queued - count,
-            device: Device::Busy { left, may_end },
-            tagged,
-        }
+        let device =
+            Device::Busy { left, may_end: self.rules.shortest_batch == ShortestBatch::Instant };
+        let queued = state.queued - count;
+        (Move::Send(count as usize), State { queued, device, ..state.clone() })
     }
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs one workload under one policy and checks its bounds.
 //!
-//! A test generates its trials from numbers and chooses their drives; this module holds the code
-//! that all such tests share.
+//! Every test in the simulator is a series of trials: it draws a workload from a number, has it
+//! assessed, runs a policy on a drive of its choice, and compares the responses with the bounds. One
+//! task may break its contract; the bounds of the others must hold all the same.
 
-use tidegate_analysis::{Answer, Assessment, assess};
+use tidegate_analysis::{Answer, Assessment, BoundName, TaskAssessment, assess};
 use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_model::{BatchTable, Duration, Plan, PolicyName, Workload};
+use tidegate_model::{Duration, Plan, PolicyName, Workload};
 use tidegate_policy::Policy;
 use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, simulate};
+use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, SourceMetrics, simulate};
 
 use crate::workloads;
 
@@ -18,12 +19,16 @@ use crate::workloads;
 pub struct Trial {
     /// Its number in the series, and the seed of its run.
     pub number: u64,
-    /// The workload.
+    /// The workload of the proof.
     pub workload: Workload,
+    /// The workload that runs, if it is another.
+    pub deeds: Option<Workload>,
+    /// The task that breaks its contract; nothing is promised to it.
+    pub culprit: Option<usize>,
     /// When its tasks release.
     pub releases: Releases,
-    /// Jobs of each task.
-    pub jobs: u64,
+    /// When the run ends.
+    pub length: Length,
     /// The assessment.
     pub assessment: Assessment,
     /// The plan for the policy.
@@ -42,7 +47,23 @@ impl Trial {
     ) -> Self {
         let assessment = assess(&workload, name);
         let plan = assessment.plan(&workload);
-        Self { number, workload, releases, jobs, assessment, plan }
+        let (deeds, culprit, length) = (None, None, Length::Jobs(jobs));
+        Self { number, workload, deeds, culprit, releases, length, assessment, plan }
+    }
+
+    /// Returns the trial with a task that breaks its contract: `deeds` run for `periods` of the
+    /// longest period.
+    #[must_use]
+    pub fn with_culprit(self, culprit: usize, deeds: Workload, periods: u64) -> Self {
+        let period_max = self.workload.tasks.iter().map(|task| task.period).max();
+        let length = Length::Duration(period_max.unwrap_or_default() * periods);
+        Self { deeds: Some(deeds), culprit: Some(culprit), length, ..self }
+    }
+
+    /// Returns the pseudo-disk, whose batches take exactly the times of the workload's table.
+    #[must_use]
+    pub fn pseudo_disk(&self) -> PseudoDisk {
+        PseudoDisk::new(self.workload.depth, self.workload.table.clone(), self.number)
     }
 
     /// Assesses the workload again after a change.
@@ -64,17 +85,11 @@ impl Trial {
     /// Returns the pseudo-disk, or in every third trial a drive that may be faster.
     #[must_use]
     pub fn drive(&self) -> Box<dyn Drive> {
-        self.drive_with(self.workload.table.clone())
-    }
-
-    /// Returns the same drive with other batch times than the workload's.
-    #[must_use]
-    pub fn drive_with(&self, table: BatchTable) -> Box<dyn Drive> {
-        let depth = self.workload.depth;
+        let Workload { depth, table, .. } = &self.workload;
         if self.number.is_multiple_of(3) {
-            Box::new(workloads::varying_drive(depth, table, self.number))
+            Box::new(workloads::varying_drive(*depth, table.clone(), self.number))
         } else {
-            Box::new(PseudoDisk::new(depth, table, self.number))
+            Box::new(self.pseudo_disk())
         }
     }
 
@@ -85,7 +100,8 @@ impl Trial {
         drive: impl Drive,
         observer: &mut impl Observer,
     ) -> SimRun {
-        let defaults = SimParams::new(&self.workload, Length::Jobs(self.jobs));
+        let deeds = self.deeds.as_ref().unwrap_or(&self.workload);
+        let defaults = SimParams::new(deeds, self.length);
         let params = SimParams { releases: self.releases, seed: self.number, ..defaults };
         simulate(&params, policy, drive, observer)
     }
@@ -136,10 +152,27 @@ impl Trial {
         self.assessment.answer == Answer::Proven
     }
 
-    /// Returns whether some task has a bound.
+    /// Returns whether every task has a bound.
     #[must_use]
-    pub fn is_bounded(&self) -> bool {
-        self.assessment.tasks.iter().any(|task| task.response_max.is_some())
+    pub fn is_bounded_throughout(&self) -> bool {
+        self.assessment.tasks.iter().all(|task| task.response_max.is_some())
+    }
+
+    /// Holds the run to the bounds by costs only.
+    pub fn hold_to_costs(&mut self) {
+        for task in &mut self.assessment.tasks {
+            task.response_max = task.bounds.mixed.map(|bound| (bound, BoundName::Mixed));
+        }
+    }
+
+    /// Returns the tasks that keep their contracts, each with its results and its promise.
+    pub fn honest<'a>(
+        &'a self,
+        run: &'a SimRun,
+    ) -> impl Iterator<Item = (usize, &'a SourceMetrics, &'a TaskAssessment)> + Clone {
+        let tasks = run.metrics.tasks().iter().zip(&self.assessment.tasks).enumerate();
+        let honest = tasks.filter(|&(task, _)| Some(task) != self.culprit);
+        honest.map(|(task, (metrics, promise))| (task, metrics, promise))
     }
 
     /// Lowers every bound by a tenth.
@@ -154,8 +187,7 @@ impl Trial {
     /// deadline that was proved.
     #[must_use]
     pub fn broken_promise(&self, run: &SimRun) -> Option<String> {
-        let of_tasks = run.metrics.tasks().iter().zip(&self.assessment.tasks).enumerate();
-        let above = of_tasks.clone().find_map(|(task, (metrics, promise))| {
+        let above = self.honest(run).find_map(|(task, metrics, promise)| {
             let (response, (bound, name)) = metrics.responses.max().zip(promise.response_max)?;
             let text = || {
                 format!("task {task} responds in {response}, but `{}` gives {bound}", name.name())
@@ -163,8 +195,8 @@ impl Trial {
             (response > bound).then(text)
         });
         let missed = || {
-            let mut late = of_tasks.clone().filter(|(_, (metrics, _))| metrics.misses > 0);
-            let (task, _) = late.next().filter(|_| self.is_proven())?;
+            let mut late = self.honest(run).filter(|(_, metrics, _)| metrics.misses > 0);
+            let (task, ..) = late.next().filter(|_| self.is_proven())?;
             Some(format!("task {task} missed a proven deadline"))
         };
         above.or_else(missed).map(|broken| format!("{broken} ({})", self.name()))
@@ -177,17 +209,18 @@ impl Trial {
     /// If a ratio exceeds a u64.
     #[must_use]
     pub fn closeness_permille(&self, run: &SimRun) -> Option<u64> {
-        let observed = run.metrics.tasks().iter().map(|task| task.responses.max());
-        let ratios = observed.zip(&self.assessment.tasks).filter_map(|(response, promise)| {
-            let (bound, _) = promise.response_max?;
-            Some((u128::from(response?.ns()) * 1_000).div_ceil(u128::from(bound.ns())))
+        let ratios = self.honest(run).filter_map(|(_, metrics, promise)| {
+            let (response, (bound, _)) = metrics.responses.max().zip(promise.response_max)?;
+            Some((u128::from(response.ns()) * 1_000).div_ceil(u128::from(bound.ns())))
         });
         ratios.max().map(|ratio| u64::try_from(ratio).expect("a small ratio"))
     }
 
     fn name(&self) -> String {
         let (policy, loads) = (self.assessment.policy, &self.workload.best_effort);
-        format!("number {} under {policy}, best effort {loads:?}", self.number)
+        let culprit =
+            self.culprit.map_or(String::new(), |task| format!(", task {task} misbehaves"));
+        format!("number {} under {policy}, best effort {loads:?}{culprit}", self.number)
     }
 }
 

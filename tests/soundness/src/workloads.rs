@@ -6,8 +6,8 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
 use tidegate_model::{
-    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, Class, DispatchMode, Duration,
-    Intensity, Op, Place, PolicyName, Task, Workload,
+    Bandwidth, BatchChoice, BatchTable, BestEffort, Bytes, DispatchMode, Duration, Intensity,
+    PolicyName, Task, Workload,
 };
 use tidegate_sim::Releases;
 
@@ -32,6 +32,15 @@ pub enum Load {
 impl Load {
     /// All variants.
     pub const ALL: [Self; 4] = [Self::None, Self::Outstanding, Self::Rate, Self::Both];
+
+    /// Returns the variants in turn, by number.
+    ///
+    /// # Panics
+    /// Never.
+    #[must_use]
+    pub fn numbered(number: u64) -> Self {
+        Self::ALL[usize::try_from(number % 4).expect("below 4")]
+    }
 }
 
 /// Returns a random workload whose tasks use from about a tenth to all of the drive's capacity
@@ -127,20 +136,7 @@ pub fn releases(random: &mut Pcg64, workload: &Workload) -> Releases {
 
 /// Returns a hard task of random reads whose deadline is its period.
 fn task(entry: u32, period: Duration, requests: u32) -> Task {
-    Task {
-        name: format!("task-{entry}"),
-        entry,
-        period,
-        deadline: period,
-        requests,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
+    Task { entry, requests, ..Task::periodic(format!("task-{entry}"), period, SIZE) }
 }
 
 /// Returns an offset: together with many others, just after a batch was sent, or anywhere in the
@@ -190,12 +186,8 @@ fn loads(random: &mut Pcg64, load: Load, request_ns: u64) -> Vec<BestEffort> {
         Load::Rate => vec![rate],
         Load::Both => vec![outstanding, rate],
     };
-    let named = |(index, intensity): (usize, Intensity)| BestEffort {
-        name: format!("load-{index}"),
-        intensity,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
+    let named = |(index, intensity): (usize, Intensity)| {
+        BestEffort::reads(format!("load-{index}"), intensity, SIZE)
     };
     intensities.into_iter().enumerate().map(named).collect()
 }

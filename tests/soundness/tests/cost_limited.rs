@@ -5,13 +5,9 @@
 use rand::RngExt;
 use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
 use tidegate_analysis::heterogeneous::{self, MixedSystem, MixedTask};
-use tidegate_analysis::{Assessment, SporadicTask, Verdict, assess};
-use tidegate_model::{
-    BatchChoice, BatchCost, CostModel, Duration, Op, Plan, PolicyName, RequestCharges, Workload,
-};
-use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Releases, SimParams, simulate};
-use tidegate_soundness::workloads;
+use tidegate_analysis::{SporadicTask, Verdict, assess};
+use tidegate_model::{BatchChoice, Duration, Op, PolicyName, RequestCharges};
+use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 use tidegate_soundness::{cost_limited as search, generate, mixed};
 
 const SEED: u64 = 20_261_121;
@@ -130,8 +126,8 @@ fn a_limit_that_never_cuts_gives_theorem_2_by_cost() {
 
 /// Returns a random workload with a limit by cost, on a drive that holds more or fewer requests
 /// than all tasks release at once.
-fn workload(number: u64) -> (Workload, CostModel) {
-    let (mut workload, costs) = mixed::workload(SEED + 2, number);
+fn trial(number: u64) -> Trial {
+    let mut workload = mixed::workload(SEED + 2, number);
     let random = &mut generate::generator(SEED + 3, number);
     let charges = RequestCharges::of_workload(&workload).expect("it has costs");
     let of_tasks = workload.tasks.iter().map(|task| (task.op, task.size));
@@ -153,76 +149,43 @@ fn workload(number: u64) -> (Workload, CostModel) {
         (task.period, task.deadline) = (Duration::from_ns(period_ns), Duration::from_ns(period_ns));
         task.offset = Duration::from_ns(random.random_range(0..period_ns));
     }
-    (workload, costs)
-}
-
-/// Returns how many workloads of `numbers` had a bound, how many had best effort in batches, and
-/// the first with a broken bound when the policy carries out `plan` of the assessment, on a drive
-/// that is slower than stated by `slower`.
-fn simulated(
-    numbers: std::ops::Range<u64>,
-    slower: fn(&CostModel) -> u64,
-    plan: fn(&Assessment, &Workload) -> Plan,
-) -> (u64, u64, Option<u64>) {
-    let (mut bounded, mut filled, mut broken) = (0, 0, None);
-    for number in numbers {
-        let (workload, costs) = workload(number);
-        let assessment = assess(&workload, PolicyName::Dqf);
-        let plan = plan(&assessment, &workload);
-        let (policy, mut checkers) = Checkers::watching(PolicyName::Dqf, &plan, None).expect("dqf");
-        let releases = if number % 2 == 0 {
-            Releases::Periodic
-        } else {
-            workloads::releases(&mut generate::generator(SEED, number), &workload)
-        };
-        let params =
-            SimParams { releases, seed: number, ..SimParams::new(&workload, Length::Jobs(40)) };
-        let extra_ns = slower(&costs);
-        let drive = mixed::cost_drive(costs, extra_ns, number);
-        let run = simulate(&params, policy, drive, &mut checkers);
-        assert_eq!(checkers.violations(), [], "number {number}");
-        bounded += u64::from(assessment.tasks.iter().all(|task| task.bounds.mixed.is_some()));
-        filled += u64::from(assessment.best_effort_fill > 0);
-        let of_tasks = run.metrics.tasks().iter().zip(&assessment.tasks);
-        let is_broken = of_tasks
-            .filter(|(_, promise)| promise.bounds.mixed.is_some())
-            .any(|(observed, promise)| observed.responses.max() > promise.bounds.mixed);
-        if is_broken && broken.is_none() {
-            broken = Some(number);
-        }
-    }
-    (bounded, filled, broken)
+    mixed::trial(SEED, number, workload)
 }
 
 #[test]
 fn no_response_in_the_simulator_exceeds_the_bound() {
-    let (bounded, filled, broken) = simulated(0..400, |_| 0, Assessment::plan);
+    let mut closeness = Closeness::default();
+    let (mut bounded, mut filled) = (0, 0);
+    for trial in (0..400).map(trial) {
+        let (run, ()) = trial.checked_run(mixed::cost_drive(&trial, 1), ());
+        closeness.note(&trial, &run);
+        bounded += u64::from(trial.is_bounded_throughout());
+        filled += u64::from(trial.assessment.best_effort_fill > 0);
+    }
+    closeness.conclude("dqf limited by cost", 200);
     println!("{bounded} workloads with a bound, {filled} of them with best effort in batches");
-    assert_eq!(broken, None);
     assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
 }
 
 /// Canary: a drive that positions more than once.
 #[test]
 fn a_drive_that_positions_more_than_once_is_caught() {
-    let (_, _, broken) =
-        simulated(0..200, |costs| costs.positioning_max.ns() * 3, Assessment::plan);
-    assert!(broken.is_some(), "a slow drive survived");
+    assert_caught("a slow drive", (0..200).map(trial), |trial| {
+        trial.checked_run(mixed::cost_drive(trial, 4), ()).0
+    });
 }
 
 /// Canary: a policy that charges each request a quarter of its cost.
 #[test]
 fn a_policy_that_charges_too_little_is_caught() {
-    let cheap = |assessment: &Assessment, workload: &Workload| {
-        let mut costs = workload.contracts.costs.clone().expect("it has costs");
+    assert_caught("a policy that charges too little", (0..200).map(trial), |trial| {
+        let mut costs = trial.workload.contracts.costs.clone().expect("it has costs");
         for request in &mut costs.requests {
             request.time_max = Duration::from_ns(request.time_max.ns() / 4);
         }
-        let plan = assessment.plan(workload);
-        let charges = RequestCharges::of(&costs, None);
-        let batch_cost = plan.batch_cost.clone().map(|cost| BatchCost { charges, ..cost });
-        Plan { batch_cost, ..plan }
-    };
-    let (_, _, broken) = simulated(0..200, |_| 0, cheap);
-    assert!(broken.is_some(), "a policy that charges too little survived");
+        if let Some(cost) = &mut trial.plan.batch_cost {
+            cost.charges = RequestCharges::of(&costs, None);
+        }
+        trial.checked_run(mixed::cost_drive(trial, 1), ()).0
+    });
 }

@@ -7,18 +7,17 @@ use std::collections::HashMap;
 
 use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
-use tidegate_drive::{Drive, builtin};
 use tidegate_model::parameters::DasParameters;
-use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    AccessTime, BatchTable, BestEffort, Bytes, Class, DriveFile, DriveKind, Duration, Intensity,
-    Op, Place, Plan, PolicyName, RegulatorName, Request, Task, TaskIndex, Time, Workload,
+    AccessTime, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
+    RegulatorName, Request, Task, TaskIndex, Time, Workload,
 };
-use tidegate_policy::{Das, Noop, Policy};
-use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{BatchWatch, Length, Observer, Releases, SimParams, SimRun, simulate};
+use tidegate_policy::{Das, Noop};
+use tidegate_sim::{BatchWatch, Length, Observer, Releases, SimRun};
+use tidegate_soundness::disk::Disk;
 use tidegate_soundness::estimates::{Erring, EstimatedDrive, Estimates};
 use tidegate_soundness::generate;
+use tidegate_soundness::trial::Trial;
 
 const SEED: u64 = 20_261_123;
 const SYSTEMS: u64 = 300;
@@ -26,95 +25,70 @@ const JOBS: u64 = 60;
 const SIZE: Bytes = Bytes::from_kib(256);
 
 fn task(entry: u32, requests: u32, (period, deadline): (Duration, Duration)) -> Task {
-    Task {
-        name: format!("task-{entry}"),
-        entry,
-        period,
-        deadline,
-        requests,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-    }
+    Task { entry, deadline, requests, ..Task::periodic(format!("task-{entry}"), period, SIZE) }
 }
 
 fn load(outstanding: u32) -> BestEffort {
-    BestEffort {
-        name: "load".to_owned(),
-        intensity: Intensity::Outstanding(outstanding),
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    }
+    BestEffort::reads("load", Intensity::Outstanding(outstanding), SIZE)
 }
 
-/// A random system at or near the limit of the admission test, with endless best effort.
-struct Trial {
-    number: u64,
-    workload: Workload,
-    releases: Releases,
+/// A random system at or near the limit of the admission test, with endless best effort, on a drive
+/// with estimates.
+struct System {
+    trial: Trial,
     service_max: Duration,
     /// The most by which the drive may exceed the estimate.
     error_max: Duration,
 }
 
-impl Trial {
-    fn new(number: u64) -> Self {
-        let random = &mut generate::generator(SEED, number);
-        let service_ns: u64 = random.random_range(1_000_000..20_000_000);
-        let requests: Vec<u32> =
-            (0..random.random_range(1..=5)).map(|_| random.random_range(1..=2)).collect();
-        let total_ns = u64::from(requests.iter().sum::<u32>()) * service_ns;
-        let tasks = (0..).zip(&requests).map(|(entry, &requests)| {
-            let deadline_ns = total_ns + random.random_range(0..=total_ns) / 2;
-            let extra_ns = if random.random_bool(0.5) { 0 } else { total_ns };
-            let period_ns = deadline_ns + random.random_range(0..=extra_ns);
-            let times = (Duration::from_ns(period_ns), Duration::from_ns(deadline_ns));
-            let offset = Duration::from_ns(random.random_range(0..=deadline_ns));
-            Task { offset, ..task(entry, requests, times) }
-        });
-        let tasks: Vec<Task> = tasks.collect();
-        let service_max = Duration::from_ns(service_ns);
-        let error_max = Duration::from_ns(service_ns / random.random_range(2..10));
-        let table = BatchTable::new(&[service_max]).expect("not zero");
-        let best_effort = vec![load(random.random_range(1..=20))];
-        let mut workload = Workload { tasks, best_effort, ..Workload::new("random", 1, table) };
-        workload.contracts.are_positions_known = true;
-        let extra_max = Duration::from_ns(random.random_range(0..=total_ns));
-        let releases = match number % 3 {
-            0 => Releases::Periodic,
-            _ => Releases::Sporadic { extra_max },
-        };
-        Self { number, workload, releases, service_max, error_max }
-    }
+/// Returns the system of this number; its plan has the margin that it needs.
+fn system(number: u64) -> System {
+    system_behind(number, Vec::new())
+}
 
+fn system_behind(number: u64, regulators: Vec<RegulatorName>) -> System {
+    let random = &mut generate::generator(SEED, number);
+    let service_ns: u64 = random.random_range(1_000_000..20_000_000);
+    let requests: Vec<u32> =
+        (0..random.random_range(1..=5)).map(|_| random.random_range(1..=2)).collect();
+    let total_ns = u64::from(requests.iter().sum::<u32>()) * service_ns;
+    let tasks = (0..).zip(&requests).map(|(entry, &requests)| {
+        let deadline_ns = total_ns + random.random_range(0..=total_ns) / 2;
+        let extra_ns = if random.random_bool(0.5) { 0 } else { total_ns };
+        let period_ns = deadline_ns + random.random_range(0..=extra_ns);
+        let times = (Duration::from_ns(period_ns), Duration::from_ns(deadline_ns));
+        let offset = Duration::from_ns(random.random_range(0..=deadline_ns));
+        Task { offset, ..task(entry, requests, times) }
+    });
+    let tasks: Vec<Task> = tasks.collect();
+    let service_max = Duration::from_ns(service_ns);
+    let error_max = Duration::from_ns(service_ns / random.random_range(2..10));
+    let table = BatchTable::new(&[service_max]).expect("not zero");
+    let best_effort = vec![load(random.random_range(1..=20))];
+    let mut workload =
+        Workload { tasks, best_effort, regulators, ..Workload::new("random", 1, table) };
+    workload.contracts.are_positions_known = true;
+    workload.parameters.das = DasParameters { margin: error_max };
+    let extra_max = Duration::from_ns(random.random_range(0..=total_ns));
+    let releases = match number % 3 {
+        0 => Releases::Periodic,
+        _ => Releases::Sporadic { extra_max },
+    };
+    let trial = Trial::new(number, PolicyName::Das, workload, releases, JOBS);
+    System { trial, service_max, error_max }
+}
+
+impl System {
     fn estimates(&self) -> Estimates {
-        Estimates { seed: self.number, service_max: self.service_max }
+        Estimates { seed: self.trial.number, service_max: self.service_max }
     }
 
-    fn plan(&self, margin: Duration) -> Plan {
-        let mut plan = assess(&self.workload, PolicyName::Das).plan(&self.workload);
-        plan.parameters.das = DasParameters { margin };
-        plan
+    fn drive(&self) -> EstimatedDrive {
+        EstimatedDrive::new(self.estimates(), self.error_max)
     }
 
-    fn run(&self, policy: impl Policy, observer: &mut impl Observer) -> SimRun {
-        let drive = EstimatedDrive::new(self.estimates(), self.error_max);
-        let params = SimParams {
-            releases: self.releases,
-            seed: self.number,
-            ..SimParams::new(&self.workload, Length::Jobs(JOBS))
-        };
-        simulate(&params, policy, drive, observer)
-    }
-
-    /// Returns the misses under a policy with this plan.
-    fn misses(&self, plan: &Plan) -> u64 {
-        misses(&self.run(Das::new(plan, Box::new(self.estimates())), &mut ()))
+    fn das(&self) -> Das {
+        Das::new(&self.trial.plan, Box::new(self.estimates()))
     }
 }
 
@@ -127,85 +101,65 @@ fn misses(run: &SimRun) -> u64 {
 #[test]
 fn admitted_workloads_miss_nothing() {
     let mut best_effort = 0;
-    for trial in (0..SYSTEMS).map(Trial::new) {
-        let assessment = assess(&trial.workload, PolicyName::Das);
-        assert_eq!(assessment.answer, Answer::Proven, "{:#?}", trial.workload);
-        let plan = trial.plan(trial.error_max);
-        let mut checkers = Checkers::of_policy(PolicyName::Das, &plan);
-        let run = trial.run(Das::new(&plan, Box::new(trial.estimates())), &mut checkers);
-        assert_eq!(checkers.violations(), [], "system {}", trial.number);
-        for (task, promise) in run.metrics.tasks().iter().zip(&assessment.tasks) {
-            let (bound, _) = promise.response_max.expect("it is proven");
-            let response = task.responses.max().expect("it ran");
-            assert!(response <= bound, "system {}: {response} {bound}", trial.number);
-        }
+    for system in (0..SYSTEMS).map(system) {
+        let trial = &system.trial;
+        assert_eq!(trial.assessment.answer, Answer::Proven, "{:#?}", trial.workload);
+        let (run, ()) = trial.checked_run_of(system.das(), system.drive(), ());
+        assert_eq!(trial.broken_promise(&run), None);
         best_effort += run.metrics.best_effort().completed.requests;
     }
     assert!(best_effort > SYSTEMS * JOBS, "{best_effort}: the gate is hardly ever open");
 }
 
 /// Asserts that some system misses a deadline with the broken plan.
-fn assert_caught(name: &str, broken: impl Fn(&Trial) -> Plan) {
-    let caught = (0..SYSTEMS).map(Trial::new).find(|trial| trial.misses(&broken(trial)) > 0);
-    let Some(trial) = caught else { panic!("`{name}` survived {SYSTEMS} systems") };
+fn assert_caught(name: &str, breaks: impl Fn(&System) -> Plan) {
+    let caught = (0..SYSTEMS).map(system).find(|system| {
+        let policy = Das::new(&breaks(system), Box::new(system.estimates()));
+        misses(&system.trial.run(policy, system.drive(), &mut ())) > 0
+    });
+    let Some(System { trial, .. }) = caught else { panic!("`{name}` survived {SYSTEMS} systems") };
     println!("`{name}` caught by system {}", trial.number);
 }
 
 /// Canary: the model's error exceeds the margin.
 #[test]
 fn margin_that_is_too_small_is_caught() {
-    assert_caught("no margin", |trial| trial.plan(Duration::ZERO));
+    assert_caught("no margin", |system| {
+        let mut plan = system.trial.plan.clone();
+        plan.parameters.das = DasParameters { margin: Duration::ZERO };
+        plan
+    });
 }
 
 /// Canary: a policy that does not know the tasks keeps no room for their next jobs.
 #[test]
 fn no_room_for_jobs_to_come_is_caught() {
-    assert_caught("no jobs to come", |trial| Plan {
+    assert_caught("no jobs to come", |system| Plan {
         tasks: Vec::new(),
-        ..trial.plan(trial.error_max)
+        ..system.trial.plan.clone()
     });
 }
 
 /// Canary: a fallback time that is shorter than the drive's.
 #[test]
 fn fallback_that_is_too_fast_is_caught() {
-    assert_caught("C too small", |trial| {
-        let faster = Duration::from_ns(trial.service_max.ns() * 3 / 4);
+    assert_caught("C too small", |system| {
+        let faster = Duration::from_ns(system.service_max.ns() * 3 / 4);
         let table = BatchTable::new(&[faster]).expect("not zero");
-        Plan { table, ..trial.plan(trial.error_max) }
+        Plan { table, ..system.trial.plan.clone() }
     });
 }
 
 /// Returns the Fujitsu drive with these tasks and this much best effort.
-fn fujitsu(tasks: Vec<Task>, outstanding: u32) -> (DriveFile, Workload) {
-    let file = builtin::load("fujitsu-max3036rc").expect("a built-in drive");
-    let text = "drive = \"fujitsu-max3036rc\"\n[[best_effort]]\nname = \"load\"\nsize = \"256KiB\"\n\
-                outstanding = 1\n";
-    let parsed = WorkloadFile::parse(text).expect("a valid file");
-    let bound = parsed.bind(&file).expect("the drive was measured for it");
-    let workload = Workload { tasks, best_effort: vec![load(outstanding)], ..bound };
-    (file, workload)
+fn fujitsu(tasks: Vec<Task>, outstanding: u32) -> Disk {
+    let sources = "[[best_effort]]\nname = \"load\"\nsize = \"256KiB\"\noutstanding = 1\n";
+    let mut disk = Disk::new("fujitsu-max3036rc", sources);
+    (disk.workload.tasks, disk.workload.best_effort) = (tasks, vec![load(outstanding)]);
+    Disk { drive_seed: 1, seed: 3, ..disk }
 }
 
-fn mechanical(
-    (file, workload): &(DriveFile, Workload),
-    policy: impl Policy,
-    length: Length,
-    observer: &mut impl Observer,
-) -> SimRun {
-    let drive: Box<dyn Drive + Send> =
-        tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("a sound file");
-    let capacity = file.capacity().expect("it has mechanics");
-    let params = SimParams { capacity, seed: 3, ..SimParams::new(workload, length) };
-    simulate(&params, policy, drive, observer)
-}
-
-fn access(file: &DriveFile) -> Box<dyn AccessTime> {
-    tidegate_drive::access_time(file).expect("it has mechanics")
-}
-
-fn das(system: &(DriveFile, Workload)) -> Das {
-    Das::new(&Plan::of(&system.1), access(&system.0))
+fn das(disk: &Disk) -> Das {
+    Das::new(&Plan::of(&disk.workload), disk.access().expect("it has mechanics"))
 }
 
 /// Goal: the same on a disk, whose model is exact to the nanosecond: tasks at the very limit of the
@@ -213,16 +167,16 @@ fn das(system: &(DriveFile, Workload)) -> Das {
 #[test]
 fn disk_that_keeps_its_table_misses_nothing() {
     for (count, outstanding) in [(1, 40), (3, 8), (3, 60)] {
-        let c = fujitsu(Vec::new(), 1).1.table.time_max(1);
+        let c = fujitsu(Vec::new(), 1).workload.table.time_max(1);
         let at_the_edge = Duration::from_ns(c.ns() * u64::from(count));
         let tasks = (0..count).map(|entry| Task {
             offset: Duration::from_ms(u64::from(entry) * 7),
             ..task(entry, 1, (at_the_edge, at_the_edge))
         });
-        let system = fujitsu(tasks.collect(), outstanding);
-        assert_eq!(assess(&system.1, PolicyName::Das).answer, Answer::Proven);
-        let mut watch = BatchWatch::new(system.1.table.clone());
-        let run = mechanical(&system, das(&system), Length::Jobs(200), &mut watch);
+        let disk = fujitsu(tasks.collect(), outstanding);
+        assert_eq!(assess(&disk.workload, PolicyName::Das).answer, Answer::Proven);
+        let mut watch = BatchWatch::new(disk.workload.table.clone());
+        let run = disk.run(das(&disk), Length::Jobs(200), &mut watch);
         assert!(watch.overruns > 0 || misses(&run) == 0, "{count} tasks, {outstanding} others");
         println!("{count} tasks: {} of best effort", run.metrics.best_effort().completed.requests);
     }
@@ -235,7 +189,7 @@ fn total_kb(run: &SimRun) -> u64 {
 
 /// Returns one task of 256 KiB per period beside 450 random best-effort reads of the same size in
 /// flight or queued.
-fn one_reader(period_ms: u64) -> (DriveFile, Workload) {
+fn one_reader(period_ms: u64) -> Disk {
     let period = Duration::from_ms(period_ms);
     fujitsu(vec![task(0, 1, (period, period))], 450)
 }
@@ -247,9 +201,9 @@ const EXPERIMENT: Length = Length::Duration(Duration::from_ms(12_000));
 #[test]
 fn one_reader_and_the_disk_at_full_speed() {
     for (period_ms, percent) in [(30, 110), (50, 120), (75, 120), (160, 130)] {
-        let system = one_reader(period_ms);
-        let noop = mechanical(&system, Noop::new(20, 1_000), EXPERIMENT, &mut ());
-        let run = mechanical(&system, das(&system), EXPERIMENT, &mut ());
+        let disk = one_reader(period_ms);
+        let noop = disk.run(Noop::new(20, 1_000), EXPERIMENT, &mut ());
+        let run = disk.run(das(&disk), EXPERIMENT, &mut ());
         println!(
             "{period_ms} ms: das {} kB/s with {} misses, noop {} kB/s with {} misses",
             total_kb(&run),
@@ -267,13 +221,13 @@ fn one_reader_and_the_disk_at_full_speed() {
 #[test]
 fn model_that_errs_costs_little_where_the_margin_covers_it() {
     let error_max = Duration::from_ms(1);
-    let (file, mut workload) = one_reader(75);
-    workload.parameters.das = DasParameters { margin: error_max };
-    let model = Erring { model: access(&file), error_max, now: Time::ZERO };
-    let policy = Das::new(&Plan::of(&workload), Box::new(model));
-    let system = (file, workload);
-    let run = mechanical(&system, policy, EXPERIMENT, &mut ());
-    let noop = mechanical(&system, Noop::new(20, 1_000), EXPERIMENT, &mut ());
+    let mut disk = one_reader(75);
+    disk.workload.parameters.das = DasParameters { margin: error_max };
+    let model = disk.access().expect("it has mechanics");
+    let model = Erring { model, error_max, now: Time::ZERO };
+    let policy = Das::new(&Plan::of(&disk.workload), Box::new(model));
+    let run = disk.run(policy, EXPERIMENT, &mut ());
+    let noop = disk.run(Noop::new(20, 1_000), EXPERIMENT, &mut ());
     println!("erring das {} kB/s, noop {} kB/s", total_kb(&run), total_kb(&noop));
     assert_eq!(misses(&run), 0);
     assert!(total_kb(&run) * 100 >= total_kb(&noop) * 95);
@@ -313,10 +267,10 @@ fn quality_below_all_serves_an_overload_better() {
             offset: Duration::from_ms(u64::from(entry) * 6),
             ..task(entry, 1, (period, period))
         });
-        let system = fujitsu(tasks.collect(), 60);
+        let disk = fujitsu(tasks.collect(), 60);
         let droppable = u64::from(1_000_000 - quality_ppm);
         let mut quality = Quality { droppable, jobs: HashMap::new(), dropped: 0 };
-        let run = mechanical(&system, das(&system), Length::Jobs(200), &mut quality);
+        let run = disk.run(das(&disk), Length::Jobs(200), &mut quality);
         let best_effort = run.metrics.best_effort().completed.requests;
         println!("{quality_ppm}: {} misses, {best_effort}, {}", misses(&run), quality.dropped);
         (misses(&run), best_effort, quality.dropped)
@@ -327,16 +281,10 @@ fn quality_below_all_serves_an_overload_better() {
     assert!(some.1 >= all.1, "{some:?} {all:?}");
 }
 
-/// Returns the plan of the trial's workload behind these regulators.
-fn plan_behind(trial: &Trial, regulators: Vec<RegulatorName>) -> Plan {
-    let plan = trial.plan(trial.error_max);
-    Plan { regulators, ..plan }
-}
-
-/// Runs the trial with one task that exceeds its contract. Returns the largest excess of any other
-/// task's longest response over its deadline.
-fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duration> {
-    let random = &mut generate::generator(SEED + 7, trial.number);
+/// Returns a system behind these regulators with one task that exceeds its contract.
+fn with_culprit(number: u64, regulators: Vec<RegulatorName>) -> System {
+    let System { trial, service_max, error_max } = system_behind(number, regulators);
+    let random = &mut generate::generator(SEED + 7, number);
     let culprit = random.random_range(0..trial.workload.tasks.len());
     let mut deeds = trial.workload.clone();
     let task = &mut deeds.tasks[culprit];
@@ -344,18 +292,7 @@ fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duratio
     let is_torn = random.random_bool(0.5);
     task.requests = if is_torn { 1 } else { task.requests + random.random_range(0..=6) };
     task.period = Duration::from_ns(task.period.ns() * 10 / random.random_range(10..=50));
-    let period_max = trial.workload.tasks.iter().map(|task| task.period).max()?;
-    let defaults = SimParams::new(&deeds, Length::Duration(period_max * JOBS));
-    let params = SimParams { releases: trial.releases, seed: trial.number, ..defaults };
-    let drive = EstimatedDrive::new(trial.estimates(), trial.error_max);
-    let run = simulate(&params, policy, drive, &mut ());
-    let others = run.metrics.tasks().iter().zip(&trial.workload.tasks).enumerate();
-    let others = others.filter(|&(index, _)| index != culprit).map(|(_, other)| other);
-    let excess = others.filter_map(|(metrics, task)| {
-        let excess = metrics.responses.max()?.checked_sub(task.deadline)?;
-        (!excess.is_zero()).then_some(excess)
-    });
-    excess.max()
+    System { trial: trial.with_culprit(culprit, deeds, JOBS), service_max, error_max }
 }
 
 /// Goal: behind tokens, jobs of several requests are proven, and the other tasks' deadlines are
@@ -363,29 +300,27 @@ fn excess_beside_a_culprit(trial: &Trial, policy: impl Policy) -> Option<Duratio
 #[test]
 fn others_keep_their_deadlines_behind_tokens_whatever_one_task_does() {
     let mut torn_apart = 0;
-    for trial in (0..SYSTEMS).map(Trial::new) {
-        let regulators = vec![RegulatorName::TokensPerTask];
-        let workload = Workload { regulators: regulators.clone(), ..trial.workload.clone() };
-        let assessment = assess(&workload, PolicyName::Das);
-        assert_eq!(assessment.answer, Answer::Proven, "{workload:#?}");
-        torn_apart += u64::from(workload.tasks.iter().any(|task| task.requests > 1));
-        let plan = plan_behind(&trial, regulators);
-        let access: Box<dyn AccessTime> = Box::new(trial.estimates());
-        let policy =
-            tidegate_policy::build(PolicyName::Das, &plan, Some(access)).expect("all is known");
-        let excess = excess_beside_a_culprit(&trial, policy);
-        assert_eq!(excess, None, "system {}: {:#?}", trial.number, trial.workload);
+    for number in 0..SYSTEMS {
+        let system = with_culprit(number, vec![RegulatorName::TokensPerTask]);
+        let System { trial, .. } = &system;
+        assert_eq!(trial.assessment.answer, Answer::Proven, "{:#?}", trial.workload);
+        torn_apart += u64::from(trial.workload.tasks.iter().any(|task| task.requests > 1));
+        let access: Box<dyn AccessTime> = Box::new(system.estimates());
+        let policy = tidegate_policy::build(PolicyName::Das, &trial.plan, Some(access));
+        let run = trial.run(policy.expect("all is known"), system.drive(), &mut ());
+        assert_eq!(trial.broken_promise(&run), None, "{:#?}", trial.workload);
     }
     assert!(torn_apart * 2 > SYSTEMS, "only {torn_apart} systems have larger jobs");
 }
 
 #[test]
 fn victims_of_das_without_tokens_are_caught() {
-    let has_victim = |trial: &Trial| {
-        let policy = Das::new(&plan_behind(trial, Vec::new()), Box::new(trial.estimates()));
-        excess_beside_a_culprit(trial, policy).is_some()
+    let has_victim = |system: &System| {
+        let run = system.trial.run(system.das(), system.drive(), &mut ());
+        system.trial.honest(&run).any(|(_, metrics, _)| metrics.misses > 0)
     };
-    let count = (0..SYSTEMS).map(Trial::new).filter(has_victim).count();
+    let systems = (0..SYSTEMS).map(|number| with_culprit(number, Vec::new()));
+    let count = systems.filter(has_victim).count();
     println!("das without tokens: a victim in {count} of {SYSTEMS}");
     assert!(count > 30);
 }

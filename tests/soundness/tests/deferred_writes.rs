@@ -8,11 +8,8 @@
 //! same, with a drive that is declared not to defer its writes.
 
 use tidegate_analysis::{Answer, assess};
-use tidegate_drive::builtin;
-use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{DeferredWrites, DriveKind, PolicyName, Workload};
-use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{ContractWatch, Length, SimParams};
+use tidegate_model::{DeferredWrites, PolicyName, Workload};
+use tidegate_soundness::disk::{Disk, Outcome};
 
 const DISKS: [&str; 2] = ["nearline-7200", "seagate-st340810a"];
 const POLICIES: [PolicyName; 4] =
@@ -24,15 +21,15 @@ const OVERRUNS_PER: u64 = 1_000;
 const JOBS: u64 = 60;
 
 /// Returns one task beside best effort of this operation.
-fn workload(disk: &str, op: &str, load: &str, seed: u64) -> Workload {
+fn disk(name: &str, op: &str, load: &str, seed: u64) -> Disk {
     let period_ms = 300 + 100 * (seed % 4);
-    let text = format!(
-        "drive = \"{disk}\"\n[[task]]\nname = \"t\"\nperiod = \"{period_ms}ms\"\nsize = \"64KiB\"\n\
+    let sources = format!(
+        "[[task]]\nname = \"t\"\nperiod = \"{period_ms}ms\"\nsize = \"64KiB\"\n\
          op = \"{op}\"\n[[best_effort]]\nname = \"b\"\noutstanding = {}\nsize = \"64KiB\"\n\
          op = \"{load}\"\n",
         4 + seed
     );
-    WorkloadFile::parse(&text).unwrap().bind(&builtin::load(disk).unwrap()).unwrap()
+    Disk { drive_seed: seed, seed, ..Disk::new(name, &sources) }
 }
 
 /// The results of proven workloads.
@@ -44,44 +41,28 @@ struct Seen {
     exceeded: u64,
 }
 
-fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
-    let assessment = assess(workload, policy);
-    if assessment.answer != Answer::Proven {
-        return;
+impl Seen {
+    fn note(&mut self, outcome: &Outcome) {
+        if outcome.overruns == 0 {
+            assert_eq!(outcome.excess(), None, "{outcome}");
+        }
+        self.proven += 1;
+        self.observed += outcome.observed;
+        self.overruns += outcome.overruns;
+        self.exceeded += u64::from(Some(outcome.response_max) > outcome.bound_max());
     }
-    let file = builtin::load(&workload.drive_name).unwrap();
-    let plan = assessment.plan(workload);
-    let drive = tidegate_drive::build(DriveKind::Mechanical, workload, Some(&file), seed).unwrap();
-    let built = tidegate_policy::build(policy, &plan, None).unwrap();
-    let params = SimParams {
-        seed,
-        capacity: file.capacity().unwrap(),
-        ..SimParams::new(workload, Length::Jobs(JOBS))
-    };
-    let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
-    let mut observers = (Checkers::of_policy(policy, &plan), watch);
-    let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
-    let kept =
-        observers.1.overruns(policy.facts().contract.unwrap()).expect("the proof rests on it");
-    let response_max = run.metrics.tasks()[0].responses.max().unwrap();
-    let bound = assessment.tasks[0].response_max.unwrap().0;
-    if kept.overruns == 0 {
-        assert!(response_max <= bound, "{policy}: {response_max} where {bound} is proven");
-    }
-    out.proven += 1;
-    out.observed += kept.observed;
-    out.overruns += kept.overruns;
-    out.exceeded += u64::from(response_max > bound);
 }
 
 fn run_all(change: impl Fn(&mut Workload)) -> Seen {
     let mut seen = Seen::default();
-    for disk in DISKS {
+    for name in DISKS {
         for (op, load) in OPS.into_iter().flat_map(|op| OPS.map(|load| (op, load))) {
             for (policy, seed) in POLICIES.into_iter().zip(1..) {
-                let mut workload = workload(disk, op, load, seed);
-                change(&mut workload);
-                run(&workload, policy, seed, &mut seen);
+                let mut disk = disk(name, op, load, seed);
+                change(&mut disk.workload);
+                if assess(&disk.workload, policy).answer == Answer::Proven {
+                    seen.note(&disk.outcome(policy, JOBS));
+                }
             }
         }
     }

@@ -6,9 +6,9 @@
 use rand::RngExt;
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
-use tidegate_model::{Duration, PolicyName, Time};
+use tidegate_model::{Duration, Plan, PolicyName, Time};
 use tidegate_policy::{AdaptiveDrain, Decision, Event, Full, GatedDrain, Policy, RtioSlots};
-use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_sim::Releases;
 use tidegate_soundness::black_box::Malice;
 use tidegate_soundness::drain_duel::duel;
 use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
@@ -17,12 +17,17 @@ use tidegate_soundness::drain_system::{
     DrainSystem, DrainTask, adaptive_system, any_system, gated_system,
 };
 use tidegate_soundness::generate;
+use tidegate_soundness::trial::Trial;
 
 const SEED: u64 = 20_261_121;
 const STATES_MAX: usize = 200_000;
 
-/// Returns a system with a table of three entries up to 4, by number.
-fn tiny(number: u64, tasks: usize) -> Option<DrainSystem> {
+/// Returns the systems with a table of three entries up to 4.
+fn tiny(tasks: usize) -> impl Iterator<Item = DrainSystem> {
+    (0..384).filter_map(move |number| numbered(number, tasks))
+}
+
+fn numbered(number: u64, tasks: usize) -> Option<DrainSystem> {
     let drain = vec![1 + number % 4, 1 + number / 4 % 4, 1 + number / 16 % 4];
     let [deadline, period] = [number / 64 % 2, number / 128 % 3];
     let task = DrainTask { period: 0, deadline: 0, requests: 1 };
@@ -39,45 +44,41 @@ fn tiny(number: u64, tasks: usize) -> Option<DrainSystem> {
     Some(system)
 }
 
-#[test]
-fn no_adversary_beats_gated_drain_in_tiny_systems() {
+/// Asserts that no adversary makes the policy miss a deadline in a tiny system.
+fn assert_unbeaten<P: Policy + Clone>(name: PolicyName, tasks: usize, policy: fn(&Plan) -> P) {
     let (mut states, mut systems) = (0, 0);
-    for system in (0..384).filter_map(|number| tiny(number, 2)) {
-        let plan = assess(&system.workload(), PolicyName::GatedDrain).plan(&system.workload());
-        let found = search(&system, GatedDrain::new(&plan), Supply::Endless, STATES_MAX);
+    for system in tiny(tasks) {
+        let policy = policy(&system.plan(name));
+        let found = search(&system, policy, Supply::Endless, STATES_MAX);
         assert!(!found.is_missed, "{system:?}");
         states += found.states;
         systems += 1;
     }
-    println!("gated-drain: {systems} systems, {states} states, no miss");
+    println!("{name}: {systems} systems, {states} states, no miss");
+}
+
+#[test]
+fn no_adversary_beats_gated_drain_in_tiny_systems() {
+    assert_unbeaten(PolicyName::GatedDrain, 2, GatedDrain::new);
 }
 
 #[test]
 fn no_adversary_beats_adaptive_drain_in_tiny_systems() {
-    let (mut states, mut systems) = (0, 0);
-    for system in (0..384).filter_map(|number| tiny(number, 1)) {
-        let plan = assess(&system.workload(), PolicyName::AdaptiveDrain).plan(&system.workload());
-        let found = search(&system, AdaptiveDrain::new(&plan), Supply::Endless, STATES_MAX);
-        assert!(!found.is_missed, "{system:?}");
-        states += found.states;
-        systems += 1;
-    }
-    println!("adaptive-drain: {systems} systems, {states} states, no miss");
+    assert_unbeaten(PolicyName::AdaptiveDrain, 1, AdaptiveDrain::new);
 }
 
 /// Canary: the searches can fail. Each necessary condition is necessary in some tiny system.
 #[test]
 fn searches_catch_gates_that_lack_a_condition() {
     for lack in [Lack::OnDrive, Lack::Waiting, Lack::Unreleased, Lack::Prefix, Lack::One] {
-        let mut systems = (0..384).filter_map(|number| tiny(number, 2));
-        let is_caught = systems.any(|system| {
+        let is_caught = tiny(2).any(|system| {
             search(&system, ScanGate::new(&system, lack, true), Supply::Endless, STATES_MAX)
                 .is_missed
         });
         assert!(is_caught, "{lack:?}");
     }
     // The condition that follows from the others.
-    for system in (0..384).step_by(5).filter_map(|number| tiny(number, 2)) {
+    for system in (0..384).step_by(5).filter_map(|number| numbered(number, 2)) {
         let policy = ScanGate::new(&system, Lack::AfterFlight, true);
         assert!(!search(&system, policy, Supply::Endless, STATES_MAX).is_missed, "{system:?}");
     }
@@ -110,65 +111,47 @@ impl<P: Policy + Clone, Q: Policy> Policy for Both<P, Q> {
     }
 }
 
-#[test]
-fn gated_drain_decides_as_its_scanning_reference_and_never_sleeps_through_an_opening() {
+/// Asserts that a policy and its reference decide equally in every duel.
+fn assert_decides_as<P: Policy + Clone, Q: Policy>(
+    name: PolicyName,
+    system_of: fn(&mut Pcg64, u64) -> DrainSystem,
+    policy: fn(&Plan) -> P,
+    reference: fn(&DrainSystem) -> Q,
+) {
     for number in 0..400 {
         let random = &mut generate::generator(SEED + 1, number);
-        let system = if number % 2 == 0 { any_system(random) } else { gated_system(random) };
-        let workload = system.workload();
-        let plan = assess(&workload, PolicyName::GatedDrain).plan(&workload);
+        let system = system_of(random, number);
+        let plan = system.plan(name);
         for malice in Malice::ALL {
-            let both = Both {
-                policy: GatedDrain::new(&plan),
-                reference: ScanGate::new(&system, Lack::Nothing, true),
-                random: random.clone(),
-            };
+            let (policy, reference) = (policy(&plan), reference(&system));
+            let both = Both { policy, reference, random: random.clone() };
             duel(&system, both, malice, 10, random.clone());
         }
     }
 }
 
 #[test]
+fn gated_drain_decides_as_its_scanning_reference_and_never_sleeps_through_an_opening() {
+    let system_of = |random: &mut Pcg64, number| {
+        if number % 2 == 0 { any_system(random) } else { gated_system(random) }
+    };
+    let reference = |system: &DrainSystem| ScanGate::new(system, Lack::Nothing, true);
+    assert_decides_as(PolicyName::GatedDrain, system_of, GatedDrain::new, reference);
+}
+
+#[test]
 fn adaptive_drain_decides_as_its_reference_and_never_sleeps_through_an_opening() {
-    for number in 0..400 {
-        let random = &mut generate::generator(SEED + 1, number);
+    let system_of = |random: &mut Pcg64, number| {
         let mut system = adaptive_system(random);
         if number % 2 == 0 {
             // The system need not be provable.
             system.tasks[0].deadline = random.random_range(1..60);
             system.tasks[0].period = random.random_range(1..80);
         }
-        let workload = system.workload();
-        let plan = assess(&workload, PolicyName::AdaptiveDrain).plan(&workload);
-        for malice in Malice::ALL {
-            let both = Both {
-                policy: AdaptiveDrain::new(&plan),
-                reference: ScanAdaptive::new(&system, Fault::None, true),
-                random: random.clone(),
-            };
-            duel(&system, both, malice, 10, random.clone());
-        }
-    }
-}
-
-/// Returns in how many of `systems` systems some malice makes the policy miss a deadline, with
-/// `tries` tries each.
-fn missed_in<P: Policy>(
-    systems: u64,
-    tries: u64,
-    system_of: fn(&mut Pcg64) -> DrainSystem,
-    policy: impl Fn(&DrainSystem) -> P,
-) -> usize {
-    let is_missed = |&number: &u64| {
-        let system = system_of(&mut generate::generator(SEED + 2, number));
-        let is_lost = |(attempt, malice): (u64, Malice)| {
-            let random = generate::generator(SEED + 3 + attempt, number);
-            duel(&system, policy(&system), malice, 20, random).misses > 0
-        };
-        let all = |attempt: u64| Malice::ALL.map(|malice| (attempt, malice));
-        (0..tries).flat_map(all).any(is_lost)
+        system
     };
-    (0..systems).filter(is_missed).count()
+    let reference = |system: &DrainSystem| ScanAdaptive::new(system, Fault::None, true);
+    assert_decides_as(PolicyName::AdaptiveDrain, system_of, AdaptiveDrain::new, reference);
 }
 
 /// Goal: a decreasing table, read without its running maximum, makes a gate allow a request that
@@ -206,15 +189,38 @@ fn slots_system(random: &mut Pcg64) -> DrainSystem {
 
 #[test]
 fn reserved_slots_miss_deadlines() {
-    let policy = |system: &DrainSystem| {
+    let is_missed = |&number: &u64| {
+        let system = slots_system(&mut generate::generator(SEED + 2, number));
         let workload = system.workload();
         let assessment = assess(&workload, PolicyName::RtioSlots);
         assert!(matches!(assessment.answer, Answer::NotApplicable { .. }));
-        RtioSlots::new(&assessment.plan(&workload))
+        let plan = assessment.plan(&workload);
+        let is_lost = |(attempt, malice): (u64, Malice)| {
+            let random = generate::generator(SEED + 3 + attempt, number);
+            duel(&system, RtioSlots::new(&plan), malice, 20, random).misses > 0
+        };
+        let all = |attempt: u64| Malice::ALL.map(|malice| (attempt, malice));
+        (0..30).flat_map(all).any(is_lost)
     };
-    let missed = missed_in(100, 30, slots_system, policy);
+    let missed = (0..100).filter(is_missed).count();
     println!("rtio-slots: missed in {missed} of 100 systems");
     assert!(missed >= 90, "{missed}");
+}
+
+/// Runs the policy under the host on the black box, with every malice, and asserts that no bound is
+/// broken.
+fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
+    for malice in Malice::ALL {
+        let drive = system.black_box(malice, random.clone());
+        let extra_max = Duration::from_ns(random.random_range(1..=40));
+        let is_periodic = random.random_bool(0.5);
+        trial.releases =
+            if is_periodic { Releases::Periodic } else { Releases::Sporadic { extra_max } };
+        trial.number = random.random_range(0..1 << 40);
+        let run = trial.run(trial.policy(), drive, &mut ());
+        assert!(trial.is_bounded_throughout(), "{system:?}");
+        assert_eq!(trial.broken_promise(&run), None, "{malice:?} {system:?}");
+    }
 }
 
 /// If a deadline is too short, all tasks, including this one, still have a bound.
@@ -229,30 +235,12 @@ fn bounds_hold_where_deadlines_are_too_short() {
             task.deadline = random.random_range(1..=2 * worst);
             task.period = task.deadline.max(worst) + 1 + random.random_range(0..=worst);
         }
-        let workload = system.workload();
-        let assessment = assess(&workload, PolicyName::GatedDrain);
-        let plan = assessment.plan(&workload);
-        let bounds: Vec<Option<Duration>> =
-            assessment.tasks.iter().map(|task| task.bounds.tight).collect();
-        bounded += usize::from(assessment.answer == Answer::NotProven);
-        for malice in Malice::ALL {
-            let drive = system.black_box(malice, random.clone());
-            let run = simulate(&params(&workload, random), GatedDrain::new(&plan), drive, &mut ());
-            for (task, bound) in run.metrics.tasks().iter().zip(&bounds) {
-                let bound = bound.expect("periods are long enough");
-                assert!(task.responses.max().unwrap() <= bound, "{number} {malice:?} {system:?}");
-            }
-        }
+        let (name, releases) = (PolicyName::GatedDrain, Releases::Periodic);
+        let mut trial = Trial::new(number, name, system.workload(), releases, 40);
+        bounded += usize::from(trial.assessment.answer == Answer::NotProven);
+        assert_kept(&mut trial, &system, random);
     }
     assert!(bounded > 100, "{bounded}");
-}
-
-fn params<'a>(workload: &'a tidegate_model::Workload, random: &mut Pcg64) -> SimParams<'a> {
-    let extra_max = Duration::from_ns(random.random_range(1..=40));
-    let releases =
-        if random.random_bool(0.5) { Releases::Periodic } else { Releases::Sporadic { extra_max } };
-    let seed = random.random_range(0..1 << 40);
-    SimParams { releases, seed, ..SimParams::new(workload, Length::Jobs(40)) }
 }
 
 #[test]
@@ -268,13 +256,8 @@ fn the_host_itself_keeps_every_deadline_on_the_black_box() {
         for task in &mut workload.tasks {
             task.offset = Duration::from_ns(random.random_range(0..task.period.ns()));
         }
-        let plan = assess(&workload, name).plan(&workload);
-        for malice in Malice::ALL {
-            let policy = tidegate_policy::build(name, &plan, None).unwrap();
-            let drive = system.black_box(malice, random.clone());
-            let run = simulate(&params(&workload, random), policy, drive, &mut ());
-            let misses: u64 = run.metrics.tasks().iter().map(|task| task.misses).sum();
-            assert_eq!(misses, 0, "{name} {number} {malice:?} {system:?}");
-        }
+        let mut trial = Trial::new(number, name, workload, Releases::Periodic, 40);
+        assert!(trial.is_proven(), "{system:?}");
+        assert_kept(&mut trial, &system, random);
     }
 }

@@ -17,12 +17,6 @@ const SEED: u64 = 20_261_121;
 const SYSTEMS: u64 = 1_200;
 const JOBS: u32 = 10;
 
-fn built(system: &DrainSystem, name: PolicyName) -> Box<dyn Policy> {
-    let workload = system.workload();
-    let assessment = assess(&workload, name);
-    tidegate_policy::build(name, &assessment.plan(&workload), None).unwrap()
-}
-
 /// Returns the sum over all malices.
 fn duels<P: Policy>(system: &DrainSystem, number: u64, policy: impl Fn() -> P) -> Tally {
     let mut sum = Tally::default();
@@ -44,7 +38,9 @@ fn holds(name: PolicyName, system_of: fn(&mut Pcg64) -> DrainSystem) {
         let system = system_of(&mut generate::generator(SEED, number));
         let assessment = assess(&system.workload(), name);
         assert_eq!(assessment.answer, Answer::Proven, "number {number}: {system:?}");
-        let tally = duels(&system, number, || built(&system, name));
+        let plan = system.plan(name);
+        let build = || tidegate_policy::build(name, &plan, None).expect("it needs nothing else");
+        let tally = duels(&system, number, build);
         assert_eq!(tally.misses, 0, "{name} number {number}: {tally:?} {system:?}");
         let promised = assessment.best_effort_depth;
         assert!(tally.best_effort_highest <= promised, "{number}: {tally:?} {promised} {system:?}");

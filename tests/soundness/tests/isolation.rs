@@ -17,9 +17,11 @@ use tidegate_model::{
     BatchChoice, BatchTable, Class, DispatchMode, Duration, Plan, PolicyName, RegulatorName,
     Request, RequestId, Task, TaskIndex, Time, Workload,
 };
-use tidegate_policy::{Decision, Event, Full, Policy, TokensPerTask};
+use tidegate_policy::{Event, Policy, TokensPerTask};
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, SimParams, SimRun, simulate};
+use tidegate_soundness::between::Between;
+use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
 use tidegate_soundness::{drains, generate};
 
@@ -28,120 +30,74 @@ const SEED: u64 = 20_261_121;
 /// When requests of each task became eligible.
 type Eligible = Rc<RefCell<BTreeMap<TaskIndex, Vec<Time>>>>;
 
-/// Records the events that the policy gets.
-struct Watch<P> {
-    inner: P,
-    eligible: Eligible,
-}
-
-impl<P: Policy> Policy for Watch<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+/// Records in `eligible` when the policy gets requests.
+fn recorded(inner: Box<dyn Policy>, eligible: Eligible) -> Box<dyn Policy> {
+    let observe = move |inner: &mut Box<dyn Policy>, now, event: Event| {
         let told = match &event {
             Event::Release(request) if request.class != Class::BestEffort => Some(*request),
             _ => None,
         };
-        self.inner.observe(now, event)?;
+        inner.observe(now, event)?;
         if let Some(request) = told {
-            self.eligible.borrow_mut().entry(request.task).or_default().push(request.eligible);
+            eligible.borrow_mut().entry(request.task).or_default().push(request.eligible);
         }
         Ok(())
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.inner.decide(now)
-    }
+    };
+    Box::new(Between { inner, observe })
 }
 
-/// A proved workload, and the misbehaviour of one task.
-struct Trial {
-    number: u64,
-    policy: PolicyName,
-    /// The proved workload.
-    contract: Workload,
-    plan: Plan,
-    bounds: Vec<Option<Duration>>,
-    culprit: usize,
-    /// The workload that runs.
-    deeds: Workload,
+/// Returns a proved workload, of which one task misbehaves.
+fn trial(number: u64) -> Trial {
+    trial_of(number, PolicyName::Dqf)
 }
 
-impl Trial {
-    fn new(number: u64) -> Self {
-        Self::of(number, PolicyName::Dqf)
+fn trial_of(number: u64, policy: PolicyName) -> Trial {
+    let random = &mut generate::generator(SEED, number);
+    let load = [Load::None, Load::Outstanding][usize::from(number.is_multiple_of(4))];
+    let mut contract = workloads::workload(random, policy, load);
+    if policy.facts().dispatch == DispatchMode::BestEffortDepth {
+        contract = drains::leaning_on_drains(random, contract);
     }
+    contract.regulators = vec![RegulatorName::TokensPerTask];
+    let culprit = random.random_range(0..contract.tasks.len());
+    let mut deeds = contract.clone();
+    let task = &mut deeds.tasks[culprit];
+    let kind = random.random_range(0..3);
+    if kind != 0 {
+        task.requests += random.random_range(1..=20);
+    }
+    if kind != 1 {
+        let faster = random.random_range(2..=8);
+        task.period = Duration::from_ns((task.period.ns() / faster).max(1));
+    }
+    let releases = workloads::releases(&mut generate::generator(SEED + 1, number), &contract);
+    Trial::new(number, policy, contract, releases, 0).with_culprit(culprit, deeds, 12)
+}
 
-    fn of(number: u64, policy: PolicyName) -> Self {
-        let random = &mut generate::generator(SEED, number);
-        let load = [Load::None, Load::Outstanding][usize::from(number.is_multiple_of(4))];
-        let mut contract = workloads::workload(random, policy, load);
-        if policy.facts().dispatch == DispatchMode::BestEffortDepth {
-            contract = drains::leaning_on_drains(random, contract);
-        }
-        contract.regulators = vec![RegulatorName::TokensPerTask];
-        let assessment = assess(&contract, policy);
-        let plan = assessment.plan(&contract);
-        let bounds = assessment.tasks.iter().map(|task| Some(task.response_max?.0)).collect();
-        let culprit = random.random_range(0..contract.tasks.len());
-        let mut deeds = contract.clone();
-        let task = &mut deeds.tasks[culprit];
-        let kind = random.random_range(0..3);
-        if kind != 0 {
-            task.requests += random.random_range(1..=20);
-        }
-        if kind != 1 {
-            let faster = random.random_range(2..=8);
-            task.period = Duration::from_ns((task.period.ns() / faster).max(1));
-        }
-        Self { number, policy, contract, plan, bounds, culprit, deeds }
-    }
+/// Runs the trial; `regulator` builds the policy from the inner policy.
+fn run<P: Policy>(
+    trial: &Trial,
+    regulator: impl FnOnce(Box<dyn Policy>) -> P,
+) -> (SimRun, Eligible, Checkers) {
+    let eligible = Eligible::default();
+    let policy = trial.assessment.policy;
+    let bare = Plan { regulators: Vec::new(), ..trial.plan.clone() };
+    let mut checkers = Checkers::of_policy(policy, &trial.plan);
+    let inner = tidegate_policy::build(policy, &bare, None).unwrap();
+    let inner = checkers.watch(policy, &bare, inner);
+    let policy = regulator(recorded(inner, eligible.clone()));
+    let run = trial.run(policy, trial.pseudo_disk(), &mut checkers);
+    (run, eligible, checkers)
+}
 
-    /// Runs the trial; `regulator` builds the policy from the inner policy.
-    fn run<P: Policy>(
-        &self,
-        regulator: impl FnOnce(Watch<Box<dyn Policy>>) -> P,
-    ) -> (SimRun, Eligible, Checkers) {
-        let eligible = Eligible::default();
-        let bare = Plan { regulators: Vec::new(), ..self.plan.clone() };
-        let mut checkers = Checkers::of_policy(self.policy, &self.plan);
-        let inner = tidegate_policy::build(self.policy, &bare, None).unwrap();
-        let inner = checkers.watch(self.policy, &bare, inner);
-        let policy = regulator(Watch { inner, eligible: eligible.clone() });
-        let drive = PseudoDisk::new(self.deeds.depth, self.deeds.table.clone(), self.number);
-        let period_max = self.contract.tasks.iter().map(|task| task.period).max().unwrap();
-        let random = &mut generate::generator(SEED + 1, self.number);
-        let params = SimParams {
-            releases: workloads::releases(random, &self.contract),
-            seed: self.number,
-            ..SimParams::new(&self.deeds, Length::Duration(period_max * 12))
-        };
-        let run = simulate(&params, policy, drive, &mut checkers);
-        (run, eligible, checkers)
-    }
-
-    /// Returns a victim that responded later than its bound.
-    fn victim(&self, run: &SimRun) -> Option<String> {
-        let tasks = run.metrics.tasks().iter().zip(&self.bounds).enumerate();
-        let mut victims = tasks.filter(|&(index, _)| index != self.culprit);
-        victims.find_map(|(index, (task, &bound))| {
-            let (response, bound) = (task.responses.max()?, bound?);
-            let text = format!(
-                "{}, number {}: task {index} responds in {response}, but its bound is {bound}; task \
-                 {} misbehaves",
-                self.policy, self.number, self.culprit
-            );
-            (response > bound).then_some(text)
-        })
-    }
-
-    /// Returns a window with more eligible requests than a contract allows: in any closed window of
-    /// length D at most e (floor(D / p) + 1).
-    fn overfull_window(&self, eligible: &Eligible) -> Option<String> {
-        eligible.borrow().iter().find_map(|(task, instants)| {
-            assert!(instants.is_sorted(), "eligibility of one task never goes back");
-            let contract = &self.contract.tasks[task.index()];
-            overfull(contract, instants).map(|text| format!("{task:?}: {text}"))
-        })
-    }
+/// Returns a window with more eligible requests than a contract allows: in any closed window of
+/// length D at most e (floor(D / p) + 1).
+fn overfull_window(trial: &Trial, eligible: &Eligible) -> Option<String> {
+    eligible.borrow().iter().find_map(|(task, instants)| {
+        assert!(instants.is_sorted(), "eligibility of one task never goes back");
+        let contract = &trial.workload.tasks[task.index()];
+        overfull(contract, instants).map(|text| format!("{task:?}: {text}"))
+    })
 }
 
 fn overfull(contract: &Task, instants: &[Time]) -> Option<String> {
@@ -162,15 +118,15 @@ fn overfull(contract: &Task, instants: &[Time]) -> Option<String> {
 #[test]
 fn others_keep_their_bounds_whatever_one_task_does() {
     let (mut promised, mut delayed) = (0, 0);
-    for number in 0..300 {
-        let trial = Trial::new(number);
-        let (run, eligible, checkers) = trial.run(|inner| TokensPerTask::new(inner, &trial.plan));
-        assert_eq!(trial.victim(&run), None);
-        assert_eq!(trial.overfull_window(&eligible), None, "number {number}");
-        assert_eq!(checkers.violations(), [], "number {number}");
+    for trial in (0..300).map(trial) {
+        let (run, eligible, checkers) = run(&trial, |inner| TokensPerTask::new(inner, &trial.plan));
+        assert_eq!(trial.broken_promise(&run), None);
+        assert_eq!(overfull_window(&trial, &eligible), None, "number {}", trial.number);
+        assert_eq!(checkers.violations(), [], "number {}", trial.number);
         assert_eq!(run.real_time_left, 0);
-        promised += u64::from(trial.bounds.iter().all(Option::is_some));
-        delayed += u64::from(run.metrics.tasks()[trial.culprit].misses > 0);
+        promised += u64::from(trial.is_bounded_throughout());
+        let culprit = trial.culprit.expect("one task misbehaves");
+        delayed += u64::from(run.metrics.tasks()[culprit].misses > 0);
     }
     println!("isolation: {promised} of 300 with bounds for all; the culprit was late in {delayed}");
     assert!(promised > 100 && delayed > 100, "the trials are too tame");
@@ -191,115 +147,98 @@ fn others_keep_their_bounds_under_every_policy() {
     ];
     for policy in policies {
         let mut promised = 0;
-        for number in 0..100 {
-            let trial = Trial::of(number, policy);
-            let (run, ..) = trial.run(|inner| TokensPerTask::new(inner, &trial.plan));
-            assert_eq!(trial.victim(&run), None);
-            promised += u64::from(trial.bounds.iter().all(Option::is_some));
+        for trial in (0..100).map(|number| trial_of(number, policy)) {
+            let (run, ..) = run(&trial, |inner| TokensPerTask::new(inner, &trial.plan));
+            assert_eq!(trial.broken_promise(&run), None);
+            promised += u64::from(trial.is_bounded_throughout());
         }
         println!("isolation under {policy}: {promised} of 100 with bounds for all");
         assert!(promised > 20, "{policy}: the trials are too tame");
     }
 }
 
+/// Returns in how many of 60 trials another task is late, or requests of a task become eligible too
+/// early, behind this regulator.
+fn caught<P: Policy>(regulator: impl Fn(Box<dyn Policy>, &Plan) -> P) -> usize {
+    let is_caught = |trial: &Trial| {
+        let (run, eligible, _) = run(trial, |inner| regulator(inner, &trial.plan));
+        overfull_window(trial, &eligible).is_some() || trial.broken_promise(&run).is_some()
+    };
+    (0..60).map(trial).filter(is_caught).count()
+}
+
 #[test]
 fn victims_without_the_regulator_are_caught() {
-    let caught = (0..60).filter(|&number| {
-        let trial = Trial::new(number);
-        let (run, _, _) = trial.run(|inner| inner);
-        trial.victim(&run).is_some()
-    });
-    let caught = caught.count();
+    let has_victim = |trial: &Trial| {
+        let (run, ..) = run(trial, |inner| inner);
+        trial.broken_promise(&run).is_some()
+    };
+    let caught = (0..60).map(trial).filter(has_victim).count();
     println!("isolation: without the regulator {caught} of 60 have a victim");
     assert!(caught > 10);
 }
 
 #[test]
 fn one_token_too_many_is_caught() {
-    let caught = (0..60).filter(|&number| {
-        let trial = Trial::new(number);
-        let mut generous = trial.plan.clone();
+    let generous = |inner, plan: &Plan| {
+        let mut generous = plan.clone();
         generous.tasks.iter_mut().for_each(|task| task.requests += 1);
-        let (run, eligible, _) = trial.run(|inner| TokensPerTask::new(inner, &generous));
-        trial.overfull_window(&eligible).is_some() || trial.victim(&run).is_some()
-    });
-    assert!(caught.count() > 50);
+        TokensPerTask::new(inner, &generous)
+    };
+    assert!(caught(generous) > 50);
 }
 
 /// Allows at most e requests of a task in the wrapped policy at once: tokens return at completion.
-struct ReturnedAtCompletion<P> {
-    inner: P,
-    tokens: Vec<u32>,
-    waiting: Vec<VecDeque<Request>>,
-    owners: BTreeMap<RequestId, usize>,
-}
-
-impl<P: Policy> ReturnedAtCompletion<P> {
-    fn new(inner: P, plan: &Plan) -> Self {
-        let tokens: Vec<u32> = plan.tasks.iter().map(|task| task.requests).collect();
-        let waiting = vec![VecDeque::new(); tokens.len()];
-        Self { inner, tokens, waiting, owners: BTreeMap::new() }
-    }
-
-    fn hand_over(&mut self, now: Time) {
-        for task in 0..self.tokens.len() {
-            while self.tokens[task] > 0
-                && let Some(request) = self.waiting[task].pop_front()
-            {
-                self.tokens[task] -= 1;
-                self.owners.insert(request.id, task);
-                let eligible = Event::Release(Request { eligible: now, ..request });
-                self.inner.observe(now, eligible).unwrap();
-            }
-        }
-    }
-}
-
-impl<P: Policy> Policy for ReturnedAtCompletion<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+fn returned_at_completion<P: Policy>(inner: P, plan: &Plan) -> impl Policy + use<P> {
+    let mut tokens: Vec<u32> = plan.tasks.iter().map(|task| task.requests).collect();
+    let mut waiting = vec![VecDeque::new(); tokens.len()];
+    let mut owners: BTreeMap<RequestId, usize> = BTreeMap::new();
+    let observe = move |inner: &mut P, now, event| {
         match event {
             Event::Release(request) if request.class != Class::BestEffort => {
-                self.waiting[request.task.index()].push_back(request);
+                waiting[request.task.index()].push_back(request);
             }
-            Event::Complete { id, .. } => {
-                if let Some(task) = self.owners.remove(&id) {
-                    self.tokens[task] += 1;
+            event => {
+                if let Event::Complete { id, .. } = &event
+                    && let Some(task) = owners.remove(id)
+                {
+                    tokens[task] += 1;
                 }
-                self.inner.observe(now, event)?;
+                inner.observe(now, event)?;
             }
-            event => self.inner.observe(now, event)?,
         }
-        self.hand_over(now);
+        for (task, tokens) in tokens.iter_mut().enumerate() {
+            while *tokens > 0
+                && let Some(request) = waiting[task].pop_front()
+            {
+                *tokens -= 1;
+                owners.insert(request.id, task);
+                inner.observe(now, Event::Release(Request { eligible: now, ..request }))?;
+            }
+        }
         Ok(())
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.inner.decide(now)
-    }
+    };
+    Between { inner, observe }
 }
 
 #[test]
 fn tokens_that_return_at_completion_are_caught() {
-    let caught = (0..60).filter(|&number| {
-        let trial = Trial::new(number);
-        let (run, eligible, _) = trial.run(|inner| ReturnedAtCompletion::new(inner, &trial.plan));
-        trial.overfull_window(&eligible).is_some() || trial.victim(&run).is_some()
-    });
-    assert!(caught.count() > 30);
+    assert!(caught(returned_at_completion) > 30);
 }
 
 /// A flood uses its whole contract: e (k + 1) requests in a window of k periods.
 #[test]
 fn flood_is_given_all_of_its_contract() {
-    let trial = (0..100).map(Trial::new).find(|trial| {
-        let deeds = &trial.deeds.tasks[trial.culprit];
-        let contract = &trial.contract.tasks[trial.culprit];
-        deeds.requests > 10 && deeds.period < contract.period
+    let flood = (0..100).map(trial).find_map(|trial| {
+        let culprit = trial.culprit?;
+        let (deeds, contract) =
+            (&trial.deeds.as_ref()?.tasks[culprit], &trial.workload.tasks[culprit]);
+        (deeds.requests > 10 && deeds.period < contract.period).then_some((trial, culprit))
     });
-    let trial = trial.expect("a flood among a hundred");
-    let (_, eligible, _) = trial.run(|inner| TokensPerTask::new(inner, &trial.plan));
-    let contract = &trial.contract.tasks[trial.culprit];
-    let index = TaskIndex(u32::try_from(trial.culprit).unwrap());
+    let (trial, culprit) = flood.expect("a flood among a hundred");
+    let (_, eligible, _) = run(&trial, |inner| TokensPerTask::new(inner, &trial.plan));
+    let contract = &trial.workload.tasks[culprit];
+    let index = TaskIndex(u32::try_from(culprit).unwrap());
     let eligible = eligible.borrow();
     let instants = &eligible[&index];
     let until = instants[0] + contract.period * 5;
@@ -353,32 +292,18 @@ fn elastic_batches_are_those_of_dqf_while_contracts_are_kept() {
     let mut bounded = 0;
     for number in 0..150 {
         let random = &mut generate::generator(SEED + 2, number);
-        let load = Load::ALL[usize::try_from(number % 4).unwrap()];
-        let workload = workloads::workload(random, PolicyName::Dqf, load);
-        let params = SimParams {
-            releases: workloads::releases(random, &workload),
-            seed: number,
-            ..SimParams::new(&workload, Length::Jobs(40))
-        };
-        let assessment = assess(&workload, PolicyName::DqfElastic);
-        let plan = assessment.plan(&workload);
-        let run = |name| {
-            let mut checkers = Checkers::of_policy(name, &plan);
-            let drive = PseudoDisk::new(workload.depth, workload.table.clone(), number);
-            let policy = tidegate_policy::build(name, &plan, None).unwrap();
-            let run = simulate(&params, policy, drive, &mut checkers);
-            assert_eq!(checkers.violations(), [], "{name} number {number}");
-            run
-        };
-        let elastic = run(PolicyName::DqfElastic);
-        if assessment.tasks.iter().any(|task| task.response_max.is_none()) {
+        let workload = workloads::workload(random, PolicyName::Dqf, Load::numbered(number));
+        let releases = workloads::releases(random, &workload);
+        let mut trial = Trial::new(number, PolicyName::DqfElastic, workload, releases, 40);
+        let run = |trial: &Trial| trial.checked_run_of(trial.policy(), trial.pseudo_disk(), ()).0;
+        let elastic = run(&trial);
+        if !trial.is_bounded_throughout() {
             continue;
         }
         bounded += 1;
-        assert_eq!(elastic, run(PolicyName::Dqf), "number {number}");
-        for (task, promise) in elastic.metrics.tasks().iter().zip(&assessment.tasks) {
-            assert!(task.responses.max() <= promise.response_max.map(|(bound, _)| bound));
-        }
+        assert_eq!(trial.broken_promise(&elastic), None);
+        trial.assessment.policy = PolicyName::Dqf;
+        assert_eq!(elastic, run(&trial), "number {number}");
     }
     println!("dqf-elastic: {bounded} of 150 with bounds, all of them runs of dqf");
     assert!(bounded > 40);

@@ -2,11 +2,11 @@
 //! The bound by costs holds: in random schedules of small systems, and for the policy in the
 //! simulator on a drive that takes A plus the cost of each request.
 
+use tidegate_analysis::Verdict;
 use tidegate_analysis::heterogeneous::{self, MixedSystem};
-use tidegate_analysis::{Verdict, assess};
-use tidegate_model::{CostModel, Duration, PolicyName};
-use tidegate_sim::{Length, Releases, SimParams, simulate};
-use tidegate_soundness::{generate, mixed, workloads};
+use tidegate_model::Duration;
+use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
+use tidegate_soundness::{generate, mixed};
 
 const SEED: u64 = 20_261_123;
 
@@ -118,55 +118,24 @@ fn bounds_that_forget_something_are_caught() {
     println!("all others: caught by {}", caught(all_others).expect("tasks need not release"));
 }
 
-/// Returns how many workloads of `numbers` had the bound, how many were proved only by it, and the
-/// first with a response beyond its bound on a drive that is slower than stated by `slower`.
-fn simulated(
-    numbers: std::ops::Range<u64>,
-    slower: fn(&CostModel) -> u64,
-) -> (u64, u64, Option<u64>) {
-    let (mut bounded, mut gained, mut broken) = (0, 0, None);
-    for number in numbers {
-        let (workload, costs) = mixed::workload(SEED + 2, number);
-        let assessment = assess(&workload, PolicyName::Dqf);
-        let plan = assessment.plan(&workload);
-        let policy = tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("dqf");
-        let releases = if number % 2 == 0 {
-            Releases::Periodic
-        } else {
-            workloads::releases(&mut generate::generator(SEED, number), &workload)
-        };
-        let params =
-            SimParams { releases, seed: number, ..SimParams::new(&workload, Length::Jobs(40)) };
-        let extra_ns = slower(&costs);
-        let run = simulate(&params, policy, mixed::cost_drive(costs, extra_ns, number), &mut ());
-        let of_tasks = run.metrics.tasks().iter().zip(&assessment.tasks);
-        bounded += u64::from(assessment.tasks.iter().any(|task| task.bounds.mixed.is_some()));
-        gained += u64::from(assessment.tasks.iter().any(|task| {
-            task.bounds
-                .mixed
-                .is_some_and(|mixed| task.bounds.tight.is_none_or(|tight| mixed < tight))
-        }));
-        for (observed, promise) in of_tasks {
-            let is_broken = observed.responses.max() > promise.bounds.mixed;
-            if promise.bounds.mixed.is_some() && is_broken && broken.is_none() {
-                broken = Some(number);
-            }
-        }
-    }
-    (bounded, gained, broken)
+fn trial(number: u64) -> Trial {
+    mixed::trial(SEED, number, mixed::workload(SEED + 2, number))
 }
 
 #[test]
 fn no_response_in_the_simulator_exceeds_the_bound_by_costs() {
-    let (bounded, gained, broken) = simulated(0..400, |_| 0);
-    println!("{bounded} workloads with the bound, {gained} of them with none or a longer one else");
-    assert_eq!(broken, None);
-    assert!(bounded >= 50, "only {bounded} workloads have the bound");
+    let mut closeness = Closeness::default();
+    for trial in (0..400).map(trial) {
+        let (run, ()) = trial.checked_run(mixed::cost_drive(&trial, 1), ());
+        closeness.note(&trial, &run);
+    }
+    closeness.conclude("dqf by costs", 50);
 }
 
-/// Canary: a drive that positions twice.
+/// Canary: a drive that positions more than twice.
 #[test]
 fn a_drive_that_positions_twice_is_caught() {
-    let (_, _, broken) = simulated(0..200, |costs| costs.positioning_max.ns() * 3);
-    assert!(broken.is_some(), "a slow drive survived");
+    assert_caught("a slow drive", (0..200).map(trial), |trial| {
+        trial.run(trial.policy(), mixed::cost_drive(trial, 4), &mut ())
+    });
 }

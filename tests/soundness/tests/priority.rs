@@ -9,16 +9,15 @@ use std::collections::HashSet;
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
-use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    BatchTable, Class, Contracts, DriveContract, DriveFile, Duration, PolicyName, RequestId, Tag,
-    Time, Workload,
+    BatchTable, Class, Contracts, DriveContract, DriveFile, PolicyName, RequestId, Tag, Time,
+    Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 use tidegate_sim::{ContractWatch, SimRun};
+use tidegate_soundness::disk::{Disk, Outcome};
 use tidegate_soundness::generate;
 use tidegate_soundness::priority_box::{PriorityBox, leaning_on_priority};
-use tidegate_soundness::throttling::{Outcome, run_with};
 use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 use tidegate_soundness::workloads::{self, Load};
 
@@ -28,8 +27,7 @@ const JOBS: u64 = 40;
 
 fn trial(number: u64) -> Trial {
     let random = &mut generate::generator(SEED, number);
-    let load = Load::ALL[usize::try_from(number % 4).expect("below 4")];
-    let workload = workloads::workload(random, PolicyName::RtioPriority, load);
+    let workload = workloads::workload(random, PolicyName::RtioPriority, Load::numbered(number));
     let workload = leaning_on_priority(random, workload);
     let releases = workloads::releases(random, &workload);
     Trial::new(number, PolicyName::RtioPriority, workload, releases, JOBS)
@@ -144,30 +142,16 @@ fn priority_without_rounds_is_caught() {
 /// Runs `count` tasks that read 4 KiB every `period_ms`, beside a backlog, on the nearline disk,
 /// which `change` modifies after its table was taken.
 fn on_the_disk(period_ms: u64, count: u32, change: impl FnOnce(&mut DriveFile)) -> Outcome {
-    let mut file = builtin::load("nearline-7200").expect("Tidegate includes it");
     let step_us = period_ms * 1_000 / u64::from(count);
-    let text = format!(
-        "drive = \"nearline-7200\"\n[[task]]\nname = \"stream\"\ncount = {count}\n\
+    let sources = format!(
+        "[[task]]\nname = \"stream\"\ncount = {count}\n\
          period = \"{period_ms}ms\"\nsize = \"4KiB\"\noffset = {{ step = \"{step_us}us\" }}\n\
          [[best_effort]]\nname = \"backlog\"\noutstanding = 64\nsize = \"4KiB\"\n"
     );
-    let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
-    let workload = workload.expect("the drive was measured for 4 KiB");
-    change(&mut file);
-    let jobs = 2_000 / u64::from(count);
-    let outcome = run_with(PolicyName::RtioPriority, (&file, &workload), None, jobs);
-    let bound = outcome.assessment.tasks[0].response_max.map(|(bound, _)| bound);
-    println!(
-        "nearline, {count} x {period_ms} ms: {} jobs, {} missed, at most {}, bound {}, {} \
-         overruns of {} in all, {} kB/s",
-        outcome.jobs,
-        outcome.misses,
-        outcome.response_max,
-        bound.unwrap_or(Duration::MAX),
-        outcome.overruns,
-        outcome.overrun_sum,
-        outcome.throughput_bytes_per_s / 1_000,
-    );
+    let mut disk = Disk::new("nearline-7200", &sources);
+    change(&mut disk.file);
+    let outcome = disk.outcome(PolicyName::RtioPriority, 2_000 / u64::from(count));
+    println!("nearline, {count} x {period_ms} ms: {outcome}");
     outcome
 }
 
@@ -188,12 +172,8 @@ fn no_response_exceeds_the_bound_on_the_nearline_disk() {
 #[test]
 fn drive_without_times_for_priority_says_so() {
     for name in builtin::names().filter(|&name| name != "nearline-7200") {
-        let file = builtin::load(name).expect("Tidegate includes it");
-        let text = format!(
-            "drive = \"{name}\"\n[[task]]\nname = \"stream\"\nperiod = \"1s\"\nsize = \"4KiB\"\n"
-        );
-        let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
-        let workload = workload.expect("every drive was measured for 4 KiB or more");
+        let sources = "[[task]]\nname = \"stream\"\nperiod = \"1s\"\nsize = \"4KiB\"\n";
+        let workload = Disk::new(name, sources).workload;
         let answer = assess(&workload, PolicyName::RtioPriority).answer;
         let Answer::NotApplicable { reason } = answer else { panic!("{name}: {answer:?}") };
         assert!(reason.contains("no times for requests with its own priority"), "{name}: {reason}");

@@ -16,8 +16,7 @@ const DRAINING: [PolicyName; 2] = [PolicyName::RtioDrain, PolicyName::RtioLimit]
 /// Returns a workload on a drive that keeps its drain times.
 fn trial(number: u64, name: PolicyName) -> Trial {
     let random = &mut generate::generator(SEED, number);
-    let load = Load::ALL[usize::try_from(number % 4).expect("below 4")];
-    let workload = workloads::workload(random, PolicyName::RtioLimit, load);
+    let workload = workloads::workload(random, PolicyName::RtioLimit, Load::numbered(number));
     let workload = drains::leaning_on_drains(random, workload);
     let releases = workloads::releases(random, &workload);
     Trial::new(number, name, workload, releases, JOBS)

@@ -4,6 +4,7 @@
 //! the counterexamples to chapter 9 as printed.
 
 use tidegate_soundness::adversary::{self, Extent};
+use tidegate_soundness::attack::assert_agree;
 use tidegate_soundness::generate::{self, Size};
 use tidegate_soundness::small::Rules;
 use tidegate_soundness::{SmallSystem, busy_interval, edf, schedules, small, tagged};
@@ -17,6 +18,13 @@ fn true_responses(system: &SmallSystem) -> Vec<u32> {
     found.responses
 }
 
+/// Returns a system with no best effort, or up to two of it in each batch.
+fn filled_system(seed: u64, number: u64, size: Size) -> SmallSystem {
+    let system = generate::system(&mut generate::generator(seed, number), size);
+    let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
+    system.with_best_effort_fill(fill)
+}
+
 /// The enumeration of schedules finds the same as the plain search of states if the worst case can
 /// happen within the horizon, and never more.
 #[test]
@@ -24,10 +32,7 @@ fn every_schedule_finds_what_the_search_of_states_finds() {
     const HORIZON: u32 = 6;
     let mut compared = 0;
     for number in 0..60 {
-        let random = &mut generate::generator(SEED, number);
-        let system = generate::system(random, Size::SMALLEST);
-        let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
-        let system = system.with_best_effort_fill(fill);
+        let system = filled_system(SEED, number, Size::SMALLEST);
         for rules in RULES {
             let Some(found) = tagged::worst_case(&system, rules) else { continue };
             let (seen, all) = schedules::longest_responses(&system, rules, HORIZON);
@@ -49,50 +54,28 @@ fn every_schedule_finds_what_the_search_of_states_finds() {
 /// The short cuts, early responses and dominated states, lose nothing.
 #[test]
 fn short_cuts_lose_nothing() {
-    let mut compared = 0;
-    for number in 0..400 {
-        let random = &mut generate::generator(SEED + 1, number);
-        let system = generate::system(random, Size::SMALLER);
-        let fill = u32::try_from(number % 3).expect("small").min(system.batch_max);
-        let system = system.with_best_effort_fill(fill);
-        for rules in RULES {
-            let found = adversary::worst_case(&system, rules);
-            if found.extent != Extent::Whole {
-                continue;
-            }
-            let Some(plain) = tagged::worst_case(&system, rules) else { continue };
-            assert_eq!(
-                found.responses,
-                plain.responses,
-                "seed {} number {number}, {rules:?}, {system}",
-                SEED + 1
-            );
-            compared += 1;
-        }
-    }
-    println!("{compared} searches agree");
-    assert!(compared > 600, "only {compared} searches were small enough to compare");
+    let systems = (0..400).flat_map(|number| {
+        let system = filled_system(SEED + 1, number, Size::SMALLER);
+        RULES.map(|rules| (system.clone(), rules))
+    });
+    let short = |system: &SmallSystem, rules| adversary::worst_case(system, rules).if_whole();
+    let plain = |system: &SmallSystem, rules| Some(tagged::worst_case(system, rules)?.responses);
+    assert_agree(systems, short, plain, 601);
 }
 
-/// EDF with one deadline for all is FIFO one at a time: two searches that share nothing.
+/// EDF with one deadline for all is FIFO one at a time: two searches that share nothing. Jobs of one
+/// instant tie in EDF as in FIFO, where the adversary orders them.
 #[test]
 fn edf_with_one_deadline_is_fifo() {
-    let mut compared = 0;
-    for number in 0..120 {
+    let systems = (0..120).map(|number| {
         let random = &mut generate::generator(SEED + 2, number);
         let system = generate::system(random, Size::SMALLER).with_batch_max(1);
         let deadlines = vec![9; system.tasks.len()];
-        let system = system.with_deadlines(&deadlines);
-        let by_deadline = edf::worst_case(&system, Rules::REAL);
-        let by_release = adversary::worst_case(&system, Rules::REAL);
-        if by_deadline.extent == Extent::Whole && by_release.extent == Extent::Whole {
-            // Jobs of one instant tie in EDF as in FIFO, where the adversary orders them.
-            assert_eq!(by_deadline.responses, by_release.responses, "number {number}, {system}");
-            compared += 1;
-        }
-    }
-    println!("{compared} systems agree");
-    assert!(compared > 50, "only {compared} systems were not overloaded");
+        (system.with_deadlines(&deadlines), Rules::REAL)
+    });
+    let by_deadline = |system: &SmallSystem, rules| edf::worst_case(system, rules).if_whole();
+    let by_release = |system: &SmallSystem, rules| adversary::worst_case(system, rules).if_whole();
+    assert_agree(systems, by_deadline, by_release, 51);
 }
 
 /// A closed window holds floor + 1 releases: Lemma 9.2.4 with ceil says L <= 1.

@@ -10,11 +10,12 @@ use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Class, DispatchMode, Duration, Op, Plan, PolicyName, RegulatorName, Request, TaskIndex, Time,
+    Class, DispatchMode, Duration, Op, Plan, PolicyName, RegulatorName, Request, TaskIndex,
     Workload,
 };
-use tidegate_policy::{Decision, Event, Full, NoticeKind, Policy};
+use tidegate_policy::{Event, NoticeKind, Policy};
 use tidegate_sim::SimRun;
+use tidegate_soundness::between::Between;
 use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 use tidegate_soundness::workloads::{self, Load};
 use tidegate_soundness::{drains, generate};
@@ -73,7 +74,7 @@ fn shape(random: &mut Pcg64, workload: &mut Workload, shaper: RegulatorName) {
 
 fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     let random = &mut generate::generator(SEED + shaper as u64, number);
-    let load = Load::ALL[usize::try_from(1 + number % 3).expect("below 4")];
+    let load = Load::numbered(1 + number % 3);
     let mut workload = workloads::workload(random, name, load);
     if name.facts().dispatch == DispatchMode::BestEffortDepth {
         workload = drains::leaning_on_drains(random, workload);
@@ -83,45 +84,32 @@ fn trial(number: u64, name: PolicyName, shaper: RegulatorName) -> Trial {
     Trial::new(number, name, workload, releases, JOBS)
 }
 
-/// Passes all events on, and reports false notices: of any task, of loads, of unknown sources.
-struct Liar<P> {
-    inner: P,
-    random: Pcg64,
-    /// Of a hundred events, this many are followed by a false notice.
-    percent: u32,
-    sources: u32,
-}
-
-impl<P: Policy> Policy for Liar<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        self.inner.observe(now, event)?;
-        if self.random.random_range(0..100) < self.percent {
-            let task = TaskIndex(self.random.random_range(0..=self.sources));
-            let kinds = [NoticeKind::DeadlineMissed, NoticeKind::StreamEnded];
-            let kind = kinds[self.random.random_range(0..kinds.len())];
-            self.inner.observe(now, Event::Notice { task, kind })?;
-        }
-        Ok(())
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.inner.decide(now)
-    }
-}
-
+/// Runs the policy. A liar before it passes all events on and reports false notices: of any task,
+/// of loads, of unknown sources.
 fn run(trial: &Trial) -> SimRun {
     let mut random = generate::generator(SEED + 9, trial.number);
+    // Of a hundred events, this many are followed by a false notice.
     let percent = [0, 5, 100][random.random_range(0..3)];
     let Workload { tasks, best_effort, .. } = &trial.workload;
     let sources = u32::try_from(tasks.len() + best_effort.len()).expect("few");
-    let policy = Liar { inner: trial.policy(), random, percent, sources };
-    trial.checked_run_of(policy, trial.drive(), ()).0
+    let observe = |inner: &mut Box<dyn Policy>, now, event| {
+        inner.observe(now, event)?;
+        if random.random_range(0..100) < percent {
+            let task = TaskIndex(random.random_range(0..=sources));
+            let kinds = [NoticeKind::DeadlineMissed, NoticeKind::StreamEnded];
+            let kind = kinds[random.random_range(0..kinds.len())];
+            inner.observe(now, Event::Notice { task, kind })?;
+        }
+        Ok(())
+    };
+    let liar = Between { inner: trial.policy(), observe };
+    trial.checked_run_of(liar, trial.drive(), ()).0
 }
 
 /// Returns the trials with a bound for every task.
 fn bounded(name: PolicyName, shaper: RegulatorName) -> impl Iterator<Item = Trial> {
     let trials = (0..TRIALS).map(move |number| trial(number, name, shaper));
-    trials.filter(|trial| trial.assessment.tasks.iter().all(|task| task.response_max.is_some()))
+    trials.filter(Trial::is_bounded_throughout)
 }
 
 #[test]
@@ -151,24 +139,6 @@ fn optimistic_bound_behind_a_shaper_is_caught() {
 }
 
 /// Canary: a shaper that puts hard requests in the lane of interactive ones, which has a rate.
-struct HoldsAll<P>(P);
-
-impl<P: Policy> Policy for HoldsAll<P> {
-    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
-        let event = match event {
-            Event::Release(request) if request.class != Class::BestEffort => {
-                Event::Release(Request { class: Class::Interactive, ..request })
-            }
-            event => event,
-        };
-        self.0.observe(now, event)
-    }
-
-    fn decide(&mut self, now: Time) -> Decision {
-        self.0.decide(now)
-    }
-}
-
 #[test]
 fn shaper_that_holds_hard_requests_back_is_caught() {
     for name in BEHIND {
@@ -177,7 +147,15 @@ fn shaper_that_holds_hard_requests_back_is_caught() {
             let mut plan: Plan = trial.plan.clone();
             let rate = TokenRate { unit: TokenUnit::Request, per_s: 100 };
             plan.parameters.token_bucket.shaping.interactive_rate = Some(rate);
-            let policy = HoldsAll(tidegate_policy::build(name, &plan, None).unwrap());
+            let observe = |inner: &mut Box<dyn Policy>, now, event| match event {
+                Event::Release(request) if request.class != Class::BestEffort => {
+                    let request = Request { class: Class::Interactive, ..request };
+                    inner.observe(now, Event::Release(request))
+                }
+                event => inner.observe(now, event),
+            };
+            let inner = tidegate_policy::build(name, &plan, None).unwrap();
+            let policy = Between { inner, observe };
             trial.run(policy, trial.drive(), &mut ())
         });
     }

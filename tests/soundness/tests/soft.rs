@@ -5,8 +5,9 @@
 use tidegate_analysis::{SoftPromise, assess, soft_promise};
 use tidegate_drive::{BatchTimes, Mix, SpacedDrive};
 use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, Workload};
-use tidegate_sim::{Length, Releases, SimParams, simulate};
+use tidegate_sim::Releases;
 use tidegate_soundness::generate;
+use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
 
 const SEED: u64 = 20_261_124;
@@ -43,21 +44,16 @@ fn late(
     jobs: u64,
     seed: u64,
 ) -> Vec<u64> {
-    let assessment = assess(workload, PolicyName::Dqf);
-    let policy =
-        tidegate_policy::build(PolicyName::Dqf, &assessment.plan(workload), None).expect("dqf");
+    let releases = Releases::Periodic;
+    let mut trial = Trial::new(seed, PolicyName::Dqf, workload.clone(), releases, jobs);
     let mut promised = workload.clone();
     for task in &mut promised.tasks {
         task.deadline = promise.response_max;
     }
+    trial.deeds = Some(promised);
     let times = Seldom { hard: workload.table.clone(), usual };
     let drive = SpacedDrive::with_times(workload.depth, times, seed);
-    let params = SimParams {
-        releases: Releases::Periodic,
-        seed,
-        ..SimParams::new(&promised, Length::Jobs(jobs))
-    };
-    let run = simulate(&params, policy, drive, &mut ());
+    let run = trial.run(trial.policy(), drive, &mut ());
     run.metrics.tasks().iter().map(|task| task.misses).collect()
 }
 

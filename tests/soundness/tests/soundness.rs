@@ -13,7 +13,7 @@ use tidegate_drive::PseudoDisk;
 use tidegate_model::{BatchChoice, BatchTable, Duration, PolicyName, RequestId, Workload};
 use tidegate_policy::{Decision, Event, Full, Policy, Tag};
 use tidegate_sim::checkers::Checkers;
-use tidegate_sim::{Length, Releases, SimParams, SimRun, simulate};
+use tidegate_sim::{Length, Releases, SimRun};
 use tidegate_soundness::generate;
 use tidegate_soundness::trial::{self, Closeness, Trial};
 use tidegate_soundness::workloads::{self, Load};
@@ -93,10 +93,8 @@ fn longest_if_first(trial: &mut Trial, part: u32) -> Option<Duration> {
     for (task, parameters) in trial.workload.tasks.iter_mut().enumerate() {
         parameters.offset = Duration::from_ns(u64::from(part & (1 << task) == 0));
     }
-    let table = trial.workload.table.clone();
-    let drive = PseudoDisk::new(trial.workload.depth, table, trial.number);
-    let params = SimParams::new(&trial.workload, Length::Jobs(1));
-    let run = simulate(&params, trial.policy(), drive, &mut ());
+    trial.length = Length::Jobs(1);
+    let run = trial.run(trial.policy(), trial.pseudo_disk(), &mut ());
     run.metrics.tasks().iter().filter_map(|task| task.responses.max()).max()
 }
 

@@ -7,7 +7,8 @@
 //! docs/measurements; `TIDEGATE_JOBS=100000` repeats them.
 
 use tidegate_model::{Duration, PolicyName};
-use tidegate_soundness::throttling::{Outcome, run};
+use tidegate_soundness::disk::Outcome;
+use tidegate_soundness::throttling::run;
 
 /// Returns the number of jobs of each task.
 fn jobs() -> u64 {
@@ -17,17 +18,7 @@ fn jobs() -> u64 {
 fn try_out(policy: PolicyName, deadline_ms: u64, count: u32) -> Outcome {
     let deadline = Duration::from_ms(deadline_ms);
     let outcome = run(policy, deadline, count, jobs() / u64::from(count));
-    println!(
-        "{policy:15} {count} x {deadline_ms:3} ms: {} jobs, {} missed, at most {}, bound {}, \
-         {} overruns of {} in all, {} kB/s",
-        outcome.jobs,
-        outcome.misses,
-        outcome.response_max,
-        outcome.assessment.tasks[0].response_max.map_or("-".to_owned(), |(b, _)| b.to_string()),
-        outcome.overruns,
-        outcome.overrun_sum,
-        outcome.throughput_bytes_per_s / 1_000,
-    );
+    println!("{policy:15} {count} x {deadline_ms:3} ms: {outcome}");
     assert_eq!(outcome.excess(), None, "{policy} at {deadline_ms} ms");
     let is_proven = outcome.assessment.answer == tidegate_analysis::Answer::Proven;
     assert!(!is_proven || outcome.misses <= outcome.overruns, "{policy} at {deadline_ms} ms");

@@ -73,14 +73,7 @@ fn work(random: &mut Random, params: &ServerParams, number: u64) -> CpuWork {
     };
     let is_fixed = random.below(2) == 0;
     let execution = if is_fixed { Execution::Fixed(mean) } else { Execution::Exponential { mean } };
-    CpuWork {
-        name: format!("work {number}"),
-        server: 0,
-        arrivals,
-        execution,
-        deadline: None,
-        offset: Duration::ZERO,
-    }
+    CpuWork::new(format!("work {number}"), 0, arrivals, execution)
 }
 
 /// Draws a task with an execution time of up to `3 / part` of its period.

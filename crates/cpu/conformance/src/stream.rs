@@ -193,14 +193,12 @@ fn task_of(line: &TaskLine, tasks_before: usize) -> CpuTask {
 }
 
 fn job(number: usize, at_us: u64, execution_us: u64) -> CpuWork {
-    CpuWork {
-        name: format!("job {number}"),
-        server: 0,
-        arrivals: Arrivals::At(vec![Duration::from_us(at_us)]),
-        execution: Execution::Fixed(Duration::from_us(execution_us)),
-        deadline: None,
-        offset: Duration::ZERO,
-    }
+    CpuWork::new(
+        format!("job {number}"),
+        0,
+        Arrivals::At(vec![Duration::from_us(at_us)]),
+        Execution::Fixed(Duration::from_us(execution_us)),
+    )
 }
 
 /// The files, in the order of the families.

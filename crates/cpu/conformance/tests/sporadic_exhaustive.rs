@@ -59,14 +59,7 @@ fn case(small: &Small, pattern: u32) -> Case {
     workload.servers.push(CpuServer::new("server", Priority(2), params));
     let is_set = |tick: &u64| pattern & (1 << tick) != 0;
     let at = (0..u64::from(ARRIVALS)).filter(is_set).map(us).collect();
-    workload.work.push(CpuWork {
-        name: "jobs".to_owned(),
-        server: 0,
-        arrivals: Arrivals::At(at),
-        execution: Execution::Fixed(us(small.job)),
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new("jobs", 0, Arrivals::At(at), Execution::Fixed(us(small.job))));
     if let Some(at) = small.above_at {
         let above = CpuTask::new("above", us(3), us(100), Priority(3));
         workload.tasks.push(CpuTask { offset: us(at), ..above });

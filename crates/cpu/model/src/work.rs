@@ -69,3 +69,16 @@ pub struct CpuWork {
     /// The time added to the first arrival.
     pub offset: Duration,
 }
+
+impl CpuWork {
+    /// Creates work without a deadline whose first job arrives as soon as `arrivals` allow.
+    pub fn new(
+        name: impl Into<String>,
+        server: usize,
+        arrivals: Arrivals,
+        execution: Execution,
+    ) -> Self {
+        let (deadline, offset) = (None, Duration::ZERO);
+        Self { name: name.into(), server, arrivals, execution, deadline, offset }
+    }
+}

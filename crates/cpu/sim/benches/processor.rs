@@ -48,14 +48,12 @@ fn with_server(kind: ServerKind) -> CpuWorkload {
     let params =
         ServerParams { preemption_charge: us(4), ..ServerParams::new(kind, us(2_000), us(10_000)) };
     workload.servers.push(CpuServer::new("server", Priority(13), params));
-    workload.work.push(CpuWork {
-        name: "packets".to_owned(),
-        server: 0,
-        arrivals: Arrivals::Poisson { gap_mean: us(100) },
-        execution: Execution::Fixed(us(8)),
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "packets",
+        0,
+        Arrivals::Poisson { gap_mean: us(100) },
+        Execution::Fixed(us(8)),
+    ));
     workload
 }
 

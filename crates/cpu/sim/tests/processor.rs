@@ -114,14 +114,12 @@ fn busy_processor(kind: ServerKind) -> CpuWorkload {
     workload.tasks.push(sporadic);
     let params = ServerParams::new(kind, us(40), us(200));
     workload.servers.push(CpuServer::new("server", Priority(2), params));
-    workload.work.push(CpuWork {
-        name: "work".to_owned(),
-        server: 0,
-        arrivals: Arrivals::Bursty { burst: 3, gap_mean: us(150) },
-        execution: Execution::Exponential { mean: us(9) },
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "work",
+        0,
+        Arrivals::Bursty { burst: 3, gap_mean: us(150) },
+        Execution::Exponential { mean: us(9) },
+    ));
     workload
 }
 
@@ -159,14 +157,12 @@ fn a_background_priority_uses_the_remaining_time() {
     let params = ServerParams::new(ServerKind::Sporadic, us(10), us(100));
     workload.servers.push(CpuServer::new("server", Priority(5), params));
     workload.tasks.push(task("task", 50, 1_000, 3));
-    workload.work.push(CpuWork {
-        name: "job".to_owned(),
-        server: 0,
-        arrivals: Arrivals::At(vec![Duration::ZERO]),
-        execution: Execution::Fixed(us(25)),
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "job",
+        0,
+        Arrivals::At(vec![Duration::ZERO]),
+        Execution::Fixed(us(25)),
+    ));
     let response = |workload: &CpuWorkload| run(workload, 900).work[0].responses.max();
     assert_eq!(response(&workload), Some(us(205)), "10 in each period");
     workload.servers[0].background = Background::At(Priority(1));
@@ -188,14 +184,12 @@ fn a_server_that_cannot_pay_for_a_preemption_does_not_preempt() {
     let server = CpuServer::new("server", Priority(5), params);
     workload.servers.push(CpuServer { background: Background::At(Priority(1)), ..server });
     workload.tasks.push(CpuTask { offset: us(10), ..task("task", 50, 1_000, 3) });
-    workload.work.push(CpuWork {
-        name: "jobs".to_owned(),
-        server: 0,
-        arrivals: Arrivals::At(vec![us(0), us(20)]),
-        execution: Execution::Fixed(us(6)),
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "jobs",
+        0,
+        Arrivals::At(vec![us(0), us(20)]),
+        Execution::Fixed(us(6)),
+    ));
     // The second job finds 4 of the budget, less than the charge.
     let run = run(&workload, 900);
     assert_eq!(run.servers[0].charged, us(5));
@@ -233,14 +227,12 @@ fn under_edf_a_server_has_a_deadline_too() {
     workload.servers.push(CpuServer::new("server", Priority(0), params));
     workload.tasks.push(CpuTask { offset: us(2), ..task("sooner", 20, 50, 0) });
     workload.tasks.push(CpuTask { offset: us(2), ..task("later", 20, 400, 0) });
-    workload.work.push(CpuWork {
-        name: "job".to_owned(),
-        server: 0,
-        arrivals: Arrivals::At(vec![Duration::ZERO]),
-        execution: Execution::Fixed(us(8)),
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "job",
+        0,
+        Arrivals::At(vec![Duration::ZERO]),
+        Execution::Fixed(us(8)),
+    ));
     let run = run(&workload, 50);
     assert_eq!(response_max(&run, 0), Some(20));
     assert_eq!(run.work[0].responses.max(), Some(us(28)));
@@ -268,14 +260,12 @@ fn full_processor(random: &mut Random, kind: ServerKind) -> CpuWorkload {
         }
     }
     let mean = us(1 + random.below(budget + 3));
-    workload.work.push(CpuWork {
-        name: "work".to_owned(),
-        server: 0,
-        arrivals: Arrivals::Poisson { gap_mean: us(1 + random.below(period)) },
-        execution: Execution::Exponential { mean },
-        deadline: None,
-        offset: Duration::ZERO,
-    });
+    workload.work.push(CpuWork::new(
+        "work",
+        0,
+        Arrivals::Poisson { gap_mean: us(1 + random.below(period)) },
+        Execution::Exponential { mean },
+    ));
     workload
 }
 

@@ -5,7 +5,7 @@
 use tidegate_drive::PseudoDisk;
 use tidegate_host::Length;
 use tidegate_model::{
-    BatchTable, Bytes, Class, Duration, Op, Place, Plan, PolicyName, Request, Task, Time, Workload,
+    BatchTable, Bytes, Duration, Plan, PolicyName, Request, Task, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Tag};
 use tidegate_sim::VirtualDrive;
@@ -42,20 +42,7 @@ impl Policy for Late {
 
 /// Runs three jobs with a period of 10 ms on a drive that takes 5 ms.
 fn run_late(is_serving: bool) -> DeviceRun {
-    let task = Task {
-        name: "a".to_owned(),
-        entry: 0,
-        period: Duration::from_ms(10),
-        deadline: Duration::from_ms(10),
-        requests: 1,
-        size: Bytes::from_kib(4),
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    };
+    let task = Task::periodic("a", Duration::from_ms(10), Bytes::from_kib(4));
     let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
     let workload = Workload {
         tasks: vec![task.clone()],

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use crate::common::*;
 use tidegate_engine::{Length, RunEnd};
-use tidegate_model::{Duration, Intensity, PolicyName};
+use tidegate_model::{Duration, Intensity, PolicyName, Task};
 
 /// Goal: the host's lateness is reported separately from the response time that contains it.
 /// Method: the host wakes 3 ms late at the second release and 1 ms late at its completion.
@@ -76,7 +76,8 @@ fn failed_requests_are_no_measure_of_the_device() {
 /// and 3 ms for one; the drive takes 8 and 4.
 #[test]
 fn batches_that_break_the_table_are_counted() {
-    let mut workload = workload(vec![task("a", 50, 2), offset(task("b", 50, 1), 20)], Vec::new());
+    let mut workload =
+        workload(vec![task("a", 50, 2), Task { offset: ms(20), ..task("b", 50, 1) }], Vec::new());
     workload.table = tidegate_model::BatchTable::new(&[ms(3), ms(10)]).unwrap();
     let outcome = Setting::new(PolicyName::Dqf, Length::Jobs(5)).run(&workload).unwrap();
     let watch = outcome.watch.batches;
@@ -85,7 +86,8 @@ fn batches_that_break_the_table_are_counted() {
 
 #[test]
 fn what_joins_a_batch_makes_it_incomparable() {
-    let workload = workload(vec![task("a", 50, 2), offset(task("b", 50, 1), 2)], Vec::new());
+    let workload =
+        workload(vec![task("a", 50, 2), Task { offset: ms(2), ..task("b", 50, 1) }], Vec::new());
     let outcome = Setting::new(PolicyName::Noop, Length::Jobs(5)).run(&workload).unwrap();
     assert_eq!((outcome.watch.batches.batches, outcome.watch.batches.overruns), (0, 0));
 }

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use tidegate_host::{Backend, Completion, Host, HostParams, Length, Run};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Place, Plan, PolicyName,
-    Request, RequestId, Task, Time, Workload,
+    BatchTable, BestEffort, Bytes, Duration, Intensity, Lba, Plan, PolicyName, Request, RequestId,
+    Task, Time, Workload,
 };
 
 /// The service time of every request.
@@ -113,36 +113,11 @@ pub(crate) fn plan(workload: &Workload, batch_max: u32, best_effort_fill: u32) -
 
 /// Makes a task that releases `requests` requests at 0 and then every period.
 pub(crate) fn task(name: &str, period_ms: u64, requests: u32) -> Task {
-    Task {
-        name: name.to_owned(),
-        entry: 0,
-        period: Duration::from_ms(period_ms),
-        deadline: Duration::from_ms(period_ms),
-        requests,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
-        class: Class::Hard,
-    }
-}
-
-/// Sets a task's first release to `ms`.
-pub(crate) fn offset(mut task: Task, ms: u64) -> Task {
-    task.offset = Duration::from_ms(ms);
-    task
+    Task { requests, ..Task::periodic(name, Duration::from_ms(period_ms), SIZE) }
 }
 
 pub(crate) fn load(intensity: Intensity) -> BestEffort {
-    BestEffort {
-        name: "load".to_owned(),
-        intensity,
-        size: SIZE,
-        op: Op::Read,
-        place: Place::Random,
-    }
+    BestEffort::reads("load", intensity, SIZE)
 }
 
 /// The settings of a test run; each default has no effect.

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::listen::{BackingReference, Named};
 use super::written::Written;
 use crate::export::{Beyond, ExportContract, ExportSpec};
-use crate::task::{BestEffort, Class, Intensity, Op, Place, Task};
-use crate::units::{Bytes, Duration};
+use crate::task::{BestEffort, Intensity, Op, Task};
+use crate::units::Bytes;
 use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 
 /// The number of best-effort requests that a proof assumes to be always outstanding.
@@ -50,11 +50,12 @@ impl Written {
         let span: Range<usize> = self.wanted.name_span();
         let placed = |&op: &Op| Placed {
             source: BestEffort {
-                name: format!("{} ({}s)", self.spec.name, op.name()),
-                intensity: Intensity::Outstanding(OUTSTANDING),
-                size,
                 op,
-                place: Place::Random,
+                ..BestEffort::reads(
+                    format!("{} ({}s)", self.spec.name, op.name()),
+                    Intensity::Outstanding(OUTSTANDING),
+                    size,
+                )
             },
             size_span: span.clone(),
             op_span: span.clone(),
@@ -95,17 +96,10 @@ pub(super) fn drive_of(named: Option<&Named>, backing: &BackingReference) -> Dri
 
 fn task(export: &ExportSpec, terms: &ExportContract, entry: u32, op: Op) -> Task {
     Task {
-        name: export.name.clone(),
         entry,
-        period: terms.period,
         deadline: terms.deadline,
         requests: terms.requests,
-        size: terms.size_max,
         op,
-        place: Place::Random,
-        offset: Duration::ZERO,
-        class: Class::Hard,
-        quality_ppm: Task::QUALITY_ALL_PPM,
-        outstanding_max: None,
+        ..Task::periodic(export.name.clone(), terms.period, terms.size_max)
     }
 }

@@ -10,6 +10,7 @@ use tidegate_cpu_model::{
 use tidegate_cpu_sim::{CpuObserver, CpuParams, CpuRun, Disturbance, StolenTime, Timing, simulate};
 use tidegate_model::{Duration, Random, Time};
 
+use crate::compare;
 use crate::generate::{Costs, workload};
 
 const NS: fn(u64) -> Duration = Duration::from_ns;
@@ -126,35 +127,25 @@ impl Compared {
         let run = disturbed.run(&mut ());
         self.sections += run.sections;
         self.stolen += run.stolen;
-        let rows = assessment.tasks.iter().zip(&undisturbed.tasks);
-        for ((row, undisturbed), metrics) in rows.zip(&run.tasks) {
-            let Some((bound, longest)) = row.response_max().zip(metrics.responses.max()) else {
-                continue;
-            };
-            if longest > bound {
-                return Some(format!("{}: {longest} > {bound}", metrics.name));
-            }
-            if undisturbed.bound != row.bound {
-                self.tasks += 1;
-                self.tight += u32::from(longest == bound);
-                self.close += longest.ns() * 100 / bound.ns();
-            }
-        }
-        for (row, metrics) in assessment.work.iter().zip(&run.work) {
-            let Some((bound, longest)) = row.response_max().zip(metrics.responses.max()) else {
-                continue;
-            };
-            if longest > bound {
-                return Some(format!("{}: {longest} > {bound}", metrics.name));
-            }
-            self.work += 1;
-            self.closest_work = self.closest_work.max(longest.ns() * 100 / bound.ns());
-        }
-        None
+        let of_tasks =
+            compare::first_broken(&assessment.tasks, &run.tasks, |task, bound, longest| {
+                if undisturbed.tasks[task].bound != assessment.tasks[task].bound {
+                    self.tasks += 1;
+                    self.tight += u32::from(longest == bound);
+                    self.close += longest.ns() * 100 / bound.ns();
+                }
+            });
+        let of_work = || {
+            compare::first_broken(&assessment.work, &run.work, |_, bound, longest| {
+                self.work += 1;
+                self.closest_work = self.closest_work.max(longest.ns() * 100 / bound.ns());
+            })
+        };
+        of_tasks.or_else(of_work)
     }
 }
 
-fn compare(stream: u64, scheduling: Scheduling) -> Compared {
+fn compare_all(stream: u64, scheduling: Scheduling) -> Compared {
     let mut random = Random::new(21, stream);
     let mut compared = Compared::default();
     for seed in 0..WORKLOADS {
@@ -168,14 +159,14 @@ fn compare(stream: u64, scheduling: Scheduling) -> Compared {
 
 #[test]
 fn bounds_hold_where_sections_block_and_thieves_steal() {
-    let compared = compare(1, Scheduling::FixedPriority);
+    let compared = compare_all(1, Scheduling::FixedPriority);
     assert!(compared.tight > 50 && compared.closest_work >= 95, "{compared:?}");
     assert!(compared.sections > 1_000 && !compared.stolen.is_zero(), "{compared:?}");
 }
 
 #[test]
 fn bounds_hold_where_sections_block_and_thieves_steal_under_edf() {
-    let compared = compare(2, Scheduling::Edf);
+    let compared = compare_all(2, Scheduling::Edf);
     assert!(compared.work > 300 && compared.sections > 1_000, "{compared:?}");
 }
 

@@ -114,11 +114,8 @@ fn work(name: &str, index: usize, server: &CpuServer, random: &mut Random) -> Cp
         _ => Arrivals::Periodic { period: NS(gap) },
     };
     CpuWork {
-        name: name.to_owned(),
-        server: index,
-        arrivals,
-        execution: Execution::Fixed(NS(execution)),
         deadline: Some(NS(1_000_000)),
         offset: NS(random.below(200)),
+        ..CpuWork::new(name, index, arrivals, Execution::Fixed(NS(execution)))
     }
 }

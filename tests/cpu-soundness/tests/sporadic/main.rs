@@ -2,6 +2,7 @@
 //! Compares the bounds for a processor with sporadic servers with its simulation: no response of a
 //! task, or of the work behind a server, exceeds its bound.
 
+mod compare;
 mod disturbed;
 mod generate;
 mod patterns;

@@ -38,14 +38,7 @@ impl Small {
             let task = CpuTask::new("above", NS(execution), NS(period), Priority(2));
             workload.tasks.push(CpuTask { offset: NS(3), ..task });
         }
-        workload.work.push(CpuWork {
-            name: "work".to_owned(),
-            server: 0,
-            arrivals,
-            execution: Execution::Fixed(NS(self.execution)),
-            deadline: None,
-            offset: Duration::ZERO,
-        });
+        workload.work.push(CpuWork::new("work", 0, arrivals, Execution::Fixed(NS(self.execution))));
         workload
     }
 

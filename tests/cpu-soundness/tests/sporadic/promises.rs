@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares bounds with simulated responses.
 
-use tidegate_cpu_analysis::{CpuThreadAssessment, assess};
+use tidegate_cpu_analysis::assess;
 use tidegate_cpu_model::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
     Scheduling, ServerKind, ServerParams,
 };
-use tidegate_cpu_sim::{CpuParams, JobMetrics, simulate};
+use tidegate_cpu_sim::{CpuParams, simulate};
 use tidegate_model::{Duration, Random};
 
+use crate::compare;
 use crate::generate::{Costs, workload};
 
 const KINDS: [ServerKind; 5] = [
@@ -29,39 +30,28 @@ struct Compared {
     closest_work: u64,
 }
 
-/// Returns the bound and the longest response, if both exist.
-fn pair(row: &CpuThreadAssessment, metrics: &JobMetrics) -> Option<(Duration, Duration)> {
-    row.response_max().zip(metrics.responses.max())
-}
-
 /// Describes the first response beyond its bound.
 fn first_broken(workload: &CpuWorkload, seed: u64, compared: &mut Compared) -> Option<String> {
     let assessment = assess(workload, &[]);
     let params = CpuParams::new(workload, Duration::from_ns(6_000), seed);
     let run = simulate(&params, &mut ());
-    for (index, (row, metrics)) in assessment.tasks.iter().zip(&run.tasks).enumerate() {
-        let Some((bound, longest)) = pair(row, metrics) else { continue };
+    let of_tasks = compare::first_broken(&assessment.tasks, &run.tasks, |_, bound, longest| {
         compared.tasks += 1;
         compared.tight_tasks += u32::from(longest == bound);
-        if longest > bound {
-            return Some(format!("task {index}: {longest} > {bound}"));
-        }
-    }
-    for (index, (row, metrics)) in assessment.work.iter().zip(&run.work).enumerate() {
-        let Some((bound, longest)) = pair(row, metrics) else { continue };
-        compared.work += 1;
-        compared.closest_work = compared.closest_work.max(longest.ns() * 100 / bound.ns());
-        if longest > bound {
-            return Some(format!("work {index}: {longest} > {bound}"));
-        }
-    }
-    None
+    });
+    let of_work = || {
+        compare::first_broken(&assessment.work, &run.work, |_, bound, longest| {
+            compared.work += 1;
+            compared.closest_work = compared.closest_work.max(longest.ns() * 100 / bound.ns());
+        })
+    };
+    of_tasks.or_else(of_work)
 }
 
-fn compare(stream: u64, workloads: u64, costs: Costs) -> Compared {
+fn compare_all(stream: u64, costs: Costs) -> Compared {
     let mut random = Random::new(12, stream);
     let mut compared = Compared::default();
-    for seed in 0..workloads {
+    for seed in 0..WORKLOADS {
         let workload = workload(&mut random, &KINDS, costs);
         let broken = first_broken(&workload, seed, &mut compared);
         assert_eq!(broken, None, "seed {seed}, {workload:#?}");
@@ -75,20 +65,20 @@ const WORKLOADS: u64 = 3_000;
 
 #[test]
 fn bounds_hold_where_nothing_is_late() {
-    let compared = compare(1, WORKLOADS, Costs::None);
+    let compared = compare_all(1, Costs::None);
     assert!(compared.tight_tasks > 500, "{compared:?}");
     assert!(compared.work > 1_000 && compared.closest_work >= 95, "{compared:?}");
 }
 
 #[test]
 fn bounds_hold_with_overruns() {
-    let compared = compare(2, WORKLOADS, Costs::Overrun);
+    let compared = compare_all(2, Costs::Overrun);
     assert!(compared.work > 1_000, "{compared:?}");
 }
 
 #[test]
 fn bounds_hold_with_switches_and_charges() {
-    let compared = compare(3, WORKLOADS, Costs::All);
+    let compared = compare_all(3, Costs::All);
     assert!(compared.work > 300, "{compared:?}");
 }
 
@@ -112,14 +102,12 @@ fn often_active(random: &mut Random) -> CpuWorkload {
     let execution = 1 + random.below(3);
     let long = at[at.len() - 1] + random.below(gap + 1);
     for (name, at, execution) in [("small", at, execution), ("long", vec![long], 2 * budget)] {
-        workload.work.push(CpuWork {
-            name: name.to_owned(),
-            server: 0,
-            arrivals: Arrivals::At(at.into_iter().map(ns).collect()),
-            execution: Execution::Fixed(ns(execution)),
-            deadline: None,
-            offset: Duration::ZERO,
-        });
+        workload.work.push(CpuWork::new(
+            name,
+            0,
+            Arrivals::At(at.into_iter().map(ns).collect()),
+            Execution::Fixed(ns(execution)),
+        ));
     }
     let below = CpuTask::new("below", ns(1 + random.below(150)), ns(4_000), Priority(1));
     workload.tasks.push(CpuTask { offset: ns(random.below(8)), ..below });
@@ -196,15 +184,12 @@ fn posix_servers_break_promises() {
         }
         let params = CpuParams::new(&kept, Duration::from_ns(6_000), seed);
         let run = simulate(&params, &mut ());
-        let is_broken = |(row, metrics): (&CpuThreadAssessment, &JobMetrics)| {
-            pair(row, metrics).is_some_and(|(bound, longest)| longest > bound)
-        };
-        broken += u32::from(assessment.tasks.iter().zip(&run.tasks).any(is_broken));
+        broken += u32::from(compare::is_broken(&assessment.tasks, &run.tasks));
         // The guarantees above such servers still hold.
         let honest = assess(&kept, &[]);
         promised_all_the_same +=
             honest.tasks.iter().filter(|row| row.response_max().is_some()).count();
-        assert!(!honest.tasks.iter().zip(&run.tasks).any(is_broken), "{kept:#?}");
+        assert!(!compare::is_broken(&honest.tasks, &run.tasks), "{kept:#?}");
     }
     println!("broken by POSIX: {broken}");
     assert!(broken > 10 && promised_all_the_same > 500, "{broken} {promised_all_the_same}");

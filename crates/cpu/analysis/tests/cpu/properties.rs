@@ -32,12 +32,13 @@ fn workload(random: &mut Random) -> CpuWorkload {
     let priority = Priority(u32::try_from(random.below(5)).unwrap());
     workload.servers.push(CpuServer::new("server", priority, params));
     workload.work.push(CpuWork {
-        name: "work".to_owned(),
-        server: 0,
-        arrivals: Arrivals::Sporadic { gap_min: NS(2_000 + random.below(30_000)) },
-        execution: Execution::Fixed(NS(100 + random.below(900))),
         deadline: Some(NS(200_000)),
-        offset: Duration::ZERO,
+        ..CpuWork::new(
+            "work",
+            0,
+            Arrivals::Sporadic { gap_min: NS(2_000 + random.below(30_000)) },
+            Execution::Fixed(NS(100 + random.below(900))),
+        )
     });
     workload.switch = NS(random.below(20));
     workload.timer_latency = NS(random.below(2) * random.below(30));

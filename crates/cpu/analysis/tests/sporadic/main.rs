@@ -132,12 +132,13 @@ fn with_work(kind: ServerKind, execution: u64, gap: u64) -> CpuWorkload {
     ));
     workload.tasks.push(CpuTask::new("above", NS(3), NS(40), Priority(2)));
     workload.work.push(CpuWork {
-        name: "jobs".to_owned(),
-        server: 0,
-        arrivals: Arrivals::Sporadic { gap_min: NS(gap) },
-        execution: Execution::Fixed(NS(execution)),
         deadline: Some(NS(100)),
-        offset: Duration::ZERO,
+        ..CpuWork::new(
+            "jobs",
+            0,
+            Arrivals::Sporadic { gap_min: NS(gap) },
+            Execution::Fixed(NS(execution)),
+        )
     });
     workload
 }

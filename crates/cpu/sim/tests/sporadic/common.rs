@@ -30,14 +30,12 @@ pub(crate) fn with_server(params: ServerParams, priority: u32, overrun: u64) -> 
 
 /// Returns jobs of the server that arrive at these ticks, each of this length.
 pub(crate) fn jobs_at(at: &[u64], execution: u64) -> CpuWork {
-    CpuWork {
-        name: "jobs".to_owned(),
-        server: 0,
-        arrivals: Arrivals::At(at.iter().map(|&at| ticks(at)).collect()),
-        execution: Execution::Fixed(ticks(execution)),
-        deadline: None,
-        offset: Duration::ZERO,
-    }
+    CpuWork::new(
+        "jobs",
+        0,
+        Arrivals::At(at.iter().map(|&at| ticks(at)).collect()),
+        Execution::Fixed(ticks(execution)),
+    )
 }
 
 /// Adds more work at the start than the server can execute in the run.
