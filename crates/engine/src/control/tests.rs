@@ -2,17 +2,19 @@
 //! Goal: the control socket replies correctly and does not disturb clients. Method: requests over
 //! the control socket of a service on a simulated drive.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_model::BatchTable;
 
 use super::Control;
 use crate::peers::LogSink;
+use crate::peers::tests::{connect, line};
 use crate::serve::Prepared;
 use crate::service::Service;
 use crate::service::harness::drive_file;
@@ -48,14 +50,11 @@ impl Bench {
     /// Makes a bench with another name for the export with a contract.
     pub(crate) fn named(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("serve.toml");
         let serve = SERVE.replace("\"camera\"", &format!("'{name}'"));
-        std::fs::write(&file, serve).unwrap();
         let times = [1_000, 1_500, 2_000].map(tidegate_model::Duration::from_us);
-        let drive =
-            drive_file(&BatchTable::new(&times).unwrap(), tidegate_model::Duration::from_us(100));
-        std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
-        let prepared = Prepared::read(&file).unwrap();
+        let times = BatchTable::new(&times).unwrap();
+        let flush = tidegate_model::Duration::from_us(100);
+        let prepared = prepared(folder.path(), &serve, &drive_file(&times, flush));
         assert!(prepared.is_proven());
         let service = prepared.open(false).unwrap();
         let (stops, say): (_, LogSink) = (Arc::new(AtomicU32::new(0)), Arc::new(|_: &str| ()));
@@ -68,22 +67,43 @@ impl Bench {
     }
 
     fn connect(&self) -> UnixStream {
-        let stream = UnixStream::connect(self.folder.path().join("ctl")).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-        stream
+        connect(&self.folder.path().join("ctl"))
     }
 
-    fn ask(&self, request: &str) -> Value {
+    fn send(&self, request: &str) -> Value {
         let mut stream = self.connect();
         writeln!(stream, "{request}").unwrap();
         answer(&stream)
+    }
+
+    /// Sends a request without an export.
+    fn ask(&self, verb: &str) -> Value {
+        self.send(&json!({ "do": verb }).to_string())
+    }
+
+    /// Sends a request that concerns the export of that name.
+    fn ask_of(&self, verb: &str, export: &str) -> Value {
+        self.send(&json!({ "do": verb, "export": export }).to_string())
+    }
+
+    /// Sends a request with a new export `second` of this number of requests per period.
+    fn ask_second(&self, verb: &str, requests: u32) -> Value {
+        self.send(&second(verb, requests))
+    }
+
+    /// Checks that exports of these names can be removed at once.
+    fn remove(&self, names: &[&str]) {
+        for name in names {
+            let said = self.ask_of("remove", name);
+            assert_eq!((&said["ok"], &said["is_free"]), (&true.into(), &true.into()), "{said}");
+        }
     }
 
     /// Returns the statistics once they match; they may be a fifth of a second old.
     fn statistics(&self, is_expected: impl Fn(&Value) -> bool) -> Value {
         let begun = Instant::now();
         loop {
-            let seen = self.ask("{\"do\":\"statistics\"}");
+            let seen = self.ask("statistics");
             if is_expected(&seen) {
                 return seen;
             }
@@ -92,16 +112,23 @@ impl Bench {
     }
 }
 
-fn answer(stream: &UnixStream) -> Value {
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).unwrap();
+/// Writes a serve file and the drive file that it names, and prepares its service.
+pub(crate) fn prepared(folder: &Path, serve: &str, drive: &str) -> Prepared {
+    let file = folder.join("serve.toml");
+    std::fs::write(&file, serve).unwrap();
+    std::fs::write(folder.join("disk.drive.toml"), drive).unwrap();
+    Prepared::read(&file).unwrap()
+}
+
+pub(crate) fn answer(stream: &UnixStream) -> Value {
+    let line = line(stream);
     serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
 #[test]
 fn status_says_what_was_agreed_and_proved() {
     let bench = Bench::new();
-    let status = bench.ask("{\"do\":\"status\"}");
+    let status = bench.ask("status");
     assert_eq!((&status["ok"], &status["policy"]), (&Value::Bool(true), &"dqf".into()));
     assert!(status["uptime_ns"].as_u64().unwrap() > 0);
     assert!(status["real_time"]["is_granted"].is_boolean());
@@ -140,11 +167,10 @@ fn statistics_count_what_was_served() {
 fn notices_are_of_exports_with_a_contract() {
     let bench = Bench::new();
     for verb in ["missed", "ended"] {
-        let said = bench.ask(&format!("{{\"do\":\"{verb}\",\"export\":\"camera\"}}"));
         // No regulator of this service is steered by notices, and the reply says so.
-        assert_eq!(said, serde_json::json!({ "ok": true, "is_heard": false }));
+        assert_eq!(bench.ask_of(verb, "camera"), json!({ "ok": true, "is_heard": false }));
         for other in ["rest", "nobody"] {
-            let said = bench.ask(&format!("{{\"do\":\"{verb}\",\"export\":\"{other}\"}}"));
+            let said = bench.ask_of(verb, other);
             assert_eq!(said["ok"], false, "{said}");
             assert!(said["help"].is_string());
         }
@@ -155,7 +181,7 @@ fn notices_are_of_exports_with_a_contract() {
 #[test]
 fn stop_is_the_callers_and_is_answered() {
     let bench = Bench::new();
-    assert_eq!(bench.ask("{\"do\":\"stop\"}"), serde_json::json!({ "ok": true }));
+    assert_eq!(bench.ask("stop"), json!({ "ok": true }));
     assert_eq!(bench.stops.load(Ordering::Relaxed), 1);
     // The service continues until the caller ends it.
     bench.service.export("rest").unwrap().read(0, &mut [0; 512]).unwrap();
@@ -180,7 +206,7 @@ fn a_service_that_ended_is_said_to_have() {
     let bench = Bench::new();
     let Bench { service, control, folder, .. } = bench;
     service.stop().unwrap();
-    let mut stream = UnixStream::connect(folder.path().join("ctl")).unwrap();
+    let mut stream = connect(&folder.path().join("ctl"));
     stream.write_all(b"{\"do\":\"status\"}\n").unwrap();
     let said = answer(&stream);
     assert!(said["error"].as_str().unwrap().contains("does not answer"), "{said}");
@@ -249,10 +275,10 @@ fn second(verb: &str, requests: u32) -> String {
 fn an_export_comes_and_goes_while_the_service_runs() {
     let bench = Bench::new();
     let before = bench.service.bounds()[0].unwrap();
-    let would = bench.ask(&second("check", 1));
+    let would = bench.ask_second("check", 1);
     assert_eq!(would["ok"], true, "{would}");
     assert!(bench.service.export("second").is_none());
-    let said = bench.ask(&second("admit", 1));
+    let said = bench.ask_second("admit", 1);
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
     // The new export is placed after the file's two exports, and both contracts have the new set's
     // bounds.
@@ -267,9 +293,9 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     bench.service.export("camera").unwrap().write(0, &[1; 4096], false).unwrap();
     let seen = bench.statistics(|seen| seen["exports"][2]["requests"] == 1);
     assert_eq!(seen["exports"][2]["tokens_max"], 1);
-    assert_eq!(bench.ask("{\"do\":\"missed\",\"export\":\"second\"}")["ok"], true);
+    assert_eq!(bench.ask_of("missed", "second")["ok"], true);
 
-    let gone = bench.ask("{\"do\":\"remove\",\"export\":\"second\"}");
+    let gone = bench.ask_of("remove", "second");
     assert_eq!(
         (&gone["ok"], &gone["is_free"], &gone["requests"]),
         (&true.into(), &true.into(), &1.into())
@@ -278,7 +304,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(bench.service.export("second").is_none());
     assert_eq!(export.read(0, &mut [0; 4096]), Err(crate::service::CallError::Removed));
     // Its range is free, its data is still there, and the old handle gets no data.
-    let again = bench.ask(&second("admit", 1));
+    let again = bench.ask_second("admit", 1);
     assert_eq!((&again["ok"], &again["offset_bytes"]), (&true.into(), &(2 << 20).into()));
     let mut found = [0; 4096];
     bench.service.export("second").unwrap().read(0, &mut found).unwrap();
@@ -290,7 +316,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
 fn what_cannot_be_proved_is_not_admitted_and_what_would_fit_is_said() {
     let bench = Bench::new();
     let before = bench.service.bounds();
-    let said = bench.ask(&second("admit", 500));
+    let said = bench.ask_second("admit", 500);
     assert_eq!(said["ok"], false, "{said}");
     assert!(said["error"].as_str().unwrap().contains("second"), "{said}");
     let fits: Vec<&str> =
@@ -299,16 +325,16 @@ fn what_cannot_be_proved_is_not_admitted_and_what_would_fit_is_said() {
     assert_eq!((bench.service.bounds(), bench.service.exports().len()), (before, 2));
     // The suggested number is admitted; one request more is not.
     let most = fits[0].split(' ').find_map(|word| word.parse::<u32>().ok()).unwrap();
-    assert_eq!(bench.ask(&second("check", most + 1))["ok"], false);
-    assert_eq!(bench.ask(&second("admit", most))["ok"], true, "{most}");
+    assert_eq!(bench.ask_second("check", most + 1)["ok"], false);
+    assert_eq!(bench.ask_second("admit", most)["ok"], true, "{most}");
 }
 
 #[test]
 fn what_has_no_place_or_no_name_is_refused() {
     let bench = Bench::new();
     let admit = |keys: &str| {
-        let said =
-            bench.ask(&format!("{{\"do\":\"admit\",\"export\":{{{keys},\"best_effort\":true}}}}"));
+        let export = format!("{{{keys},\"best_effort\":true}}");
+        let said = bench.send(&format!("{{\"do\":\"admit\",\"export\":{export}}}"));
         (said["ok"] == true, said["error"].as_str().unwrap_or_default().to_owned())
     };
     for (keys, why) in [
@@ -324,21 +350,18 @@ fn what_has_no_place_or_no_name_is_refused() {
     }
     assert_eq!(admit(r#""name":"b","size":"1MiB","weight":4"#), (true, String::new()));
     // The removed export's range is the next free one.
-    assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"rest\"}")["ok"], true);
+    bench.remove(&["rest"]);
     assert_eq!(admit(r#""name":"c","size":"512KiB""#), (true, String::new()));
     let placed = bench.service.exports();
     assert_eq!(placed.iter().find(|it| it.name == "c").unwrap().offset.get(), 1 << 20);
     for name in ["rest", "nobody"] {
-        let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
+        let said = bench.ask_of("remove", name);
         assert_eq!(said["ok"], false, "{said}");
     }
     // Removes all exports, then admits one again.
-    for name in ["b", "camera", "c"] {
-        let said = bench.ask(&format!("{{\"do\":\"remove\",\"export\":\"{name}\"}}"));
-        assert_eq!(said["is_free"], true, "{said}");
-    }
+    bench.remove(&["b", "camera", "c"]);
     assert!(bench.service.exports().is_empty());
-    assert_eq!(bench.ask(&second("admit", 2))["ok"], true);
+    assert_eq!(bench.ask_second("admit", 2)["ok"], true);
     bench.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
 }
 
@@ -408,7 +431,10 @@ fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
         is_read_only: false,
     };
     let error = service.admit(&contract(2)).unwrap_err().to_string();
-    assert!(error.contains("4 requests outstanding") && error.contains("read 3"), "{error}");
+    assert!(
+        error.contains("4 requests outstanding") && error.contains("read at most 3 requests"),
+        "{error}"
+    );
     service.admit(&contract(1)).unwrap();
 }
 
@@ -435,11 +461,11 @@ fn clients_go_on_while_exports_come_and_go() {
             });
         }
         for _ in 0..20 {
-            let said = bench.ask(&second("admit", 1));
+            let said = bench.ask_second("admit", 1);
             assert_eq!(said["ok"], true, "{said}");
             let export = bench.service.export("second").unwrap();
             scope.spawn(move || while export.write(0, &[2; 4096], false).is_ok() {});
-            let said = bench.ask("{\"do\":\"remove\",\"export\":\"second\"}");
+            let said = bench.ask_of("remove", "second");
             assert_eq!(said["ok"], true, "{said}");
         }
         is_over.store(true, Ordering::Relaxed);
@@ -460,9 +486,9 @@ fn trims_cost_no_contract_anything() {
         found == [0; 4096]
     };
     assert!(!rest.can_trim() && !trimmed(0));
-    assert_eq!(bench.ask("{\"do\":\"remove\",\"export\":\"camera\"}")["is_free"], true);
+    bench.remove(&["camera"]);
     assert!(rest.can_trim() && trimmed(1));
     assert!(matches!(rest.trim(1 << 20, 512), Err(crate::service::CallError::BeyondEnd { .. })));
-    assert_eq!(bench.ask(&second("admit", 1))["ok"], true);
+    assert_eq!(bench.ask_second("admit", 1)["ok"], true);
     assert!(!rest.can_trim() && !trimmed(2));
 }

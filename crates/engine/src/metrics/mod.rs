@@ -7,7 +7,7 @@
 mod exposition;
 mod http;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 use std::net::SocketAddr;

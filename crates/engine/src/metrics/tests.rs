@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use super::Metrics;
@@ -148,8 +148,8 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 }
 
 /// Sends a request; returns the reply's head and body.
-fn get(metrics: &Metrics, request: &str) -> (String, String) {
-    let mut stream = TcpStream::connect(metrics.address()).unwrap();
+pub(crate) fn get(address: SocketAddr, request: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(std::time::Duration::from_mins(1))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut text = String::new();
@@ -169,7 +169,7 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
     bench.service.export(name).unwrap().write(0, &[1; 4096], true).unwrap();
     bench.service.export("rest").unwrap().read(0, &mut [0; 8192]).unwrap();
     let metrics = open(bench.service.view());
-    let (head, body) = get(&metrics, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    let (head, body) = get(metrics.address(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
     assert!(head.contains("application/openmetrics-text; version=1.0.0; charset=utf-8"), "{head}");
     let page = Page::parse(&body).unwrap_or_else(|fault| panic!("{fault}\n{body}"));
@@ -221,10 +221,10 @@ fn anything_but_the_page_is_refused() {
         ("\0\u{1}\r\n\r\n", "400"),
         ("HEAD /metrics HTTP/1.0\n\n", "200"),
     ] {
-        let (head, _) = get(&metrics, request);
+        let (head, _) = get(metrics.address(), request);
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{request:?}: {head}");
     }
-    let (_, body) = get(&metrics, "HEAD /metrics HTTP/1.1\r\n\r\n");
+    let (_, body) = get(metrics.address(), "HEAD /metrics HTTP/1.1\r\n\r\n");
     assert_eq!(body, "");
     let everywhere = "0.0.0.0:0".parse().unwrap();
     let error = Metrics::open(everywhere, bench.service.view(), Arc::new(|_: &str| ()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A peer that sends arbitrary bytes in pieces of any size and reads at any pace.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
@@ -8,34 +9,39 @@ use super::peer::{Fate, PACE, Peer};
 use super::protocol::Protocol;
 
 /// Both directions of a stream.
-struct Wire<'a> {
+pub(super) struct Wire {
     /// The input that has not been read yet.
-    input: &'a [u8],
-    piece: usize,
-    /// The number of bytes that may still be read in this iteration; `writable`: the number that
-    /// may be written.
-    readable: usize,
-    writable: usize,
-    output: Vec<u8>,
+    pub(super) input: VecDeque<u8>,
+    /// Whether no more input will come.
+    pub(super) is_ended: bool,
+    /// The number of bytes that may still be read; `writable`: the number that may be written.
+    pub(super) readable: usize,
+    pub(super) writable: usize,
+    pub(super) output: Vec<u8>,
 }
 
-impl Read for Wire<'_> {
+impl Wire {
+    pub(super) fn new(input: &[u8]) -> Self {
+        let input = input.iter().copied().collect();
+        Self { input, is_ended: false, readable: 0, writable: 0, output: Vec::new() }
+    }
+}
+
+impl Read for Wire {
     fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
-        if self.input.is_empty() {
+        if self.input.is_empty() && self.is_ended {
             return Ok(0);
         }
         let count = data.len().min(self.input.len()).min(self.readable);
         if count == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let (now, later) = self.input.split_at(count);
-        data[..count].copy_from_slice(now);
-        (self.input, self.readable) = (later, self.readable - count);
-        Ok(count)
+        self.readable -= count;
+        self.input.read(&mut data[..count])
     }
 }
 
-impl Write for Wire<'_> {
+impl Write for Wire {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(self.writable);
         if count == 0 {
@@ -55,11 +61,11 @@ impl Write for Wire<'_> {
 /// half of the connection.
 pub(crate) fn answers<P: Protocol>(protocol: &mut P, input: &[u8], piece: usize) -> Vec<u8> {
     let mut now = Instant::now();
-    let wire = Wire { input, piece, readable: 0, writable: 0, output: Vec::new() };
+    let wire = Wire { is_ended: true, ..Wire::new(input) };
     let mut peer = Peer::new(wire, now);
     loop {
         let written = peer.stream.output.len();
-        (peer.stream.readable, peer.stream.writable) = (peer.stream.piece, 64 * peer.stream.piece);
+        (peer.stream.readable, peer.stream.writable) = (piece, 64 * piece);
         let mut fate = peer.turn(now, protocol);
         if let Some(job) = peer.take_job() {
             fate = peer.answered(now, job());

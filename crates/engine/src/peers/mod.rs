@@ -19,7 +19,7 @@ mod listener;
 mod peer;
 mod protocol;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 use std::os::fd::AsFd;

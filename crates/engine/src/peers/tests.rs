@@ -7,10 +7,11 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::harness::Wire;
 use super::listener::{Listener, PathListener};
 use super::peer::{Fate, PACE, PATIENCE, Peer};
 use super::*;
@@ -59,17 +60,44 @@ impl Protocol for Echo {
 
 struct Bench {
     folder: tempfile::TempDir,
-    said: Arc<Mutex<Vec<String>>>,
+    said: Said,
     peers: Peers,
+}
+
+/// The lines that were logged.
+pub(crate) type Said = Arc<Mutex<Vec<String>>>;
+
+/// Makes a log that keeps its lines.
+pub(crate) fn log() -> (LogSink, Said) {
+    let said = Said::default();
+    let sink = said.clone();
+    (Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned())), said)
+}
+
+/// Connects to the socket at that path.
+pub(crate) fn connect(path: &Path) -> UnixStream {
+    let stream = UnixStream::connect(path).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    stream
+}
+
+/// Reads a line.
+pub(crate) fn line(stream: &UnixStream) -> String {
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    line
+}
+
+/// Returns the socket's permissions.
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let (listener, sink) =
-            (PathListener::open(&folder.path().join("s")).unwrap(), said.clone());
-        let say: LogSink = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let listener = PathListener::open(&folder.path().join("s")).unwrap();
+        let (say, said) = log();
         let peers = Peers::start("test", listener, Echo::default(), say).unwrap();
         Self { folder, said, peers }
     }
@@ -79,30 +107,25 @@ impl Bench {
     }
 
     fn connect(&self) -> UnixStream {
-        let stream = UnixStream::connect(self.path()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-        stream
+        connect(&self.path())
     }
 
     /// Checks that a well-behaved peer gets its reply.
     fn is_well(&self) {
-        let mut stream = self.connect();
-        stream.write_all(b"well?\n").unwrap();
-        assert_eq!(line(&stream), "well?\n");
+        self.is_echoed(&mut self.connect(), "well?\n");
     }
-}
 
-fn line(stream: &UnixStream) -> String {
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).unwrap();
-    line
+    /// Checks that a peer gets its line back.
+    fn is_echoed(&self, stream: &mut UnixStream, said: &str) {
+        stream.write_all(said.as_bytes()).unwrap();
+        assert_eq!(line(stream), said, "{:?}", self.said.lock().unwrap());
+    }
 }
 
 #[test]
 fn the_socket_is_its_owners_only_and_goes_with_the_service() {
     let bench = Bench::new();
-    let mode = std::fs::metadata(bench.path()).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(mode(&bench.path()), 0o600);
     bench.is_well();
     let path = bench.path();
     let Bench { folder, peers, .. } = bench;
@@ -207,16 +230,14 @@ fn a_socket_that_is_removed_is_made_again_and_those_inside_go_on() {
     let begun = Instant::now();
     while bench.said.lock().unwrap().is_empty() && begun.elapsed() < Duration::from_mins(1) {
         std::thread::yield_now();
-        stream.write_all(b"still?\n").unwrap();
-        assert_eq!(line(&stream), "still?\n");
+        bench.is_echoed(&mut stream, "still?\n");
     }
     let said = bench.said.lock().unwrap();
     let is_said = |only: &String| only.contains("was removed; it was created again");
     assert!(matches!(&said[..], [only] if is_said(only)), "{said:?}");
     drop(said);
     bench.is_well();
-    let mode = std::fs::metadata(bench.path()).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(mode(&bench.path()), 0o600);
 }
 
 #[test]
@@ -230,9 +251,7 @@ fn what_takes_long_keeps_nobody_else_waiting() {
     while slow.read_exact(&mut answer[..1]).is_err() {
         assert!(begun.elapsed() < Duration::from_mins(1));
         bench.is_well();
-        let mut other = bench.connect();
-        other.write_all(b"go\n").unwrap();
-        assert_eq!(line(&other), "go\n");
+        bench.is_echoed(&mut bench.connect(), "go\n");
     }
     // The reply to the next request comes after the reply to `slow`.
     slow.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
@@ -240,23 +259,52 @@ fn what_takes_long_keeps_nobody_else_waiting() {
     assert_eq!(&answer, b"done\nthen\n");
 }
 
+/// One peer with invented instants.
+struct Timed {
+    begun: Instant,
+    peer: Peer<Wire>,
+}
+
+impl Timed {
+    /// Makes a peer that sent this input and reads this number of bytes.
+    fn new(input: &[u8], writable: usize) -> Self {
+        let wire = Wire { readable: usize::MAX, writable, ..Wire::new(input) };
+        let begun = Instant::now();
+        Self { begun, peer: Peer::new(wire, begun) }
+    }
+
+    fn after(&self, second: u64) -> Instant {
+        self.begun + Duration::from_secs(second)
+    }
+
+    /// Checks that the peer stays at each of these seconds.
+    fn stays(&mut self, seconds: impl IntoIterator<Item = u64>) {
+        for second in seconds {
+            let fate = self.peer.turn(self.after(second), &mut Echo::default());
+            assert_eq!(fate, Fate::Stays, "after {second} s");
+        }
+    }
+
+    /// Checks that the peer goes at this second, with these replies.
+    fn goes(mut self, second: u64, output: &str) {
+        let fate = self.peer.turn(self.after(second), &mut Echo::default());
+        assert_eq!(fate, Fate::Goes, "after {second} s");
+        assert_eq!(str::from_utf8(&self.peer.stream.output), Ok(output));
+    }
+}
+
 #[test]
 fn who_waits_for_what_takes_long_is_not_slow() {
-    let begun = Instant::now();
-    let after = |second| begun + Duration::from_secs(second);
-    let mut wire = Wire { input: b"slow\n".to_vec(), room: 1000, ..Wire::default() };
-    let (mut peer, mut echo) = (Peer::new(&mut wire, begun), Echo::default());
-    assert_eq!(peer.turn(after(0), &mut echo), Fate::Stays);
-    assert!(peer.take_job().is_some() && peer.take_job().is_none());
+    let mut timed = Timed::new(b"slow\n", 1000);
+    timed.stays([0]);
+    assert!(timed.peer.take_job().is_some() && timed.peer.take_job().is_none());
     let (answer, answered) = channel();
-    peer.awaits_answer(answered);
-    assert_eq!(peer.turn(after(30), &mut echo), Fate::Stays);
-    assert!(peer.deadline().is_none() && peer.awaits(after(30)).is_none());
+    timed.peer.awaits_answer(answered);
+    timed.stays([30]);
+    assert!(timed.peer.deadline().is_none() && timed.peer.awaits(timed.after(30)).is_none());
     answer.send(Answer { bytes: b"done\n".to_vec(), is_last: false }).unwrap();
-    assert_eq!(peer.turn(after(40), &mut echo), Fate::Stays);
-    assert_eq!(peer.turn(after(49), &mut echo), Fate::Stays);
-    assert_eq!(peer.turn(after(50), &mut echo), Fate::Goes);
-    assert_eq!(wire.output, b"done\nSlow\n");
+    timed.stays([40, 49]);
+    timed.goes(50, "done\nSlow\n");
 }
 
 /// A file that replaced the socket is left alone; when it is removed, the socket is created again.
@@ -283,73 +331,25 @@ fn a_socket_that_was_replaced_is_said_once_and_comes_back() {
     assert!(!path.exists());
 }
 
-/// A stream of a test: its input, and the number of bytes that it accepts.
-#[derive(Default)]
-struct Wire {
-    input: Vec<u8>,
-    output: Vec<u8>,
-    room: usize,
-}
-
-impl Read for &mut Wire {
-    fn read(&mut self, data: &mut [u8]) -> io::Result<usize> {
-        if self.input.is_empty() {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let count = data.len().min(self.input.len());
-        data[..count].copy_from_slice(&self.input[..count]);
-        self.input.drain(..count);
-        Ok(count)
-    }
-}
-
-impl Write for &mut Wire {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        let count = data.len().min(self.room);
-        if count == 0 {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        self.room -= count;
-        self.output.extend_from_slice(&data[..count]);
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn who_sends_no_whole_line_in_time_is_told_and_let_go() {
-    let begun = Instant::now();
-    let mut wire = Wire { input: b"hal".to_vec(), room: 1000, ..Wire::default() };
-    let mut peer = Peer::new(&mut wire, begun);
+    let mut timed = Timed::new(b"hal", 1000);
     for second in 0..10 {
-        assert_eq!(
-            peer.turn(begun + Duration::from_secs(second), &mut Echo::default()),
-            Fate::Stays
-        );
+        timed.stays([second]);
         // One byte per second does not complete a line in time.
-        peer.stream.input.push(b'f');
+        timed.peer.stream.input.push_back(b'f');
     }
-    assert_eq!(peer.deadline(), Some(begun + PATIENCE));
-    assert_eq!(peer.turn(begun + PATIENCE, &mut Echo::default()), Fate::Goes);
-    assert_eq!(wire.output, b"Slow\n");
+    assert_eq!(timed.peer.deadline(), Some(timed.begun + PATIENCE));
+    timed.goes(PATIENCE.as_secs(), "Slow\n");
 }
 
 #[test]
 fn who_reads_no_answer_in_time_is_let_go_and_whoever_asks_in_time_stays() {
-    let begun = Instant::now();
-    let after = |second| begun + Duration::from_secs(second);
-    let mut wire = Wire { input: b"a\n".to_vec(), room: 2, ..Wire::default() };
-    let mut peer = Peer::new(&mut wire, begun);
-    assert_eq!(peer.turn(after(8), &mut Echo::default()), Fate::Stays);
-    assert_eq!(peer.turn(after(16), &mut Echo::default()), Fate::Stays);
-    peer.stream.input = b"b\n".to_vec();
-    assert_eq!(peer.turn(after(17), &mut Echo::default()), Fate::Stays);
-    assert_eq!(peer.turn(after(26), &mut Echo::default()), Fate::Stays);
-    assert_eq!(peer.turn(after(27), &mut Echo::default()), Fate::Goes);
-    assert_eq!(wire.output, b"a\n");
+    let mut timed = Timed::new(b"a\n", 2);
+    timed.stays([8, 16]);
+    timed.peer.stream.input.extend(b"b\n");
+    timed.stays([17, 26]);
+    timed.goes(27, "a\n");
 }
 
 #[test]

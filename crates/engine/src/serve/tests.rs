@@ -2,18 +2,20 @@
 //! Goal: the control plane shows a service's state, and shows it as degraded if the drive exceeds
 //! its table. Method: one drive that does and one that does not.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
+use std::io::Write;
+use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration as Wall, Instant};
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::Duration;
 
 use super::*;
+use crate::control::tests::{answer, prepared};
+use crate::metrics::tests::get;
 use crate::peers::LogSink;
+use crate::peers::tests::{Said, connect, log};
 use crate::service::harness::{drive_file, table};
 
 const SERVE: &str = r#"
@@ -37,7 +39,7 @@ struct Bench {
     folder: tempfile::TempDir,
     service: Service,
     control_plane: ControlPlane,
-    said: Arc<Mutex<Vec<String>>>,
+    said: Said,
     is_stopped: Arc<AtomicBool>,
 }
 
@@ -46,11 +48,9 @@ impl Bench {
     fn new(table_ms: u64, batch_ms: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let file = folder.path().join("serve.toml");
-        std::fs::write(&file, SERVE.replace("PORT", &port.to_string())).unwrap();
         let drive = drive_file(&table(&[table_ms; 2]), Duration::ZERO);
-        std::fs::write(folder.path().join("disk.drive.toml"), drive).unwrap();
-        let prepared = Prepared::read(&file).unwrap();
+        let serve = SERVE.replace("PORT", &port.to_string());
+        let prepared = prepared(folder.path(), &serve, &drive);
         let size = Bytes::from_kib(2048);
         let params = prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }).unwrap();
         let disk = PseudoDisk::new(2, table(&[batch_ms; 2]), 1);
@@ -59,9 +59,7 @@ impl Bench {
             Ok(SimulatedStore::new(Box::new(disk), store, clock, waker))
         };
         let service = Service::start(params, make).unwrap();
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let sink = said.clone();
-        let say: LogSink = Arc::new(move |line: &str| sink.lock().unwrap().push(line.to_owned()));
+        let (say, said) = log();
         let is_stopped = Arc::new(AtomicBool::new(false));
         let stopped = is_stopped.clone();
         let stop = move || stopped.store(true, Ordering::Relaxed);
@@ -77,19 +75,14 @@ impl Bench {
     }
 
     fn ask(&self, verb: &str) -> serde_json::Value {
-        let mut stream = UnixStream::connect(self.folder.path().join("serve.ctl")).unwrap();
+        let mut stream = connect(&self.folder.path().join("serve.ctl"));
         writeln!(stream, "{{\"do\":\"{verb}\"}}").unwrap();
-        let mut line = String::new();
-        BufReader::new(stream).read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
+        answer(&stream)
     }
 
     fn page(&self) -> String {
-        let mut stream = TcpStream::connect(self.control_plane.metrics_address().unwrap()).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        text
+        let address = self.control_plane.metrics_address().unwrap();
+        get(address, "GET /metrics HTTP/1.1\r\n\r\n").1
     }
 }
 

@@ -3,6 +3,7 @@
 //! keeps a journal.
 
 mod admission;
+mod asking;
 mod changes;
 mod clients;
 mod contracts;

@@ -5,7 +5,7 @@ pub(in crate::service) mod offered;
 pub(crate) mod promises;
 mod reference;
 pub(crate) mod requests;
-mod scenario;
+pub(in crate::service) mod scenario;
 pub(crate) mod store;
 
 use std::sync::{Arc, LazyLock};

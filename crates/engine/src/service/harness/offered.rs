@@ -7,7 +7,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 use tidegate_analysis::{Answer, assess};
 use tidegate_device::Waker;
 use tidegate_model::serve_file::Layout;
-use tidegate_model::{BestEffortShare, Bytes, DriveFile, ExportSpec, PolicyName, ServeFile};
+use tidegate_model::{
+    BatchTable, BestEffortShare, Bytes, DriveFile, ExportContract, ExportSpec, PolicyName,
+    ServeFile, Workload,
+};
 use tidegate_platform::Clock;
 
 use super::scenario::BLOCKS;
@@ -19,25 +22,39 @@ use crate::service::export_table::ExportTable;
 use crate::service::gate::AllGates;
 use crate::service::inbox::Inbox;
 use crate::service::look::Recent;
-use crate::service::offer::{CurrentOffer, Member};
+use crate::service::offer::{Arrangement, CurrentOffer, Member};
 use crate::service::params::ServiceParams;
 use crate::service::pool::Pool;
 use crate::service::shared::Shared;
 use crate::service::statistics::Watch;
 
 /// The number of blocks from one export's start to the next one's.
-pub(super) const SPREAD: usize = 256;
+pub(in crate::service) const SPREAD: usize = 256;
 
 /// The largest batch times in ms, without a flush.
-pub(super) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
+pub(in crate::service) const BATCH_MS: [u64; 6] = [4, 6, 8, 10, 12, 14];
 
-/// Makes the core of the service that `params` describes.
+/// A store with room for five exports of 1 MiB.
+pub(in crate::service) const LAYOUT: Layout =
+    Layout { size: Bytes::from_kib(5 << 10), alignment: Bytes::new(512) };
+
+/// Makes the core of a service on a drive with the times [`BATCH_MS`].
 pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
+    let watch = Watch::new(Some(params.arrangement.plan.table.clone()));
+    core_on(params, &table(&BATCH_MS), watch, seed)
+}
+
+/// Makes the core of a service on a drive with these batch times.
+pub(in crate::service) fn core_on(
+    params: &ServiceParams,
+    times: &BatchTable,
+    watch: Watch,
+    seed: u64,
+) -> Core<Store> {
     let ServiceParams { exports, arrangement, .. } = params;
-    let policy = params.policy(arrangement).expect("built before");
-    let store = Store::pseudo(&table(&BATCH_MS), SPREAD * exports.len(), seed);
+    let policy = params.policy(arrangement).expect("the plan fits the policy");
+    let store = Store::pseudo(times, SPREAD * exports.len(), seed);
     let members = Member::of_exports(exports, &arrangement.bounds);
-    let watch = Watch::new(Some(arrangement.plan.table.clone()));
     Core::new(store, policy, &members, arrangement.window as usize, watch)
 }
 
@@ -47,7 +64,7 @@ pub(super) fn shared(has_contracts: bool, policy: PolicyName) -> Arc<Shared> {
     static PROVED: LazyLock<Arc<Shared>> = LazyLock::new(|| share(proved()));
     static OTHERS: LazyLock<Vec<Arc<Shared>>> = LazyLock::new(|| {
         let policies = [PolicyName::Dqf, PolicyName::Noop, PolicyName::Fifo, PolicyName::Rtio];
-        policies.map(|policy| share(params(exports(), policy, &table(&BATCH_MS)))).into()
+        policies.map(|policy| share(params(exports(3), policy, &table(&BATCH_MS)))).into()
     });
     if has_contracts {
         return PROVED.clone();
@@ -68,29 +85,65 @@ pub(in crate::service) fn share_with(params: ServiceParams, waker: Waker) -> Arc
     Arc::new(Shared { params, inbox, pool, gates, offer, table, changing, recent })
 }
 
-fn exports() -> Vec<ExportSpec> {
-    let export = |number: u64| ExportSpec {
+/// Returns this number of exports without a contract.
+pub(in crate::service) fn exports(count: u64) -> Vec<ExportSpec> {
+    (0..count).map(|number| export(number, None)).collect()
+}
+
+pub(in crate::service) fn export(number: u64, contract: Option<ExportContract>) -> ExportSpec {
+    ExportSpec {
         name: format!("export-{number}"),
         offset: Bytes::new(number * (SPREAD * BLOCK) as u64),
         size: Bytes::new(BLOCKS * BLOCK as u64),
-        contract: None,
+        contract,
         share: BestEffortShare::default(),
         is_read_only: false,
-    };
-    (0..3).map(export).collect()
+    }
 }
 
 /// Makes a service with two contracts and best effort, proved as for a serve file.
 pub(in crate::service) fn proved() -> ServiceParams {
-    let file = ServeFile::parse(SERVE).expect("it is sound");
-    let drive = DriveFile::parse(&drive_file(&table(&BATCH_MS), FLUSH_TIME)).expect("it is sound");
-    let bound = file.bind(&drive).expect("it fits");
-    let assessment = assess(&bound.workload, bound.workload.policy);
-    assert_eq!(assessment.answer, Answer::Proven);
-    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-    let exports = file.exports(layout).expect("they fit");
-    ServiceParams {
-        arrangement: arrangement(&bound.workload, &assessment, &exports),
-        ..params(exports, PolicyName::Dqf, &table(&BATCH_MS))
+    Rules::new(SERVE, &drive_file(&table(&BATCH_MS), FLUSH_TIME)).params()
+}
+
+/// A serve file, and the drive that it is for.
+#[derive(Debug)]
+pub(in crate::service) struct Rules {
+    pub(in crate::service) file: ServeFile,
+    pub(in crate::service) drive: DriveFile,
+}
+
+impl Rules {
+    pub(in crate::service) fn new(serve: &str, drive: &str) -> Self {
+        let file = ServeFile::parse(serve).expect("it is sound");
+        Self { file, drive: DriveFile::parse(drive).expect("it is sound") }
+    }
+
+    pub(in crate::service) fn exports(&self) -> Vec<ExportSpec> {
+        self.file.exports(LAYOUT).expect("they fit")
+    }
+
+    /// Returns what the policy is proved for if the service has these exports.
+    pub(in crate::service) fn workload(&self, exports: &[ExportSpec]) -> Workload {
+        self.file.with_exports(exports).bind(&self.drive).expect("it fits").workload
+    }
+
+    /// Returns the arrangement of these exports; `None` if not all contracts are proved.
+    pub(in crate::service) fn arrange(&self, exports: &[ExportSpec]) -> Option<Arrangement> {
+        let workload = self.workload(exports);
+        let assessment = assess(&workload, workload.policy);
+        if !workload.tasks.is_empty() && assessment.answer != Answer::Proven {
+            return None;
+        }
+        assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
+        Some(arrangement(&workload, &assessment, exports))
+    }
+
+    /// Makes a service of the file's exports.
+    pub(in crate::service) fn params(&self) -> ServiceParams {
+        let exports = self.exports();
+        let arrangement = self.arrange(&exports).expect("it is proved");
+        let table = &self.drive.batch[0].table;
+        ServiceParams { arrangement, ..params(exports, PolicyName::Dqf, table) }
     }
 }

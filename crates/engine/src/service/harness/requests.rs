@@ -11,10 +11,10 @@
 
 use std::sync::Arc;
 
-use tidegate_model::{Bytes, Duration, Time};
+use tidegate_model::{BatchTable, Bytes, Duration, Time};
 use tidegate_policy::NoticeKind;
 
-use super::offered::{BATCH_MS, SPREAD, shared};
+use super::offered::{BATCH_MS, SPREAD, core_on, shared};
 use super::promises::{Durable, broken_promises};
 use super::reference::{Fate, Reference};
 use super::scenario::{BlockRange, Scenario, Step};
@@ -22,9 +22,9 @@ use super::store::{BLOCK, EIO, Faults, Store, stamp_of};
 use super::table;
 use crate::service::call::{Awaited, Call, CallKind, CallPart, Reply, mailbox};
 use crate::service::core::{Core, memory};
-use crate::service::offer::{ExportId, Member};
+use crate::service::offer::ExportId;
 use crate::service::statistics::Watch;
-use crate::service::{CallError, Export, ServiceParams, Shared};
+use crate::service::{CallError, Export, Shared};
 
 /// The number of iterations without progress after which a request counts as lost.
 const ITERATIONS_MAX: u32 = 100_000;
@@ -84,34 +84,42 @@ enum What {
     Flush { covered: Vec<(usize, u32)> },
 }
 
-struct Bench {
+/// A service with the calls that it was sent, and the reference with the expected replies.
+pub(in crate::service) struct Bench {
     shared: Arc<Shared>,
-    core: Core<Store>,
+    pub(in crate::service) core: Core<Store>,
     reference: Reference,
     asked: Vec<Asked>,
     coming: Vec<Call>,
     is_flush_broken: bool,
     sabotage: Sabotage,
-    report: Report,
+    pub(in crate::service) report: Report,
 }
 
 impl Bench {
     fn new(scenario: &Scenario, sabotage: Sabotage) -> Self {
         let shared = shared(scenario.has_contracts, scenario.policy);
-        let ServiceParams { exports, arrangement, .. } = &shared.params;
-        let policy = shared.params.policy(arrangement).expect("built before");
         // The drive takes up to b(i); a proof's table also contains the flush.
         let factor = if sabotage.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
-        let blocks = SPREAD * exports.len();
-        let store = Store::pseudo(&times, blocks, scenario.seed);
-        let table = scenario.has_contracts.then(|| arrangement.plan.table.clone());
+        let table = scenario.has_contracts.then(|| shared.params.arrangement.plan.table.clone());
         let watch = Watch::new(table.filter(|_| !sabotage.is_late));
-        let members = Member::of_exports(exports, &arrangement.bounds);
-        let mut core = Core::new(store, policy, &members, arrangement.window as usize, watch);
+        Self::on(shared, &times, watch, scenario.seed, sabotage)
+    }
+
+    /// Makes a bench of that service on a drive with these batch times.
+    pub(in crate::service) fn on(
+        shared: Arc<Shared>,
+        times: &BatchTable,
+        watch: Watch,
+        seed: u64,
+        sabotage: Sabotage,
+    ) -> Self {
+        let mut core = core_on(&shared.params, times, watch, seed);
         if sabotage.is_disordered {
             core.disorder();
         }
+        let blocks = SPREAD * shared.params.exports.len();
         Self {
             shared,
             core,
@@ -129,8 +137,20 @@ impl Bench {
         &mut self.core.backend_mut().faults
     }
 
-    fn now(&self) -> Time {
+    pub(in crate::service) fn now(&self) -> Time {
         self.core.backend().now
+    }
+
+    /// Returns the arrival number of the latest call.
+    #[cfg(test)]
+    pub(in crate::service) fn latest(&self) -> u64 {
+        self.asked.last().expect("a call was sent").arrival
+    }
+
+    /// Returns whether the call with that arrival number has its reply.
+    #[cfg(test)]
+    pub(in crate::service) fn has_reply(&self, arrival: u64) -> bool {
+        self.asked.iter().all(|asked| asked.arrival != arrival)
     }
 
     fn take(&mut self, step: Step, export: usize) -> Result<(), String> {
@@ -168,7 +188,7 @@ impl Bench {
     }
 
     /// Makes a client's call, up to the inbox.
-    fn ask(
+    pub(in crate::service) fn ask(
         &mut self,
         export: usize,
         kind: CallKind,
@@ -222,14 +242,36 @@ impl Bench {
         Export::named(&self.shared, name).expect("it is offered")
     }
 
-    fn flush(&mut self, export: usize) {
+    pub(in crate::service) fn flush(&mut self, export: usize) {
+        let what = What::Flush { covered: self.reference.covered() };
+        self.send_without_data(export, CallKind::Flush, what, 0, 1);
+    }
+
+    /// Trims blocks, which then read as zeroes in this store.
+    #[cfg(test)]
+    pub(in crate::service) fn trim(&mut self, export: usize, block: u64, count: u64) {
+        let what = What::Zero { is_durable: false };
+        let (first, arrival) = self.send_without_data(export, CallKind::Trim, what, block, count);
+        self.reference.zero(arrival, first, usize::try_from(count).expect("small"));
+    }
+
+    /// Returns the range's first block in the store, and the call's arrival number.
+    fn send_without_data(
+        &mut self,
+        export: usize,
+        kind: CallKind,
+        what: What,
+        block: u64,
+        count: u64,
+    ) -> (usize, u64) {
         let arrival = self.reference.arrive();
-        let covered = self.reference.covered();
-        let start = crate::service::export::lba(self.shared.params.exports[export].offset.get());
-        let parts = vec![CallPart { start, size: Bytes::new(BLOCK as u64), data: None }];
-        let what = What::Flush { covered };
-        let asked = Asked { awaited: mailbox().1, arrival, export, first: 0, what };
-        self.send(asked, CallKind::Flush, parts);
+        let size = BLOCK as u64;
+        let offset = self.shared.params.exports[export].offset.get() + block * size;
+        let start = crate::service::export::lba(offset);
+        let parts = vec![CallPart { start, size: Bytes::new(count * size), data: None }];
+        let first = usize::try_from(offset / size).expect("small");
+        self.send(Asked { awaited: mailbox().1, arrival, export, first, what }, kind, parts);
+        (first, arrival)
     }
 
     fn send(&mut self, asked: Asked, kind: CallKind, parts: Vec<CallPart>) {
@@ -250,7 +292,7 @@ impl Bench {
         }
     }
 
-    fn iterate(&mut self) -> Result<(), String> {
+    pub(in crate::service) fn iterate(&mut self) -> Result<(), String> {
         let calls = std::mem::take(&mut self.coming);
         self.core.run_iteration(calls.into_iter());
         self.collect()
@@ -365,12 +407,9 @@ impl Bench {
         Ok(())
     }
 
-    fn end(mut self) -> Result<Report, String> {
+    /// Waits for all replies, and returns the number of promises of durability that a crash breaks.
+    pub(in crate::service) fn broken_promises(&mut self) -> Result<usize, String> {
         self.settle()?;
-        let seen = self.core.statistics();
-        if seen.in_flight > 0 || seen.exports.iter().any(|export| export.outstanding > 0) {
-            return Err("idle, but requests are counted as outstanding".to_owned());
-        }
         let mut promises = self.reference.promises();
         if self.sabotage.is_early {
             for promise in &mut promises {
@@ -379,7 +418,15 @@ impl Bench {
         }
         self.report.promised = promises.iter().map(|promise| promise.blocks.len()).sum();
         let blocks = SPREAD * self.shared.params.exports.len();
-        let broken = broken_promises(&self.core.backend().journal, &promises, blocks);
+        Ok(broken_promises(&self.core.backend().journal, &promises, blocks))
+    }
+
+    pub(in crate::service) fn end(mut self) -> Result<Report, String> {
+        let broken = self.broken_promises()?;
+        let seen = self.core.statistics();
+        if seen.in_flight > 0 || seen.exports.iter().any(|export| export.outstanding > 0) {
+            return Err("idle, but requests are counted as outstanding".to_owned());
+        }
         if broken > 0 {
             return Err(format!("{broken} promises of durability are broken"));
         }

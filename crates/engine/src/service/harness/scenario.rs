@@ -13,15 +13,15 @@ use tidegate_model::{Duration, PolicyName};
 const STEPS_MAX: usize = 300;
 
 /// The number of blocks that requests use: few, so that requests overlap.
-pub(super) const BLOCKS: u64 = 24;
+pub(in crate::service) const BLOCKS: u64 = 24;
 
 /// A call's range in blocks; with `is_odd`, its size is not a whole number of blocks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BlockRange {
-    pub(super) block: u64,
-    pub(super) count: u64,
-    pub(super) is_odd: bool,
-    pub(super) is_beyond: bool,
+pub(in crate::service) struct BlockRange {
+    pub(in crate::service) block: u64,
+    pub(in crate::service) count: u64,
+    pub(in crate::service) is_odd: bool,
+    pub(in crate::service) is_beyond: bool,
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -11,16 +11,14 @@ use std::collections::BTreeMap;
 use oneshot::{Receiver, channel};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use tidegate_analysis::{Answer, assess};
-use tidegate_model::serve_file::Layout;
-use tidegate_model::{
-    Bytes, DriveFile, Duration, ExportSpec, Lba, Plan, PolicyName, ServeFile, Time,
-};
+use tidegate_model::{Duration, ExportSpec, Plan, PolicyName, Time};
 
-use crate::serve::arrangement;
-use crate::service::call::{Awaited, Call, CallError, CallKind, CallPart, mailbox};
+use super::asking::{SIZE, any_kind, call_at};
+use crate::service::call::{Awaited, Call, CallError};
 use crate::service::core::{Core, GivenUp, Successor, Switch};
-use crate::service::harness::store::{BLOCK, Store};
+use crate::service::harness::offered::Rules;
+use crate::service::harness::store::Store;
+use crate::service::harness::{drive_file, table};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
@@ -55,20 +53,9 @@ size = "1MiB"
 best_effort = true
 "#;
 
-const DRIVE: &str = r#"
-name = "disk"
-kind = "pseudo"
-depth = 10
-flush_ns_max = 1_000_000
-[[batch]]
-op = "read"
-size = "16KiB"
-ns_max = [6_000_000, 10_000_000, 14_000_000, 18_000_000, 22_000_000, 26_000_000, 30_000_000, 34_000_000, 38_000_000, 42_000_000]
-[[batch]]
-op = "write"
-size = "16KiB"
-ns_max = [6_000_000, 10_000_000, 14_000_000, 18_000_000, 22_000_000, 26_000_000, 30_000_000, 34_000_000, 38_000_000, 42_000_000]
-"#;
+const BATCH_MS: [u64; 10] = [6, 10, 14, 18, 22, 26, 30, 34, 38, 42];
+
+const FLUSH_TIME: Duration = Duration::from_ms(1);
 
 /// The number of calls that a greedy client keeps outstanding.
 const GREED: usize = 32;
@@ -117,8 +104,7 @@ struct Outcome {
 }
 
 struct Bench {
-    file: ServeFile,
-    drive: DriveFile,
+    rules: Rules,
     specs: Vec<ExportSpec>,
     core: Core<Store>,
     members: Vec<Member>,
@@ -135,20 +121,18 @@ struct Bench {
 impl Bench {
     /// Makes a bench; `has_best_effort`: whether best-effort exports are admitted and removed too.
     fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
-        let file = ServeFile::parse(&SERVE.replace("POLICY", policy)).unwrap();
-        let drive = DriveFile::parse(DRIVE).unwrap();
-        let layout = Layout { size: Bytes::from_kib(5 << 10), alignment: Bytes::new(512) };
-        let mut specs = file.exports(layout).unwrap();
+        let drive = drive_file(&table(&BATCH_MS), FLUSH_TIME);
+        let rules = Rules::new(&SERVE.replace("POLICY", policy), &drive);
+        let mut specs = rules.exports();
         specs.retain(|spec| has_best_effort || spec.contract.is_some());
-        let (members, successor) = prove(&file, &drive, Vec::new()).expect("nothing to prove");
-        let mut store = Store::pseudo(&drive.batch[0].table, 5 * 256, seed);
-        store.flush_time = ms(1);
+        let (members, successor) = prove(&rules, Vec::new()).expect("nothing to prove");
+        let mut store = Store::pseudo(&table(&BATCH_MS), 5 * 256, seed);
+        store.flush_time = FLUSH_TIME;
         let Successor { policy, plan, window } = successor;
         let core =
             Core::new(store, policy, &members, window, Watch::new(plan.map(|plan| plan.table)));
         Self {
-            file,
-            drive,
+            rules,
             specs,
             core,
             members,
@@ -317,7 +301,7 @@ impl Bench {
     }
 
     fn ask(&mut self, members: Vec<Member>) {
-        let Some((members, successor)) = prove(&self.file, &self.drive, members) else {
+        let Some((members, successor)) = prove(&self.rules, members) else {
             self.outcome.refused += 1;
             self.rest();
             return;
@@ -354,27 +338,11 @@ impl Bench {
 }
 
 /// Returns these exports with their bounds and the next policy, if all contracts are proved.
-fn prove(
-    file: &ServeFile,
-    drive: &DriveFile,
-    members: Vec<Member>,
-) -> Option<(Vec<Member>, Successor)> {
-    if members.is_empty() {
-        let Arrangement { policy, plan, window, .. } = Arrangement::of_nobody();
-        let policy = tidegate_policy::build(policy, &plan, None).unwrap();
-        return Some((
-            members,
-            Successor { policy, plan: Some(plan.into()), window: window as usize },
-        ));
-    }
+fn prove(rules: &Rules, members: Vec<Member>) -> Option<(Vec<Member>, Successor)> {
     let specs: Vec<ExportSpec> = members.iter().map(|member| member.spec.clone()).collect();
-    let workload = file.with_exports(&specs).bind(drive).unwrap().workload;
-    let assessment = assess(&workload, workload.policy);
-    if !workload.tasks.is_empty() && assessment.answer != Answer::Proven {
-        return None;
-    }
-    assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
-    let Arrangement { policy, plan, bounds, window } = arrangement(&workload, &assessment, &specs);
+    let arrangement =
+        if specs.is_empty() { Arrangement::of_nobody() } else { rules.arrange(&specs)? };
+    let Arrangement { policy, plan, bounds, window } = arrangement;
     let bounded = members.into_iter().zip(bounds).map(|(member, bound)| Member { bound, ..member });
     let policy = tidegate_policy::build(policy, &plan, None).unwrap();
     let successor = Successor { policy, plan: Some(Box::new(plan)), window: window as usize };
@@ -384,20 +352,10 @@ fn prove(
 /// Makes a call. An export's clients use separate ranges, because overlapping calls would wait for
 /// each other.
 fn call(member: &Member, client: u64, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
-    let size = Bytes::from_kib(16);
-    let kind = match random.random_range(0..6) {
-        0 => CallKind::Flush,
-        1 => CallKind::Write { is_durable: true },
-        2 | 3 => CallKind::Write { is_durable: false },
-        _ => CallKind::Read,
-    };
-    let data = (kind != CallKind::Flush).then(|| tidegate_device::IoBuffer::new(size));
+    let kind = any_kind(random);
     let stripe = BLOCKS / GREED as u64;
     let block = client * stripe + random.random_range(0..stripe);
-    let offset = member.spec.offset.get() + block * 4 * BLOCK as u64;
-    let (answer, awaited) = mailbox();
-    let parts = vec![CallPart { start: Lba::new(offset / 512), size, data }];
-    (Call { export: member.id, kind, released: now, parts, answer }, awaited)
+    call_at(member.id.0, kind, member.spec.offset.get() + block * SIZE.get(), now)
 }
 
 const END: Time = Time::from_ns(120_000_000_000);
@@ -435,10 +393,10 @@ fn without_a_quiet_instant_nothing_changes() {
     let contract = specs[0].contract.as_mut().unwrap();
     (contract.requests, contract.period) = (4, ms(14));
     let busy = [&specs[0], &specs[4]].map(ExportSpec::clone);
-    let workload = bench.file.with_exports(&busy).bind(&bench.drive).unwrap().workload;
+    let workload = bench.rules.workload(&busy);
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let members = Member::of_exports(&busy, &[]);
-    let store = Store::pseudo(&bench.drive.batch[0].table, 5 * 256, 1);
+    let store = Store::pseudo(&table(&BATCH_MS), 5 * 256, 1);
     let built = || tidegate_policy::build(PolicyName::Dqf, &plan, None).unwrap();
     bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(plan.table.clone())));
     bench.members = members.clone();

@@ -4,20 +4,17 @@
 
 use std::sync::Arc;
 
-use tidegate_analysis::{Answer, assess};
-use tidegate_device::{IoBuffer, Waker};
-use tidegate_model::serve_file::Layout;
-use tidegate_model::{Bytes, DriveFile, Duration, ExportSpec, Lba, NewExport, ServeFile, Time};
+use tidegate_device::Waker;
+use tidegate_model::{Duration, ExportSpec, NewExport, ServeFile, Time};
 
-use crate::serve::arrangement;
-use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use super::asking::{call_at, messages, run_until};
+use crate::service::call::{Awaited, CallKind};
 use crate::service::core::Core;
-use crate::service::harness::offered::share_with;
+use crate::service::harness::offered::{LAYOUT, Rules, core, share_with};
 use crate::service::harness::store::Store;
-use crate::service::harness::{drive_file, params, table};
+use crate::service::harness::{drive_file, table};
 use crate::service::inbox::Message;
-use crate::service::offer::{Arrangement, ExportId, Member};
-use crate::service::statistics::Watch;
+use crate::service::offer::Arrangement;
 use crate::service::{ChangeError, Prover, Refusal, ServiceParams, Shared, last_policy, switch};
 
 /// `camera` has a very long period, so its token takes a long time to return.
@@ -44,28 +41,13 @@ const CAMERA: &str = "name = \"camera\"\nsize = \"1MiB\"\n\
 
 const MORE: &str = "name = \"more\"\nsize = \"1MiB\"\nbest_effort = true\n";
 
-const BATCH_MS: [u64; 4] = [4, 6, 8, 10];
-
-const LAYOUT: Layout = Layout { size: Bytes::from_kib(4 << 10), alignment: Bytes::new(512) };
-
-/// The rules of [`SERVE`].
-#[derive(Debug)]
-struct Rules {
-    file: ServeFile,
-    drive: DriveFile,
-}
-
 impl Prover for Rules {
     fn place(&self, others: &[ExportSpec], new: &NewExport) -> Result<ExportSpec, Refusal> {
         LAYOUT.place_new(others, new).map_err(|error| Refusal::new(error.message, ""))
     }
 
     fn prove(&self, exports: &[ExportSpec], _: Option<usize>) -> Result<Arrangement, Refusal> {
-        let workload = self.file.with_exports(exports).bind(&self.drive).unwrap().workload;
-        let assessment = assess(&workload, workload.policy);
-        assert_eq!(assessment.answer, Answer::Proven);
-        assert!(assessment.tasks.iter().all(|task| task.response_max.is_some()));
-        Ok(arrangement(&workload, &assessment, exports))
+        Ok(self.arrange(exports).expect("it is proved"))
     }
 }
 
@@ -79,22 +61,11 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let table = table(&BATCH_MS);
-        let file = ServeFile::parse(SERVE).unwrap();
-        let drive = DriveFile::parse(&drive_file(&table, Duration::from_ms(1))).unwrap();
-        let exports = file.exports(LAYOUT).unwrap();
-        let rules = Rules { file, drive };
-        let arrangement = rules.prove(&exports, None).unwrap();
-        let members = Member::of_exports(&exports, &arrangement.bounds);
-        let params = ServiceParams {
-            arrangement: arrangement.clone(),
-            prover: Some(Arc::new(rules)),
-            ..params(exports, arrangement.policy, &table)
-        };
-        let policy = params.policy(&arrangement).unwrap();
-        let watch = Watch::new(Some(arrangement.plan.table.clone()));
-        let window = arrangement.window as usize;
-        let core = Core::new(Store::pseudo(&table, 4 * 256, 1), policy, &members, window, watch);
+        let drive = drive_file(&table(&[4, 6, 8, 10]), Duration::from_ms(1));
+        let rules = Rules::new(SERVE, &drive);
+        let params = rules.params();
+        let core = core(&params, 1);
+        let params = ServiceParams { prover: Some(Arc::new(rules)), ..params };
         Self { shared: share_with(params, Waker::new().unwrap()), core, is_ending: false }
     }
 
@@ -114,9 +85,7 @@ impl Bench {
 
     /// Handles messages like the service's thread.
     fn hear(&mut self) {
-        let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
-        self.shared.inbox.take(&mut messages, &mut latest);
-        for message in messages {
+        for message in messages(&self.shared) {
             match message {
                 Message::Ask { exports, answer } => {
                     let _ = answer.send(self.core.statistics_of(&exports));
@@ -139,20 +108,14 @@ impl Bench {
 
     fn run_until(&mut self, until: Time) {
         self.core.run_iteration(std::iter::empty());
-        while self.core.backend().now < until {
-            self.core.wait_until(Some(until));
-            self.core.run_iteration(std::iter::empty());
-        }
+        run_until(&mut self.core, until);
     }
 
     /// Reads an export's first block.
     fn read(&mut self, export: u64) -> Awaited {
-        let (size, released) = (Bytes::from_kib(16), self.core.backend().now);
-        let (answer, awaited) = mailbox();
-        let (start, data) = (Lba::new(export << 11), Some(IoBuffer::new(size)));
-        let parts = vec![CallPart { start, size, data }];
-        let (export, kind) = (ExportId(export), CallKind::Read);
-        self.core.run_iteration(std::iter::once(Call { export, kind, released, parts, answer }));
+        let released = self.core.backend().now;
+        let (call, awaited) = call_at(export, CallKind::Read, export << 20, released);
+        self.core.run_iteration(std::iter::once(call));
         awaited
     }
 }
@@ -212,16 +175,16 @@ fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
     let another = new(&MORE.replace("more", "another"));
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| shared.admit(&new(MORE)));
-        let (mut messages, mut latest) = (Vec::new(), Time::ZERO);
-        while messages.is_empty() {
-            shared.inbox.take(&mut messages, &mut latest);
+        let mut heard = messages(&shared);
+        while heard.is_empty() {
             std::thread::yield_now();
+            heard = messages(&shared);
         }
         assert!(matches!(shared.admit(&another), Err(ChangeError::UnderWay)));
         assert!(matches!(shared.remove("camera"), Err(ChangeError::UnderWay)));
         assert_eq!(shared.check(&another).unwrap().offer.exports().len(), 4);
         assert_eq!(shared.offer.get().exports().len(), 3);
-        let Some(Message::Change(change)) = messages.pop() else { panic!("{messages:?}") };
+        let Some(Message::Change(change)) = heard.pop() else { panic!("{heard:?}") };
         change.answer.send(Ok(Time::ZERO)).unwrap();
         assert_eq!(asking.join().unwrap().unwrap().offer.exports().len(), 4);
     });

@@ -7,17 +7,17 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_analysis::{Answer, assess};
-use tidegate_model::serve_file::Layout;
-use tidegate_model::{
-    Bytes, Contracts, DriveFile, Duration, ExportSpec, Lba, Op, Plan, PolicyName, ServeFile, Time,
-};
+use tidegate_model::{BestEffort, Bytes, Contracts, Duration, Op, Plan, PolicyName, Task, Time};
 
-use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use super::asking::{SIZE, any_kind, call_at, call_of, part, run_until, settle};
+use crate::service::call::{Awaited, Call, CallKind};
 use crate::service::core::{Core, Switch};
-use crate::service::harness::store::{BLOCK, Store};
+use crate::service::harness::offered::{BATCH_MS, Rules, core, exports};
+use crate::service::harness::store::{FLUSH_TIME, Store};
 use crate::service::harness::{self, SERVE, drive_file, table};
-use crate::service::offer::{ExportId, Member};
-use crate::service::statistics::{ServiceStatistics, Watch};
+use crate::service::offer::{Arrangement, Member};
+use crate::service::statistics::ServiceStatistics;
+use crate::service::{ServiceParams, harness::params};
 
 /// The time in ms between the calls of each tenant's clients, 0 if a client sends a call as soon as
 /// the last one completes; and the number of clients.
@@ -26,57 +26,51 @@ const PACE: [(u64, usize); 3] = [(40, 1), (0, 40), (0, 9)];
 /// The number of 16 KiB blocks in an export.
 const BLOCKS: u64 = 64;
 
+/// A policy's room for requests, and whether it is shared evenly.
+const ROOM: (u32, bool) = (Plan::QUEUED_MAX_DEFAULT, true);
+
 struct Outcome {
     statistics: ServiceStatistics,
     bounds: Vec<Duration>,
 }
 
 fn run(serve: &str, regulate: bool, seed: u64) -> Outcome {
-    run_with_room(serve, regulate, (Plan::QUEUED_MAX_DEFAULT, true), seed)
+    run_with_room(serve, regulate, ROOM, seed)
 }
 
 /// Runs with a policy that holds this number of requests, with its room shared evenly or not.
 fn run_with_room(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Outcome {
-    let Service { mut core, bounds } = service(serve, regulate, room, seed);
+    let Service { mut core, bounds, .. } = service(serve, regulate, room, seed);
     drive_clients(&mut core, seed);
     Outcome { statistics: core.statistics(), bounds }
 }
 
 struct Service {
     core: Core<Store>,
+    /// The bounds of the exports with a contract.
     bounds: Vec<Duration>,
+    params: ServiceParams,
+}
+
+/// Reads a serve file for a drive with the times [`BATCH_MS`], without the flush.
+fn rules(serve: &str, flush: Duration) -> Rules {
+    Rules::new(serve, &drive_file(&table(&BATCH_MS), flush))
 }
 
 fn service(serve: &str, regulate: bool, room: (u32, bool), seed: u64) -> Service {
     let (queued_max, is_shared) = room;
-    let file = ServeFile::parse(serve).unwrap();
-    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
-    let drive = DriveFile::parse(&drive).unwrap();
-    let bound = file.bind(&drive).unwrap();
-    let assessment = assess(&bound.workload, bound.workload.policy);
-    assert_eq!(assessment.answer, Answer::Proven);
-    let mut plan: Plan = assessment.plan(&bound.workload);
+    let mut params = rules(serve, FLUSH_TIME).params();
+    let plan = &mut params.arrangement.plan;
     if !regulate {
         plan.regulators.clear();
     }
     plan.queued_max = queued_max;
-    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-    let exports = file.exports(layout).unwrap();
-    let policy = tidegate_policy::build(bound.workload.policy, &plan, None).unwrap();
-    // The drive takes up to b(i); the plan's table also contains the flush.
-    let table = drive.batch[0].table.clone();
-    let store = Store::pseudo(&table, 3 * 256, seed);
-    let window = 2 * plan.depth as usize;
-    let proved = assessment.tasks.iter();
-    let bounds: Vec<Duration> = proved.map(|task| task.response_max.expect("proven").0).collect();
-    let members =
-        Member::of_exports(&exports, &bounds.iter().copied().map(Some).collect::<Vec<_>>());
-    let watch = Watch::new(Some(plan.table.clone()));
-    let mut core = Core::new(store, policy, &members, window, watch);
+    let mut core = core(&params, seed);
     if is_shared {
         core.narrow(queued_max as usize);
     }
-    Service { core, bounds }
+    let bounds = params.arrangement.bounds.iter().copied().flatten().collect();
+    Service { core, bounds, params }
 }
 
 /// Runs the clients of all three tenants for half a minute.
@@ -115,19 +109,8 @@ fn drive_clients(core: &mut Core<Store>, seed: u64) {
 }
 
 fn call(export: usize, now: Time, random: &mut Pcg64Mcg) -> (Call, Awaited) {
-    let size = Bytes::from_kib(16);
     let block = export as u64 * BLOCKS + random.random_range(0..BLOCKS);
-    let kind = match random.random_range(0..6) {
-        0 => CallKind::Flush,
-        1 => CallKind::Write { is_durable: true },
-        2 | 3 => CallKind::Write { is_durable: false },
-        _ => CallKind::Read,
-    };
-    let data = (kind != CallKind::Flush).then(|| tidegate_device::IoBuffer::new(size));
-    let start = Lba::new(block * (4 * BLOCK as u64) / 512);
-    let (answer, awaited) = mailbox();
-    let parts = vec![CallPart { start, size, data }];
-    (Call { export: ExportId(export as u64), kind, released: now, parts, answer }, awaited)
+    call_at(export as u64, any_kind(random), block * SIZE.get(), now)
 }
 
 #[test]
@@ -184,7 +167,7 @@ fn without_tokens_the_breach_is_felt() {
 #[test]
 fn what_exceeds_a_bound_beside_a_late_drive_is_explained() {
     for seed in 0..6 {
-        let mut service = service(SERVE, true, (Plan::QUEUED_MAX_DEFAULT, true), seed);
+        let mut service = service(SERVE, true, ROOM, seed);
         service.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(500);
         drive_clients(&mut service.core, seed);
         let statistics = service.core.statistics();
@@ -203,13 +186,10 @@ fn what_a_contract_does_not_speak_of_is_best_effort() {
     let writes = format!(
         "{writes}[[export]]\nname = \"floods\"\nsize = \"1MiB\"\nread_only = true\nbest_effort = true\n"
     );
-    let workload = |text: &str| {
-        let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::from_ms(3));
-        ServeFile::parse(text).unwrap().bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload
-    };
-    assert_eq!(workload(alone).best_effort.len(), 0);
+    let best_effort = |serve: &str| best_effort(&rules(serve, FLUSH_TIME));
+    assert_eq!(best_effort(alone).len(), 0);
     let alone = writes.split("[[export]]\nname = \"floods\"").next().unwrap();
-    let reads = workload(alone).best_effort;
+    let reads = best_effort(alone);
     assert!(reads.len() == 2 && reads.iter().all(|load| load.op == Op::Read), "{reads:?}");
 
     let Outcome { statistics, bounds } = run(&writes, true, 4);
@@ -232,98 +212,77 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
     assert_eq!(keeps.misses + breaks.misses, 0);
 }
 
+/// Sends 40 calls, the first ones to the first of these exports, serves them until `until`, and
+/// ends with the policy `last`, which must serve the others within `time_max`. Returns the number
+/// of calls without a reply at the end's begin.
+fn end(
+    core: &mut Core<Store>,
+    to: [usize; 2],
+    until: Duration,
+    last: &Plan,
+    time_max: Duration,
+) -> usize {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let (calls, answers): (Vec<_>, Vec<_>) =
+        (0..40).map(|number| call(to[number % 2], Time::ZERO, &mut random)).unzip();
+    core.run_iteration(calls.into_iter());
+    run_until(core, Time::ZERO + until);
+    let left = || answers.iter().filter(|answer| answer.poll().is_none()).count();
+    let waiting = left();
+    core.wind_down(tidegate_policy::build(PolicyName::Dqf, last, None).unwrap());
+    core.run_iteration(std::iter::empty());
+    let begun = core.backend().now;
+    settle(core);
+    assert_eq!(left(), 0);
+    assert!(core.backend().now.since(begun) < time_max);
+    waiting
+}
+
 /// A policy that holds best effort back for requests that contracts may send holds it back forever
 /// if they send none. So a service that ends replaces the policy, and waits only until the new one
 /// has served the remaining requests.
 #[test]
 fn the_end_does_not_wait_for_contracts_that_ask_no_more() {
-    let drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
-    let drive = DriveFile::parse(&drive).unwrap();
+    let table = table(&BATCH_MS);
     let plan = Plan {
-        tasks: vec![short_task(&drive)],
-        contracts: Contracts { drain: Some(drive.batch[0].table.clone()), ..Contracts::default() },
-        ..harness::plan(&drive.batch[0].table)
+        tasks: vec![short_task()],
+        contracts: Contracts { drain: Some(table.clone()), ..Contracts::default() },
+        ..harness::plan(&table)
     };
-    let spec = |number: u64, contract| ExportSpec {
-        name: format!("export-{number}"),
-        offset: Bytes::from_kib(number << 10),
-        size: Bytes::from_kib(1 << 10),
-        contract,
-        share: tidegate_model::BestEffortShare::default(),
-        is_read_only: false,
-    };
-    let members = Member::of_exports(&[spec(0, None), spec(1, None)], &[]);
-    let store = Store::pseudo(&drive.batch[0].table, 2 * 256, 1);
-    let gated = tidegate_policy::build(PolicyName::GatedDrain, &plan, None).unwrap();
-    let mut core = Core::new(store, gated, &members, 12, Watch::new(None));
-    let mut random = Pcg64Mcg::seed_from_u64(1);
-    let (calls, answers): (Vec<_>, Vec<_>) =
-        (0..40).map(|_| call(1, Time::ZERO, &mut random)).unzip();
-    core.run_iteration(calls.into_iter());
-    for _ in 0..100 {
-        core.wait_until(Some(core.backend().now + Duration::from_ms(100)));
-        core.run_iteration(std::iter::empty());
-    }
-    let answered = || answers.iter().filter(|answer| answer.poll().is_some()).count();
-    assert_eq!(answered(), 0, "the gate is shut");
-    let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan };
-    core.wind_down(tidegate_policy::build(PolicyName::Dqf, &last, None).unwrap());
-    core.run_iteration(std::iter::empty());
-    let begun = core.backend().now;
-    while !core.is_idle() {
-        core.wait_until(None);
-        core.run_iteration(std::iter::empty());
-    }
-    assert_eq!(answered(), 40);
-    assert!(core.backend().now.since(begun) < Duration::from_ms(500));
+    let last = Plan { tasks: Vec::new(), contracts: Contracts::default(), ..plan.clone() };
+    let gated = PolicyName::GatedDrain;
+    let params = params(exports(2), gated, &table);
+    let arrangement = Arrangement { plan, ..params.arrangement };
+    let mut core = core(&ServiceParams { arrangement, ..params }, 1);
+    let (until, time_max) = (Duration::from_ms(10_000), Duration::from_ms(500));
+    assert_eq!(end(&mut core, [1, 1], until, &last, time_max), 40, "the gate is shut");
 }
 
 /// At its end, the service does not wait for contracts or limits that hold requests back either.
 #[test]
 fn the_end_does_not_wait_for_contracts_and_limits() {
-    let table = table(&[4, 6, 8, 10, 12, 14]);
     let serve = SERVE.replace("period = \"80ms\"", "period = \"60s\", deadline = \"80ms\"");
     let serve = serve.replace("best_effort = true", "best_effort = true\nlimit = \"10kB/s\"");
-    let file = ServeFile::parse(&serve).unwrap();
-    let drive = DriveFile::parse(&drive_file(&table, Duration::from_ms(3))).unwrap();
-    let bound = file.bind(&drive).unwrap();
-    let plan: Plan = assess(&bound.workload, bound.workload.policy).plan(&bound.workload);
-    let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-    let members = Member::of_exports(&file.exports(layout).unwrap(), &[]);
-    let policy = tidegate_policy::build(bound.workload.policy, &plan, None).unwrap();
-    let store = Store::pseudo(&table, 3 * 256, 1);
-    let mut core = Core::new(store, policy, &members, 12, Watch::new(None));
-    let mut random = Pcg64Mcg::seed_from_u64(1);
-    let (calls, answers): (Vec<_>, Vec<_>) =
-        (0..40).map(|number| call(number % 2 * 2, Time::ZERO, &mut random)).unzip();
-    core.run_iteration(calls.into_iter());
-    while core.backend().now < Time::ZERO + Duration::from_ms(5_000) {
-        core.wait_until(Some(core.backend().now + Duration::from_ms(100)));
-        core.run_iteration(std::iter::empty());
-    }
-    let mut left = answers;
-    left.retain(|answer| answer.poll().is_none());
-    assert!(left.len() > 20, "{} of 40", left.len());
-    core.wind_down(tidegate_policy::build(PolicyName::Dqf, &harness::plan(&table), None).unwrap());
-    let begun = core.backend().now;
-    while !core.is_idle() {
-        core.run_iteration(std::iter::empty());
-        core.wait_until(None);
-    }
-    left.retain(|answer| answer.poll().is_none());
-    assert_eq!(left.len(), 0);
-    assert!(core.backend().now.since(begun) < Duration::from_ms(1_000));
+    let Service { mut core, .. } = service(&serve, true, (Plan::QUEUED_MAX_DEFAULT, false), 1);
+    let (until, time_max) = (Duration::from_ms(5_000), Duration::from_ms(1_000));
+    let last = harness::plan(&table(&BATCH_MS));
+    let left = end(&mut core, [0, 2], until, &last, time_max);
+    assert!(left > 20, "{left} of 40");
 }
 
 /// Makes a task that may send one request per second with a deadline of 7 ms; two requests one
 /// after the other take 8 ms.
-fn short_task(drive: &DriveFile) -> tidegate_model::Task {
+fn short_task() -> Task {
     let serve = SERVE.replace(
         "period = \"80ms\", requests = 2",
         "period = \"1s\", deadline = \"7ms\", requests = 1",
     );
-    let file = ServeFile::parse(&serve).unwrap();
-    file.bind(drive).unwrap().workload.tasks[0].clone()
+    let rules = rules(&serve, Duration::ZERO);
+    rules.workload(&rules.exports()).tasks[0].clone()
+}
+
+fn best_effort(rules: &Rules) -> Vec<BestEffort> {
+    rules.workload(&rules.exports()).best_effort
 }
 
 /// Reads of a contract for writes are split at the contract's size, even if best effort's own limit
@@ -332,12 +291,11 @@ fn short_task(drive: &DriveFile) -> tidegate_model::Task {
 fn what_rides_along_is_as_large_as_the_contract_allows() {
     let serve = SERVE.replace("size_max = \"16KiB\"\n\n", "size_max = \"4KiB\"\n\n");
     let serve = serve.replace("size_max = \"16KiB\" }", "size_max = \"16KiB\", op = \"write\" }");
-    let mut drive = drive_file(&table(&[4, 6, 8, 10, 12, 14]), Duration::ZERO);
+    let mut drive = drive_file(&table(&BATCH_MS), Duration::ZERO);
     drive += "[[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [1000000, 1500000]\n";
-    let file = ServeFile::parse(&serve).unwrap();
-    let workload = file.bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload;
+    let best_effort = best_effort(&Rules::new(&serve, &drive));
     let largest = |name: &str| {
-        let loads = workload.best_effort.iter().filter(|load| load.name.starts_with(name));
+        let loads = best_effort.iter().filter(|load| load.name.starts_with(name));
         loads.map(|load| load.size).max()
     };
     let both = [Bytes::from_kib(16), Bytes::from_kib(4)].map(Some);
@@ -348,7 +306,7 @@ fn what_rides_along_is_as_large_as_the_contract_allows() {
 #[test]
 fn a_gate_is_not_proved_beside_flushes_that_take_time() {
     let gated = |flush: Duration| {
-        let batch = table(&[4, 6, 8, 10, 12, 14]);
+        let batch = table(&BATCH_MS);
         let mut drive = drive_file(&batch, flush);
         for op in ["read", "write"] {
             let times: Vec<u64> = (1..=6).map(|count| batch.time_max(count).ns()).collect();
@@ -356,8 +314,8 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
             drive = [&drive, "[[drain]]\nop = \"", op, "\"\n", &table].concat();
         }
         let policy = "size_max = \"16KiB\"\n[policy]\nname = \"gated-drain\"\n\n";
-        let file = ServeFile::parse(&SERVE.replace("size_max = \"16KiB\"\n\n", policy)).unwrap();
-        let workload = file.bind(&DriveFile::parse(&drive).unwrap()).unwrap().workload;
+        let rules = Rules::new(&SERVE.replace("size_max = \"16KiB\"\n\n", policy), &drive);
+        let workload = rules.workload(&rules.exports());
         let drain = workload.contracts.drain.as_ref().map(|table| table.time_max(3));
         (assess(&workload, workload.policy).answer, drain)
     };
@@ -373,22 +331,13 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
 #[test]
 fn a_token_that_comes_after_the_end_of_time_never_comes() {
     let serve = SERVE.replace("\"80ms\"", "\"1000000000s\", deadline = \"80ms\"");
-    let Service { mut core, .. } = service(&serve, true, (Plan::QUEUED_MAX_DEFAULT, true), 1);
-    let size = Bytes::from_kib(16);
-    let part = |block: u64| CallPart {
-        start: Lba::new(32 * block),
-        size,
-        data: Some(tidegate_device::IoBuffer::new(size)),
-    };
-    let (answer, _awaited) = mailbox();
-    let (export, kind, released) = (ExportId(0), CallKind::Read, Time::ZERO);
+    let Service { mut core, .. } = service(&serve, true, ROOM, 1);
+    let part = |block: u64| part(CallKind::Read, block * SIZE.get(), SIZE);
     let parts = (0..BLOCKS).map(part).collect();
+    let (large, _awaited) = call_of(0, CallKind::Read, Time::ZERO, parts);
     let (other, answered) = call(1, Time::ZERO, &mut Pcg64Mcg::seed_from_u64(1));
-    core.run_iteration([Call { export, kind, released, parts, answer }, other].into_iter());
-    while core.backend().now < Time::ZERO + Duration::from_ms(1_000) {
-        core.wait_until(Some(Time::ZERO + Duration::from_ms(1_000)));
-        core.run_iteration(std::iter::empty());
-    }
+    core.run_iteration([large, other].into_iter());
+    run_until(&mut core, Time::ZERO + Duration::from_ms(1_000));
     assert!(matches!(answered.poll(), Some((Ok(_), _))));
     let seen = core.statistics();
     assert_eq!((seen.exports[0].bounded.count(), seen.exports[0].outstanding), (2, BLOCKS - 2));
@@ -399,23 +348,14 @@ fn a_token_that_comes_after_the_end_of_time_never_comes() {
 #[test]
 fn who_comes_later_does_not_pass_the_line() {
     for is_switched in [false, true] {
-        let Service { mut core, bounds } = service(SERVE, true, (16, true), 1);
-        let read = |block: u64, now: Time| {
-            let size = Bytes::from_kib(16);
-            let start = Lba::new((BLOCKS + block) * 32);
-            let (answer, awaited) = mailbox();
-            let parts =
-                vec![CallPart { start, size, data: Some(tidegate_device::IoBuffer::new(size)) }];
-            let (export, kind) = (ExportId(1), CallKind::Read);
-            (Call { export, kind, released: now, parts, answer }, awaited)
-        };
+        let Service { mut core, params, .. } = service(SERVE, true, (16, true), 1);
+        let read =
+            |block: u64, now: Time| call_at(1, CallKind::Read, (BLOCKS + block) * SIZE.get(), now);
         let (calls, line): (Vec<_>, Vec<_>) = (0..40).map(|block| read(block, Time::ZERO)).unzip();
         core.run_iteration(calls.into_iter());
         if is_switched {
-            let layout = Layout { size: Bytes::from_kib(3 << 10), alignment: Bytes::new(512) };
-            let exports = ServeFile::parse(SERVE).unwrap().exports(layout).unwrap();
-            let proved: Vec<_> = bounds.iter().copied().map(Some).collect();
-            let members = Some(Member::of_exports(&exports, &proved));
+            let bounds = &params.arrangement.bounds;
+            let members = Some(Member::of_exports(&params.exports, bounds));
             let (answer, answered) = oneshot::channel();
             core.switch(Switch { members, successor: None, until: Time::MAX, answer });
             core.run_iteration(std::iter::empty());
@@ -428,10 +368,7 @@ fn who_comes_later_does_not_pass_the_line() {
             core.wait_until(None);
             core.run_iteration(std::iter::empty());
         }
-        while !core.is_idle() {
-            core.wait_until(None);
-            core.run_iteration(std::iter::empty());
-        }
+        settle(&mut core);
         let breaks = &core.statistics().exports[1];
         assert_eq!((breaks.bounded.count(), breaks.exceeded), (41, 0), "{is_switched}");
     }

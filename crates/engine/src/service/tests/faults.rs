@@ -7,15 +7,15 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rustix::io::Errno;
 use tidegate_device::{IoBuffer, IoError, RingError};
 use tidegate_host::Backend;
-use tidegate_model::{Bytes, Duration, Lba, PolicyName, Request, RequestId, Time};
+use tidegate_model::{BatchTable, Bytes, Duration, Lba, PolicyName, Request, RequestId, Time};
 
-use super::clients::{Bench, EXPORT_BLOCKS, export};
-use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use super::asking::{call_of, part, run_until, settle};
+use crate::service::call::{Awaited, Call, CallKind};
 use crate::service::core::Core;
 use crate::service::data_backend::Returned;
+use crate::service::harness::offered::{SPREAD, core_on, exports};
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
-use crate::service::harness::{self, table};
-use crate::service::offer::ExportId;
+use crate::service::harness::{params, table};
 use crate::service::statistics::{Trouble, Watch};
 use crate::service::{CallError, Service};
 
@@ -24,45 +24,45 @@ const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 /// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and the receiver
 /// of its troubles.
 fn service(policy: PolicyName) -> (Core<Store>, Receiver<Trouble>) {
-    let bench = Bench {
-        exports: (0..2).map(|number| export(number, None)).collect(),
-        clients: 1,
-        policy,
-        table: table(&[4, 6, 8]),
-        seed: 1,
-        calls: 0,
-        pause_ms: 0,
-        has_trims: false,
-        is_disordered: false,
-    };
-    let (heard_by, heard) = sync_channel(16);
     // A flush of 3 ms may follow each batch.
-    (bench.core_with(Watch::new(Some(table(&[7, 9, 11]))).telling(heard_by)), heard)
+    service_on(&table(&[4, 6, 8]), policy, Some(table(&[7, 9, 11])))
+}
+
+/// Makes such a service on a drive with the times `times`, watched with the times `watched`.
+fn service_on(
+    times: &BatchTable,
+    policy: PolicyName,
+    watched: Option<BatchTable>,
+) -> (Core<Store>, Receiver<Trouble>) {
+    let (heard_by, heard) = sync_channel(16);
+    let watch = Watch::new(watched).telling(heard_by);
+    (core_on(&params(exports(2), policy, times), times, watch, 1), heard)
 }
 
 /// Makes a call for one block of an export.
 fn call(core: &Core<Store>, export: usize, block: usize, kind: CallKind) -> (Call, Awaited) {
-    let size = Bytes::new(BLOCK as u64);
-    let start = Lba::new(((export * EXPORT_BLOCKS + block) * BLOCK / 512) as u64);
-    let data = (kind != CallKind::Flush).then(|| {
-        let mut data = tidegate_device::IoBuffer::new(size);
+    let offset = ((export * SPREAD + block) * BLOCK) as u64;
+    let mut part = part(kind, offset, Bytes::new(BLOCK as u64));
+    if let Some(data) = &mut part.data {
         data.bytes_mut()[..4].copy_from_slice(&7_u32.to_le_bytes());
-        data
-    });
-    let (answer, awaited) = mailbox();
-    let parts = vec![CallPart { start, size, data }];
-    (
-        Call { export: ExportId(export as u64), kind, released: core.backend().now, parts, answer },
-        awaited,
-    )
+    }
+    call_of(export as u64, kind, core.backend().now, vec![part])
 }
 
-/// Runs until all calls have their reply.
-fn settle(core: &mut Core<Store>) {
-    while !core.is_idle() {
-        core.wait_until(None);
-        core.run_iteration(std::iter::empty());
-    }
+/// Runs these calls until they have their reply, and returns their results.
+fn ask_all(
+    core: &mut Core<Store>,
+    calls: impl IntoIterator<Item = (Call, Awaited)>,
+) -> Vec<Result<(), CallError>> {
+    let (calls, answers): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
+    core.run_iteration(calls.into_iter());
+    settle(core);
+    answers.iter().map(result).collect()
+}
+
+/// Returns the result of a call that has its reply.
+fn result(answer: &Awaited) -> Result<(), CallError> {
+    answer.poll().expect("answered").0.map(drop)
 }
 
 /// Runs a call of this kind alone and returns its result.
@@ -72,10 +72,8 @@ fn ask(
     block: usize,
     kind: CallKind,
 ) -> Result<(), CallError> {
-    let (call, awaited) = call(core, export, block, kind);
-    core.run_iteration(std::iter::once(call));
-    settle(core);
-    awaited.poll().expect("answered").0.map(drop)
+    let call = call(core, export, block, kind);
+    ask_all(core, [call])[0]
 }
 
 const WRITE: CallKind = CallKind::Write { is_durable: false };
@@ -88,11 +86,7 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         core.backend_mut().faults.region = Some((2..4, error));
         let bad = [WRITE, CallKind::Read, DURABLE].map(|kind| call(&core, 0, 3, kind));
         let good = [WRITE, DURABLE, CallKind::Flush].map(|kind| call(&core, 1, 3, kind));
-        let (calls, answers): (Vec<_>, Vec<_>) = bad.into_iter().chain(good).unzip();
-        core.run_iteration(calls.into_iter());
-        settle(&mut core);
-        let results: Vec<_> =
-            answers.iter().map(|it| it.poll().expect("answered").0.map(drop)).collect();
+        let results = ask_all(&mut core, bad.into_iter().chain(good));
         assert_eq!(results[..3], [Err(CallError::Store(error)); 3]);
         assert_eq!(results[3..], [Ok(()); 3]);
         let seen = core.statistics();
@@ -101,7 +95,7 @@ fn a_bad_region_fails_who_touches_it_and_nobody_else() {
         // Outside the region the same export still works, and completed writes are there.
         assert_eq!(ask(&mut core, 0, 4, WRITE), Ok(()));
         assert_eq!(core.backend().blocks[4], 7);
-        assert_eq!(core.backend().blocks[EXPORT_BLOCKS + 3], 7);
+        assert_eq!(core.backend().blocks[SPREAD + 3], 7);
         assert_eq!(heard.try_recv().ok(), None);
     }
 }
@@ -163,15 +157,27 @@ fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
         core.run_iteration(std::iter::once(read));
         settle(&mut core);
         for answer in answers {
-            answer.poll().expect("answered").0.expect_err("a flush failed");
+            result(&answer).expect_err("a flush failed");
         }
         // Requests without a promise of durability continue.
-        assert_eq!(is_read.poll().expect("answered").0.map(drop), Ok(()));
+        assert_eq!(result(&is_read), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, WRITE), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, DURABLE), Err(CallError::FlushBroken));
         let said: Vec<_> = heard.try_iter().collect();
         let [Trouble::FlushFailed { error: EIO, .. }] = said[..] else { panic!("{said:?}") };
     }
+}
+
+/// After a failed flush, the lost data is unknown, so no later flush may succeed.
+#[test]
+fn no_flush_succeeds_after_one_that_failed() {
+    let (mut core, _heard) = service(PolicyName::Dqf);
+    assert_eq!(ask(&mut core, 0, 0, CallKind::Flush), Ok(()));
+    let error = IoError::Short { moved: Bytes::new(0), size: Bytes::from_kib(4) };
+    core.backend_mut().faults.all = Some(error);
+    assert_eq!(ask(&mut core, 0, 0, CallKind::Flush), Err(CallError::Store(error)));
+    core.backend_mut().faults.all = None;
+    assert_eq!(ask(&mut core, 0, 0, CallKind::Flush), Err(CallError::FlushBroken));
 }
 
 #[test]
@@ -196,7 +202,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     // Five seconds more than the longest batch.
     assert_eq!((stall.at, stall.waited, stall.in_flight), (at(5_011), Duration::from_ms(5_011), 1));
     settle(&mut core);
-    assert_eq!(awaited.poll().expect("answered").0.map(drop), Ok(()));
+    assert_eq!(result(&awaited), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
     let [Trouble::Overrun(overrun)] = said[..] else { panic!("{said:?}") };
     assert_eq!((overrun.time.ns(), overrun.excess.ns()), (20_000_000_000, 19_993_000_000));
@@ -215,32 +221,13 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
 /// Without a table lateness is unknown, but a store that completes nothing is reported.
 #[test]
 fn a_stall_of_an_unknown_store_is_said() {
-    let (heard_by, heard) = sync_channel(16);
-    let bench = Bench {
-        exports: vec![export(0, None)],
-        clients: 1,
-        policy: PolicyName::Noop,
-        table: table(&[4]),
-        seed: 1,
-        calls: 0,
-        pause_ms: 0,
-        has_trims: false,
-        is_disordered: false,
-    };
-    let mut core = bench.core_with(Watch::new(None).telling(heard_by));
+    let (mut core, heard) = service_on(&table(&[4]), PolicyName::Noop, None);
     core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(10_000);
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
     assert!(
         matches!(said[..], [Trouble::Stall(stall)] if stall.at == Time::from_ns(5_000_000_000))
     );
-}
-
-fn run_until(core: &mut Core<Store>, instant: Time) {
-    while core.backend().now < instant {
-        core.wait_until(Some(instant));
-        core.run_iteration(std::iter::empty());
-    }
 }
 
 /// A store that fails, or whose code panics.
@@ -289,7 +276,7 @@ impl Backend for Unusable {
 fn a_service_that_ends_by_itself_says_why_and_refuses() {
     for (is_panicking, is_dropped) in [(false, false), (true, false), (false, true), (true, true)] {
         let why = if is_panicking { "fault of the program" } else { "cannot submit or wait" };
-        let params = harness::params(vec![export(0, None)], PolicyName::Noop, &table(&[4, 6]));
+        let params = params(exports(1), PolicyName::Noop, &table(&[4, 6]));
         let make = move |clock, _| Ok(Unusable { clock, is_panicking, was_used: false });
         let service = Service::start(params, make).unwrap();
         let troubles = service.troubles().expect("the first caller gets it");

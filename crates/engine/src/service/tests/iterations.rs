@@ -2,36 +2,27 @@
 //! Goal: the work of one iteration of the service's thread is bounded, regardless of what a tenant
 //! requests. Method: count the opened parts, and the parts that each is compared with; no clock.
 
-use std::sync::Arc;
+use tidegate_device::Waker;
+use tidegate_model::{Duration, Time};
 
-use tidegate_device::{IoBuffer, Waker};
-use tidegate_model::{Bytes, Duration, Lba, Time};
-
-use crate::service::call::{Awaited, Call, CallKind, CallPart, mailbox};
+use super::asking::{SIZE, call_of, calls, part};
+use crate::service::call::{Awaited, Call, CallKind};
 use crate::service::core::{Core, ITERATION_PARTS};
 use crate::service::gate::PARTS;
 use crate::service::harness::offered::{core, proved, share_with};
-use crate::service::harness::store::{BLOCK, Store};
-use crate::service::inbox::Message;
+use crate::service::harness::store::Store;
 use crate::service::offer::ExportId;
 use crate::service::{CallError, Export, Shared};
 
-/// The exports of the harness's serve file, and the size and number of the requests in a piece of a
-/// large call.
+/// The exports of the harness's serve file, and the number of the requests in a piece of a large
+/// call.
 const KEEPS: u64 = 0;
 const FLOODS: u64 = 2;
-const SIZE: Bytes = Bytes::from_kib(16);
 const PIECE: usize = 64;
 
 fn call(export: u64, kind: CallKind, parts: usize, released: Time) -> (Call, Awaited) {
-    let part = |index: usize| CallPart {
-        start: Lba::new((export * 64 + index as u64) * SIZE.get() / 512),
-        size: SIZE,
-        data: Some(IoBuffer::new(Bytes::new(BLOCK as u64 * 4))),
-    };
-    let (answer, awaited) = mailbox();
-    let parts = (0..parts).map(part).collect();
-    (Call { export: ExportId(export), kind, released, parts, answer }, awaited)
+    let part = |index| part(kind, (export * 64 + index as u64) * SIZE.get(), SIZE);
+    call_of(export, kind, released, (0..parts).map(part).collect())
 }
 
 /// Runs one iteration; returns the number of parts that it opened.
@@ -93,7 +84,9 @@ fn many_connections_have_no_more_on_their_way_than_one_export_may() {
         let mut next = Time::ZERO;
         while !(clients.iter().all(std::thread::ScopedJoinHandle::is_finished) && core.is_idle()) {
             let now = core.backend().now;
-            let mut calls = taken(&shared, now);
+            // As if they had arrived at `now` in the drive's time.
+            let arrived = calls(&shared).into_iter().map(|call| Call { released: now, ..call });
+            let mut calls: Vec<Call> = arrived.collect();
             let mut agreed = 0;
             if next <= now {
                 calls.push(call(KEEPS, CallKind::Read, 1, now).0);
@@ -128,15 +121,4 @@ impl Drop for Closing<'_> {
     fn drop(&mut self) {
         self.0.inbox.close();
     }
-}
-
-/// Returns the clients' calls, as if they had arrived at `now` in the drive's time.
-fn taken(shared: &Arc<Shared>, now: Time) -> Vec<Call> {
-    let mut messages = Vec::new();
-    shared.inbox.take(&mut messages, &mut Time::ZERO.clone());
-    let call = |message| match message {
-        Message::Call(call) => Some(Call { released: now, ..call }),
-        _ => None,
-    };
-    messages.into_iter().filter_map(call).collect()
 }

@@ -2,17 +2,14 @@
 //! Goal: a large call is split as `export` says. Method: read one client's calls from the service's
 //! inbox.
 
-use std::sync::Arc;
-
 use tidegate_device::Waker;
-use tidegate_model::{Beyond, Bytes, Duration, ExportContract, ExportSpec, PolicyName, Time};
+use tidegate_model::{Beyond, Bytes, Duration, ExportContract, ExportSpec, PolicyName};
 
-use super::clients::export;
+use super::asking::calls;
 use crate::service::call::{Answered, Call, CallKind};
-use crate::service::harness::offered::share_with;
+use crate::service::harness::offered::{export, share_with};
 use crate::service::harness::{params, table};
-use crate::service::inbox::Message;
-use crate::service::{CallError, Export, Shared};
+use crate::service::{CallError, Export};
 
 const SIZE: u64 = 64 << 20;
 
@@ -43,7 +40,7 @@ fn asked<T: Send>(
         let client = scope.spawn(move || ask(&export));
         let mut pieces = Vec::new();
         while !client.is_finished() {
-            let calls = taken(&shared);
+            let calls = calls(&shared);
             assert!(calls.len() <= 1, "one piece at a time");
             for mut call in calls {
                 pieces.push(piece(&call));
@@ -54,16 +51,6 @@ fn asked<T: Send>(
         }
         (client.join().expect("it does not panic"), pieces)
     })
-}
-
-fn taken(shared: &Arc<Shared>) -> Vec<Call> {
-    let mut messages = Vec::new();
-    shared.inbox.take(&mut messages, &mut Time::ZERO.clone());
-    let call = |message| match message {
-        Message::Call(call) => Some(call),
-        _ => None,
-    };
-    messages.into_iter().filter_map(call).collect()
 }
 
 fn piece(call: &Call) -> Piece {
