@@ -27,33 +27,20 @@ pub use parts::Parts;
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
 
-/// The simulated drive that stands for a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DriveKind {
-    /// Takes the longest time that the table allows, in random order: the dissertation's
-    /// pseudo-disk (9.3.3).
-    Pseudo,
-    /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
-    Mechanical,
-    /// A solid-state drive simulated from its parts.
-    Ssd,
-    /// Service times drawn from a measured profile.
-    Recorded,
-}
-
-impl DriveKind {
-    /// All of them; where a file has several sections, the first of these decides.
-    pub const ALL: [Self; 4] = [Self::Mechanical, Self::Ssd, Self::Recorded, Self::Pseudo];
-
-    /// Returns the name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pseudo => "pseudo",
-            Self::Mechanical => "mechanical",
-            Self::Ssd => "ssd",
-            Self::Recorded => "recorded",
-        }
+names! {
+    /// The simulated drive that stands for a device.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DriveKind {
+        /// Takes the longest time that the table allows, in random order: the dissertation's
+        /// pseudo-disk (9.3.3).
+        Pseudo => "pseudo",
+        /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
+        Mechanical => "mechanical",
+        /// A solid-state drive simulated from its parts.
+        Ssd => "ssd",
+        /// Service times drawn from a measured profile.
+        Recorded => "recorded",
     }
 }
 

@@ -44,6 +44,14 @@ impl Parts<'_> {
             Self::Ssd(ssd) => ssd.cache.write_back,
         }
     }
+
+    /// Returns the whole section as text.
+    fn text(self) -> String {
+        match self {
+            Self::Mechanics(mechanics) => format!("{mechanics:?}"),
+            Self::Ssd(ssd) => format!("{ssd:?}"),
+        }
+    }
 }
 
 impl DriveKind {
@@ -77,7 +85,8 @@ impl DriveFile {
         }
     }
 
-    /// Returns every section that the file has, the one that decides first.
+    /// Returns every section that the file has, in the order of [`DriveKind::ALL`]: the first one
+    /// decides.
     pub fn all_parts(&self) -> impl Iterator<Item = Parts<'_>> {
         DriveKind::ALL.into_iter().filter_map(|kind| self.parts_of(kind))
     }
@@ -103,6 +112,11 @@ impl DriveFile {
     /// Returns a text that is equal for two files only if their sections are. Interrupted
     /// measurements are resumed by a hash of it: a change of form makes them other drives.
     pub fn parts_text(&self) -> String {
-        format!("{:?}{:?}", self.mechanics, self.ssd)
+        let has_section = |kind: &DriveKind| kind.section().is_some();
+        let text = |kind| match self.parts_of(kind) {
+            Some(parts) => format!("Some({})", parts.text()),
+            None => "None".to_owned(),
+        };
+        DriveKind::ALL.into_iter().filter(has_section).map(text).collect()
     }
 }

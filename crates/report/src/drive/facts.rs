@@ -51,7 +51,7 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     Ok(facts)
 }
 
-/// Returns the drive models that the file has data for, its own first.
+/// Returns the drive models that the file has data for, its own first and the slowest one last.
 pub(crate) fn kinds(file: &DriveFile) -> Vec<DriveKind> {
     let is_recorded = |table: &MeasuredTable| Recording::new(table).is_ok();
     let has_data = |kind: &DriveKind| match kind {
@@ -60,7 +60,7 @@ pub(crate) fn kinds(file: &DriveFile) -> Vec<DriveKind> {
         DriveKind::Pseudo => !file.batch.is_empty(),
     };
     let mut kinds: Vec<DriveKind> = DriveKind::ALL.into_iter().filter(has_data).collect();
-    kinds.sort_by_key(|&kind| kind != file.kind);
+    kinds.sort_by_key(|&kind| (kind != file.kind, kind == DriveKind::Pseudo));
     kinds
 }
 
