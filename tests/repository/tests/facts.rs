@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Code that tells policies, theorems, bounds, contracts, regulators or dispatch modes apart
-//! matches them exhaustively: what is added later must stop the build there. `==`, `matches!`,
-//! `if let` and wildcards would answer for it in silence, so they stand only where the facts are.
+//! Code that tells policies, theorems, bounds, contracts, regulators or their facts apart matches
+//! them exhaustively: what is added later must stop the build there. `==`, `matches!`, `if let`,
+//! `[A, B].contains(` and wildcards would answer for it in silence, so they stand nowhere.
 //!
 //! `clippy::wildcard_enum_match_arm` sees plain wildcards in the four crates that deny it. This
-//! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate.
-//! It relies on the layout of rustfmt.
+//! test reads the source for the rest: comparisons, lists, wildcards in tuples, and every other
+//! crate. It relies on the layout of rustfmt.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const TYPES: [&str; 6] =
-    ["PolicyName", "RegulatorName", "BoundName", "DriveContract", "Theorem", "DispatchMode"];
-
-/// Where the facts are.
-const FACTS: [&str; 2] = ["crates/model/src/facts.rs", "crates/model/src/names.rs"];
+const TYPES: [&str; 10] = [
+    "PolicyName",
+    "RegulatorName",
+    "BoundName",
+    "DriveContract",
+    "Theorem",
+    "DispatchMode",
+    "ConservesWork",
+    "Knowledge",
+    "BatchLimit",
+    "UnprovedDepth",
+];
 
 /// The crates in which clippy denies wildcards over enums.
 const DENYING: [&str; 4] = ["model", "policy", "analysis", "sim"];
@@ -76,6 +83,21 @@ fn is_compared(line: &str) -> bool {
     })
 }
 
+/// The elements of the list that ends in `lines.last()[..at]`.
+fn in_brackets(lines: &[&str], at: usize) -> String {
+    let (mut depth, mut inside) = (1, String::new());
+    let text = lines.iter().rev().take(40).enumerate();
+    let text = text.map(|(n, line)| if n == 0 { &line[..at] } else { code(line) });
+    for character in text.flat_map(|line| line.chars().rev()) {
+        depth += i32::from(character == ']') - i32::from(character == '[');
+        if depth == 0 {
+            break;
+        }
+        inside.push(character);
+    }
+    inside.chars().rev().collect()
+}
+
 /// The patterns of a `match` that begins in `lines[0]`, with the number of their line.
 fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let own = indent(lines[0]);
@@ -103,6 +125,11 @@ fn faults(text: &str) -> Vec<Fault> {
             && names_variant(&in_parentheses(&lines[number..], at + "matches!(".len()))
         {
             faults.push((number + 1, "matches!"));
+        }
+        if let Some(at) = line.find("].contains(")
+            && names_variant(&in_brackets(&lines[..=number], at))
+        {
+            faults.push((number + 1, "list"));
         }
         if is_compared(line) {
             faults.push((number + 1, "comparison"));
@@ -159,9 +186,6 @@ fn policies_are_told_apart_by_their_facts() {
     let mut all = Vec::new();
     for path in files {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-        if FACTS.contains(&name.as_str()) {
-            continue;
-        }
         // Outside of the builder's own module nothing of the tests is compiled into a crate.
         let text = fs::read_to_string(&path).expect("a source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -188,6 +212,8 @@ fn every_silent_answer_is_found() {
         ("if PolicyName::Dqf != policy {", vec![(1, "comparison")]),
         ("let is = facts.contract == Some(DriveContract::Drain);", vec![(1, "comparison")]),
         ("matches!(mode, DispatchMode::Batches)", vec![(1, "matches!")]),
+        ("if [Knowledge::Nothing, Knowledge::DrainTimes].contains(&it) {", vec![(1, "list")]),
+        ("[\n    Theorem::Edf,\n    Theorem::Fifo,\n].contains(&theorem)", vec![(4, "list")]),
         ("matches!(\n    name,\n    BoundName::Mixed\n)", vec![(1, "matches!")]),
         ("if let Some(Theorem::Edf) = theorem {", vec![(1, "if let")]),
         ("match name {\n    PolicyName::Fifo => 1,\n    _ => 2,\n}", vec![(3, "wildcard")]),
@@ -209,6 +235,7 @@ fn what_stops_the_build_is_not_accused() {
         "let policy = PolicyName::Dqf;",
         "let policy: PolicyName = PolicyName::Dqf;",
         "for name in PolicyName::ALL {",
+        "[[0; 2], [1; 2]].contains(&PolicyName::ALL.len())",
         "matches!(class, Class::Hard) && names.contains(&PolicyName::Dqf)",
         "match kind {\n    Kind::A => 1,\n    _ => 2,\n}",
         "if batch_max == 1 { show(PolicyName::Dqf) }",

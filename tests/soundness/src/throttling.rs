@@ -9,9 +9,7 @@
 use tidegate_analysis::{Assessment, assess};
 use tidegate_drive::builtin;
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{
-    AccessTime, DriveContract, DriveFile, DriveKind, Duration, PolicyName, Workload,
-};
+use tidegate_model::{AccessTime, DriveFile, DriveKind, Duration, PolicyName, Workload};
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{ContractWatch, Length, SimParams, simulate};
 
@@ -102,10 +100,7 @@ pub fn run_with(
     let mut watch = (checkers, contracts);
     let run = simulate(&params, built, drive, &mut watch);
     assert_eq!(watch.0.violations(), [], "{policy}");
-    let overruns = watch
-        .1
-        .overruns(policy.facts().contract.unwrap_or(DriveContract::Batches))
-        .unwrap_or_default();
+    let overruns = watch.1.overruns(policy.facts().contract()).unwrap_or_default();
     let tasks = run.metrics.tasks();
     Outcome {
         assessment,

@@ -61,8 +61,7 @@ fn run(workload: &Workload, policy: PolicyName, seed: u64, out: &mut Seen) {
     let watch = ContractWatch::new(workload.table.clone(), &workload.contracts);
     let mut observers = (Checkers::of_policy(policy, &plan), watch);
     let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
-    let kept =
-        observers.1.overruns(policy.facts().contract.unwrap()).expect("the proof rests on it");
+    let kept = observers.1.overruns(policy.facts().contract()).expect("the proof rests on it");
     let response_max = run.metrics.tasks()[0].responses.max().unwrap();
     let bound = assessment.tasks[0].response_max.unwrap().0;
     if kept.overruns == 0 {
