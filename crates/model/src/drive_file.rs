@@ -23,26 +23,9 @@ use cost_section::RawCost;
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
-pub use parts::Parts;
+pub use parts::{DriveKind, Parts};
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
-
-names! {
-    /// The simulated drive that stands for a device.
-    #[derive(Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum DriveKind {
-        /// Takes the longest time that the table allows, in random order: the dissertation's
-        /// pseudo-disk (9.3.3).
-        Pseudo => "pseudo",
-        /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
-        Mechanical => "mechanical",
-        /// A solid-state drive simulated from its parts.
-        Ssd => "ssd",
-        /// Service times drawn from a measured profile.
-        Recorded => "recorded",
-    }
-}
 
 /// A drive file.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sections of a drive file that describe what a drive is made of. Code that tells them apart
-//! matches [`Parts`], so that a further section stops the build wherever it counts.
+//! The kinds of simulated drives, and the sections of a drive file that describe what a drive is made
+//! of. Code that tells them apart matches [`DriveKind`] or [`Parts`], so that a further one stops the
+//! build wherever it counts.
 
-use super::{DriveFile, DriveKind, Identity};
+use serde::{Deserialize, Serialize};
+
+use super::{DriveFile, Identity};
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
+
+names! {
+    /// The simulated drive that stands for a device.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DriveKind {
+        /// Takes the longest time that the table allows, in random order: the dissertation's
+        /// pseudo-disk (9.3.3).
+        Pseudo => "pseudo",
+        /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
+        Mechanical => "mechanical",
+        /// A solid-state drive simulated from its parts.
+        Ssd => "ssd",
+        /// Service times drawn from a measured profile.
+        Recorded => "recorded",
+    }
+}
 
 /// A section of a drive file that describes what the drive is made of.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +82,35 @@ impl DriveKind {
             Self::Mechanical => Some("mechanics"),
             Self::Ssd => Some("ssd"),
             Self::Pseudo | Self::Recorded => None,
+        }
+    }
+
+    /// Returns what a drive of this kind does, as help says it.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Pseudo => "As slow as the drive's batch table allows",
+            Self::Mechanical => "A hard disk from its mechanics",
+            Self::Ssd => "A solid-state drive from its chips",
+            Self::Recorded => "Service times drawn from a measured profile",
+        }
+    }
+
+    /// Returns what a simulation with a drive of this kind shows, as its report says it.
+    pub const fn simulates(self) -> &'static str {
+        match self {
+            Self::Pseudo => "every batch takes the longest that the proof allows, in random order",
+            Self::Mechanical => "a hard disk from its mechanics, with its own queue",
+            Self::Ssd => "a solid-state drive from its chips, with its own queue",
+            Self::Recorded => "batch times are drawn from what was measured",
+        }
+    }
+
+    /// Returns whether it can be measured. Measuring recorded times would return the earlier
+    /// measurement.
+    pub const fn is_measurable(self) -> bool {
+        match self {
+            Self::Pseudo | Self::Mechanical | Self::Ssd => true,
+            Self::Recorded => false,
         }
     }
 
