@@ -175,29 +175,13 @@ fn drive_file(depth: u32, mechanics: Mechanics, disk: &Section, report: &Report)
     let used = report.used.iter().filter_map(|used| used.path.file_name());
     let used: Vec<String> = used.map(|name| printable(&name.to_string_lossy())).collect();
     DriveFile {
-        name: file_name(name),
-        kind: DriveKind::Mechanical,
-        depth,
         identity: Identity {
             model: Some(printable(name)),
             how: Some(format!("imported from the DiskSim parameters {}", used.join(", "))),
             ..Identity::default()
         },
-        batch: Vec::new(),
-        drain: Vec::new(),
-        priority: Vec::new(),
-        single: Vec::new(),
-        throughput: Vec::new(),
-        mixed: Vec::new(),
-        cost: None,
-        starvation_max: None,
-        starvation_of: Vec::new(),
-        starvation_depth: None,
-        is_starvation_endless: false,
-        flush_max: None,
         mechanics: Some(Box::new(mechanics)),
-        ssd: None,
-        fit: None,
+        ..DriveFile::new(file_name(name), DriveKind::Mechanical, depth)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidegate_model::drive_file::{Identity, MeasuredTable};
+use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{DriveFile, DriveKind};
 
 use crate::experiment::Experiment;
@@ -131,25 +131,5 @@ impl Found {
 }
 
 fn empty_file(params: &ProfileParams) -> DriveFile {
-    DriveFile {
-        name: params.name.clone(),
-        kind: DriveKind::Recorded,
-        depth: params.depth,
-        identity: Identity::default(),
-        batch: Vec::new(),
-        drain: Vec::new(),
-        priority: Vec::new(),
-        single: Vec::new(),
-        throughput: Vec::new(),
-        mixed: Vec::new(),
-        cost: None,
-        starvation_max: None,
-        starvation_of: Vec::new(),
-        starvation_depth: None,
-        is_starvation_endless: false,
-        flush_max: None,
-        mechanics: None,
-        ssd: None,
-        fit: None,
-    }
+    DriveFile::new(params.name.clone(), DriveKind::Recorded, params.depth)
 }

@@ -144,6 +144,31 @@ struct RawDrive {
 }
 
 impl DriveFile {
+    /// Returns the file of a drive of which nothing else is known.
+    pub fn new(name: String, kind: DriveKind, depth: u32) -> Self {
+        Self {
+            name,
+            kind,
+            depth,
+            identity: Identity::default(),
+            batch: Vec::new(),
+            drain: Vec::new(),
+            priority: Vec::new(),
+            single: Vec::new(),
+            throughput: Vec::new(),
+            mixed: Vec::new(),
+            cost: None,
+            starvation_max: None,
+            starvation_of: Vec::new(),
+            starvation_depth: None,
+            is_starvation_endless: false,
+            flush_max: None,
+            mechanics: None,
+            ssd: None,
+            fit: None,
+        }
+    }
+
     /// Reads the text of a drive file.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use toml::Spanned;
 use super::written::{Written, deserialize_written};
 use crate::batch_table::BatchTable;
 use crate::drive_file::tables::{MeasuredTable, batch_table};
-use crate::drive_file::{DriveFile, DriveKind, Identity};
+use crate::drive_file::{DriveFile, DriveKind};
 use crate::file_error::FileError;
 use crate::units::Duration;
 
@@ -89,25 +89,11 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         }
     };
     Ok(DriveReference::Inline(Box::new(DriveFile {
-        name: "inline".to_owned(),
-        kind: DriveKind::Pseudo,
-        depth,
-        identity: Identity::default(),
         batch: vec![inline_table(ns_max, table)],
         drain: inline_tables(inline.drain_ns_max)?,
         priority: inline_tables(inline.priority_ns_max)?,
-        single: Vec::new(),
-        throughput: Vec::new(),
-        mixed: Vec::new(),
-        cost: None,
         starvation_max: inline.starvation_ns_max.map(Duration::from_ns),
-        starvation_of: Vec::new(),
-        starvation_depth: None,
-        is_starvation_endless: false,
-        flush_max: None,
-        mechanics: None,
-        ssd: None,
-        fit: None,
+        ..DriveFile::new("inline".to_owned(), DriveKind::Pseudo, depth)
     })))
 }
 
