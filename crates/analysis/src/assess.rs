@@ -163,7 +163,7 @@ fn by_costs(workload: &Workload) -> String {
 
 /// Returns the notes about the policy's contract if it was measured too low.
 fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
-    let of_contract = workload.contracts.raised_of(policy.facts().contract);
+    let of_contract = workload.contracts.raised_of(policy.facts().contract());
     of_contract.map(|raised| raised.note.clone())
 }
 

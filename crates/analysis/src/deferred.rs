@@ -8,7 +8,7 @@
 //! In a workload of writes alone, writes always wait behind earlier writes, as they did in the
 //! measurement; so write tables hold for writes that are issued as the measured ones were.
 
-use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, PolicyName, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, Theorem, Workload};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that completed before, and no table gives the time; switch the drive's write \
@@ -23,9 +23,10 @@ const UNFORESEEN: &str = "das needs the service time of each request, which is u
      memory takes writes and carries them out later; switch the drive's write cache off and \
      measure it again, or use dqf";
 
-/// Returns the reason why a workload on such a drive gets no promise, if there is one.
-pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
-    let facts = policy.facts();
+/// Returns the reason for which a workload on such a drive gets no promise from the theorem, if
+/// there is one.
+pub(crate) fn objection(workload: &Workload, theorem: Theorem) -> Option<&'static str> {
+    let facts = theorem.facts();
     let of_mixed = match workload.contracts.deferred_writes {
         DeferredWrites::None => return None,
         DeferredWrites::Measured if rests_on_batches(facts.contract) => None,
@@ -39,11 +40,11 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
 }
 
 /// Whether b(i) is the only drive contract that a proof assumes.
-fn rests_on_batches(contract: Option<DriveContract>) -> bool {
-    contract.is_some_and(|contract| match contract {
+const fn rests_on_batches(contract: DriveContract) -> bool {
+    match contract {
         DriveContract::Batches => true,
         DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => false,
-    })
+    }
 }
 
 /// Returns the assumption of a proof for a workload of writes alone, if one is needed.

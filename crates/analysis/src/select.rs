@@ -24,8 +24,8 @@ use crate::{
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     shaping::objection(workload, policy).or_else(|| {
         // If the policy has no bound at all, that is the better reason.
-        let has_bound = policy.facts().theorem.is_ok();
-        deferred::objection(workload, policy).filter(|_| has_bound)
+        let theorem = policy.facts().theorem.ok()?;
+        deferred::objection(workload, theorem)
     })
 }
 

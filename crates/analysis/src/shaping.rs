@@ -7,7 +7,7 @@
 
 use tidegate_model::parameters::Shaping;
 use tidegate_model::{
-    Class, Deadlines, Duration, Intensity, PolicyFacts, PolicyName, RegulatorName, Task, Workload,
+    Class, Duration, Intensity, PolicyName, RegulatorName, Task, Theorem, Workload,
 };
 
 use crate::SporadicTask;
@@ -32,15 +32,6 @@ const BUFFERS: &str = "a task has a deadline longer than its `outstanding` jobs 
      policy that decides by deadlines would let it fall behind its period; shorten the deadline, or \
      give it more `outstanding`";
 
-/// Whether deadlines decide a task's wait under the policy, and the policy has a bound.
-fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
-    let is_decided = match facts.deadlines {
-        Deadlines::Decide => true,
-        Deadlines::Ignored => false,
-    };
-    is_decided && facts.theorem.is_ok()
-}
-
 /// Returns the reason why no bound of this policy holds behind the workload's shapers, as a
 /// sentence without its full stop.
 ///
@@ -53,12 +44,13 @@ fn is_bounded_by_deadlines(facts: &PolicyFacts) -> bool {
 /// With or without shapers, the reason may also be a task with buffers: see [`BUFFERS`].
 pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'static str> {
     let is_beyond_buffers = |task: &Task| response_limit(task) < task.deadline;
-    let facts = policy.facts();
-    if is_bounded_by_deadlines(&facts) && workload.tasks.iter().any(is_beyond_buffers) {
+    let theorem = policy.facts().theorem.map(Theorem::facts);
+    let decides_by_deadline = theorem.is_ok_and(|theorem| theorem.decides_by_deadline);
+    if decides_by_deadline && workload.tasks.iter().any(is_beyond_buffers) {
         return Some(BUFFERS);
     }
     let is_open = |intensity| matches!(intensity, Intensity::Rate(_));
-    let is_fifo = facts.has_common_queue && facts.theorem.is_ok();
+    let counts_ahead = theorem.is_ok_and(|theorem| theorem.counts_best_effort_ahead);
     let has_open_loop = workload.best_effort.iter().any(|load| is_open(load.intensity));
     let has_interactive = workload.tasks.iter().any(|task| task.class == Class::Interactive);
     shapers(workload).find_map(|shaping| {
@@ -72,7 +64,7 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
                 "`interactive_rate` delays interactive tasks, and then their jobs are \
                  closer together than a period",
             )
-        } else if has_open_loop && is_fifo {
+        } else if has_open_loop && counts_ahead {
             Some(
                 "open-loop best effort gathers while it is shaped and may then arrive all \
                  at once, and under `fifo` it is ahead of real time",

@@ -8,7 +8,7 @@
 //! batches in no time, and one in a thousand in a second, is found busy half the time. The proof
 //! therefore counts the jobs that may have led such a batch, which are known in advance.
 
-use tidegate_model::{BatchTable, Duration, Theorem, Workload};
+use tidegate_model::{BatchTable, Duration, Workload};
 
 use crate::dqf::{self, Demand, window_batches};
 use crate::search::HORIZON_NS;
@@ -70,7 +70,7 @@ pub fn soft_promise(
     let waits = workload.tasks.iter().any(|task| task.outstanding_max.is_some());
     let is_by_count = assessment.batch_cost.is_none();
     let theorem = assessment.policy.facts().theorem;
-    let has_soft_form = theorem.is_ok_and(Theorem::has_soft_form);
+    let has_soft_form = theorem.is_ok_and(|theorem| theorem.facts().has_soft_form);
     let is_known = has_soft_form && is_by_count && workload.regulators.is_empty();
     if waits || !is_known || table.batch_max() < assessment.batch_max {
         return None;

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use tidegate_measure::{Experiment, Kind, ProfileParams};
-use tidegate_model::{Bytes, Duration, Op, PolicyName};
+use tidegate_model::{Bytes, DriveKind, Duration, Op, PolicyName};
 use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 use crate::values::{
-    MeasurableModel, Model, OpArgument, experiment, length, policy, printable, quantity,
+    OpArgument, experiment, length, measurable_model, model, policy, printable, quantity,
 };
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
@@ -160,8 +160,8 @@ pub(crate) struct SimArguments {
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = policy)]
     pub(crate) policy: Vec<PolicyName>,
     /// The drive model; overrides the one that the drive file implies.
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<Model>,
+    #[arg(long, value_name = "MODEL", value_parser = model())]
+    pub(crate) model: Option<DriveKind>,
     #[command(flatten)]
     pub(crate) length: LengthArguments,
     /// Soft tasks that report a miss after every job, even without a miss: shows that policies
@@ -234,8 +234,8 @@ pub(crate) struct ProfileArguments {
     pub(crate) op: Vec<OpArgument>,
     /// The drive model; overrides the drive's own parts. pseudo takes its times from the drive's
     /// batch tables.
-    #[arg(long, value_name = "MODEL")]
-    pub(crate) model: Option<MeasurableModel>,
+    #[arg(long, value_name = "MODEL", value_parser = measurable_model())]
+    pub(crate) model: Option<DriveKind>,
     /// Permit writing: the data on the target is lost. `flush` is then measured as well.
     #[arg(long)]
     pub(crate) allow_writes: bool,

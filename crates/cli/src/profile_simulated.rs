@@ -93,7 +93,7 @@ fn drive_of(
     // A drive that has only tables is measured only on request, because measuring returns the same
     // tables.
     let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
-    let kind = arguments.model.map_or(parts, DriveKind::from);
+    let kind = arguments.model.unwrap_or(parts);
     if kind != DriveKind::Pseudo {
         let drive =
             tidegate_drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
@@ -120,7 +120,7 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
     let mut all = arguments.experiments();
     all.retain(|it| is_asked || *it != Experiment::PRIORITY);
     // Flushes destroy no data here, but a drive with batch tables only has no flush times.
-    let is_pseudo = arguments.model.map(DriveKind::from) == Some(DriveKind::Pseudo);
+    let is_pseudo = arguments.model == Some(DriveKind::Pseudo);
     all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
     if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
         all.push(Experiment::FLUSH);

@@ -23,7 +23,7 @@ const JOBS_DEFAULT: u64 = 10_000;
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let input = input::read(&arguments.workload, &arguments.policy)?;
-    let kind = arguments.model.map_or(input.drive.kind, DriveKind::from);
+    let kind = arguments.model.unwrap_or(input.drive.kind);
     let policies = input::policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);

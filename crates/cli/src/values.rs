@@ -2,54 +2,26 @@
 //! Parses values of the command line.
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tidegate_measure::Experiment;
 use tidegate_model::quantity::Quantity;
 use tidegate_model::{DriveKind, Duration, Op, PolicyName};
 
-/// A drive model by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Model {
-    /// As slow as the drive's batch table allows
-    Pseudo,
-    /// A hard disk from its mechanics.
-    Mechanical,
-    /// A solid-state drive from its chips.
-    Ssd,
-    /// Service times drawn from a measured profile.
-    Recorded,
+/// Returns a parser of the drive models that can be simulated.
+pub(crate) fn model() -> impl TypedValueParser<Value = DriveKind> {
+    one_of(DriveKind::ALL.to_vec())
 }
 
-impl From<Model> for DriveKind {
-    fn from(model: Model) -> Self {
-        match model {
-            Model::Pseudo => Self::Pseudo,
-            Model::Mechanical => Self::Mechanical,
-            Model::Ssd => Self::Ssd,
-            Model::Recorded => Self::Recorded,
-        }
-    }
+/// Returns a parser of the drive models that can be measured.
+pub(crate) fn measurable_model() -> impl TypedValueParser<Value = DriveKind> {
+    one_of(DriveKind::ALL.into_iter().filter(|kind| kind.is_measurable()).collect())
 }
 
-/// A drive model that can be measured. Recorded times are excluded: measuring them would return the
-/// earlier measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MeasurableModel {
-    /// As slow as the drive's batch table allows
-    Pseudo,
-    /// A hard disk from its mechanics.
-    Mechanical,
-    /// A solid-state drive from its chips.
-    Ssd,
-}
-
-impl From<MeasurableModel> for DriveKind {
-    fn from(model: MeasurableModel) -> Self {
-        match model {
-            MeasurableModel::Pseudo => Self::Pseudo,
-            MeasurableModel::Mechanical => Self::Mechanical,
-            MeasurableModel::Ssd => Self::Ssd,
-        }
-    }
+fn one_of(kinds: Vec<DriveKind>) -> impl TypedValueParser<Value = DriveKind> {
+    let value = |kind: &DriveKind| PossibleValue::new(kind.name()).help(kind.about());
+    let values: Vec<PossibleValue> = kinds.iter().map(value).collect();
+    let named = |name: String| DriveKind::from_name(&name).expect("one of the possible values");
+    PossibleValuesParser::new(values).map(named)
 }
 
 /// An operation by name.

@@ -116,6 +116,18 @@ pub fn build(
     }
 }
 
+/// Returns the kinds of drives that the file has data for, its own first and the slowest one last.
+pub fn kinds(file: &DriveFile) -> Vec<DriveKind> {
+    let has_data = |kind: &DriveKind| match kind {
+        DriveKind::Mechanical | DriveKind::Ssd => file.parts_of(*kind).is_some(),
+        DriveKind::Recorded => file.batch.iter().any(|table| Recording::new(table).is_ok()),
+        DriveKind::Pseudo => !file.batch.is_empty(),
+    };
+    let mut kinds: Vec<DriveKind> = DriveKind::ALL.into_iter().filter(has_data).collect();
+    kinds.sort_by_key(|&kind| (kind != file.kind, kind == DriveKind::Pseudo));
+    kinds
+}
+
 /// Returns the table of `file` that covers requests of this operation and size: of the same size,
 /// or of the next larger measured size.
 pub fn measured_table(file: &DriveFile, op: Op, size: Bytes) -> Option<&MeasuredTable> {

@@ -39,11 +39,8 @@ pub struct Contracts {
 
 impl Contracts {
     /// Returns the raised contracts of this kind.
-    pub fn raised_of(
-        &self,
-        contract: Option<DriveContract>,
-    ) -> impl Iterator<Item = &RaisedContract> {
-        self.raised.iter().filter(move |raised| Some(raised.contract) == contract)
+    pub fn raised_of(&self, contract: DriveContract) -> impl Iterator<Item = &RaisedContract> {
+        self.raised.iter().filter(move |raised| raised.contract == contract)
     }
 }
 
@@ -69,33 +66,21 @@ pub enum DeferredWrites {
     Unmeasured,
 }
 
-/// The kinds of measured contracts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DriveContract {
-    /// b(i).
-    Batches,
-    /// [`Contracts::drain`].
-    Drain,
-    /// [`Contracts::starvation_max`].
-    Starvation,
-    /// [`Contracts::priority`].
-    Priority,
+names! {
+    /// The kinds of measured contracts, by the words used in output.
+    pub enum DriveContract {
+        /// b(i).
+        Batches => "batches",
+        /// [`Contracts::drain`].
+        Drain => "drain",
+        /// [`Contracts::starvation_max`].
+        Starvation => "starvation",
+        /// [`Contracts::priority`].
+        Priority => "priority",
+    }
 }
 
 impl DriveContract {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Batches, Self::Drain, Self::Starvation, Self::Priority];
-
-    /// Returns the word used in output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Batches => "batches",
-            Self::Drain => "drain",
-            Self::Starvation => "starvation",
-            Self::Priority => "priority",
-        }
-    }
-
     /// Returns whether [`Self::what`] is a plural.
     pub const fn is_plural(self) -> bool {
         match self {

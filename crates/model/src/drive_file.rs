@@ -23,39 +23,9 @@ use cost_section::RawCost;
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
-pub use parts::Parts;
+pub use parts::{DriveKind, Parts};
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
-
-/// The kind of simulated drive that represents a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DriveKind {
-    /// Takes the longest time that the table allows, in random order: the dissertation's
-    /// pseudo-disk (9.3.3).
-    Pseudo,
-    /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
-    Mechanical,
-    /// A solid-state drive simulated from its parts.
-    Ssd,
-    /// Service times drawn from a measured profile.
-    Recorded,
-}
-
-impl DriveKind {
-    /// All kinds; if a file has several sections, the first of these decides.
-    pub const ALL: [Self; 4] = [Self::Mechanical, Self::Ssd, Self::Recorded, Self::Pseudo];
-
-    /// Returns the name in files and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pseudo => "pseudo",
-            Self::Mechanical => "mechanical",
-            Self::Ssd => "ssd",
-            Self::Recorded => "recorded",
-        }
-    }
-}
 
 /// A drive file.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,10 +145,10 @@ struct RawDrive {
 }
 
 impl DriveFile {
-    /// Creates the file of a drive about which nothing else is known.
-    pub fn new(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
+    /// Returns the file of a drive of which nothing else is known.
+    pub fn new(name: String, kind: DriveKind, depth: u32) -> Self {
         Self {
-            name: name.into(),
+            name,
             kind,
             depth,
             identity: Identity::default(),

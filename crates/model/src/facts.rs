@@ -2,13 +2,16 @@
 //! The facts that distinguish one policy from another, in terms that all crates share. The facts of
 //! each policy are beside its name: [`PolicyName::facts`](crate::PolicyName::facts).
 //!
-//! Only these files may compare such values with `==` or `matches!`. All other code matches them
-//! exhaustively, so a new policy, theorem or contract breaks the build wherever it matters.
+//! No code compares such values with `==` or `matches!`: it matches them exhaustively, so a new
+//! policy, theorem or contract breaks the build wherever it matters.
 
 use crate::contracts::DriveContract;
 use crate::regulator::RegulatorName;
 
-pub(crate) mod unproved;
+pub(crate) mod reason;
+mod theorem;
+
+pub use theorem::{Theorem, TheoremFacts};
 
 /// How many requests a policy has on the drive at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,7 +29,10 @@ pub enum DispatchMode {
 impl DispatchMode {
     /// Returns whether best effort has a separate depth on the drive.
     pub const fn limits_best_effort(self) -> bool {
-        matches!(self, Self::BestEffortDepth)
+        match self {
+            Self::BestEffortDepth => true,
+            Self::UpToDepth | Self::OneAtATime | Self::Batches => false,
+        }
     }
 
     /// Returns whether a request waits until the drive is idle.
@@ -36,66 +42,6 @@ impl DispatchMode {
             Self::UpToDepth | Self::BestEffortDepth => false,
         }
     }
-}
-
-/// The theorem that bounds a policy's response times. `tidegate_analysis` proves each of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Theorem {
-    /// One at a time in the order of release.
-    Fifo,
-    /// One at a time in the order of deadlines.
-    Edf,
-    /// Any order that keeps a fallback schedule feasible.
-    ActiveSubset,
-    /// Batches in the order of release.
-    DualQueue,
-    /// Batches in the order of release that grow while more requests are queued than the contracts
-    /// allow.
-    ElasticDualQueue,
-    /// Batches in the order of deadlines.
-    DualQueueEdf,
-    /// The drive's own starvation bound.
-    Starvation,
-    /// Rounds of real time to a drained drive, beside as much best effort as fits.
-    DrainRounds,
-    /// As `DrainRounds`, beside as much best effort as the proof allows without a later bound.
-    LimitedDrainRounds,
-    /// Rounds of real time with the drive's own priority.
-    PriorityRounds,
-    /// Best effort until the latest safe instant, for one task.
-    AdaptiveDrain,
-    /// As `AdaptiveDrain`, for several tasks.
-    GatedDrain,
-}
-
-impl Theorem {
-    /// Returns whether the theorem also holds with a stated probability, from batch times that are
-    /// rarely exceeded.
-    pub const fn has_soft_form(self) -> bool {
-        match self {
-            Self::DualQueue => true,
-            Self::Fifo
-            | Self::Edf
-            | Self::ActiveSubset
-            | Self::ElasticDualQueue
-            | Self::DualQueueEdf
-            | Self::Starvation
-            | Self::DrainRounds
-            | Self::LimitedDrainRounds
-            | Self::PriorityRounds
-            | Self::AdaptiveDrain
-            | Self::GatedDrain => false,
-        }
-    }
-}
-
-/// Whether deadlines decide which requests a policy dispatches, or when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Deadlines {
-    /// Deadlines change nothing.
-    Ignored,
-    /// Deadlines decide: a task with a later deadline may be served later.
-    Decide,
 }
 
 /// The requests that never wait while the drive has room in the policy's [`DispatchMode`].
@@ -152,25 +98,21 @@ pub enum UnprovedDepth {
 /// The facts of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyFacts {
-    /// Its dispatch mode.
-    pub dispatch: DispatchMode,
     /// The theorem that bounds its response times, or the reason for none: a sentence without its
     /// full stop.
     pub theorem: Result<Theorem, &'static str>,
-    /// The contract of the drive that its bounds, or its rule, need.
-    pub contract: Option<DriveContract>,
-    /// The role of deadlines.
-    pub deadlines: Deadlines,
+    /// Its dispatch mode.
+    pub dispatch: DispatchMode,
     /// The work that it conserves.
     pub conserves_work: ConservesWork,
+    /// The limits of its batches, if it sends batches.
+    pub batch_limit: BatchLimit,
     /// The knowledge of the drive that it needs.
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
     /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
-    /// The limits of its batches, if it sends batches.
-    pub batch_limit: BatchLimit,
     /// The most best effort that it sends to the drive if nothing is proved.
     pub unproved_depth: UnprovedDepth,
     /// The regulator around `noop` that this policy is; `None` for other policies.
@@ -178,31 +120,59 @@ pub struct PolicyFacts {
 }
 
 impl PolicyFacts {
+    /// Returns the contract of the drive that a run is checked against: the one that the bounds
+    /// need or, without bounds, the one that the rule relies on. A rule that relies on none is
+    /// checked against b(i), which every drive has.
+    pub const fn contract(&self) -> DriveContract {
+        match self.theorem {
+            Ok(theorem) => theorem.facts().contract,
+            Err(_) => match self.needs {
+                Knowledge::Nothing | Knowledge::AccessTimes => DriveContract::Batches,
+                Knowledge::DrainTimes => DriveContract::Drain,
+            },
+        }
+    }
+
     /// Returns whether its real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
-        matches!(self.contract, Some(DriveContract::Priority))
+        match self.contract() {
+            DriveContract::Priority => true,
+            DriveContract::Batches | DriveContract::Drain | DriveContract::Starvation => false,
+        }
     }
 }
 
-/// Returns the facts of a policy whose last five facts have the common values.
-pub(crate) const fn row(
+/// Returns the facts of a policy that this theorem bounds.
+pub(crate) const fn proved(theorem: Theorem) -> PolicyFacts {
+    let facts = theorem.facts();
+    PolicyFacts {
+        theorem: Ok(theorem),
+        dispatch: facts.dispatch,
+        conserves_work: facts.conserves_work,
+        batch_limit: facts.batch_limit,
+        needs: facts.needs,
+        has_common_queue: facts.counts_best_effort_ahead,
+        wants_choice: false,
+        unproved_depth: UnprovedDepth::Drive,
+        shaper: None,
+    }
+}
+
+/// Returns the facts of a policy that no theorem bounds, with the reason.
+pub(crate) const fn unproved(
     dispatch: DispatchMode,
-    theorem: Result<Theorem, &'static str>,
-    contract: Option<DriveContract>,
-    deadlines: Deadlines,
+    reason: &'static str,
     conserves_work: ConservesWork,
     needs: Knowledge,
 ) -> PolicyFacts {
     PolicyFacts {
+        theorem: Err(reason),
         dispatch,
-        theorem,
-        contract,
-        deadlines,
         conserves_work,
+        batch_limit: BatchLimit::Count,
         needs,
         has_common_queue: false,
         wants_choice: false,
-        batch_limit: BatchLimit::Count,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
     }
@@ -210,15 +180,27 @@ pub(crate) const fn row(
 
 /// Returns the facts of a shaper around `noop`.
 pub(crate) const fn shaped(shaper: RegulatorName) -> PolicyFacts {
+    let (dispatch, reason) = (DispatchMode::UpToDepth, reason::SHAPED);
     PolicyFacts {
         shaper: Some(shaper),
-        ..row(
-            DispatchMode::UpToDepth,
-            Err(unproved::SHAPED),
-            None,
-            Deadlines::Ignored,
-            ConservesWork::Nothing,
-            Knowledge::Nothing,
-        )
+        ..unproved(dispatch, reason, ConservesWork::Nothing, Knowledge::Nothing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::PolicyName;
+
+    /// A row may add to what its theorem says only facts that no proof rests on.
+    #[test]
+    fn rows_agree_with_their_theorems() {
+        for policy in PolicyName::ALL {
+            let row = policy.facts();
+            let Ok(theorem) = row.theorem else { continue };
+            let PolicyFacts { wants_choice, unproved_depth, .. } = row;
+            let expected = PolicyFacts { wants_choice, unproved_depth, ..proved(theorem) };
+            assert_eq!(row, expected, "{policy}");
+        }
     }
 }

@@ -48,7 +48,7 @@ pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};
 pub use export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use facts::{
-    BatchLimit, ConservesWork, Deadlines, DispatchMode, Knowledge, PolicyFacts, Theorem,
+    BatchLimit, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, TheoremFacts,
     UnprovedDepth,
 };
 pub use file_error::FileError;

@@ -2,10 +2,9 @@
 //! The names of policies, which are fixed because files and scripts use them, and the facts of each
 //! policy.
 
-use crate::contracts::DriveContract;
 use crate::facts::{
-    BatchLimit, ConservesWork, Deadlines, DispatchMode, Knowledge, PolicyFacts, Theorem,
-    UnprovedDepth, row, shaped, unproved,
+    ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, UnprovedDepth, proved, reason,
+    shaped, unproved,
 };
 use crate::regulator::RegulatorName;
 
@@ -77,75 +76,50 @@ impl PolicyName {
     #[rustfmt::skip]
     pub const fn facts(self) -> PolicyFacts {
         use ConservesWork as Conserves;
-        use Deadlines::{Decide, Ignored};
-        use DispatchMode::{Batches, BestEffortDepth, OneAtATime, UpToDepth};
-        use DriveContract as Contract;
+        use DispatchMode::{BestEffortDepth, OneAtATime, UpToDepth};
         use Knowledge::{AccessTimes, DrainTimes, Nothing};
+        use UnprovedDepth::{BesideTasks, WithinDeadlines};
         match self {
-            // Columns: dispatch, theorem or the reason for none, contract of the drive, deadlines,
-            // conserved work, required knowledge of the drive.
+            // A policy with a bound has the facts of its theorem. Columns of the others: dispatch,
+            // the reason for no bound, conserved work, required knowledge of the drive.
             Self::Noop => PolicyFacts {
                 has_common_queue: true,
-                ..row(UpToDepth, Err(unproved::NOOP), None, Ignored, Conserves::All, Nothing)
+                ..unproved(UpToDepth, reason::NOOP, Conserves::All, Nothing)
             },
-            Self::Fifo => PolicyFacts {
-                has_common_queue: true,
-                ..row(OneAtATime, Ok(Theorem::Fifo), Some(Contract::Batches), Ignored, Conserves::All, Nothing)
-            },
+            Self::Fifo => proved(Theorem::Fifo),
             Self::Sstf => PolicyFacts {
                 wants_choice: true,
-                ..row(OneAtATime, Err(unproved::SSTF), None, Ignored, Conserves::All, Nothing)
+                ..unproved(OneAtATime, reason::SSTF, Conserves::All, Nothing)
             },
-            Self::Scan | Self::CLook => row(OneAtATime, Err(unproved::ELEVATOR), None, Ignored, Conserves::All, Nothing),
+            Self::Scan | Self::CLook => unproved(OneAtATime, reason::ELEVATOR, Conserves::All, Nothing),
             Self::Satf => PolicyFacts {
                 wants_choice: true,
-                ..row(OneAtATime, Err(unproved::SATF), None, Ignored, Conserves::All, AccessTimes)
+                ..unproved(OneAtATime, reason::SATF, Conserves::All, AccessTimes)
             },
-            Self::Das => PolicyFacts {
-                wants_choice: true,
-                ..row(OneAtATime, Ok(Theorem::ActiveSubset), Some(Contract::Batches), Decide, Conserves::RealTimeAtFullQuality, AccessTimes)
-            },
-            Self::Edf | Self::ScanEdf => row(OneAtATime, Ok(Theorem::Edf), Some(Contract::Batches), Decide, Conserves::All, Nothing),
-            Self::GroupEdf => row(OneAtATime, Err(unproved::GROUP_EDF), None, Decide, Conserves::All, Nothing),
-            Self::DqEdf => row(Batches, Ok(Theorem::DualQueueEdf), Some(Contract::Batches), Decide, Conserves::Filled, Nothing),
-            Self::Rtio => PolicyFacts {
-                unproved_depth: UnprovedDepth::BesideTasks,
-                ..row(BestEffortDepth, Ok(Theorem::Starvation), Some(Contract::Starvation), Ignored, Conserves::RealTime, Nothing)
-            },
-            Self::RtioDrain => PolicyFacts {
-                unproved_depth: UnprovedDepth::BesideTasks,
-                ..row(BestEffortDepth, Ok(Theorem::DrainRounds), Some(Contract::Drain), Ignored, Conserves::RealTime, Nothing)
-            },
-            Self::RtioLimit => PolicyFacts {
-                unproved_depth: UnprovedDepth::BesideTasks,
-                ..row(BestEffortDepth, Ok(Theorem::LimitedDrainRounds), Some(Contract::Drain), Ignored, Conserves::RealTime, Nothing)
-            },
+            Self::Das => PolicyFacts { wants_choice: true, ..proved(Theorem::ActiveSubset) },
+            Self::Edf | Self::ScanEdf => proved(Theorem::Edf),
+            Self::GroupEdf => unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing),
+            Self::DqEdf => proved(Theorem::DualQueueEdf),
+            Self::Rtio => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::Starvation) },
+            Self::RtioDrain => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::DrainRounds) },
+            Self::RtioLimit => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::LimitedDrainRounds) },
+            Self::RtioPriority => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::PriorityRounds) },
             Self::RtioSlots => PolicyFacts {
-                unproved_depth: UnprovedDepth::WithinDeadlines,
-                ..row(BestEffortDepth, Err(unproved::RTIO_SLOTS), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes)
+                unproved_depth: WithinDeadlines,
+                ..unproved(BestEffortDepth, reason::RTIO_SLOTS, Conserves::RealTime, DrainTimes)
             },
-            Self::RtioPriority => PolicyFacts {
-                unproved_depth: UnprovedDepth::BesideTasks,
-                ..row(BestEffortDepth, Ok(Theorem::PriorityRounds), Some(Contract::Priority), Ignored, Conserves::RealTime, Nothing)
-            },
-            Self::AdaptiveDrain => row(BestEffortDepth, Ok(Theorem::AdaptiveDrain), Some(Contract::Drain), Decide, Conserves::RealTime, DrainTimes),
-            Self::GatedDrain => row(BestEffortDepth, Ok(Theorem::GatedDrain), Some(Contract::Drain), Decide, Conserves::RealTimeOfTasks, DrainTimes),
-            Self::Dqf => PolicyFacts {
-                batch_limit: BatchLimit::CountAndCost,
-                ..row(Batches, Ok(Theorem::DualQueue), Some(Contract::Batches), Ignored, Conserves::Filled, Nothing)
-            },
-            Self::DqfElastic => PolicyFacts {
-                batch_limit: BatchLimit::CountUntilOverload,
-                ..row(Batches, Ok(Theorem::ElasticDualQueue), Some(Contract::Batches), Ignored, Conserves::Filled, Nothing)
-            },
+            Self::AdaptiveDrain => proved(Theorem::AdaptiveDrain),
+            Self::GatedDrain => proved(Theorem::GatedDrain),
+            Self::Dqf => proved(Theorem::DualQueue),
+            Self::DqfElastic => proved(Theorem::ElasticDualQueue),
             Self::TokenBucket => shaped(RegulatorName::TokenBucket),
             Self::Mdn => shaped(RegulatorName::Mdn),
             Self::MdnExtended => shaped(RegulatorName::MdnExtended),
-            Self::Deadline => row(UpToDepth, Err(unproved::DEADLINE), None, Ignored, Conserves::All, Nothing),
-            Self::Cfq => row(UpToDepth, Err(unproved::CFQ), None, Ignored, Conserves::Nothing, Nothing),
-            Self::CfqGrouped => row(UpToDepth, Err(unproved::CFQ_GROUPED), None, Ignored, Conserves::All, Nothing),
-            Self::MqDeadline => row(UpToDepth, Err(unproved::MQ_DEADLINE), None, Ignored, Conserves::Nothing, Nothing),
-            Self::BfqStrict => row(OneAtATime, Err(unproved::BFQ_STRICT), None, Ignored, Conserves::Nothing, Nothing),
+            Self::Deadline => unproved(UpToDepth, reason::DEADLINE, Conserves::All, Nothing),
+            Self::Cfq => unproved(UpToDepth, reason::CFQ, Conserves::Nothing, Nothing),
+            Self::CfqGrouped => unproved(UpToDepth, reason::CFQ_GROUPED, Conserves::All, Nothing),
+            Self::MqDeadline => unproved(UpToDepth, reason::MQ_DEADLINE, Conserves::Nothing, Nothing),
+            Self::BfqStrict => unproved(OneAtATime, reason::BFQ_STRICT, Conserves::Nothing, Nothing),
         }
     }
 

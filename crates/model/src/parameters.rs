@@ -1,39 +1,158 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Parameters of policies and regulators that a workload file may set in `[policy.NAME]`.
+//!
+//! One list at the end of this file has them all: [`Parameters`] and the tables of a file are made
+//! from it. Parameters of one or two values stand here, others in files of their own.
 
-mod das;
-mod depth_limit;
-mod dqf;
-mod group_edf;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use serde::{Deserialize, Deserializer, de};
+use toml::Spanned;
+
+use crate::quantity::Share;
+use crate::units::Duration;
+
 mod rtio;
 mod token_bucket;
 
-pub use das::DasParameters;
-pub use depth_limit::DepthLimitParameters;
-pub use dqf::DqfParameters;
-pub use group_edf::GroupEdfParams;
 pub use rtio::{PriorityTag, RtioPriority};
 pub use token_bucket::{
     BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
 };
 
-/// The parameters of all policies and regulators that have parameters, with their defaults.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parameters {
+/// The parameters of `das`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DasParameters {
+    /// The longest time by which a request may exceed the drive model's estimate. Default 0: the
+    /// model is exact for the simulated drives, but for no real drive.
+    pub margin: Duration,
+}
+
+/// The parameters of `dqf`: limits on batches in addition to their count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DqfParameters {
+    /// Z: the largest total cost of a batch's requests, the batch's own cost A not counted. `None`
+    /// by default: only z limits a batch.
+    pub batch_cost: Option<Duration>,
+}
+
+/// `[policy.dqf]`, with the position of the limit for messages.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawDqf {
+    pub(crate) batch_cost: Option<Spanned<Duration>>,
+}
+
+impl From<RawDqf> for DqfParameters {
+    fn from(raw: RawDqf) -> Self {
+        Self { batch_cost: raw.batch_cost.map(Spanned::into_inner) }
+    }
+}
+
+/// The parameter of `g-edf`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(from = "RawGroupEdf")]
+pub struct GroupEdfParams {
+    /// The width of a group of near deadlines, as a share of the relative deadline of its earliest
+    /// request, in parts per million; 0 to 1,000,000. Key `group`, a share.
+    pub group_ppm: u32,
+}
+
+impl Default for GroupEdfParams {
+    /// Returns 40 %: this project's choice, because the literature leaves the factor to experiment.
+    fn default() -> Self {
+        Self { group_ppm: 400_000 }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawGroupEdf {
+    group: Option<Share>,
+}
+
+impl From<RawGroupEdf> for GroupEdfParams {
+    fn from(raw: RawGroupEdf) -> Self {
+        raw.group.map_or_else(Self::default, |group| Self { group_ppm: group.ppm })
+    }
+}
+
+/// The parameters of the regulator `depth-limit`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DepthLimitParameters {
+    /// The most requests on the drive at once. `None` means as many as the drive accepts; a file
+    /// that names the regulator must state it. Key `in_flight`.
+    #[serde(rename = "in_flight", deserialize_with = "in_flight")]
+    pub in_flight_max: Option<NonZeroU32>,
+}
+
+fn in_flight<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NonZeroU32>, D::Error> {
+    let number = NonZeroU32::new(u32::deserialize(deserializer)?);
+    number.map(Some).ok_or_else(|| {
+        de::Error::custom(
+            "in_flight is 0, so no request would ever be served\n\
+             write a number from 1 on, or delete the regulator",
+        )
+    })
+}
+
+/// Makes [`Parameters`] and [`PolicyTable`] from the list of all parameters.
+macro_rules! parameters {
+    ($($(#[$about:meta])* $field:ident: $Parameters:ty, $name:literal as $Written:ty;)+) => {
+        /// The parameters of all policies and regulators that have parameters, with their defaults.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub struct Parameters { $($(#[$about])* pub $field: $Parameters,)+ }
+
+        /// `[policy]` as written, with a table for each of the parameters. `B` is a batch size as
+        /// written.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct PolicyTable<B> {
+            pub(crate) name: Spanned<String>,
+            pub(crate) batch: Option<Spanned<B>>,
+            pub(crate) regulators: Option<Vec<Spanned<String>>>,
+            $(#[serde(rename = $name)] pub(crate) $field: Option<Spanned<$Written>>,)+
+        }
+
+        impl<B> PolicyTable<B> {
+            /// Returns the names of the `[policy.NAME]` tables of the file, with their positions.
+            pub(crate) fn sections(&self) -> Vec<(&'static str, Range<usize>)> {
+                let sections = [$(self.$field.as_ref().map(|table| ($name, table.span()))),+];
+                sections.into_iter().flatten().collect()
+            }
+
+            /// Returns the parameters in `[policy.NAME]`, with defaults for all others.
+            pub(crate) fn parameters(&self) -> Parameters {
+                Parameters { $($field: value(self.$field.as_ref()),)+ }
+            }
+        }
+    };
+}
+
+parameters! {
+    // Columns: field, type, name in files, type as written.
     /// `[policy.das]`.
-    pub das: DasParameters,
+    das: DasParameters, "das" as DasParameters;
     /// `[policy.dqf]`.
-    pub dqf: DqfParameters,
+    dqf: DqfParameters, "dqf" as RawDqf;
     /// `[policy.g-edf]`.
-    pub group_edf: GroupEdfParams,
+    group_edf: GroupEdfParams, "g-edf" as GroupEdfParams;
     /// `[policy.rtio-priority]`.
-    pub rtio_priority: RtioPriority,
+    rtio_priority: RtioPriority, "rtio-priority" as RtioPriority;
     /// `[policy.depth-limit]`.
-    pub depth_limit: DepthLimitParameters,
+    depth_limit: DepthLimitParameters, "depth-limit" as DepthLimitParameters;
     /// `[policy.token-bucket]`.
-    pub token_bucket: TokenBucketParameters,
+    token_bucket: TokenBucketParameters, "token-bucket" as TokenBucketParameters;
     /// `[policy.mdn]`.
-    pub mdn: MdnParameters,
+    mdn: MdnParameters, "mdn" as MdnParameters;
     /// `[policy.mdn-extended]`.
-    pub mdn_extended: MdnParameters,
+    mdn_extended: MdnParameters, "mdn-extended" as MdnParameters;
+}
+
+/// Returns the parameters of a table, or their defaults.
+fn value<W: Clone, P: Default + From<W>>(table: Option<&Spanned<W>>) -> P {
+    table.map_or_else(P::default, |table| P::from(table.get_ref().clone()))
 }

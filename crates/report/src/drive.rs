@@ -8,6 +8,7 @@ mod facts;
 mod import;
 mod list;
 mod replay;
+mod sections;
 mod seek_facts;
 mod show;
 

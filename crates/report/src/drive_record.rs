@@ -50,9 +50,9 @@ impl<'a> DriveRecord<'a> {
         Self { result, watch }
     }
 
-    /// Returns the contract that the policy's bounds rest on.
+    /// Returns the contract that the run is checked against.
     fn contract(&self) -> DriveContract {
-        figures::watched(self.result.policy())
+        self.result.policy().facts().contract()
     }
 
     /// Returns the overruns of the contract; `None` if it was never measured.
@@ -111,7 +111,7 @@ impl<'a> DriveRecord<'a> {
         })
     }
 
-    /// Returns the overruns: of the contract that the bounds rest on, and of each contract.
+    /// Returns the overruns: of the contract that the run is checked against, and of each contract.
     pub(crate) fn report(&self) -> ContractsReport {
         let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();

@@ -2,7 +2,7 @@
 //! The format of figures in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment};
-use tidegate_model::{Bytes, DispatchMode, DriveContract, Duration, PolicyName};
+use tidegate_model::{Bytes, DispatchMode, Duration};
 
 /// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
@@ -54,13 +54,8 @@ pub(crate) fn batch_max(assessment: &Assessment) -> Option<u32> {
 /// Names the drive contract that a proof rests on, for a sentence that requires the drive to keep
 /// it.
 pub(crate) fn kept(assessment: &Assessment) -> &'static str {
-    if assessment.rests_on_costs() { "cost model" } else { watched(assessment.policy).what() }
-}
-
-/// Returns the drive contract that a run under the policy is checked against: the batch table if no
-/// bound rests on a contract.
-pub(crate) fn watched(policy: PolicyName) -> DriveContract {
-    policy.facts().contract.unwrap_or(DriveContract::Batches)
+    let contract = assessment.policy.facts().contract();
+    if assessment.rests_on_costs() { "cost model" } else { contract.what() }
 }
 
 /// Describes how batches are limited by cost; `None` if they are not.

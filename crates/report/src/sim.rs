@@ -104,14 +104,7 @@ impl SimulatedRun<'_> {
 
 impl Report for SimReport<'_> {
     fn write(&self, page: &mut Page) {
-        let what = match self.kind {
-            DriveKind::Pseudo => {
-                "every batch takes the longest that the proof allows, in random order"
-            }
-            DriveKind::Mechanical => "a hard disk from its mechanics, with its own queue",
-            DriveKind::Ssd => "a solid-state drive from its chips, with its own queue",
-            DriveKind::Recorded => "batch times are drawn from what was measured",
-        };
+        let what = self.kind.simulates();
         page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
         for note in self.notes {

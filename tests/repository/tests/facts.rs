@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators or dispatch
-//! modes matches them exhaustively, so that an addition stops the build there. `==`, `matches!`,
-//! `if let` and wildcards would silently decide for the addition, so they are allowed only in the
-//! files that define the facts.
+//! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators or their facts
+//! matches them exhaustively, so that an addition stops the build there. `==`, `matches!`, `if let`,
+//! `[A, B].contains(` and wildcards would silently decide for the addition, so they are allowed
+//! nowhere.
 //!
 //! `clippy::wildcard_enum_match_arm` finds plain wildcards in the four crates that deny it. This
-//! test reads the source for the rest: comparisons, wildcards in tuples, and every other crate. It
-//! relies on rustfmt's layout of the source.
+//! test reads the source for the rest: comparisons, lists, wildcards in tuples, and every other
+//! crate. It relies on rustfmt's layout of the source.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const TYPES: [&str; 6] =
-    ["PolicyName", "RegulatorName", "BoundName", "DriveContract", "Theorem", "DispatchMode"];
-
-/// The files that define the facts.
-const FACTS: [&str; 2] = ["crates/model/src/facts.rs", "crates/model/src/names.rs"];
+const TYPES: [&str; 10] = [
+    "PolicyName",
+    "RegulatorName",
+    "BoundName",
+    "DriveContract",
+    "Theorem",
+    "DispatchMode",
+    "ConservesWork",
+    "Knowledge",
+    "BatchLimit",
+    "UnprovedDepth",
+];
 
 /// The crates in which clippy denies wildcards over enums.
 const DENYING: [&str; 4] = ["model", "policy", "analysis", "sim"];
@@ -78,6 +85,21 @@ fn is_compared(line: &str) -> bool {
     })
 }
 
+/// Returns the elements of the list that ends in `lines.last()[..at]`.
+fn in_brackets(lines: &[&str], at: usize) -> String {
+    let (mut depth, mut inside) = (1, String::new());
+    let text = lines.iter().rev().take(40).enumerate();
+    let text = text.map(|(n, line)| if n == 0 { &line[..at] } else { code(line) });
+    for character in text.flat_map(|line| line.chars().rev()) {
+        depth += i32::from(character == ']') - i32::from(character == '[');
+        if depth == 0 {
+            break;
+        }
+        inside.push(character);
+    }
+    inside.chars().rev().collect()
+}
+
 /// Returns the patterns of a `match` that begins in `lines[0]`, each with its line number.
 fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let own = indent(lines[0]);
@@ -105,6 +127,11 @@ fn faults(text: &str) -> Vec<Fault> {
             && names_variant(&in_parentheses(&lines[number..], at + "matches!(".len()))
         {
             faults.push((number + 1, "matches!"));
+        }
+        if let Some(at) = line.find("].contains(")
+            && names_variant(&in_brackets(&lines[..=number], at))
+        {
+            faults.push((number + 1, "list"));
         }
         if is_compared(line) {
             faults.push((number + 1, "comparison"));
@@ -161,9 +188,6 @@ fn policies_are_told_apart_by_their_facts() {
     let mut all = Vec::new();
     for path in files {
         let name = path.strip_prefix(root()).expect("below the root").display().to_string();
-        if FACTS.contains(&name.as_str()) {
-            continue;
-        }
         // Tests are not compiled into a crate, except in the builder's own module.
         let text = fs::read_to_string(&path).expect("a source file");
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
@@ -190,6 +214,8 @@ fn every_silent_answer_is_found() {
         ("if PolicyName::Dqf != policy {", vec![(1, "comparison")]),
         ("let is = facts.contract == Some(DriveContract::Drain);", vec![(1, "comparison")]),
         ("matches!(mode, DispatchMode::Batches)", vec![(1, "matches!")]),
+        ("if [Knowledge::Nothing, Knowledge::DrainTimes].contains(&it) {", vec![(1, "list")]),
+        ("[\n    Theorem::Edf,\n    Theorem::Fifo,\n].contains(&theorem)", vec![(4, "list")]),
         ("matches!(\n    name,\n    BoundName::Mixed\n)", vec![(1, "matches!")]),
         ("if let Some(Theorem::Edf) = theorem {", vec![(1, "if let")]),
         ("match name {\n    PolicyName::Fifo => 1,\n    _ => 2,\n}", vec![(3, "wildcard")]),
@@ -211,6 +237,7 @@ fn what_stops_the_build_is_not_accused() {
         "let policy = PolicyName::Dqf;",
         "let policy: PolicyName = PolicyName::Dqf;",
         "for name in PolicyName::ALL {",
+        "[[0; 2], [1; 2]].contains(&PolicyName::ALL.len())",
         "matches!(class, Class::Hard) && names.contains(&PolicyName::Dqf)",
         "match kind {\n    Kind::A => 1,\n    _ => 2,\n}",
         "if batch_max == 1 { show(PolicyName::Dqf) }",

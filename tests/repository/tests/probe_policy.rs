@@ -140,7 +140,11 @@ fn without_tests(manifest: &str) -> String {
 const NAMES: &str = "crates/model/src/names.rs";
 const FACTS: &str = "crates/model/src/facts.rs";
 const REGULATORS: &str = "crates/model/src/regulator.rs";
-const MATCH_OF_ROWS: &str = "// conserved work, required knowledge of the drive.\n";
+const THEOREMS: &str = "crates/model/src/facts/theorem.rs";
+const CONTRACTS: &str = "crates/model/src/contracts.rs";
+const WRAP: &str = "crates/policy/src/regulators/mod.rs";
+const MATCH_OF_ROWS: &str =
+    "// the reason for no bound, conserved work, required knowledge of the drive.\n";
 
 /// Goal: an added name stops the build at its row, its builder and its checkers, in this order, and
 /// the rest compiles. Method: each stop is fixed before the next.
@@ -152,7 +156,7 @@ fn added_names_stop_the_build_wherever_they_count() {
 
     copy.insert(NAMES, "Noop => \"noop\",\n", "/// A probe.\nProbe => \"probe\",\n");
     copy.stops("model", &["names.rs"]);
-    let row = "row(OneAtATime, Err(\"a probe\"), None, Ignored, Conserves::All, Nothing)";
+    let row = "unproved(OneAtATime, \"a probe\", Conserves::All, Nothing)";
     copy.insert(NAMES, MATCH_OF_ROWS, &format!("Self::Probe => {row},\n"));
     copy.stops("model", &[]);
     copy.stops("policy", &["build.rs"]);
@@ -167,9 +171,9 @@ fn added_names_stop_the_build_wherever_they_count() {
     assert!(!read(&theorem).contains("PolicyName::"), "theorems are chosen by the row alone");
 
     let copy = Copy::new();
-    copy.insert(FACTS, "pub enum Theorem {\n", "/// A probe.\nProbe,\n");
-    copy.stops("model", &["facts.rs"]);
-    copy.insert(FACTS, "Self::DualQueue => true,\n", "Self::Probe => false,\n");
+    copy.insert(THEOREMS, "pub enum Theorem {\n", "/// A probe.\nProbe,\n");
+    copy.stops("model", &["facts/theorem.rs"]);
+    copy.insert(THEOREMS, "match self {\n", "Self::Probe => Self::Fifo.facts(),\n");
     copy.stops("analysis", &["select.rs"]);
 
     let copy = Copy::new();
@@ -178,9 +182,16 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.stops("analysis", &["bounds.rs"]);
 
     let copy = Copy::new();
-    let contracts = "crates/model/src/contracts.rs";
-    copy.insert(contracts, "pub enum DriveContract {\n", "/// A probe.\nProbe,\n");
-    copy.stops("model", &["contracts.rs"]);
+    let name = "/// A probe.\nProbe => \"probe\",\n";
+    copy.insert(CONTRACTS, "pub enum DriveContract {\n", name);
+    copy.stops("model", &["contracts.rs", "facts.rs"]);
+    for arm in ["Self::Drain | Self::Priority => true,\n", "Self::Batches => \"table\",\n"] {
+        let value = &arm[arm.find("=>").expect("an arm")..];
+        copy.insert(CONTRACTS, arm, &format!("Self::Probe {value}"));
+    }
+    copy.insert(FACTS, "DriveContract::Priority => true,\n", "DriveContract::Probe => true,\n");
+    copy.stops("analysis", &["deferred.rs"]);
+    copy.stops("host", &["contract_watch.rs"]);
 
     let copy = Copy::new();
     let name = "/// A probe.\nProbe => \"probe\",\n";
@@ -190,6 +201,8 @@ fn added_names_stop_the_build_wherever_they_count() {
         copy.insert(REGULATORS, arm, "Self::Probe => true,\n");
     }
     copy.stops("policy", &["regulators/mod.rs"]);
+    copy.insert(WRAP, "match name {\n", "RegulatorName::Probe => policy,\n");
+    copy.stops("sim", &["checkers/promises.rs"]);
     copy.stops("analysis", &["regulated.rs", "shaping.rs"]);
 }
 

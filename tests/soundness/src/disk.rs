@@ -76,7 +76,7 @@ impl Disk {
         let mut watch = (checkers, contracts);
         let run = self.run(built, Length::Jobs(jobs), &mut watch);
         assert_eq!(watch.0.violations(), [], "{policy}");
-        let contract = policy.facts().contract.unwrap_or(DriveContract::Batches);
+        let contract = policy.facts().contract();
         let overruns = watch.1.overruns(contract).unwrap_or_default();
         let tasks = run.metrics.tasks();
         Outcome {

@@ -3,7 +3,7 @@
 
 use crate::common::{at, finish, measured, requests, table};
 use tidegate_drive::{
-    BuildError, Drive, build, builtin, for_any_requests, from_parts, measured_table,
+    BuildError, Drive, build, builtin, for_any_requests, from_parts, kinds, measured_table,
 };
 use tidegate_model::drive_file::Parts;
 use tidegate_model::{BestEffort, Bytes, DriveFile, DriveKind, Intensity, Op, Place, Workload};
@@ -121,4 +121,14 @@ fn parts_come_before_tables_and_tables_are_no_parts() {
     let nothing = DriveFile { batch: Vec::new(), ..tables };
     let refused = for_any_requests(&nothing, 1).err();
     assert!(matches!(refused, Some(BuildError::NothingKnown { .. })));
+}
+
+#[test]
+fn the_kinds_of_a_built_in_drive_are_those_it_has_data_for() {
+    let mut file = builtin::load("sata-ssd").unwrap();
+    assert_eq!(kinds(&file), [DriveKind::Ssd, DriveKind::Recorded, DriveKind::Pseudo]);
+    file.kind = DriveKind::Pseudo;
+    assert_eq!(kinds(&file), [DriveKind::Pseudo, DriveKind::Ssd, DriveKind::Recorded]);
+    file.batch.clear();
+    assert_eq!(kinds(&file), [DriveKind::Ssd]);
 }

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sections of a drive file that describe the parts of a drive. Code that distinguishes them
-//! matches [`Parts`], so that a new section breaks the build wherever it matters.
+//! The kinds of simulated drives, and the sections of a drive file that describe what a drive is made
+//! of. Code that tells them apart matches [`DriveKind`] or [`Parts`], so that a further one stops the
+//! build wherever it counts.
 
-use super::{DriveFile, DriveKind, Identity};
+use serde::{Deserialize, Serialize};
+
+use super::{DriveFile, Identity};
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
+
+names! {
+    /// The simulated drive that stands for a device.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DriveKind {
+        /// Takes the longest time that the table allows, in random order: the dissertation's
+        /// pseudo-disk (9.3.3).
+        Pseudo => "pseudo",
+        /// A hard disk simulated from its mechanics: positions, seeks, rotation, cache, queue.
+        Mechanical => "mechanical",
+        /// A solid-state drive simulated from its parts.
+        Ssd => "ssd",
+        /// Service times drawn from a measured profile.
+        Recorded => "recorded",
+    }
+}
 
 /// A section of a drive file that describes the parts of the drive.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +64,14 @@ impl Parts<'_> {
             Self::Ssd(ssd) => ssd.cache.write_back,
         }
     }
+
+    /// Returns the whole section as text.
+    fn text(self) -> String {
+        match self {
+            Self::Mechanics(mechanics) => format!("{mechanics:?}"),
+            Self::Ssd(ssd) => format!("{ssd:?}"),
+        }
+    }
 }
 
 impl DriveKind {
@@ -54,6 +82,35 @@ impl DriveKind {
             Self::Mechanical => Some("mechanics"),
             Self::Ssd => Some("ssd"),
             Self::Pseudo | Self::Recorded => None,
+        }
+    }
+
+    /// Returns what a drive of this kind does, as help says it.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Pseudo => "As slow as the drive's batch table allows",
+            Self::Mechanical => "A hard disk from its mechanics",
+            Self::Ssd => "A solid-state drive from its chips",
+            Self::Recorded => "Service times drawn from a measured profile",
+        }
+    }
+
+    /// Returns what a simulation with a drive of this kind shows, as its report says it.
+    pub const fn simulates(self) -> &'static str {
+        match self {
+            Self::Pseudo => "every batch takes the longest that the proof allows, in random order",
+            Self::Mechanical => "a hard disk from its mechanics, with its own queue",
+            Self::Ssd => "a solid-state drive from its chips, with its own queue",
+            Self::Recorded => "batch times are drawn from what was measured",
+        }
+    }
+
+    /// Returns whether it can be measured. Measuring recorded times would return the earlier
+    /// measurement.
+    pub const fn is_measurable(self) -> bool {
+        match self {
+            Self::Pseudo | Self::Mechanical | Self::Ssd => true,
+            Self::Recorded => false,
         }
     }
 
@@ -77,7 +134,8 @@ impl DriveFile {
         }
     }
 
-    /// Returns every section that the file has, the deciding one first.
+    /// Returns every section that the file has, in the order of [`DriveKind::ALL`]: the first one
+    /// decides.
     pub fn all_parts(&self) -> impl Iterator<Item = Parts<'_>> {
         DriveKind::ALL.into_iter().filter_map(|kind| self.parts_of(kind))
     }
@@ -103,6 +161,11 @@ impl DriveFile {
     /// Returns a text that is equal for two files only if their sections are. Interrupted
     /// measurements are resumed by a hash of it: if the form changes, they count as other drives.
     pub fn parts_text(&self) -> String {
-        format!("{:?}{:?}", self.mechanics, self.ssd)
+        let has_section = |kind: &DriveKind| kind.section().is_some();
+        let text = |kind| match self.parts_of(kind) {
+            Some(parts) => format!("Some({})", parts.text()),
+            None => "None".to_owned(),
+        };
+        DriveKind::ALL.into_iter().filter(has_section).map(text).collect()
     }
 }

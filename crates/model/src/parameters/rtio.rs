@@ -7,7 +7,8 @@
 use crate::request::Tag;
 
 /// Parameters of `rtio-priority`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct RtioPriority {
     /// The mark of real-time requests; default `priority`.
     pub tag: PriorityTag,

@@ -3,13 +3,13 @@
 
 mod entries;
 mod measured;
-mod parts;
+pub(super) mod parts;
 
-use tidegate_drive::recorded::Recording;
-use tidegate_model::drive_file::{MeasuredTable, Parts};
+use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::{DriveFile, DriveKind};
 
+use super::sections;
 use crate::figures;
 use crate::figures::thousands;
 use crate::paragraph::Fact;
@@ -30,13 +30,7 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     facts.extend(identity(file));
     facts.push(("Simulated", simulated(file)));
     for section in file.all_parts() {
-        match section {
-            Parts::Mechanics(mechanics) => facts.extend(parts::mechanics(mechanics)?),
-            Parts::Ssd(ssd) => {
-                let section = serde_json::to_value(ssd).expect("a section is plain data");
-                facts.extend(parts::section("Flash", &section));
-            }
-        }
+        facts.extend(sections::facts(section)?);
     }
     let limits = [("Starvation", file.starvation_max), ("Flush", file.flush_max)];
     let limits = limits.into_iter().filter_map(|(label, limit)| Some((label, limit?)));
@@ -49,19 +43,6 @@ pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     facts.extend(measured::observations(file));
     facts.extend(file.fit.iter().flat_map(measured::fit));
     Ok(facts)
-}
-
-/// Returns the drive models that the file has data for, its own first.
-pub(crate) fn kinds(file: &DriveFile) -> Vec<DriveKind> {
-    let is_recorded = |table: &MeasuredTable| Recording::new(table).is_ok();
-    let has_data = |kind: &DriveKind| match kind {
-        DriveKind::Mechanical | DriveKind::Ssd => file.parts_of(*kind).is_some(),
-        DriveKind::Recorded => file.batch.iter().any(is_recorded),
-        DriveKind::Pseudo => !file.batch.is_empty(),
-    };
-    let mut kinds: Vec<DriveKind> = DriveKind::ALL.into_iter().filter(has_data).collect();
-    kinds.sort_by_key(|&kind| kind != file.kind);
-    kinds
 }
 
 fn identity(file: &DriveFile) -> Vec<Fact> {
@@ -78,7 +59,7 @@ fn identity(file: &DriveFile) -> Vec<Fact> {
 }
 
 fn simulated(file: &DriveFile) -> String {
-    let names: Vec<&str> = kinds(file).into_iter().map(DriveKind::name).collect();
+    let names: Vec<&str> = tidegate_drive::kinds(file).into_iter().map(DriveKind::name).collect();
     match &names[..] {
         [] => format!("not possible: it has no data for `{}`", file.kind.name()),
         [own] => format!("as {own}"),
@@ -88,17 +69,4 @@ fn simulated(file: &DriveFile) -> String {
 
 fn table(table: &MeasuredTable) -> String {
     entries::text(table, "b")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kinds_of_a_built_in_drive_are_those_it_has_data_for() {
-        let mut file = tidegate_drive::builtin::load("sata-ssd").unwrap();
-        assert_eq!(kinds(&file), [DriveKind::Ssd, DriveKind::Recorded, DriveKind::Pseudo]);
-        file.batch.clear();
-        assert_eq!(kinds(&file), [DriveKind::Ssd]);
-    }
 }

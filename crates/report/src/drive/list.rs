@@ -5,7 +5,6 @@ use serde::Serialize;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
-use super::facts;
 use crate::figures;
 use crate::page::{Page, Report};
 
@@ -74,7 +73,7 @@ impl<'a, T> DriveReport<'a, T> {
         Self {
             name: &file.name,
             kind: file.kind.name(),
-            kinds: facts::kinds(file).into_iter().map(DriveKind::name).collect(),
+            kinds: tidegate_drive::kinds(file).into_iter().map(DriveKind::name).collect(),
             model: file.identity.model.as_deref(),
             capacity_bytes: file.capacity().map(Bytes::get),
             depth: file.depth,

@@ -2,17 +2,12 @@
 //! The report of `tidegate drive show`: the facts of a drive, with plots.
 
 use serde::Serialize;
-use tidegate_drive::mechanical::{Layout, ZoneFacts};
 use tidegate_model::drive_file::{Identity, MeasuredTable, SingleTimes, Throughput};
-use tidegate_model::mechanics::{
-    Bus, Cache, Faults, Mechanics, MechanicsError, Overhead, Queue, Seek,
-};
-use tidegate_model::ssd::Ssd;
+use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::{Bytes, DriveFile, Op};
 
 use super::list::{DriveReport, TableSize};
-use super::seek_facts::SeekFacts;
-use super::{chart, facts};
+use super::{chart, facts, sections};
 use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::paragraph::{self, Fact};
@@ -31,8 +26,8 @@ pub struct ShowReport<'a> {
     fit: &'a Option<toml::Table>,
     starvation_ns_max: Option<Ns>,
     flush_ns_max: Option<Ns>,
-    mechanics: Option<MechanicsReport<'a>>,
-    ssd: Option<&'a Ssd>,
+    #[serde(flatten)]
+    sections: sections::ByName<'a>,
     #[serde(skip)]
     facts: Vec<Fact>,
     #[serde(skip)]
@@ -57,37 +52,6 @@ struct Table<'a> {
     ns_max: &'a [u64],
 }
 
-#[derive(Serialize)]
-struct MechanicsReport<'a> {
-    rpm: u32,
-    surfaces: u32,
-    cylinders: u32,
-    sectors: u64,
-    head_switch_ns: u64,
-    write_settle_ns: i64,
-    zero_latency: bool,
-    seek: &'a Seek,
-    seek_ns_one_cylinder: Ns,
-    seek_ns_mean: Ns,
-    seek_ns_full_stroke: Ns,
-    zones: Vec<Zone>,
-    overhead: &'a Overhead,
-    bus: &'a Bus,
-    cache: &'a Option<Cache>,
-    queue: &'a Queue,
-    faults: &'a Option<Faults>,
-    chosen: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Zone {
-    cylinder_first: u32,
-    cylinder_last: u32,
-    sectors_per_track: u32,
-    sector_first: u64,
-    sectors: u64,
-}
-
 impl<'a> ShowReport<'a> {
     /// Reports on a drive.
     ///
@@ -104,8 +68,7 @@ impl<'a> ShowReport<'a> {
             fit: &file.fit,
             starvation_ns_max: Ns::of(file.starvation_max),
             flush_ns_max: Ns::of(file.flush_max),
-            mechanics: file.mechanics.as_deref().map(MechanicsReport::of).transpose()?,
-            ssd: file.ssd.as_deref(),
+            sections: sections::all(file)?,
             facts: facts::all(file)?,
             charts: chart::of_drive(file)?,
         })
@@ -140,44 +103,6 @@ impl<'a> Table<'a> {
             size_bytes: table.size.map(Bytes::get),
             samples: table.samples,
             ns_max: &table.ns_max,
-        }
-    }
-}
-
-impl<'a> MechanicsReport<'a> {
-    fn of(mechanics: &'a Mechanics) -> Result<Self, MechanicsError> {
-        let seek = SeekFacts::of(mechanics)?;
-        Ok(Self {
-            rpm: mechanics.rpm,
-            surfaces: mechanics.surfaces,
-            cylinders: mechanics.cylinders,
-            sectors: mechanics.sectors,
-            head_switch_ns: mechanics.head_switch_ns,
-            write_settle_ns: mechanics.write_settle_ns,
-            zero_latency: mechanics.zero_latency,
-            seek: &mechanics.seek,
-            seek_ns_one_cylinder: seek.one_cylinder.into(),
-            seek_ns_mean: seek.mean.into(),
-            seek_ns_full_stroke: seek.full_stroke.into(),
-            zones: Layout::new(mechanics)?.zones().iter().map(Zone::of).collect(),
-            overhead: &mechanics.overhead,
-            bus: &mechanics.bus,
-            cache: &mechanics.cache,
-            queue: &mechanics.queue,
-            faults: &mechanics.faults,
-            chosen: &mechanics.chosen,
-        })
-    }
-}
-
-impl Zone {
-    fn of(zone: &ZoneFacts) -> Self {
-        Self {
-            cylinder_first: zone.cylinder_first,
-            cylinder_last: zone.cylinder_last,
-            sectors_per_track: zone.sectors_per_track,
-            sector_first: zone.start.get(),
-            sectors: zone.sectors,
         }
     }
 }

@@ -145,16 +145,30 @@ impl Checkers {
         self.add(IdleDispatch::default());
     }
 
+    /// Adds the checkers of the regulator's own rule.
+    fn add_regulator(&mut self, name: RegulatorName, plan: &Plan) {
+        match name {
+            RegulatorName::DepthLimit => {
+                if let Some(limit) = plan.parameters.depth_limit.in_flight_max {
+                    self.add(DepthKept::new(limit.get()));
+                }
+            }
+            // They delay requests, which no checker above them can tell from a late release.
+            RegulatorName::TokenBucket
+            | RegulatorName::Mdn
+            | RegulatorName::MdnExtended
+            | RegulatorName::TokensPerTask => {}
+        }
+    }
+
     /// Returns the checkers above regulators. Each request is sent once, in batches of correct
     /// size, although the host does not know the classes in them; and shapers never delay hard or
     /// soft requests.
     pub(super) fn of_regulated(name: PolicyName, plan: &Plan) -> Self {
         let mut checkers = Self::default();
         checkers.add(ExactlyOnce::default());
-        if plan.regulators.contains(&RegulatorName::DepthLimit)
-            && let Some(limit) = plan.parameters.depth_limit.in_flight_max
-        {
-            checkers.add(DepthKept::new(limit.get()));
+        for &regulator in &plan.regulators {
+            checkers.add_regulator(regulator, plan);
         }
         let (name, _) = tidegate_policy::parts(name);
         match name.facts().dispatch {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rustix::io::Errno;
 use tidegate_device::{IoBuffer, IoError};
 use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_model::{BatchTable, Bytes, Class, Duration, Lba, Op, Request, RequestId, Time};
+use tidegate_model::{BatchTable, Bytes, Duration, Lba, Op, Request, RequestId, Time};
 
 use tidegate_host::Backend;
 
@@ -130,7 +130,7 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn of_contracts(&self) -> usize {
         let requests = self.on_drive.values().map(|(request, _)| request);
-        requests.filter(|request| request.class != Class::BestEffort).count()
+        requests.filter(|request| request.class != tidegate_model::Class::BestEffort).count()
     }
 
     fn move_data(&mut self, request: &Request, data: &mut IoBuffer) {

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The theorems that bound response times, and the facts that each of them rests on.
+
+use super::{BatchLimit, ConservesWork, DispatchMode, Knowledge};
+use crate::contracts::DriveContract;
+
+/// The theorem that bounds a policy's response times. `tidegate_analysis` proves each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Theorem {
+    /// One at a time in the order of release.
+    Fifo,
+    /// One at a time in the order of deadlines.
+    Edf,
+    /// Any order that keeps a fallback schedule feasible.
+    ActiveSubset,
+    /// Batches in the order of release.
+    DualQueue,
+    /// Batches in the order of release that grow while more requests are queued than the contracts
+    /// allow.
+    ElasticDualQueue,
+    /// Batches in the order of deadlines.
+    DualQueueEdf,
+    /// The drive's own starvation bound.
+    Starvation,
+    /// Rounds of real time to a drained drive, beside as much best effort as fits.
+    DrainRounds,
+    /// As `DrainRounds`, beside as much best effort as the proof allows without a later bound.
+    LimitedDrainRounds,
+    /// Rounds of real time with the drive's own priority.
+    PriorityRounds,
+    /// Best effort until the latest safe instant, for one task.
+    AdaptiveDrain,
+    /// As `AdaptiveDrain`, for several tasks.
+    GatedDrain,
+}
+
+/// What a theorem assumes of its policies and of the drive, and what it covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TheoremFacts {
+    /// The dispatch mode of its policies.
+    pub dispatch: DispatchMode,
+    /// The work that its policies conserve.
+    pub conserves_work: ConservesWork,
+    /// The limits of its batches.
+    pub batch_limit: BatchLimit,
+    /// The contract of the drive that its bounds need.
+    pub contract: DriveContract,
+    /// The knowledge of the drive that its policies need.
+    pub needs: Knowledge,
+    /// Whether deadlines decide the order or the instant of dispatch. A task with a later deadline
+    /// may then be served later.
+    pub decides_by_deadline: bool,
+    /// Whether it counts best effort ahead of the tasks, in a common queue in the order of release.
+    pub counts_best_effort_ahead: bool,
+    /// Whether it also holds with a stated probability, from batch times that are rarely exceeded.
+    pub has_soft_form: bool,
+}
+
+impl Theorem {
+    /// Returns what the theorem rests on. A policy whose row names the theorem gets these facts
+    /// from here, so its row cannot contradict its proof.
+    #[rustfmt::skip]
+    pub const fn facts(self) -> TheoremFacts {
+        use BatchLimit::{Count, CountAndCost, CountUntilOverload};
+        use ConservesWork::{All, Filled, RealTime, RealTimeAtFullQuality, RealTimeOfTasks};
+        use DispatchMode::{BestEffortDepth, OneAtATime};
+        use DriveContract as Contract;
+        use Knowledge::{AccessTimes, DrainTimes, Nothing};
+        match self {
+            Self::Fifo => TheoremFacts {
+                dispatch: OneAtATime, conserves_work: All, batch_limit: Count,
+                contract: Contract::Batches, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: true, has_soft_form: false,
+            },
+            Self::Edf => TheoremFacts {
+                dispatch: OneAtATime, conserves_work: All, batch_limit: Count,
+                contract: Contract::Batches, needs: Nothing,
+                decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::ActiveSubset => TheoremFacts {
+                dispatch: OneAtATime, conserves_work: RealTimeAtFullQuality, batch_limit: Count,
+                contract: Contract::Batches, needs: AccessTimes,
+                decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::DualQueue => TheoremFacts {
+                dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: CountAndCost,
+                contract: Contract::Batches, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: true,
+            },
+            Self::ElasticDualQueue => TheoremFacts {
+                dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: CountUntilOverload,
+                contract: Contract::Batches, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::DualQueueEdf => TheoremFacts {
+                dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: Count,
+                contract: Contract::Batches, needs: Nothing,
+                decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::Starvation => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
+                contract: Contract::Starvation, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::DrainRounds | Self::LimitedDrainRounds => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
+                contract: Contract::Drain, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::PriorityRounds => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
+                contract: Contract::Priority, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::AdaptiveDrain => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
+                contract: Contract::Drain, needs: DrainTimes,
+                decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+            Self::GatedDrain => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTimeOfTasks, batch_limit: Count,
+                contract: Contract::Drain, needs: DrainTimes,
+                decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+            },
+        }
+    }
+}
