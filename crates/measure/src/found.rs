@@ -119,13 +119,4 @@ impl Found {
     pub(crate) fn fitted<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         self.file.fit.as_ref()?.get(name)?.clone().try_into().ok()
     }
-
-    /// `[fit]`, unless there is nothing in it.
-    pub(crate) fn take_fit(&mut self) -> Option<toml::Table> {
-        Some(std::mem::take(&mut self.fit)).filter(|table| !table.is_empty())
-    }
-}
-
-fn empty_file(params: &ProfileParams) -> DriveFile {
-    DriveFile::new(&*params.name, DriveKind::Recorded, params.depth)
 }

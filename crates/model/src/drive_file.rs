@@ -145,10 +145,10 @@ struct RawDrive {
 }
 
 impl DriveFile {
-    /// Returns the file of a drive of which nothing else is known.
-    pub fn new(name: String, kind: DriveKind, depth: u32) -> Self {
+    /// Creates the file of a drive about which nothing else is known.
+    pub fn new(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
         Self {
-            name,
+            name: name.into(),
             kind,
             depth,
             identity: Identity::default(),

@@ -10,9 +10,7 @@ use std::fmt;
 use tidegate_analysis::{Assessment, assess};
 use tidegate_drive::builtin;
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{
-    AccessTime, DriveContract, DriveFile, DriveKind, Duration, PolicyName, Workload,
-};
+use tidegate_model::{AccessTime, DriveFile, DriveKind, Duration, PolicyName, Workload};
 use tidegate_policy::Policy;
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{ContractWatch, Length, Observer, SimParams, SimRun, SourceMetrics, simulate};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The kinds of simulated drives, and the sections of a drive file that describe what a drive is made
-//! of. Code that tells them apart matches [`DriveKind`] or [`Parts`], so that a further one stops the
-//! build wherever it counts.
+//! The kinds of simulated drives, and the sections of a drive file that describe the parts of a
+//! drive. Code that distinguishes them matches [`DriveKind`] or [`Parts`], so that a new one breaks
+//! the build wherever it matters.
 
 use serde::{Deserialize, Serialize};
 

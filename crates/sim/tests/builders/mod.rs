@@ -2,7 +2,7 @@
 //! Short constructors of tasks, loads and instants, shared by several test crates.
 
 use proptest::prelude::*;
-use tidegate_model::{BestEffort, Bytes, Class, Duration, Intensity, Op, Task, Time};
+use tidegate_model::{BestEffort, Bytes, Duration, Intensity, Op, Task, Time};
 
 pub(crate) const SIZE: Bytes = Bytes::from_kib(4);
 
