@@ -11,7 +11,7 @@ use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
 
 names! {
-    /// The simulated drive that stands for a device.
+    /// The kind of simulated drive that represents a device.
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum DriveKind {
