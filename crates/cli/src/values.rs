@@ -9,17 +9,17 @@ use tidegate_model::{DriveKind, Duration, Op, PolicyName};
 
 /// Returns a parser of the drive models that can be simulated.
 pub(crate) fn model() -> impl TypedValueParser<Value = DriveKind> {
-    one_of(DriveKind::ALL.to_vec())
+    one_of(DriveKind::ALL)
 }
 
 /// Returns a parser of the drive models that can be measured.
 pub(crate) fn measurable_model() -> impl TypedValueParser<Value = DriveKind> {
-    one_of(DriveKind::ALL.into_iter().filter(|kind| kind.is_measurable()).collect())
+    one_of(DriveKind::ALL.into_iter().filter(|kind| kind.is_measurable()))
 }
 
-fn one_of(kinds: Vec<DriveKind>) -> impl TypedValueParser<Value = DriveKind> {
-    let value = |kind: &DriveKind| PossibleValue::new(kind.name()).help(kind.about());
-    let values: Vec<PossibleValue> = kinds.iter().map(value).collect();
+fn one_of(kinds: impl IntoIterator<Item = DriveKind>) -> impl TypedValueParser<Value = DriveKind> {
+    let value = |kind: DriveKind| PossibleValue::new(kind.name()).help(kind.about());
+    let values: Vec<PossibleValue> = kinds.into_iter().map(value).collect();
     let named = |name: String| DriveKind::from_name(&name).expect("one of the possible values");
     PossibleValuesParser::new(values).map(named)
 }
