@@ -9,7 +9,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// The text that the message points at.
     pub(crate) place: String,
-    /// What to do; empty if the fault does not say.
+    /// The suggested remedy; empty if the fault suggests none.
     pub(crate) help: String,
 }
 
