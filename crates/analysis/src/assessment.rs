@@ -88,8 +88,8 @@ pub enum Limit {
 }
 
 impl Assessment {
-    /// Whether any bound in use charges each request its own cost. The promise then holds provided
-    /// no batch takes longer than A plus its requests' costs, which may be less than b(i).
+    /// Returns whether any bound in use charges each request its own cost. The promise then holds
+    /// provided no batch takes longer than A plus its requests' costs, which may be less than b(i).
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())

@@ -92,7 +92,7 @@ impl Question<'_> {
         self.choose_proving_all().unwrap_or_else(|| self.choose_closest())
     }
 
-    /// Whether some admissible z proves every task without best effort in the batches.
+    /// Returns whether some admissible z proves every task without best effort in the batches.
     pub(crate) fn is_provable(&self) -> bool {
         // The largest z comes first: if it takes every pending request, no other z is better.
         self.candidates().rev().any(|batch_max| self.proves_all(batch_max, 0))
@@ -194,7 +194,8 @@ impl Question<'_> {
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
-    /// Whether every task has a bound within its deadline. Stops as soon as the answer is known.
+    /// Returns whether every task has a bound within its deadline. Stops as soon as the answer is
+    /// known.
     fn proves_all(&self, batch_max: u32, best_effort_fill: u32) -> bool {
         let system = self.system(batch_max, best_effort_fill);
         if self.order == Order::Due {

@@ -39,7 +39,7 @@ tidegate_model::names! {
 }
 
 impl BoundName {
-    /// Whether the bound charges each request its own cost.
+    /// Returns whether the bound charges each request its own cost.
     pub const fn rests_on_costs(self) -> bool {
         match self {
             Self::Mixed => true,
@@ -91,7 +91,7 @@ impl Bounds {
     }
 }
 
-/// Whether the least bound is within the deadline.
+/// Returns whether the least bound is within the deadline.
 pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
     bounds.least().is_some_and(|(response, _)| response <= task.deadline)
 }

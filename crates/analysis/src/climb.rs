@@ -44,7 +44,7 @@ pub(crate) fn climb(
     }
 }
 
-/// Whether some response exceeds its limit; a response without a bound exceeds every limit.
+/// Returns whether some response exceeds its limit; a response without a bound exceeds every limit.
 pub(crate) fn exceeds(responses: &Responses, limits_ns: &[u64]) -> bool {
     responses.iter().zip(limits_ns).any(|(response, &limit)| is_above(*response, Some(limit)))
 }
@@ -74,7 +74,8 @@ fn capped(responses: Responses, cap: Option<u64>) -> Responses {
     responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
 }
 
-/// Whether the response `a` is larger than `b`; `None`, which means no bound, is the largest.
+/// Returns whether the response `a` is larger than `b`; `None`, which means no bound, is the
+/// largest.
 fn is_above(a: Option<u64>, b: Option<u64>) -> bool {
     b.is_some_and(|b| a.is_none_or(|a| a > b))
 }

@@ -39,7 +39,7 @@ pub(crate) fn objection(workload: &Workload, theorem: Theorem) -> Option<&'stati
     }
 }
 
-/// Whether b(i) is the only drive contract that a proof assumes.
+/// Returns whether b(i) is the only drive contract that a proof assumes.
 const fn rests_on_batches(contract: DriveContract) -> bool {
     match contract {
         DriveContract::Batches => true,

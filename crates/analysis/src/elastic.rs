@@ -24,7 +24,7 @@ pub(crate) fn of_dqf(workload: &Workload, mut choice: Choice) -> Choice {
     choice
 }
 
-/// Whether tasks that keep their contracts can never look like an overload.
+/// Returns whether tasks that keep their contracts can never look like an overload.
 fn is_overload_excluded(tasks: &[Task], bounds: &[Bounds]) -> bool {
     let pending_max = |task: &Task, within: Duration| {
         u128::from(task.requests) * u128::from(within.ns().div_ceil(task.period.ns()))

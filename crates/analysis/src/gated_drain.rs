@@ -83,7 +83,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
     Ok(Choice { best_effort_depth, assumptions, ..choice })
 }
 
-/// Whether these tasks are provable on the workload's drive together with its best effort.
+/// Returns whether these tasks are provable on the workload's drive together with its best effort.
 pub(crate) fn is_provable(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     let Some(drain) = Drain::of(workload) else { return false };
     let Ok(units) = units(tasks, drain) else { return false };
@@ -107,7 +107,7 @@ const fn is_alone(units: u32, is_shared: bool) -> bool {
     units <= 1 && !is_shared
 }
 
-/// Whether one best-effort request may be sent while every task may release at any time.
+/// Returns whether one best-effort request may be sent while every task may release at any time.
 fn flows_in_pauses(tasks: &[SporadicTask], units: u32, drain: Drain<'_>) -> bool {
     let shortest = tasks.iter().map(|task| task.deadline).min();
     let takes = drain.times(1, units);

@@ -86,7 +86,7 @@ pub fn responses(system: &MixedSystem) -> Vec<Verdict> {
     vec![verdict(response_ns(system)); system.tasks.len()]
 }
 
-/// Whether the bound is within every deadline.
+/// Returns whether the bound is within every deadline.
 pub(crate) fn are_deadlines_met(system: &MixedSystem) -> bool {
     let is_within =
         |response: u64| system.tasks.iter().all(|mixed| response <= mixed.task.deadline.ns());

@@ -68,8 +68,8 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
     }
 }
 
-/// Whether `policy` proves these tasks on the workload's drive together with its best effort.
-/// `sources` gives, for each task, the index of the workload's task that it copies.
+/// Returns whether `policy` proves these tasks on the workload's drive together with its best
+/// effort. `sources` gives, for each task, the index of the workload's task that it copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     policy: PolicyName,
@@ -137,7 +137,7 @@ pub(crate) fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<Mixed
     heterogeneous::system_of(workload, &all, tasks)
 }
 
-/// Whether the workload has best effort as well as tasks.
+/// Returns whether the workload has best effort as well as tasks.
 pub(crate) fn is_shared(workload: &Workload) -> bool {
     !workload.best_effort.is_empty()
 }

@@ -113,7 +113,7 @@ pub(crate) fn while_in_rhythm(tasks: &[Task], bounds: Vec<Bounds>) -> Vec<Bounds
     if is_kept { bounds } else { vec![Bounds::default(); bounds.len()] }
 }
 
-/// Whether responses within these bounds let every task with buffers keep its period.
+/// Returns whether responses within these bounds let every task with buffers keep its period.
 pub(crate) fn are_in_rhythm(tasks: &[Task], bounds: &[Option<Duration>]) -> bool {
     tasks.iter().zip(bounds).all(|(task, bound)| {
         task.outstanding_max.is_none() || bound.is_some_and(|bound| bound <= response_limit(task))

@@ -55,7 +55,7 @@ pub struct SoftPromise {
 /// its time is known; the union bound needs no independence.
 ///
 /// # Assumptions
-/// The drive keeps its hard table. Given all that came before, a batch exceeds b_q with a
+/// The drive stays within its hard table. Given all that came before, a batch exceeds b_q with a
 /// probability of at most epsilon, as the measured ones did. Releases do not depend on batch times:
 /// a task that waits for its own jobs (`outstanding`) gets no promise.
 ///

@@ -32,7 +32,7 @@ pub struct UsedFile {
 /// A parameter with a meaning that the drive does not represent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredParameter {
-    /// The block that contains it, as `disksim_disk`.
+    /// The block that contains it, such as `disksim_disk`.
     pub block: String,
     /// The parameter.
     pub name: String,

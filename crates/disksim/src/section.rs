@@ -38,7 +38,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 impl Section {
-    /// Returns the kind of the block, as `dm_disk`.
+    /// Returns the kind of the block, such as `dm_disk`.
     pub(crate) fn kind(&self) -> &str {
         self.block.kind.of(&self.document.text)
     }

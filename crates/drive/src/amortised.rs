@@ -20,7 +20,7 @@ use tidegate_model::{Bytes, Duration};
 pub struct Amortised {
     /// Longest seek: from edge to edge.
     pub seek_max: Duration,
-    /// Where the linear upper bound of the seek curve meets distance zero.
+    /// The value of the seek curve's linear upper bound at distance zero.
     pub seek_min: Duration,
     /// One rotation: the longest wait for the first sector.
     pub rotation_max: Duration,

@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// The pseudo-disk keeps its table, so a punctual host sees no overrun.
+    /// The pseudo-disk stays within its table, so a punctual host sees no overrun.
     #[test]
     fn punctual_host_sees_no_overrun_of_a_drive_that_keeps_its_table(case in any_case()) {
         for policy in policies(&case) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Compares batch service times with the drive's batch table.
 //!
-//! A bound holds only if the drive keeps its table b(i). When a deadline is missed, the first
-//! question is whether the drive exceeded its table. Only a batch that was dispatched to an idle
-//! drive and that no other batch joined can be compared: `dqf` and `fifo` dispatch only such
+//! A bound holds only if the drive stays within its table b(i). When a deadline is missed, the
+//! first question is whether the drive exceeded its table. Only a batch that was dispatched to an
+//! idle drive and that no other batch joined can be compared: `dqf` and `fifo` dispatch only such
 //! batches, `noop` few.
 //!
 //! The time runs from submission until the host sees the last completion, so on a real clock it

@@ -72,7 +72,7 @@ impl FlushStart {
 pub(crate) struct CacheFill {
     /// At random places.
     pub(crate) writes: u32,
-    /// At the ends: the number after which a flush took longest.
+    /// At the ends of the disk: the number after which a flush took longest.
     pub(crate) ends: u32,
     /// Whether flushes stopped getting longer; false if the search ended before that.
     pub(crate) is_level: bool,

@@ -26,8 +26,8 @@ const PASSES: [(Scope, Op); 5] = [
     (Scope::Writes, Op::Write),
 ];
 
-/// Makes all experiments in one run, which `record` describes. `has_tags` says whether the device
-/// is told which requests have priority.
+/// Runs all experiments in one run, which `record` describes. `has_tags` says whether the device is
+/// told which requests have priority.
 pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord) -> Tried<Found> {
     let params = context.params;
     let mut found = Found::new(params);
@@ -45,7 +45,8 @@ pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord)
     Ok(found)
 }
 
-/// Makes an experiment with each of its kinds of this operation, or once.
+/// Runs an experiment with each of its request kinds of this operation; once, if it measures the
+/// device as a whole.
 fn make_one(experiment: Experiment, op: Op, context: &mut Context<'_>, found: &mut Found) -> Tried {
     let (procedure, params) = (procedure(experiment), context.params);
     let kinds: Vec<Kind> = match experiment.scope() {

@@ -65,8 +65,8 @@ pub struct Stripe {
     /// The share of single reads that took much longer than their median, in parts per million:
     /// this share of slow pairs is not due to conflicts.
     pub alone_slow_ppm: u64,
-    /// Bytes from one read to the other, and the share of two at once that took much longer
-    /// than one, in parts per million.
+    /// Distances between two reads in bytes, each with the share of pairs that took much longer
+    /// than one read, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
     /// The shortest distance at which two reads no longer conflict, although closer ones do; `None`
     /// if no such distance shows.

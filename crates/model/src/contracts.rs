@@ -24,7 +24,7 @@ pub struct Contracts {
     /// The longest time of q requests sent with the drive's own priority to a device without other
     /// requests of this priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
-    /// Number of requests on the device when `priority` was measured, as `starvation_depth`.
+    /// Number of requests on the device when `priority` was measured, like `starvation_depth`.
     pub priority_depth: Option<u32>,
     /// The cost model of batches, if the workload has different requests.
     pub costs: Option<CostModel>,

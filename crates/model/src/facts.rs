@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use crate::names::PolicyName;
 
-    /// A row may add to what its theorem says only facts that no proof rests on.
+    /// Besides naming its theorem, a row may state only facts that no proof rests on.
     #[test]
     fn rows_agree_with_their_theorems() {
         for policy in PolicyName::ALL {

@@ -81,8 +81,8 @@ fn disk_in_order_is_not_refused_with_or_without_memory() {
     is_right(|mechanics| (mechanics.cache, mechanics.faults) = (None, None));
 }
 
-/// Goal: no disk flies apart, moves or errs for ever, or has a slower bus than a hundredth of a
-/// second a sector. Method: each field at its limit, above it, and at the end of its range.
+/// Goal: each field of a disk is limited: its speed, its times, its retries, and its bus to 10 ms
+/// per sector. Method: each field at its limit, above it, and at the end of its range.
 #[test]
 fn fields_are_limited() {
     use Field::{U32, U64};

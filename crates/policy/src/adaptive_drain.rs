@@ -114,7 +114,7 @@ impl AdaptiveDrain {
         own.or_else(|| self.contract.and_then(by_contract)).or(request.due).unwrap_or(Time::MAX)
     }
 
-    /// Whether a real-time request with the deadline `due` may be sent now.
+    /// Returns whether a real-time request with the deadline `due` may be sent now.
     fn may_send(&self, now: Time, due: Time) -> bool {
         let count = self.in_flight.len();
         if count == 0 {
@@ -124,7 +124,7 @@ impl AdaptiveDrain {
         self.drain.empty_by(now, count + 1).is_some_and(|empty_by| empty_by <= earliest)
     }
 
-    /// Whether one best-effort request may be sent now, while no real-time request is held.
+    /// Returns whether one best-effort request may be sent now, while no real-time request is held.
     fn may_add(&self, now: Time) -> bool {
         let count = self.in_flight.len() + 1;
         let Some(TaskContract { deadline, .. }) = self.contract else {

@@ -45,7 +45,7 @@ impl Dqf {
         policy
     }
 
-    /// Whether the next round may begin a batch.
+    /// Returns whether the next round may begin a batch.
     pub(crate) fn is_idle(&self) -> bool {
         self.batches.is_idle()
     }

@@ -87,7 +87,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         self.cost = cost;
     }
 
-    /// Whether the next round may begin a batch.
+    /// Returns whether the next round may begin a batch.
     pub(crate) fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
     }

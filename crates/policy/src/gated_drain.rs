@@ -192,7 +192,7 @@ impl GatedDrain {
         self.others.set_queued_max(plan.queued_max);
     }
 
-    /// Whether the conditions of the module documentation hold.
+    /// Returns whether the conditions of the module documentation hold.
     fn is_allowed(&self, now: Time, proposed: ProposedDispatch) -> bool {
         let Some(empty_by) = self.drain.empty_by(now, proposed.outstanding) else { return false };
         let after = |units| self.drain.empty_by(empty_by, units).map(Time::ns);
@@ -209,8 +209,8 @@ impl GatedDrain {
                 || is_kept(after(self.units.count()), self.units.due_after_flight()))
     }
 
-    /// Whether the `count` waiting units that are due first may be sent together; `due_behind` is
-    /// the earliest deadline of those that stay.
+    /// Returns whether the `count` waiting units that are due first may be sent together;
+    /// `due_behind` is the earliest deadline of those that stay.
     fn may_send(&self, now: Time, count: u32, due_behind: Option<u64>) -> bool {
         let [in_flight, first] = [self.units.due_in_flight(), self.units.due_waiting()];
         let not_in_flight = self.units.count() - self.units.in_flight_count();

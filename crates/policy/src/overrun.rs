@@ -28,7 +28,7 @@ impl Overrun {
         self.table = Some(table);
     }
 
-    /// Whether overruns are measured.
+    /// Returns whether overruns are measured.
     pub(crate) const fn is_counting(&self) -> bool {
         self.table.is_some()
     }

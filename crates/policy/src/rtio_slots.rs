@@ -58,7 +58,7 @@ impl RtioSlots {
         }
     }
 
-    /// Whether one more best-effort request fits in addition to all reserved slots.
+    /// Returns whether one more best-effort request fits in addition to all reserved slots.
     fn may_add(&self, now: Time) -> bool {
         let Some(deadline_min) = self.deadline_min else {
             return self.in_flight.len() < self.drain.depth();

@@ -41,8 +41,8 @@ fn best_effort_joins_until_the_last_safe_instant() {
     }
 }
 
-/// Just served, the task cannot release for a long time, so the drive fills up. Time alone never
-/// opens the gate afterwards.
+/// A task that was just served cannot release for a long time, so the drive fills up. Time alone
+/// never opens the gate afterwards.
 #[test]
 fn the_drive_fills_up_after_a_job() {
     let mut policy = policy();

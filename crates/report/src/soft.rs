@@ -3,7 +3,7 @@
 //! (`measure`) and the bounds for jobs (`analysis`).
 //!
 //! The verdict stays hard: a soft guarantee holds for the device as measured, the verdict for any
-//! device that keeps its table.
+//! device that stays within its table.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, SoftPromise, soft_promise};

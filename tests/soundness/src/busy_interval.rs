@@ -9,9 +9,9 @@ use std::collections::HashSet;
 
 use crate::small::{SmallSystem, Ticks};
 
-/// The most batches of a searched busy interval.
+/// The maximum number of batches in a searched busy interval.
 pub const BATCHES_MAX: u32 = 12;
-/// The most states of a search.
+/// The maximum number of states in a search.
 pub const STATES_MAX: usize = 300_000;
 
 /// Returns the most batches in any busy interval, at most slightly more than [`BATCHES_MAX`],

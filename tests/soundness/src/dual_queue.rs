@@ -8,13 +8,13 @@ use crate::adversary::{Extent, WorstCase};
 use crate::frontier::Frontier;
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, SmallTask, Ticks};
 
-/// The most tasks of a searched system.
+/// The maximum number of tasks in a searched system.
 pub const TASKS_MAX: usize = 5;
 /// The longest period, in ticks.
 pub const PERIOD_MAX: Ticks = 31;
 /// The longest batch, in ticks.
 pub const BATCH_TIME_MAX: Ticks = 127;
-/// The most states of a search.
+/// The maximum number of states in a search.
 pub const STATES_MAX: usize = 100_000;
 
 /// The host's queue under one order of service.

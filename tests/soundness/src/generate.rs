@@ -11,7 +11,7 @@ use crate::small::{SmallSystem, SmallTask, Ticks};
 pub struct Size {
     /// The most tasks.
     pub tasks_max: usize,
-    /// The most requests of a job.
+    /// The maximum number of requests in a job.
     pub requests_max: u32,
     /// The largest batch.
     pub batch_max: u32,

@@ -12,8 +12,9 @@ use crate::small::{SmallSystem, Ticks};
 /// A response-time bound: one verdict for each task, in order.
 pub type Bound = fn(&System) -> Result<Vec<Verdict>, Inapplicable>;
 
-/// The lengths of a tick. With one nanosecond a bound cannot gain from whole numbers; with a
-/// million nanoseconds it cannot gain from rounding up.
+/// The lengths of a tick. With 1 ns, a bound counts time in the same whole numbers as the search,
+/// so a finer resolution gives it no slack. With 1 ms, rounding up to whole nanoseconds gives it
+/// almost none.
 pub const TICKS: [Duration; 2] = [Duration::from_ns(1), Duration::from_ms(1)];
 
 /// Returns the bound of each task in nanoseconds; `None` for tasks without a bound.

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most steps of an enumeration.
+/// The maximum number of steps in an enumeration.
 pub const STEPS_MAX: u64 = 600_000;
 
 /// Returns the longest response of each task among the jobs complete by `horizon`, and whether

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use crate::adversary::{Extent, WorstCase};
 use crate::small::{Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most states of a search.
+/// The maximum number of states in a search.
 pub const STATES_MAX: usize = 60_000;
 
 /// Returns the true worst-case response times with `circulating` best-effort requests; ignores beta

@@ -11,7 +11,7 @@ use std::hash::Hash;
 
 use crate::small::{JobSize, Rules, ShortestBatch, SmallSystem, Ticks};
 
-/// The most states of a search under dual-queue FIFO.
+/// The maximum number of states in a search under dual-queue FIFO.
 pub const STATES_MAX: usize = 300_000;
 
 /// A rule by which a device serves tasks in the order of their releases, in batches.

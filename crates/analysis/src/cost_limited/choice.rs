@@ -124,8 +124,9 @@ pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
     Some(BatchCost { cost_max, best_effort_fill, charges: RequestCharges::of_workload(workload)? })
 }
 
-/// Whether every deadline is met without best effort; `None` if the workload does not limit batches
-/// by cost. `sources` gives, for each task, the index of the workload's task that it copies.
+/// Returns whether every deadline is met without best effort; `None` if the workload does not limit
+/// batches by cost. `sources` gives, for each task, the index of the workload's task that it
+/// copies.
 pub(crate) fn is_provable(
     workload: &Workload,
     tasks: &[SporadicTask],

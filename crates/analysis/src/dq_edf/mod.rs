@@ -92,8 +92,8 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     system.tasks.iter().map(of_task).collect()
 }
 
-/// Whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the answer is
-/// known.
+/// Returns whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the
+/// answer is known.
 pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     let is_met = |(task, verdict): (&SporadicTask, &Verdict)| {
         verdict.bound().is_some_and(|response| response <= task.deadline)

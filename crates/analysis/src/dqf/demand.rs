@@ -102,7 +102,8 @@ impl Demand {
         self.kinds.iter().map(|kind| kind.period_ns).min()
     }
 
-    /// Whether full batches keep up with the tasks' long-run rate: sum e/p <= z / b(z) (9.2.2.3).
+    /// Returns whether full batches keep up with the tasks' long-run rate: sum e/p <= z / b(z)
+    /// (9.2.2.3).
     ///
     /// Exact while the common denominator fits into 128 bits. Beyond that, each term is rounded up
     /// by less than 2^-64, so at worst a workload exactly at capacity is refused.

@@ -35,7 +35,7 @@ pub(super) fn responses(system: &System, demand: &Demand, budget: &Budget) -> Re
     climb(system, demand, None, budget).expect("a climb without limits is never abandoned")
 }
 
-/// Whether all responses are within `limits_ns`, one limit per kind.
+/// Returns whether all responses are within `limits_ns`, one limit per kind.
 pub(super) fn is_within(
     system: &System,
     demand: &Demand,

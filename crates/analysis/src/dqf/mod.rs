@@ -67,8 +67,8 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     demand.per_task(&kinds).map(verdict).collect()
 }
 
-/// Whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the answer is
-/// known.
+/// Returns whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the
+/// answer is known.
 pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     let demand = Demand::new(&system.tasks);
     let is_met =

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 /// the usual depth of clients. A request that is not read cannot be stamped with its arrival.
 const THREADS_BEST_EFFORT: u64 = 64;
 
-/// The most threads for one connection: a contract that needs more is refused.
+/// The maximum number of threads for one connection: a contract that needs more is refused.
 const THREADS_MAX: u64 = 1024;
 
 /// The number of extra connections, in addition to [`PLACES_PER_EXPORT`] for each export: for

@@ -242,9 +242,9 @@ mod tests {
         assert!(found.demand_ns(2_199_000).unwrap() < 2_200_000, "no more than needed: {found:?}");
     }
 
-    /// Goal: a single event does not determine the long run. One gap of 30 ms, in intervals of up
-    /// to 50, together with a task of 0.1 ms in 10: the text's rule takes the edge of slope 1 over
-    /// 25 ms.
+    /// Goal: a single event does not determine the slope. Method: one gap of 30 ms beside a task of
+    /// 0.1 ms in every 10 ms, in intervals of up to 50 ms. The dissertation's rule would select the
+    /// edge over the mean length, 25 ms, whose slope is 1.
     #[test]
     fn one_long_gap_is_no_slope() {
         let light = |us: u64| (us / 10_000 + 1) * 100;

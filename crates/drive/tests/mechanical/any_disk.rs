@@ -33,7 +33,7 @@ const SCHEDULERS: [Scheduler; 7] = [
 ];
 const TAGS: [Tag; 6] =
     [Tag::Simple, Tag::Simple, Tag::Simple, Tag::Ordered, Tag::HeadOfQueue, Tag::Priority];
-/// Most instants of a script.
+/// The maximum number of instants in a script.
 const INSTANTS: u64 = 40;
 
 /// Decides everything left open.

@@ -12,8 +12,8 @@ use super::common::{Host, Places, Times, load, mechanics_mut};
 const SIZE: Bytes = Bytes::from_kib(255);
 const COUNTS: [usize; 7] = [1, 2, 4, 8, 10, 16, 32];
 
-/// Returns the disk without faults: one outlier in 100,000 reads would decide the longest of
-/// 10,000 batches.
+/// Returns the disk without faults: an outlier once in 100,000 reads would alone determine the
+/// longest of 10,000 batches.
 fn maxtor() -> DriveFile {
     let mut file = load("maxtor-atlas-10k-v");
     mechanics_mut(&mut file).faults = None;

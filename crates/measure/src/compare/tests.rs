@@ -79,8 +79,8 @@ fn costs_are_told_and_decide_nothing() {
     assert!(row.is_unsure(50_000) && !comparison.has_moved(50_000));
 }
 
-/// Returns a profile of one entry and this many samples, with the median halfway between 10 % and
-/// 90 %.
+/// Returns a profile of one entry and this many samples, with the median halfway between the 10 %
+/// and 90 % quantiles.
 fn sampled(p50: u64, samples: u64) -> DriveFile {
     let lists = ["min", "p10", "p50", "p90", "p99", "p999", "max"];
     let steps = [0, 1000, 5000, 9000, 9900, 9990, 10_000];

@@ -36,7 +36,7 @@ pub(super) const fn facts(name: &'static str) -> Facts {
 pub(super) struct Probed {
     /// How many reads it takes on a quiet host.
     pub(super) reads: u64,
-    /// Makes it, and writes what it found.
+    /// Runs it, and writes what it found.
     pub(super) make: fn(&mut Context<'_>, &mut Found) -> Tried,
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The shortest time from one track to another, by bisection over angles.
 //!
-//! A read that is sent when another completes ends when its block has passed the heads. A block
-//! that comes by too early costs one more turn. So a service time S shows that the shortest time is
-//! above S minus one turn, and at most S; the next block to read is in the middle of that range.
-//! The angles of blocks are known, so a late completion does no harm: only the number of turns
-//! counts.
+//! If a read is sent at the instant at which another completes, it ends when its block has passed
+//! the heads. A block that comes by too early costs one more turn. So a service time S shows that
+//! the shortest time is above S minus one turn, and at most S; the next block to read is in the
+//! middle of that range. The angles of blocks are known, so a late completion does no harm: only
+//! the number of turns counts.
 
 use super::number::{float, floor};
 use super::probing::Seen;

@@ -24,7 +24,7 @@ pub enum Theorem {
     Starvation,
     /// Rounds of real time to a drained drive, beside as much best effort as fits.
     DrainRounds,
-    /// As `DrainRounds`, beside as much best effort as the proof allows without a later bound.
+    /// As `DrainRounds`, beside as much best effort as leaves every provable deadline proven.
     LimitedDrainRounds,
     /// Rounds of real time with the drive's own priority.
     PriorityRounds,

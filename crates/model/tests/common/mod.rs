@@ -9,7 +9,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// The text that the message points at.
     pub(crate) place: String,
-    /// The advice; empty if the fault gives none.
+    /// The suggested remedy; empty if the fault suggests none.
     pub(crate) help: String,
 }
 

@@ -64,7 +64,7 @@ impl TaskState {
         (self.earned_ppm + self.excused_ppm).min(WHOLE_PPM)
     }
 
-    /// Whether its next job must be served and no waiting request delays its release.
+    /// Returns whether its next job must be served and no waiting request delays its release.
     fn is_expected(&self) -> bool {
         self.mandatory_count == 0 && self.earned_with_next() < WHOLE_PPM
     }

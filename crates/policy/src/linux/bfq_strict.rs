@@ -177,7 +177,7 @@ impl BfqStrict {
         Some(Decision::Dispatch { id: request.id, tag: Tag::Simple })
     }
 
-    /// Whether a queue of a higher class than the one in service has requests.
+    /// Returns whether a queue of a higher class than the one in service has requests.
     fn is_outranked(&self, source: TaskIndex) -> bool {
         let tree = tree(self.queues[&source].class);
         self.queued[..tree].iter().any(|&queued| queued > 0)

@@ -68,7 +68,7 @@ impl ByClass {
         classes[1..].iter_mut().find_map(|class| batch.pop(class, now, latest))
     }
 
-    /// Whether a class has a request queued or on the drive.
+    /// Returns whether a class has a request queued or on the drive.
     fn is_outstanding(&self, class: usize, on_drive: &InFlight) -> bool {
         !self.classes[class].is_empty()
             || on_drive.iter().any(|request| priority(request.class) == class)

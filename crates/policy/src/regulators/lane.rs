@@ -144,7 +144,7 @@ impl Lane {
         self.is_refused = true;
     }
 
-    /// Whether the wrapped policy had no room for a head that has its tokens.
+    /// Returns whether the wrapped policy had no room for a head that has its tokens.
     pub(crate) const fn is_refused(&self) -> bool {
         self.is_refused
     }

@@ -77,13 +77,13 @@ impl MissReports {
         }
     }
 
-    /// Whether the task's reports count now.
+    /// Returns whether the task's reports count now.
     pub(crate) fn is_heard(&self, now: Time, source: TaskIndex) -> bool {
         self.tasks.get(source.index()).is_some_and(|task| task.is_soft && now >= task.mute_until)
     }
 
-    /// Whether to act on a reported miss. `is_overdue` says whether a request of that task is
-    /// outstanding past its deadline.
+    /// Returns whether to act on a reported miss. `is_overdue` says whether a request of that task
+    /// is outstanding past its deadline.
     pub(crate) fn judge(&mut self, now: Time, source: TaskIndex, is_overdue: bool) -> bool {
         if !self.is_heard(now, source) {
             return false;

@@ -46,7 +46,7 @@ impl Traces {
         }
     }
 
-    /// Whether a request of this task is outstanding past its deadline.
+    /// Returns whether a request of this task is outstanding past its deadline.
     pub(crate) fn is_overdue(&self, now: Time, task: TaskIndex) -> bool {
         let is_overdue =
             |trace: &Trace| trace.task == task && trace.due.is_some_and(|due| due < now);

@@ -161,8 +161,8 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
             "PROVEN, trivially: no task has a deadline.".to_owned()
         }
         Proof::Proven => format!(
-            "PROVEN: every job of every task completes within its deadline, as long as the drive \
-             keeps its {} (by {}).",
+            "PROVEN: every job of every task completes within its deadline, provided the drive \
+             stays within its {} (by {}).",
             figures::kept(assessment),
             bounds_used(assessment)
         ),
@@ -196,7 +196,7 @@ fn headroom_sentence(headroom: &HeadroomReport<'_>) -> String {
     let at_least = if headroom.is_at_least { "at least " } else { "" };
     match (headroom.more, headroom.count_max) {
         (0, 0) => format!("no task like `{name}` can be proven beside the others"),
-        (0, count_max) => format!("no more tasks like `{name}`: {count_max} can be proven in all"),
+        (0, count_max) => format!("no more tasks like `{name}`: at most {count_max} can be proven"),
         (more, count_max) => format!(
             "{at_least}{more} more like `{name}` can be proven ({at_least}{count_max} in all), \
              best effort yielding to them"

@@ -10,7 +10,7 @@ use tidegate_sim::{SimParams, simulate};
 use super::text::{FAILED_COLUMN, Shown, task_rows};
 use super::*;
 
-/// A drive that keeps its table and fails every request.
+/// A drive that stays within its table and fails every request.
 struct Failing(PseudoDisk);
 
 impl Drive for Failing {

@@ -82,7 +82,7 @@ pub trait Checker: Observer {
 enum Positions {
     /// Sector numbers.
     Sectors,
-    /// What the policy's model of the drive makes of them.
+    /// Positions that the policy's model of the drive computes.
     OfDrive,
 }
 

@@ -47,8 +47,8 @@ fn streams(policy: &str, buffers: u32) -> Workload {
     workload
 }
 
-/// Returns and prints the bandwidth in slices of `periods` periods. A stream releases one run each
-/// period, so a stream that keeps its rate has 8,000 kB/s in every slice.
+/// Returns and prints the bandwidth in slices of `periods` periods. A stream releases one job of
+/// [`RUN`] requests each period, so a stream that keeps its rate has 8,000 kB/s in every slice.
 fn measured(policy: &str, buffers: u32, periods: u64) -> (BandwidthOverTime, SimRun) {
     let workload = streams(policy, buffers);
     let mut bandwidth = BandwidthOverTime::new(4, Duration::from_ns(PERIOD_NS * periods));

@@ -61,6 +61,6 @@ fn real_time_does_not_respond_later_when_best_effort_pays() {
     println!("{} and {}", longest(&paying), longest(&not_paying));
     assert!(longest(&paying) <= longest(&not_paying));
     assert!(best_effort(&paying) < best_effort(&not_paying));
-    // On a drive that keeps its table, best effort yields nothing.
+    // On a drive that stays within its table, best effort yields nothing.
     assert_eq!(run(Dqf::of(&plan), 100, &mut ()), run(careless(), 100, &mut ()));
 }

@@ -33,7 +33,8 @@ fn ranks_are_those_of_the_policy() {
     assert_eq!(sent(Ranks::RealTimeFirst, 0, &[best_effort]), []);
 }
 
-/// A waiting write that reads keep passing; and an expired read.
+/// The checker catches reads that pass a waiting write too often, and requests that pass an expired
+/// read too often.
 #[test]
 fn expired_request_that_is_passed_again_and_again_is_caught() {
     let write = Request { op: Op::Write, ..request(0, 0, Class::Hard) };

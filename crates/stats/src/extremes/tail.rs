@@ -104,7 +104,7 @@ pub enum Refusal {
         /// How many are needed.
         needed: u32,
     },
-    /// Many times are equal.
+    /// Too many samples are equal.
     TooFewDistinct {
         /// The number of distinct values.
         distinct: u32,

@@ -64,7 +64,7 @@ fn a_late_host_finds_rotation_and_zones() {
 }
 
 /// Goal: a spindle that drifts by 20 parts per million, now ahead and now behind, is followed:
-/// all that is promised is found.
+/// every figure stays within its promised error.
 #[test]
 fn a_spindle_that_drifts_is_followed() {
     for name in ["ibm-40k1044", "seagate-36es2", "nearline-7200"] {

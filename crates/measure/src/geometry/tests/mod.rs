@@ -24,7 +24,7 @@ use crate::subject::{SimulatedSubject, Subject, Tried};
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
 
-/// Makes an experiment on a target of this size. `after` gets the number of requests after each.
+/// Runs an experiment on a target of this size. `after` gets the number of requests after each.
 fn probed<T>(
     subject: &mut dyn Subject,
     (sectors, block): (u64, Bytes),
