@@ -63,9 +63,15 @@ impl GroupQueue {
     fn next(&self) -> Option<(Time, RequestId)> {
         let (&(due, _), earliest) = self.requests.first_key_value()?;
         let last = (self.group_end(due, earliest), RequestId(u64::MAX));
-        let group = self.requests.range(..=last);
-        let rank = |entry: &Entry| (entry.size, entry.start.get().abs_diff(self.head.get()));
-        group.min_by_key(|&(&(_, id), entry)| (rank(entry), id)).map(|(&key, _)| key)
+        // A plain loop: `min_by_key` took up to twice as long where the compiler did not inline it.
+        let mut best: Option<((Bytes, u64, RequestId), Time)> = None;
+        for (&(due, id), entry) in self.requests.range(..=last) {
+            let rank = (entry.size, entry.start.get().abs_diff(self.head.get()), id);
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, due));
+            }
+        }
+        best.map(|((.., id), due)| (due, id))
     }
 }
 
