@@ -25,6 +25,8 @@ pub struct BatchWatch {
     /// The number of compared batches: dispatched to an idle drive, and not joined by another
     /// batch.
     pub batches: u64,
+    /// The number of dispatches that cannot be compared.
+    pub untimed: u64,
     /// The number of compared batches that took longer than the table allows.
     pub overruns: u64,
     /// The largest overrun.
@@ -49,6 +51,7 @@ impl BatchWatch {
             in_flight_count: 0,
             current: None,
             batches: 0,
+            untimed: 0,
             overruns: 0,
             overrun_max: Duration::ZERO,
             overrun_sum: Duration::ZERO,
@@ -105,6 +108,7 @@ impl Observer for BatchWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let count = u32::try_from(batch.len()).expect("at most the depth");
         let time_max = self.time_max(batch).filter(|_| self.in_flight_count == 0);
+        self.untimed += u64::from(time_max.is_none());
         self.current = time_max.map(|time_max| Batch { submitted: now, time_max });
         self.in_flight_count += count;
     }

@@ -68,7 +68,10 @@ impl Screen {
         let guarantee = if !exports.iter().any(|export| export.bound_ns.is_some()) {
             "best effort only".into()
         } else if is_degraded {
-            "guarantee DEGRADED until the next start".red().bold()
+            "guarantee DEGRADED".red().bold()
+        } else if self.seen.degradations > 0 {
+            let count = self.seen.degradations;
+            format!("guarantee stands (degradations so far: {count})").yellow()
         } else {
             "guarantee stands".green()
         };
@@ -153,7 +156,13 @@ mod tests {
             overrun_ns_max: 1_000_000,
             ..DriveFigures::default()
         };
-        Statistics { uptime_ns: second * 1_000_000_000, is_degraded, exports: vec![export], drive }
+        Statistics {
+            uptime_ns: second * 1_000_000_000,
+            is_degraded,
+            degradations: u64::from(is_degraded),
+            exports: vec![export],
+            drive,
+        }
     }
 
     fn drawn(screen: &Screen, width: u16) -> Vec<String> {
@@ -177,6 +186,10 @@ mod tests {
             ("after one look", Some(seen(100, 1000, false))),
             ("after two", Some(seen(102, 1500, false))),
             ("a bound was exceeded", Some(seen(103, 1501, true))),
+            (
+                "it stands again",
+                Some(Statistics { is_degraded: false, ..seen(104, 1501, true) }),
+            ),
         ];
         let mut text = String::new();
         for (state, seen) in looks {

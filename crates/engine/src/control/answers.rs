@@ -128,7 +128,7 @@ fn ns(time: Option<Duration>) -> Option<u64> {
 
 pub(super) fn status(view: &View) -> Result<Status, Fault> {
     let look = view.look().ok_or_else(no_answer)?;
-    let (real_time, offer) = (view.real_time(), &look.offer);
+    let (real_time, offer, guarantee) = (view.real_time(), &look.offer, look.seen.guarantee);
     let exports = offer.exports().iter().zip(offer.bounds()).enumerate();
     let status = |(index, (export, bound)): (usize, (&ExportSpec, &Option<Duration>))| {
         let failed = look.seen.exports[index].failed;
@@ -144,6 +144,8 @@ pub(super) fn status(view: &View) -> Result<Status, Fault> {
             text: real_time.to_string(),
         },
         is_degraded: look.is_degraded(),
+        degradations: guarantee.degradations,
+        unchanged_ns: look.seen.now.since(guarantee.since).ns(),
         exports: exports.map(status).collect(),
     })
 }
@@ -194,6 +196,7 @@ pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
     Ok(Statistics {
         uptime_ns: seen.now.ns(),
         is_degraded: look.is_degraded(),
+        degradations: seen.guarantee.degradations,
         exports: exports.map(figures).collect(),
         drive: DriveFigures {
             in_flight: seen.in_flight.into(),
@@ -227,6 +230,7 @@ fn export_figures(
         requests_best_effort: seen.best_effort_counts.count(),
         misses: seen.misses,
         exceeded: seen.exceeded,
+        excess_ns_max: seen.excess_max.ns(),
         unexplained: seen.unexplained,
         beyond: seen.beyond,
         failed: seen.failed,

@@ -221,7 +221,7 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
     let mut look = bench.service.view().look().unwrap();
     assert!(look.seen.overruns == 0 && !look.is_degraded());
     let mut seen = (*look.seen).clone();
-    seen.exports[0].exceeded = 1;
+    seen.exports[0].is_degraded = true;
     seen.exports[1].responses.record(tidegate_model::Duration::from_ms(100_000));
     look.seen = Arc::new(seen);
     assert!(look.is_export_degraded(0) && !look.is_export_degraded(1));

@@ -92,8 +92,13 @@ pub struct Status {
     pub uptime_ns: u64,
     /// The real-time settings that the kernel granted.
     pub real_time: RealTimeStatus,
-    /// Whether a bound was exceeded, or the drive exceeded its table.
+    /// Whether any bound does not hold now: a response exceeded it, or the drive exceeded its
+    /// table, and the guarantee does not stand again yet.
     pub is_degraded: bool,
+    /// The number of times that the guarantee was degraded.
+    pub degradations: u64,
+    /// The time since the guarantee last changed, or since the service started.
+    pub unchanged_ns: u64,
     /// All exports.
     pub exports: Vec<ExportStatus>,
 }
@@ -126,7 +131,7 @@ pub struct ExportStatus {
     pub weight: u32,
     /// The limit of its best-effort throughput.
     pub limit_bytes_per_s: Option<u64>,
-    /// Whether its bound no longer holds.
+    /// Whether its bound does not hold now.
     pub is_degraded: bool,
     /// The number of requests that the drive failed.
     pub failed: u64,
@@ -154,8 +159,10 @@ pub struct ContractStatus {
 pub struct Statistics {
     /// The time since the service started.
     pub uptime_ns: u64,
-    /// Whether a bound was exceeded, or the drive exceeded its table.
+    /// Whether any bound does not hold now.
     pub is_degraded: bool,
+    /// The number of times that the guarantee was degraded.
+    pub degradations: u64,
     /// All exports.
     pub exports: Vec<ExportFigures>,
     /// The drive.
@@ -176,6 +183,8 @@ pub struct ExportFigures {
     pub misses: u64,
     /// The number that exceeded their bound.
     pub exceeded: u64,
+    /// The largest excess over the bound.
+    pub excess_ns_max: u64,
     /// The number whose excess the lateness of drive and host does not explain.
     pub unexplained: u64,
     /// The number beyond the contract.
@@ -208,7 +217,7 @@ pub struct ExportFigures {
     pub bound_ns: Option<u64>,
     /// The contract's relative deadline.
     pub deadline_ns: Option<u64>,
-    /// Whether its bound no longer holds.
+    /// Whether its bound does not hold now.
     pub is_degraded: bool,
 }
 

@@ -69,8 +69,12 @@ impl Snapshot {
         let is_granted = u64::from(self.view.real_time().is_complete());
         let help = "Whether real-time scheduling and locked memory were granted";
         gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
-        let help = "Whether any export's bound no longer holds, until the next start";
-        gauge(to, "tidegate_degraded", help, &u64::from(self.look.is_degraded()))
+        let help = "Whether any export's bound does not hold now";
+        gauge(to, "tidegate_degraded", help, &u64::from(self.look.is_degraded()))?;
+        let (name, help) = ("tidegate_degradations", "Times that the guarantee was degraded");
+        let count = self.look.seen.guarantee.degradations;
+        to.encode_descriptor(name, help, None, MetricType::Counter)?
+            .encode_counter::<NoLabelSet, _, u64>(&count, None)
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
@@ -148,9 +152,12 @@ impl Snapshot {
             .iter()
             .enumerate()
             .map(|(index, bound)| bound.map(|_| u64::from(self.look.is_export_degraded(index))));
-        let help = "Whether the export's bound no longer holds: the drive exceeded its table, or a \
-                    response exceeded the bound";
-        self.of_exports(to, "degraded", help, degraded)
+        let help = "Whether the export's bound does not hold now: the drive exceeded its table, or \
+                    a response exceeded the bound, and the guarantee does not stand again yet";
+        self.of_exports(to, "degraded", help, degraded)?;
+        let excess = bounds.iter().zip(seen).map(|(bound, seen)| bound.map(|_| seen.excess_max));
+        let help = "Largest excess over the export's bound since the service started";
+        self.of_exports(to, "excess_max_seconds", help, excess.map(|excess| excess.map(seconds)))
     }
 
     /// Writes a gauge for each export that has a value.

@@ -22,15 +22,15 @@ pub struct Look {
 }
 
 impl Look {
-    /// Returns whether any export's bound no longer holds.
+    /// Returns whether any export's bound does not hold now.
     pub fn is_degraded(&self) -> bool {
         (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
     }
 
-    /// Returns whether this export's bound no longer holds: the drive exceeded its table, or a
-    /// response exceeded the bound although the drive kept its table, because the host was late.
+    /// Returns whether this export's bound does not hold now: the drive exceeded its table, or a
+    /// response exceeded the bound, and the guarantee does not stand again yet.
     pub fn is_export_degraded(&self, index: usize) -> bool {
         self.offer.bounds()[index].is_some()
-            && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
+            && (self.seen.is_drive_degraded || self.seen.exports[index].is_degraded)
     }
 }

@@ -27,6 +27,7 @@ mod flush_groups;
 mod gate;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
+mod guarantee;
 mod inbox;
 mod look;
 mod offer;
@@ -70,6 +71,7 @@ pub use self::data_backend::DataBackend;
 pub use self::device_store::DeviceStore;
 pub use self::export::{Export, Pending, PendingRead};
 pub use self::gate::outstanding_max;
+pub use self::guarantee::Guarantee;
 pub use self::look::Look;
 pub use self::offer::{Arrangement, Offer};
 pub use self::params::ServiceParams;

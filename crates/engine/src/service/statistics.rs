@@ -10,6 +10,7 @@ use tidegate_host::{BatchWatch, Observer};
 use tidegate_model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
 use tidegate_stats::{Distribution, Memory};
 
+use super::guarantee::Guarantee;
 use super::tenant::ExportStatistics;
 
 /// A service's statistics up to an instant.
@@ -36,11 +37,15 @@ pub struct ServiceStatistics {
     pub stalls: u64,
     /// Whether the batch in flight has taken longer than the table allows.
     pub is_overdue: bool,
+    /// Whether lateness of the drive may still delay in-contract requests of any export.
+    pub is_drive_degraded: bool,
+    /// The state of all bounds together.
+    pub guarantee: Guarantee,
 }
 
 impl ServiceStatistics {
-    /// Returns whether the drive has exceeded its table, or exceeds it now.
-    pub fn is_drive_late(&self) -> bool {
+    /// Returns whether the drive has ever exceeded its table, or exceeds it now.
+    pub fn was_drive_late(&self) -> bool {
         self.overruns > 0 || self.stalls > 0 || self.is_overdue
     }
 }
@@ -171,6 +176,9 @@ pub(crate) struct Watch {
     is_stalled: bool,
     stalls: u64,
     busy: BusyInterval,
+    /// Whether the drive was late and the guarantee does not stand again yet.
+    is_degraded: bool,
+    guarantee: Guarantee,
     /// The host's lateness so far: late timers, and the time from reading a request to sending it.
     host_late: Duration,
     /// The instant from which the next dispatch could have been sent.
@@ -192,6 +200,8 @@ impl Watch {
             is_stalled: false,
             stalls: 0,
             busy: BusyInterval::default(),
+            is_degraded: false,
+            guarantee: Guarantee::default(),
             host_late: Duration::ZERO,
             read: Time::ZERO,
             heard_by: None,
@@ -230,16 +240,59 @@ impl Watch {
         self.progress.checked_add(self.stall_after).filter(|_| is_awaited)
     }
 
-    /// Updates the busy interval, and reports a stall.
+    /// Updates the busy interval, degrades the guarantee if the drive is late, and reports a stall.
     pub(crate) fn look(&mut self, now: Time) {
         let late = self.lateness(now);
         self.busy.look(now, late);
+        if self.is_overdue(now) {
+            self.degrade_drive(now);
+        }
         if self.stalls_at().is_some_and(|at| at <= now) {
             self.is_stalled = true;
             self.stalls += 1;
+            self.degrade_drive(now);
             let waited = now.since(self.progress);
             self.tell(Trouble::Stall(Stall { at: now, waited, in_flight: self.in_flight }));
         }
+    }
+
+    /// Degrades every export's bound.
+    fn degrade_drive(&mut self, now: Time) {
+        self.is_degraded = true;
+        self.guarantee.degrade(now);
+    }
+
+    /// Records that a response exceeded its export's bound.
+    pub(crate) fn exceeded(&mut self, now: Time) {
+        self.guarantee.degrade(now);
+    }
+
+    /// Returns whether a degraded guarantee may stand again: no in-contract request is pending, and
+    /// the drive is idle or its batch is not late. Requests that joined others on the drive are
+    /// timed by no table, so they must complete first.
+    pub(crate) fn may_stand_again(&self, now: Time) -> bool {
+        let late_from = self.batches.as_ref().and_then(BatchWatch::late_from);
+        self.guarantee.is_degraded
+            && self.busy.owed == 0
+            && (self.in_flight == 0 || late_from.is_some_and(|late| now <= late))
+    }
+
+    /// Ends the degradation by the drive; if no export stays degraded, the guarantee stands again.
+    pub(crate) fn stand_again(&mut self, now: Time, is_every_export_restored: bool) {
+        self.is_degraded = false;
+        if is_every_export_restored {
+            self.guarantee.restore(now);
+        }
+    }
+
+    /// Returns whether the lateness of every batch so far is known.
+    pub(crate) fn has_timed_all(&self) -> bool {
+        self.batches.as_ref().is_some_and(|seen| seen.untimed == 0)
+    }
+
+    /// Returns whether the batch in flight has taken longer than the table allows.
+    fn is_overdue(&self, now: Time) -> bool {
+        self.batches.as_ref().and_then(BatchWatch::late_from).is_some_and(|late| late < now)
     }
 
     /// Begins an iteration, which was due at `asked` unless an event came earlier.
@@ -309,6 +362,7 @@ impl Watch {
                 let (number, excess) = (batches.overruns, batches.overrun_sum - sum);
                 let time = now.since(sent);
                 self.tell(Trouble::Overrun(Overrun { number, at: now, time, excess }));
+                self.degrade_drive(now);
             }
         }
         if self.in_flight == 0
@@ -334,7 +388,9 @@ impl Watch {
             overrun_sum: batches.map(|seen| seen.overrun_sum).unwrap_or_default(),
             overrun_max: batches.map(|seen| seen.overrun_max).unwrap_or_default(),
             stalls: self.stalls,
-            is_overdue: batches.and_then(BatchWatch::late_from).is_some_and(|late| late < now),
+            is_overdue: self.is_overdue(now),
+            is_drive_degraded: self.is_degraded || self.is_overdue(now),
+            guarantee: self.guarantee,
         }
     }
 }

@@ -46,7 +46,11 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
-        let ServiceStatistics { batches, overruns, overrun_max, .. } = self.statistics;
+        let ServiceStatistics { batches, overruns, overrun_max, guarantee, .. } = self.statistics;
+        if guarantee.degradations > 0 {
+            let now = if guarantee.is_degraded { "degraded" } else { "stands again" };
+            writeln!(f, "guarantee: {now}; degradations so far: {}", guarantee.degradations)?;
+        }
         if batches > 0 {
             write!(f, "drive: {batches} batches, {overruns} longer than its file says")?;
             if overruns > 0 {
@@ -80,8 +84,9 @@ fn write_contract(
         let late = seen.exceeded - seen.unexplained;
         write!(
             f,
-            "; {} above it, {late} of them within the lateness of drive and host",
-            seen.exceeded
+            "; {} above it, by at most {}, {late} of them within the lateness of drive and host",
+            seen.exceeded,
+            rounded(seen.excess_max)
         )?;
     }
     if seen.beyond > 0 {

@@ -29,6 +29,10 @@ pub struct ExportStatistics {
     pub misses: u64,
     /// The number of in-contract requests that completed after the bound proved at that time.
     pub exceeded: u64,
+    /// The largest excess over the bound.
+    pub excess_max: Duration,
+    /// Whether a response exceeded the bound and the guarantee does not stand again yet.
+    pub is_degraded: bool,
     /// The number of these requests whose excess is larger than the lateness of drive and host in
     /// the same busy interval: the longest wait of a request to be read, the host's time from
     /// reading to sending, and the time by which batches exceeded the drive's table. It is 0 unless
@@ -56,6 +60,8 @@ impl Default for ExportStatistics {
             tokens: 0,
             misses: 0,
             exceeded: 0,
+            excess_max: Duration::ZERO,
+            is_degraded: false,
             unexplained: 0,
             beyond: 0,
             failed: 0,
@@ -156,6 +162,15 @@ impl Tenant {
         ExportStatistics { tokens, ..self.statistics.clone() }
     }
 
+    /// Lets the bound stand again; returns whether it does. If the lateness of every batch is known
+    /// (`has_timed_all`) and does not explain an excess, the proof may be wrong: the bound then
+    /// stays degraded.
+    pub(crate) fn stand_again(&mut self, has_timed_all: bool) -> bool {
+        let is_refuted = has_timed_all && self.statistics.unexplained > 0;
+        self.statistics.is_degraded &= is_refuted;
+        !self.statistics.is_degraded
+    }
+
     /// Records the reply to an admitted request; `late` is the lateness of drive and host while it
     /// was outstanding.
     pub(crate) fn answered(
@@ -180,8 +195,11 @@ impl Tenant {
         }
         self.statistics.misses += u64::from(bounded > contract.deadline);
         if let Some(bound) = self.bound.filter(|&bound| bounded > bound) {
+            let excess = bounded - bound;
+            self.statistics.is_degraded = true;
             self.statistics.exceeded += 1;
-            self.statistics.unexplained += u64::from(bounded - bound > late);
+            self.statistics.excess_max = self.statistics.excess_max.max(excess);
+            self.statistics.unexplained += u64::from(excess > late);
         }
     }
 }

@@ -42,7 +42,19 @@ impl<B: DataBackend> Core<B> {
         }
         self.returned = returned;
         self.watch.look(now);
+        self.stand_again_if_settled(now);
         Ok(now)
+    }
+
+    /// Lets the guarantee stand again if nothing that was late can delay a later request.
+    fn stand_again_if_settled(&mut self, now: Time) {
+        if self.watch.may_stand_again(now) {
+            let has_timed_all = self.watch.has_timed_all();
+            let tenants = self.tenants.values_mut();
+            // Every tenant is asked, not only those before the first one that stays degraded.
+            let still_degraded = tenants.filter_map(|it| (!it.stand_again(has_timed_all)).then_some(()));
+            self.watch.stand_again(now, still_degraded.count() == 0);
+        }
     }
 
     /// Returns the result of a flush. No flush succeeds after a failed one, even if it was
@@ -79,6 +91,9 @@ impl<B: DataBackend> Core<B> {
         tenant.statistics.failed += u64::from(result.is_err());
         if result.is_ok() {
             tenant.answered(now, part.request.released, part.admission, late);
+            if tenant.statistics.is_degraded {
+                self.watch.exceeded(now);
+            }
             let bytes = if part.is_flush { 0 } else { part.request.size.get() };
             tenant.statistics.bytes += bytes;
         }

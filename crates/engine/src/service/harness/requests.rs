@@ -433,7 +433,7 @@ impl Bench {
         for (export, bound) in seen.exports.iter().zip(&self.shared.params.arrangement.bounds) {
             let Some(bound) = bound else { continue };
             self.report.bounded += export.bounded.count();
-            if export.bounded.max() > Some(*bound) && !seen.is_drive_late() {
+            if export.bounded.max() > Some(*bound) && !seen.was_drive_late() {
                 return Err(format!("{:?} above {bound}", export.bounded.max()));
             }
         }

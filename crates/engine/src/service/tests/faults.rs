@@ -17,7 +17,7 @@ use crate::service::harness::offered::{SPREAD, core_on, exports};
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
 use crate::service::harness::{params, table};
 use crate::service::statistics::{Trouble, Watch};
-use crate::service::{CallError, Service};
+use crate::service::{CallError, Guarantee, Service};
 
 const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 
@@ -181,20 +181,20 @@ fn no_flush_succeeds_after_one_that_failed() {
 }
 
 #[test]
-fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
+fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     let (mut core, heard) = service(PolicyName::Dqf);
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
-    assert!(!core.statistics().is_drive_late());
+    assert!(!core.statistics().was_drive_late());
     let begun = core.backend().now;
     core.backend_mut().faults.stalled_until = begun + Duration::from_ms(20_000);
     let (write, awaited) = call(&core, 0, 1, WRITE);
     core.run_iteration(std::iter::once(write));
     let at = |ms| begun + Duration::from_ms(ms);
     run_until(&mut core, at(7));
-    assert!(!core.statistics().is_drive_late(), "b(1) is 4 ms, and a flush");
+    assert!(!core.statistics().was_drive_late(), "b(1) is 4 ms, and a flush");
     run_until(&mut core, at(8));
     let seen = core.statistics();
-    assert!(seen.is_overdue && seen.is_drive_late() && seen.overruns == 0);
+    assert!(seen.is_overdue && seen.is_drive_degraded && seen.overruns == 0);
     assert_eq!(heard.try_recv().ok(), None, "a short overrun is not reported");
     run_until(&mut core, at(19_000));
     let said: Vec<_> = heard.try_iter().collect();
@@ -208,6 +208,8 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts_and_after() {
     assert_eq!((overrun.time.ns(), overrun.excess.ns()), (20_000_000_000, 19_993_000_000));
     let seen = core.statistics();
     assert_eq!((seen.overruns, seen.stalls, seen.is_overdue), (1, 1, false));
+    let guarantee = Guarantee { is_degraded: false, since: at(20_000), degradations: 1 };
+    assert_eq!((seen.is_drive_degraded, seen.guarantee), (false, guarantee));
     assert_eq!((seen.overrun_sum, seen.overrun_max), (overrun.excess, overrun.excess));
     // All exports continue, best effort after waiting as long as the drive was late, and the next
     // stall is reported again.
