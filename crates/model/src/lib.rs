@@ -43,7 +43,7 @@ pub mod workload_file;
 pub use access_time::{AccessTime, Target};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
-pub use contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract};
+pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};

@@ -254,9 +254,10 @@ impl Premises {
     /// Returns the subjects of the doubts for one line: `100 samples, a hypervisor, drift and 2
     /// more`; empty without a doubt.
     pub fn doubts(&self) -> String {
-        let mut doubts: Vec<&Premise> = self.of(Weight::Weak).collect();
-        doubts.sort_by_key(|premise| premise.code);
-        let subjects = doubts.iter().take(NAMED_MAX).map(|premise| premise.subject.as_str());
+        let mut doubts: Vec<_> = self.of(Weight::Weak).map(|it| (it.code, &*it.subject)).collect();
+        doubts.sort_by_key(|&(code, _)| code);
+        doubts.dedup();
+        let subjects = doubts.iter().take(NAMED_MAX).map(|&(_, subject)| subject);
         let named = subjects.collect::<Vec<_>>().join(", ");
         match doubts.len().saturating_sub(NAMED_MAX) {
             0 => named,
