@@ -290,7 +290,7 @@ pub(crate) struct SamplesArguments {
     samples: u32,
     /// 100 samples, without drain-adversary: enough for a first look, not for a guarantee.
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// As many samples as it takes to observe, with this confidence, a time beyond four standard
     /// deviations on either side of a normal distribution: 72704 for 99% (above them: 145404).
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
