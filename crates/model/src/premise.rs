@@ -107,9 +107,6 @@ codes! {
             "requests of different kinds share a batch, and no mixed batches were measured";
         CpuExtrapolated => "cpu_extrapolated", Weak,
             "the processor's demand is needed for longer intervals than were measured";
-        CpuUnseenThreads => "cpu_unseen_threads", Weak,
-            "the processor's demand was measured at a priority at or above a task's, which hides threads";
-
         // Facts that a reader must know.
         Simulated => "simulated", Note, "the drive's times were simulated or computed";
         Chosen => "chosen", Note, "the drive's times or its mechanics were chosen, not measured";
@@ -154,6 +151,8 @@ codes! {
             "`rtio-priority`: it is not certain that the device gets the priority, so no bound is given";
         CpuDemandMeasured => "cpu_demand_measured", Note,
             "the processor's demand of others is a measured bound, not a proven one";
+        CpuUnseenThreads => "cpu_unseen_threads", Note,
+            "the processor's demand was measured at a priority at or above a task's, which hides threads";
     }
 }
 
@@ -243,6 +242,11 @@ impl Premises {
     /// Returns the premises of this weight.
     pub fn of(&self, weight: Weight) -> impl Iterator<Item = &Premise> {
         self.iter().filter(move |premise| premise.weight() == weight)
+    }
+
+    /// Returns the first premise that voids a verdict.
+    pub fn void(&self) -> Option<&Premise> {
+        self.of(Weight::Void).next()
     }
 
     /// Returns the grade of a verdict that rests on them.
