@@ -160,7 +160,7 @@ fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), Driv
     let read = |path: &Path| {
         let text = text_file::read(path)?;
         origin = Some(origin::of_file(path, &text));
-        Ok(text)
+        Ok::<_, text_file::ReadError>(text)
     };
     let drive = tidegate_drive::named(name, folder, read).map_err(|error| match error {
         NamedError::Unreadable { path, source } => DriveFault::Missing {
