@@ -4,17 +4,23 @@
 use tidegate_model::{Grade, Premises, Weight};
 
 use crate::page::Page;
+use crate::paragraph::Fact;
 
-/// Writes each premise in a paragraph, labelled by its weight.
-pub(crate) fn write(premises: &Premises, page: &mut Page) {
-    for premise in premises {
+/// Returns each premise with the label of its weight.
+pub(crate) fn facts(premises: &Premises) -> impl Iterator<Item = Fact> {
+    premises.iter().map(|premise| {
         let label = match premise.weight() {
             Weight::Note => "Note",
             Weight::Weak => "Doubt",
             Weight::Void => "Void",
         };
-        page.labelled(label, &premise.text);
-    }
+        (label, premise.text.clone())
+    })
+}
+
+/// Writes each premise on a line with the label of its weight.
+pub(crate) fn write(premises: &Premises, page: &mut Page) {
+    facts(premises).for_each(|(label, text)| page.labelled(label, text));
 }
 
 /// Writes a proven verdict: `PROVEN: statement.`, or with doubts its grade first.
