@@ -65,17 +65,12 @@ codes! {
         PredictionUnmeasured => "prediction_unmeasured", Void,
             "`das`: the error of the predicted service times was not measured on this drive";
 
-        // How the drive was measured.
+        // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
             "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma)";
-        Quick => "quick", Weak, "measured with `profile --quick`";
         Incomplete => "incomplete", Weak, "the measurement was stopped before it was complete";
         PlacesUnmeasured => "places_unmeasured", Weak,
             "the drive's tables were measured at random places only";
-        DependentSamples => "dependent_samples", Weak,
-            "the samples of some entry carry the information of less than half of their number";
-        Drift => "drift", Weak,
-            "the last third of some samples differs significantly from the first third";
 
         // Where it was measured.
         Hypervisor => "hypervisor", Weak, "the driver or the model of a disk is a hypervisor's";
@@ -98,9 +93,16 @@ codes! {
             "writes were measured on a device with a volatile write cache";
         DeferredWrites => "deferred_writes", Weak,
             "the workload only writes, to a drive that carries out writes later";
+
+        // How steadily it was measured.
+        DependentSamples => "dependent_samples", Weak,
+            "the samples of some entry carry the information of less than half of their number";
+        Drift => "drift", Weak,
+            "the last third of some samples differs significantly from the first third";
         NoRealTime => "no_real_time", Weak,
             "measured without real-time scheduling and locked memory";
         TooWarm => "too_warm", Weak, "the device was at its temperature limit during the measurement";
+        Quick => "quick", Weak, "measured with `profile --quick`";
 
         // What no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
@@ -352,9 +354,9 @@ mod tests {
     fn the_first_line_names_three_doubts_in_the_order_of_the_codes() {
         use PremiseCode::{Drift, FewSamples, Hypervisor, Quick, Simulated, WriteCache};
         assert_eq!(premises(&[Simulated]).doubts(), "");
-        assert_eq!(premises(&[Hypervisor, Simulated, Quick]).doubts(), "quick, hypervisor");
-        let all = premises(&[Hypervisor, WriteCache, Drift, FewSamples, Quick, Simulated]);
-        assert_eq!(all.doubts(), "few_samples, quick, drift and 2 more");
+        assert_eq!(premises(&[Quick, Simulated, Hypervisor]).doubts(), "hypervisor, quick");
+        let all = premises(&[Quick, WriteCache, Drift, FewSamples, Hypervisor, Simulated]);
+        assert_eq!(all.doubts(), "few_samples, hypervisor, write_cache and 2 more");
     }
 
     #[test]

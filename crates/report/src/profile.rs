@@ -8,8 +8,8 @@ mod text;
 
 use serde::Serialize;
 use tidegate_measure::{Profile, Warning};
-use tidegate_model::{DriveFile, Premises};
 use tidegate_model::drive_file::Identity;
+use tidegate_model::{DriveFile, Premises};
 
 use crate::ns::Ns;
 use crate::page::{Page, Report};
