@@ -89,6 +89,8 @@ pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
         size_bytes: found.export.size.get(),
         policy: found.offer.policy().name().to_owned(),
         bounds: bounds(&found.offer),
+        grade: found.offer.grade(),
+        premises: found.offer.premises().clone(),
         note: KEPT.to_owned(),
     }
 }
@@ -146,6 +148,8 @@ pub(super) fn status(view: &View) -> Result<Status, Fault> {
         is_degraded: look.is_degraded(),
         degradations: guarantee.degradations,
         unchanged_ns: look.seen.now.since(guarantee.since).ns(),
+        grade: offer.grade(),
+        premises: offer.premises().clone(),
         exports: exports.map(status).collect(),
     })
 }
