@@ -73,6 +73,7 @@ impl WorkloadFile {
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,
+            margin_ppm: self.policy.margin_ppm,
             notes,
             ..Workload::new(drive.name.clone(), drive.depth, table)
         };
