@@ -24,7 +24,7 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    let workload = &workload.planned();
+    let workload = &*workload.planned();
     if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
     }
@@ -45,7 +45,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// The cost of [`assess`] for each of these policies.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
-    let workload = &workload.planned();
+    let workload = &*workload.planned();
     if regulated::objection(workload).is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
     }

@@ -77,7 +77,6 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
     let contract = theorem.facts().contract;
     let measured = Regulated::of(workload).map_or_else(|| workload.clone(), |it| it.workload);
     let planned = measured.planned();
-    let measured = Workload { margin_ppm: 0, ..measured };
     let factor_planned = u64::from(workload.margin_ppm);
     if theorem.facts().spends_slack {
         return Some(Tolerance {

@@ -59,7 +59,7 @@ impl Plan {
     /// Returns a workload's plan before any decision: batches as large as the table allows and
     /// without best effort, and as much separate best effort as the drive accepts.
     pub fn of(workload: &Workload) -> Self {
-        let planned = workload.planned();
+        let planned = workload.planned().into_owned();
         Self {
             depth: workload.depth,
             batch_max: workload.table.batch_max(),

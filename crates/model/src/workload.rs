@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A workload: the tasks and best-effort loads that share one drive, checked against it.
 
+use std::borrow::Cow;
+
 use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
@@ -84,9 +86,9 @@ impl Workload {
     /// A limit of batches by cost is raised to the costliest request where the margin makes that
     /// request cost more than the limit.
     #[must_use]
-    pub fn planned(&self) -> Self {
+    pub fn planned(&self) -> Cow<'_, Self> {
         if self.margin_ppm == 0 {
-            return self.clone();
+            return Cow::Borrowed(self);
         }
         let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
         let mut planned = Self { margin_ppm: 0, ..slowed };
@@ -99,7 +101,7 @@ impl Workload {
             let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
             planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
         }
-        planned
+        Cow::Owned(planned)
     }
 
     /// Returns the size of the largest request of any source.

@@ -27,10 +27,12 @@ impl Look {
         (0..self.offer.exports().len()).any(|index| self.is_export_degraded(index))
     }
 
-    /// Returns whether this export's bound no longer holds: the drive exceeded its table, or a
-    /// response exceeded the bound although the drive kept its table, because the host was late.
+    /// Returns whether this export's bound no longer holds: the drive exceeded its table by more
+    /// than the proof tolerates, or a response exceeded the bound for another reason than a
+    /// tolerated overrun, because the host was late.
     pub fn is_export_degraded(&self, index: usize) -> bool {
+        let export = &self.seen.exports[index];
         self.offer.bounds()[index].is_some()
-            && (self.seen.overruns > 0 || self.seen.exports[index].exceeded > 0)
+            && (self.seen.has_void_overrun() || export.exceeded > export.exceeded_tolerated)
     }
 }

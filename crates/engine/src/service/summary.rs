@@ -46,11 +46,15 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
-        let ServiceStatistics { batches, overruns, overrun_max, .. } = self.statistics;
+        let ServiceStatistics { batches, overruns, overruns_tolerated, overrun_max, .. } =
+            self.statistics;
         if batches > 0 {
             write!(f, "drive: {batches} batches, {overruns} longer than its file says")?;
             if overruns > 0 {
                 write!(f, ", by at most {overrun_max}")?;
+            }
+            if overruns_tolerated > 0 {
+                write!(f, " ({overruns_tolerated} of them within what the proof tolerates)")?;
             }
             writeln!(f)?;
         }

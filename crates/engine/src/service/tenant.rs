@@ -8,6 +8,7 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
+use super::statistics::Lateness;
 use tidegate_model::{Beyond, ExportContract as Contract};
 
 /// An export's statistics.
@@ -29,6 +30,9 @@ pub struct ExportStatistics {
     pub misses: u64,
     /// The number of in-contract requests that completed after the bound proved at that time.
     pub exceeded: u64,
+    /// The number of these requests that overruns delayed which the proof tolerates, and that
+    /// completed by their deadline.
+    pub exceeded_tolerated: u64,
     /// The number of these requests whose excess is larger than the lateness of drive and host in
     /// the same busy interval: the longest wait of a request to be read, the host's time from
     /// reading to sending, and the time by which batches exceeded the drive's table. It is 0 unless
@@ -56,6 +60,7 @@ impl Default for ExportStatistics {
             tokens: 0,
             misses: 0,
             exceeded: 0,
+            exceeded_tolerated: 0,
             unexplained: 0,
             beyond: 0,
             failed: 0,
@@ -163,7 +168,7 @@ impl Tenant {
         now: Time,
         released: Time,
         admission: Admission,
-        late: Duration,
+        late: Lateness,
     ) {
         if admission.class == Class::BestEffort {
             let response = now.since(released);
@@ -181,7 +186,9 @@ impl Tenant {
         self.statistics.misses += u64::from(bounded > contract.deadline);
         if let Some(bound) = self.bound.filter(|&bound| bounded > bound) {
             self.statistics.exceeded += 1;
-            self.statistics.unexplained += u64::from(bounded - bound > late);
+            let is_tolerated = !late.drive.is_zero() && bounded <= contract.deadline;
+            self.statistics.exceeded_tolerated += u64::from(is_tolerated);
+            self.statistics.unexplained += u64::from(bounded - bound > late.total());
         }
     }
 }
