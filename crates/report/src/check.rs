@@ -12,7 +12,9 @@ use tidegate_model::{Duration, PolicyName, Task, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
+use crate::overruns::OverrunForecast;
 use crate::soft::{Soft, SoftBound};
+use crate::tolerance::ToleranceReport;
 
 /// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]
@@ -31,6 +33,9 @@ pub struct CheckReport<'a> {
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
     best_effort_depth: Option<u32>,
+    margin_ppm: u32,
+    tolerance: Option<ToleranceReport>,
+    overruns: Option<OverrunForecast>,
     assumptions: Vec<String>,
     notes: &'a [String],
     #[serde(skip)]
@@ -158,6 +163,9 @@ impl<'a> CheckReport<'a> {
                 })
                 .collect(),
             best_effort_depth: figures::best_effort_depth(&assessment),
+            margin_ppm: workload.margin_ppm,
+            tolerance: ToleranceReport::of(workload, &assessment),
+            overruns: OverrunForecast::of(workload, &assessment),
             assumptions: assessment.assumptions.clone(),
             notes: &workload.notes,
             workload,

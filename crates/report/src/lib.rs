@@ -12,6 +12,7 @@ mod drive_record;
 pub mod figures;
 pub mod machine;
 mod ns;
+mod overruns;
 mod page;
 mod paragraph;
 pub mod plan;
@@ -22,6 +23,7 @@ pub mod runs;
 pub mod sim;
 mod soft;
 mod structure;
+mod tolerance;
 
 pub use check::CheckReport;
 pub use machine::MachineReport;

@@ -9,6 +9,7 @@ use crate::contracts::Contracts;
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
+use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -59,6 +60,7 @@ impl WorkloadFile {
         let contracts = Contracts {
             costs,
             deferred_writes,
+            sampling: Sampling::of(&tables),
             soft: SoftTable::of(&tables),
             ..self.contracts(drive, size_max, &mut notes)
         };
