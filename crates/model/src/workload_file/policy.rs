@@ -29,7 +29,7 @@ pub(crate) struct Policy {
     pub(super) sections: Vec<(&'static str, Range<usize>)>,
     pub(super) parameters: Parameters,
     /// The share by which the drive may exceed its tables, in parts per million.
-    pub(super) margin_ppm: u32,
+    pub(crate) margin_ppm: u32,
 }
 
 impl Policy {
