@@ -46,7 +46,7 @@ fn slowed(system: &SmallSystem, slowdown: Slowdown) -> SmallSystem {
     slower
 }
 
-/// A random system with random deadlines, its tolerance, and beta.
+/// A random system with random deadlines and the fill of its plan, and its tolerance.
 struct Case {
     system: SmallSystem,
     tolerance: Tolerance,
@@ -73,18 +73,12 @@ fn case(policy: PolicyName, seed: u64, number: u64, has_best_effort: bool) -> Op
     })
 }
 
-/// Returns the true worst case.
-fn worst_case(policy: PolicyName, system: &SmallSystem) -> WorstCase {
-    match policy {
-        PolicyName::Edf => edf::worst_case(system, Rules::REAL),
-        PolicyName::DqEdf => dq_edf::worst_case(system, Rules::REAL),
-        _ => adversary::worst_case(system, Rules::REAL),
-    }
-}
+/// A search for the true worst case.
+type Adversary = fn(&SmallSystem, Rules) -> WorstCase;
 
 /// Returns whether the adversary misses a deadline; `None` if the system is too large to tell.
-fn misses(policy: PolicyName, system: &SmallSystem) -> Option<bool> {
-    let found = worst_case(policy, system);
+fn misses(adversary: Adversary, system: &SmallSystem) -> Option<bool> {
+    let found = adversary(system, Rules::REAL);
     let late = found.responses.iter().zip(&system.tasks).any(|(&took, task)| took > task.deadline);
     match found.extent {
         Extent::Whole => Some(late),
@@ -102,22 +96,23 @@ struct Count {
     beyond: u32,
 }
 
-fn attack(policy: PolicyName, seed: u64, systems: u64, has_best_effort: bool) -> Count {
+fn attack(policy: PolicyName, adversary: Adversary, seed: u64, has_best_effort: bool) -> Count {
+    const SYSTEMS: u64 = 500;
     let mut count = Count::default();
-    for number in 0..systems {
+    for number in 0..SYSTEMS {
         let Some(Case { system, tolerance }) = case(policy, seed, number, has_best_effort) else {
             continue;
         };
         let name = || format!("{policy} number {number}: {system}, {tolerance:?}");
         let at = slowed(&system, Slowdown::by(tolerance.added));
-        let Some(is_missed) = misses(policy, &at) else { continue };
+        let Some(is_missed) = misses(adversary, &at) else { continue };
         assert!(!is_missed, "a deadline is missed at the tolerance: {}", name());
         let at_factor = slowed(&system, Slowdown::by_ppm(tolerance.factor_ppm));
-        assert_ne!(misses(policy, &at_factor), Some(true), "at the factor: {}", name());
+        assert_ne!(misses(adversary, &at_factor), Some(true), "at the factor: {}", name());
         count.attacked += 1;
         count.tolerant += u32::from(!tolerance.added.is_zero());
         let beyond = slowed(&system, Slowdown::by(tolerance.added + TICK));
-        if let Some(is_missed) = misses(policy, &beyond) {
+        if let Some(is_missed) = misses(adversary, &beyond) {
             count.beyond += 1;
             count.missed_beyond += u32::from(is_missed);
         }
@@ -129,8 +124,10 @@ fn attack(policy: PolicyName, seed: u64, systems: u64, has_best_effort: bool) ->
 /// Where the bound is exact, an adversary misses a deadline at 1 ns more: FIFO and EDF one at a time.
 #[test]
 fn one_at_a_time_tolerates_all_that_it_says_and_not_a_nanosecond_more() {
-    for policy in [PolicyName::Fifo, PolicyName::Edf] {
-        let count = attack(policy, SEED, 500, false);
+    let adversaries: [(PolicyName, Adversary); 2] =
+        [(PolicyName::Fifo, adversary::worst_case), (PolicyName::Edf, edf::worst_case)];
+    for (policy, adversary) in adversaries {
+        let count = attack(policy, adversary, SEED, false);
         assert!(count.attacked > 100 && count.tolerant > 80, "{policy}: {count:?}");
         assert_eq!(count.missed_beyond, count.beyond, "{policy} tolerates more than it says");
     }
@@ -139,10 +136,13 @@ fn one_at_a_time_tolerates_all_that_it_says_and_not_a_nanosecond_more() {
 /// For batches the bound may be larger than the true worst case; it is exact for most systems.
 #[test]
 fn batches_tolerate_what_they_say() {
-    for (policy, has_best_effort) in
-        [(PolicyName::Dqf, false), (PolicyName::Dqf, true), (PolicyName::DqEdf, false)]
-    {
-        let count = attack(policy, SEED + 1, 500, has_best_effort);
+    let adversaries: [(PolicyName, Adversary, bool); 3] = [
+        (PolicyName::Dqf, adversary::worst_case, false),
+        (PolicyName::Dqf, adversary::worst_case, true),
+        (PolicyName::DqEdf, dq_edf::worst_case, false),
+    ];
+    for (policy, adversary, has_best_effort) in adversaries {
+        let count = attack(policy, adversary, SEED + 1, has_best_effort);
         assert!(count.attacked > 100 && count.tolerant > 40, "{policy}: {count:?}");
         assert!(count.missed_beyond * 2 > count.beyond, "{policy}: {count:?}");
     }

@@ -4,12 +4,13 @@
 //! every checker, on drives that are slower by exactly the tolerance. Canaries: drives that are slower
 //! than that.
 
+use rand_pcg::Pcg64;
 use tidegate_analysis::{Tolerance, tolerance};
 use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{BatchTable, Duration, PolicyName, Slowdown, Workload};
 use tidegate_sim::{Releases, SimRun};
 use tidegate_soundness::black_box::{BlackBox, Malice};
-use tidegate_soundness::drain_system::{adaptive_system, gated_system};
+use tidegate_soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
 use tidegate_soundness::priority_box::{PriorityBox, leaning_on_priority};
 use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
@@ -27,22 +28,28 @@ const IN_BATCHES: [PolicyName; 6] = [
     PolicyName::DqEdf,
 ];
 
+/// Gives a workload the drive contract that a policy needs.
+type Lean = fn(&mut Pcg64, Workload) -> Workload;
+
 /// Returns a random workload under this policy, and what its verdict tolerates, if it is proven.
-fn proven(number: u64, policy: PolicyName, margin_ppm: u32) -> Option<(Trial, Tolerance)> {
+fn proven(
+    number: u64,
+    policy: PolicyName,
+    lean: Lean,
+    margin_ppm: u32,
+) -> Option<(Trial, Tolerance)> {
     let random = &mut generate::generator(SEED, number);
-    let mut workload = workloads::workload(random, policy, Load::numbered(number));
-    match policy {
-        PolicyName::RtioDrain | PolicyName::RtioLimit => {
-            workload = drains::leaning_on_drains(random, workload);
-        }
-        PolicyName::RtioPriority => workload = leaning_on_priority(random, workload),
-        _ => {}
-    }
-    workload.margin_ppm = margin_ppm;
+    let workload = workloads::workload(random, policy, Load::numbered(number));
+    let workload = Workload { margin_ppm, ..lean(random, workload) };
     let releases = workloads::releases(random, &workload);
     let trial = Trial::new(number, policy, workload, releases, JOBS);
     let tolerance = tolerance(&trial.workload, &trial.assessment)?;
     Some((trial, tolerance))
+}
+
+/// Leaves a workload as it is: its batch table is the contract.
+fn on_batches(_: &mut Pcg64, workload: Workload) -> Workload {
+    workload
 }
 
 fn misses(run: &SimRun) -> u64 {
@@ -61,7 +68,8 @@ fn slow_batches_miss_nothing_within_the_tolerance() {
         let (mut runs, mut slack) = (0, 0);
         for number in 0..TRIALS {
             let margin_ppm = if number % 3 == 0 { 50_000 } else { 0 };
-            let Some((trial, tolerance)) = proven(number, policy, margin_ppm) else { continue };
+            let found = proven(number, policy, on_batches, margin_ppm);
+            let Some((trial, tolerance)) = found else { continue };
             for slowdown in
                 [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
             {
@@ -81,7 +89,8 @@ fn slow_batches_miss_nothing_within_the_tolerance() {
 fn a_tolerance_that_is_too_large_is_caught() {
     for policy in IN_BATCHES {
         let is_caught = (0..TRIALS).any(|number| {
-            let Some((trial, tolerance)) = proven(number, policy, 0) else { return false };
+            let found = proven(number, policy, on_batches, 0);
+            let Some((trial, tolerance)) = found else { return false };
             let more = tolerance.added * 2 + Duration::from_us(10);
             let run = trial.run(trial.policy(), slow_disk(&trial, Slowdown::by(more)), &mut ());
             misses(&run) > 0
@@ -110,7 +119,8 @@ fn slow_drains_miss_nothing_within_the_tolerance() {
     for policy in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
         let (mut runs, mut is_caught) = (0, false);
         for number in 0..TRIALS {
-            let Some((mut trial, tolerance)) = proven(number, policy, 0) else { continue };
+            let found = proven(number, policy, drains::leaning_on_drains, 0);
+            let Some((mut trial, tolerance)) = found else { continue };
             let drain = trial.workload.contracts.drain.clone().expect("it leans on drains");
             for slowdown in
                 [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
@@ -131,9 +141,8 @@ fn slow_drains_miss_nothing_within_the_tolerance() {
 fn slow_rounds_with_priority_miss_nothing_within_the_tolerance() {
     let (mut runs, mut is_caught) = (0, false);
     for number in 0..TRIALS {
-        let Some((trial, tolerance)) = proven(number, PolicyName::RtioPriority, 0) else {
-            continue;
-        };
+        let found = proven(number, PolicyName::RtioPriority, leaning_on_priority, 0);
+        let Some((trial, tolerance)) = found else { continue };
         let priority = trial.workload.contracts.priority.clone().expect("it leans on priority");
         let run = |slowdown: Slowdown| {
             let random = generate::generator(SEED + 2, number);
@@ -157,14 +166,13 @@ fn slow_rounds_with_priority_miss_nothing_within_the_tolerance() {
 fn policies_that_spend_all_slack_tolerate_their_margin() {
     const MARGIN_PPM: u32 = 300_000;
     let margin = Slowdown::by_ppm(MARGIN_PPM.into());
-    for policy in [PolicyName::GatedDrain, PolicyName::AdaptiveDrain] {
+    let kinds: [(PolicyName, fn(&mut Pcg64) -> DrainSystem); 2] =
+        [(PolicyName::GatedDrain, gated_system), (PolicyName::AdaptiveDrain, adaptive_system)];
+    for (policy, system_of) in kinds {
         let (mut runs, mut is_caught) = (0, false);
         for number in 0..TRIALS {
             let random = &mut generate::generator(SEED + 3, number);
-            let mut system = match policy {
-                PolicyName::GatedDrain => gated_system(random),
-                _ => adaptive_system(random),
-            };
+            let mut system = system_of(random);
             for task in &mut system.tasks {
                 task.deadline *= 2;
                 task.period *= 2;
