@@ -16,8 +16,9 @@ use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, questi
 use crate::shaping::sporadic;
 use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
 
-/// Assesses a workload under a policy, with the batch size that the workload asks for. A premise
-/// that voids the verdict leaves no bound.
+/// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
+/// that may exceed its tables by the workload's margin. A premise that voids the verdict leaves no
+/// bound.
 ///
 /// # Complexity
 /// For a given z, about the cost of [`crate::dqf::tight`] times log(beta); `auto` tries each z in
@@ -26,9 +27,10 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    assessed(workload, policy).unless_void()
+    assessed(&workload.planned(), policy).unless_void()
 }
 
+/// Assesses a workload as it is planned, without regard to premises.
 fn assessed(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
@@ -45,11 +47,12 @@ fn assessed(workload: &Workload, policy: PolicyName) -> Assessment {
     }
 }
 
-/// Returns the bounds of each task under policies other than `policy`.
+/// Returns the bounds of each task under policies other than `policy`, with the workload's margin.
 ///
 /// # Complexity
 /// The cost of [`assess`] for each of these policies.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
+    let workload = &*workload.planned();
     if regulated::objection(workload).is_some() || workload.premises.void().is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
     }

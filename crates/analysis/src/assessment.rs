@@ -2,10 +2,11 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, Duration, Grade, Plan, PolicyName, Premises, RequestCharges, Workload,
+    BatchCost, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};
+use crate::tolerance::{Tolerance, tolerance};
 
 /// The promise to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,15 +115,27 @@ impl Assessment {
         Self { answer: Answer::NotProven, limit: None, ..self }
     }
 
-    /// Returns the plan for the simulator and the engine, with this assessment's parameters.
+    /// Returns the plan for the simulator and the engine, with this assessment's parameters. Its
+    /// limits tolerate the workload's margin, and nothing more.
     pub fn plan(&self, workload: &Workload) -> Plan {
         Plan {
             batch_max: self.batch_max.min(workload.table.batch_max()),
             best_effort_fill: self.best_effort_fill,
             batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
-            charges: RequestCharges::of_workload(workload).filter(|_| self.rests_on_costs()),
+            limits: DriveLimits::of(workload, self.rests_on_costs()),
             ..Plan::of(workload)
         }
+    }
+
+    /// Returns the same plan, with limits that tolerate all that the verdict tolerates.
+    pub fn tolerant_plan(&self, workload: &Workload) -> Plan {
+        let plan = self.plan(workload);
+        let Some(Tolerance { contract, beyond_plan, .. }) = tolerance(workload, self) else {
+            return plan;
+        };
+        let by_costs = self.rests_on_costs();
+        let limits = DriveLimits::tolerating(workload, by_costs, contract, beyond_plan);
+        Plan { limits, ..plan }
     }
 }

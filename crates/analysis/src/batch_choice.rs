@@ -194,27 +194,10 @@ impl Question<'_> {
         Choice::of_batches(batch_max, best_effort_fill, bounds)
     }
 
-    /// Returns whether every task has a bound within its deadline. Stops as soon as the answer is
-    /// known.
     fn proves_all(&self, batch_max: u32, best_effort_fill: u32) -> bool {
         let system = self.system(batch_max, best_effort_fill);
-        if self.order == Order::Due {
-            return dq_edf::are_deadlines_met(&system, &self.budget);
-        }
-        let by_min_period = || {
-            let verdicts = dqf::min_period(&system).ok()?;
-            let is_met = |(verdict, task): (&Verdict, &SporadicTask)| {
-                verdict.bound().is_some_and(|response| response <= task.deadline)
-            };
-            Some(verdicts.iter().zip(self.tasks).all(is_met))
-        };
-        let by_costs = || {
-            let mixed = self.mixed_system(batch_max, best_effort_fill)?;
-            Some(heterogeneous::are_deadlines_met(&mixed))
-        };
-        by_costs() == Some(true)
-            || dqf::are_deadlines_met(&system, &self.budget)
-            || (!self.is_shared && by_min_period() == Some(true))
+        let mixed = self.mixed_system(batch_max, best_effort_fill);
+        proves_all(&system, self.order, mixed.as_ref(), self.is_shared, &self.budget)
     }
 
     fn proven_count(&self, choice: &Choice) -> usize {
@@ -243,4 +226,28 @@ impl Question<'_> {
         };
         self.tasks.iter().zip(&choice.bounds).map(of_task).max().unwrap_or(0)
     }
+}
+
+/// Returns whether every task has a bound within its deadline under the system's z and beta. Stops
+/// as soon as the answer is known. `mixed` is the same system with a cost per request.
+pub(crate) fn proves_all(
+    system: &System,
+    order: Order,
+    mixed: Option<&MixedSystem>,
+    is_shared: bool,
+    budget: &Budget,
+) -> bool {
+    if order == Order::Due {
+        return dq_edf::are_deadlines_met(system, budget);
+    }
+    let by_min_period = || {
+        let verdicts = dqf::min_period(system).ok()?;
+        let is_met = |(verdict, task): (&Verdict, &SporadicTask)| {
+            verdict.bound().is_some_and(|response| response <= task.deadline)
+        };
+        Some(verdicts.iter().zip(&system.tasks).all(is_met))
+    };
+    mixed.is_some_and(heterogeneous::are_deadlines_met)
+        || dqf::are_deadlines_met(system, budget)
+        || (!is_shared && by_min_period() == Some(true))
 }

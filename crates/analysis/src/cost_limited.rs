@@ -22,7 +22,7 @@ use crate::search::{HORIZON_NS, verdict};
 
 use batches::Requests;
 
-pub(crate) use choice::{choose, is_provable, unproved};
+pub(crate) use choice::{choose, holds_at, is_provable, unproved};
 pub use system::CostLimitedSystem;
 
 /// Returns a cost-based bound, the same for every task, for batches limited by cost.

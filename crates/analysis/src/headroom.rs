@@ -35,6 +35,7 @@ pub struct Headroom {
 /// # Complexity
 /// About 28 analyses per entry, for each z if the batch size is `auto`.
 pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>> {
+    let workload = &*workload.planned();
     let tasks = sporadic(&workload.tasks);
     let entries: Vec<std::ops::Range<usize>> = entries(workload);
     if entries.len() > ENTRIES_MAX {

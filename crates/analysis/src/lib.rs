@@ -29,6 +29,7 @@ mod select;
 mod shaping;
 mod soft;
 mod system;
+mod tolerance;
 
 pub mod cost_limited;
 pub mod das;
@@ -47,3 +48,4 @@ pub use inapplicable::Inapplicable;
 pub use soft::{SoftPromise, soft_promise};
 pub use system::{SporadicTask, System};
 pub use tidegate_model::Verdict;
+pub use tolerance::{Tolerance, tolerance};

@@ -150,6 +150,12 @@ impl<'a> Question<'a> {
         self.drained_beside(Self::most_that_costs_no_proof)
     }
 
+    /// Returns the choice for `rtio-drain` or `rtio-limit` beside this best-effort depth, or the
+    /// largest admissible one if that is less.
+    pub(crate) fn drained_beside_depth(&self, depth: u32) -> Result<Choice, &'static str> {
+        self.drained_beside(|_, _, most| most.min(depth))
+    }
+
     /// Returns the choice for `rtio-drain` or `rtio-limit`. `depth` picks the best-effort depth
     /// from 0 to the largest admissible one.
     ///

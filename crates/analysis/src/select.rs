@@ -149,7 +149,7 @@ pub(crate) fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
 }
 
 /// Returns all bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
-fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+pub(crate) fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     let system = single(workload, tasks);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
     if workload.best_effort.is_empty() {

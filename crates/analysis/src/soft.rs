@@ -81,7 +81,7 @@ pub fn soft_promise(
         batch_max: assessment.batch_max,
         best_effort_fill: assessment.best_effort_fill,
     };
-    let hard = System { table: workload.table.clone(), ..system.clone() };
+    let hard = System { table: workload.planned().table.clone(), ..system.clone() };
     let bounds = assessment.tasks.iter().map(|task| task.response_max);
     let responses: Option<Vec<Duration>> = bounds.map(|bound| Some(bound?.0)).collect();
     let (response_ns, leaders) = promise(&system, &hard, &responses?)?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use tidegate_measure::{Experiment, Kind, ProfileParams};
+use tidegate_model::quantity::Share;
 use tidegate_model::{Bytes, DriveKind, Duration, Grade, Op, PolicyName};
 use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
@@ -66,6 +67,10 @@ pub(crate) struct WorkloadArguments {
     /// The largest batch size (z), in requests; overrides the workload's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: Option<u32>,
+    /// Plan for a drive that exceeds its tables by this share, for example 10%; overrides the
+    /// workload's.
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::<Share>)]
+    pub(crate) margin: Option<Share>,
 }
 
 #[derive(Debug, Args)]
@@ -91,6 +96,10 @@ pub(crate) struct ServeArguments {
     /// Serve even if some contracts are not proved; every export is then best effort.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Plan for a drive that exceeds its tables by this share, for example 10%; overrides the
+    /// file's.
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::<Share>)]
+    pub(crate) margin: Option<Share>,
     /// Check, print the command that would serve, and exit.
     #[arg(long)]
     pub(crate) print: bool,

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         } else {
             assess(&workload, policy)
         };
-        let plan: Plan = assessment.plan(&workload);
+        let plan: Plan = assessment.tolerant_plan(&workload);
         let params = RunParams {
             workload: &workload,
             plan: &plan,

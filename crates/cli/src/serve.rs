@@ -23,7 +23,7 @@ use command::{ExecError, ServerCommand};
 
 /// Runs the command.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
-    let prepared = Prepared::read(&arguments.file).map_err(failure)?;
+    let prepared = Prepared::read_with(&arguments.file, arguments.margin).map_err(failure)?;
     prepared.check_layout().map_err(failure)?;
     if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
         show::report(&CheckReport::of(workload, workload.policy), false);
@@ -45,7 +45,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
              nothing is promised"
         );
     }
-    let command = ServerCommand::of(&prepared, &arguments.file, arguments.force)?;
+    let command = ServerCommand::of(&prepared, arguments)?;
     if arguments.print {
         outln!("{command}");
         return Ok(Answer::Yes);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tidegate_analysis::{Assessment, assess};
 use tidegate_host::{ContractWatch, Length};
-use tidegate_model::{Class, DriveKind, Plan, PolicyName, Task, TaskIndex, Workload};
+use tidegate_model::{Class, DriveKind, PolicyName, Task, TaskIndex, Workload};
 use tidegate_report::sim::SimulatedRun;
 use tidegate_report::{PolicyReport, SimReport};
 use tidegate_sim::SimParams;
@@ -77,13 +77,13 @@ fn simulate<'a>(
 ) -> Result<SimulatedRun<'a>, Failure> {
     let workload = &input.workload;
     let assessment = assess(workload, policy);
-    let plan = assessment.plan(workload);
+    let plan = assessment.tolerant_plan(workload);
     let simulated = charged(workload, &assessment);
     let drive = tidegate_drive::build(kind, &simulated, Some(&input.drive), params.seed)
         .map_err(|error| Failure::unusable(&error))?;
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
-    let watch = watch(&plan);
+    let watch = ContractWatch::new(&plan.limits);
     // Other drive models take their times from tables, not from the file's mechanics.
     let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
@@ -97,16 +97,6 @@ fn simulate<'a>(
     let violations = checkers.violations().iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);
     Ok(SimulatedRun { result, violations, watch })
-}
-
-/// Returns a watch that checks whether the drive keeps what the proof charges: the costs if the
-/// proof charges each request its own cost.
-fn watch(plan: &Plan) -> ContractWatch {
-    let watch = ContractWatch::new(plan.table.clone(), &plan.contracts);
-    match &plan.charges {
-        Some(charges) => watch.by_costs(charges.clone()),
-        None => watch,
-    }
 }
 
 /// Returns the workload as the pseudo drive must serve it: as slow as the proof allows, by costs

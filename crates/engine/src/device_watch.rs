@@ -25,18 +25,13 @@ pub struct DeviceWatch {
 }
 
 impl DeviceWatch {
-    /// Makes a watch that compares batches with the plan's table, or with the costs of their
-    /// requests if the proof charges costs. It reserves room for `expected` outstanding requests,
+    /// Makes a watch that compares batches with the plan's limits. It reserves room for `expected` outstanding requests,
     /// so that it allocates no memory below that.
     pub(crate) fn new(plan: &Plan, expected: usize) -> Self {
-        let batches = BatchWatch::new(plan.table.clone());
         Self {
             host_lateness: Distribution::new(Memory::Beforehand),
             device_time: Distribution::new(Memory::Beforehand),
-            batches: match &plan.charges {
-                Some(charges) => batches.by_costs(charges.clone()),
-                None => batches,
-            },
+            batches: BatchWatch::new(&plan.limits),
             submitted: vec![Time::ZERO; expected],
             last_job: None,
         }

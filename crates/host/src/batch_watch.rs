@@ -6,19 +6,21 @@
 //! idle drive and that no other batch joined can be compared: `dqf` and `fifo` dispatch only such
 //! batches, `noop` few.
 //!
+//! An overrun that the verdict tolerates voids no proof (`docs/theory/tolerance.md` section 27), so
+//! such overruns are counted apart.
+//!
 //! The time runs from submission until the host sees the last completion, so on a real clock it
 //! includes the host's lateness. A table that this host measured includes that lateness too.
 
-use tidegate_model::{BatchTable, Duration, Outcome, Request, RequestCharges, Time};
+use tidegate_model::{BatchTimes, DriveLimits, Duration, Outcome, Request, Time};
 
 use crate::observer::Observer;
 
 /// Counts the compared batches and those that took too long.
 #[derive(Debug, PartialEq)]
 pub struct BatchWatch {
-    table: BatchTable,
-    /// The cost model to compare with, if a proof charges each request its own cost.
-    charges: Option<RequestCharges>,
+    measured: BatchTimes,
+    tolerated: BatchTimes,
     in_flight_count: u32,
     /// The batch in flight, if it can be compared.
     current: Option<Batch>,
@@ -29,6 +31,8 @@ pub struct BatchWatch {
     pub untimed: u64,
     /// The number of compared batches that took longer than the table allows.
     pub overruns: u64,
+    /// The number of these overruns that the verdict tolerates.
+    pub tolerated_overruns: u64,
     /// The largest overrun.
     pub overrun_max: Duration,
     /// The sum of all overruns.
@@ -40,37 +44,40 @@ struct Batch {
     submitted: Time,
     /// The table's b(n) for its n requests, or A plus the requests' charges.
     time_max: Duration,
+    /// The longest time that voids nothing.
+    tolerated_max: Duration,
 }
 
 impl BatchWatch {
-    /// Makes a watch that compares batches with `table`.
-    pub fn new(table: BatchTable) -> Self {
+    /// Makes a watch that compares batches with these limits.
+    pub fn new(limits: &DriveLimits) -> Self {
         Self {
-            table,
-            charges: None,
+            measured: limits.measured.batches.clone(),
+            tolerated: limits.tolerated.batches.clone(),
             in_flight_count: 0,
             current: None,
             batches: 0,
             untimed: 0,
             overruns: 0,
+            tolerated_overruns: 0,
             overrun_max: Duration::ZERO,
             overrun_sum: Duration::ZERO,
         }
     }
 
-    /// Makes the watch compare batches with A plus the charges of their requests.
-    #[must_use]
-    pub fn by_costs(self, charges: RequestCharges) -> Self {
-        Self { charges: Some(charges), ..self }
-    }
-
-    /// Compares batches with the new values from now on; the counts stay.
+    /// Compares batches with these limits from now on; the counts stay.
     ///
     /// # Panics
     /// If a request is in flight.
-    pub fn compare_with(&mut self, table: BatchTable, charges: Option<RequestCharges>) {
-        assert_eq!(self.in_flight_count, 0, "the table changes during a batch");
-        (self.table, self.charges) = (table, charges);
+    pub fn compare_with(&mut self, limits: &DriveLimits) {
+        assert_eq!(self.in_flight_count, 0, "the limits change during a batch");
+        self.measured.clone_from(&limits.measured.batches);
+        self.tolerated.clone_from(&limits.tolerated.batches);
+    }
+
+    /// Returns whether an overrun was longer than the verdict tolerates.
+    pub fn has_void(&self) -> bool {
+        self.overruns > self.tolerated_overruns
     }
 
     /// Returns the last instant at which the batch in flight is not late; `None` if no batch is
@@ -79,15 +86,10 @@ impl BatchWatch {
         self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.time_max))
     }
 
-    /// Returns the longest time allowed for a batch; `None` if the table or costs do not cover it.
-    fn time_max(&self, batch: &[Request]) -> Option<Duration> {
-        let Some(charges) = &self.charges else {
-            let count = u32::try_from(batch.len()).expect("at most the depth");
-            return (count <= self.table.batch_max()).then(|| self.table.time_max(count));
-        };
-        batch.iter().try_fold(charges.positioning_max, |sum, request| {
-            sum.checked_add(charges.of_request(request.op, request.size)?)
-        })
+    /// Returns the last instant at which the batch in flight voids nothing; `None` if no batch is
+    /// compared.
+    pub fn void_from(&self) -> Option<Time> {
+        self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.tolerated_max))
     }
 
     /// Compares the batch; called when no request is in flight any more.
@@ -97,6 +99,7 @@ impl BatchWatch {
         let time = now.since(batch.submitted);
         if time > batch.time_max {
             self.overruns += 1;
+            self.tolerated_overruns += u64::from(time <= batch.tolerated_max);
             let overrun = time - batch.time_max;
             self.overrun_max = self.overrun_max.max(overrun);
             self.overrun_sum += overrun;
@@ -107,9 +110,14 @@ impl BatchWatch {
 impl Observer for BatchWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let count = u32::try_from(batch.len()).expect("at most the depth");
-        let time_max = self.time_max(batch).filter(|_| self.in_flight_count == 0);
-        self.untimed += u64::from(time_max.is_none());
-        self.current = time_max.map(|time_max| Batch { submitted: now, time_max });
+        let limits = self.measured.time_max(batch).zip(self.tolerated.time_max(batch));
+        let limits = limits.filter(|_| self.in_flight_count == 0);
+        self.untimed += u64::from(limits.is_none());
+        self.current = limits.map(|(time_max, tolerated_max)| Batch {
+            submitted: now,
+            time_max,
+            tolerated_max,
+        });
         self.in_flight_count += count;
     }
 
@@ -124,16 +132,19 @@ impl Observer for BatchWatch {
 #[cfg(test)]
 mod tests {
     use tidegate_model::cost::RequestCost;
-    use tidegate_model::{Bytes, Class, CostModel, RequestId};
+    use tidegate_model::{BatchTable, Bytes, Class, CostModel, RequestCharges, RequestId, Slowdown};
 
     use super::*;
 
     const REQUEST: Request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
 
+    fn table() -> BatchTable {
+        BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap()
+    }
+
     /// Dispatches batches of these sizes at one instant; the drive completes all after `took_ms`.
     fn watch(batches: &[usize], took_ms: u64) -> BatchWatch {
-        let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
-        let mut watch = BatchWatch::new(table);
+        let mut watch = BatchWatch::new(&DriveLimits::of_table(table()));
         for &size in batches {
             watch.dispatched(Time::from_ns(1), &vec![REQUEST; size]);
         }
@@ -164,8 +175,10 @@ mod tests {
             how: None,
             samples: None,
         };
-        let table = BatchTable::new(&[Duration::from_ms(5), Duration::from_ms(8)]).unwrap();
-        let mut watch = BatchWatch::new(table).by_costs(RequestCharges::of(&costs, None));
+        let mut limits = DriveLimits::of_table(table());
+        limits.measured.batches.charges = Some(RequestCharges::of(&costs, None));
+        limits.tolerated.batches.charges = Some(RequestCharges::of(&costs, None));
+        let mut watch = BatchWatch::new(&limits);
         let unknown = Request { size: Bytes::from_kib(8), ..REQUEST };
         for (batch, took_ms) in [(&[REQUEST; 2][..], 8), (&[REQUEST], 5), (&[unknown], 100)] {
             watch.dispatched(Time::ZERO, batch);
@@ -181,5 +194,20 @@ mod tests {
     fn batch_that_was_not_alone_or_is_beyond_the_table_is_not_compared() {
         assert_eq!(watch(&[1, 1], 100).batches, 0);
         assert_eq!(watch(&[3], 100).batches, 0);
+    }
+
+    /// b(1) is 5 ms, and 2 ms more are tolerated.
+    #[test]
+    fn an_overrun_within_the_tolerance_is_counted_apart() {
+        let mut limits = DriveLimits::of_table(table());
+        limits.tolerated.batches.table = Slowdown::by(Duration::from_ms(2)).of_table(&table());
+        for (took_ms, overruns) in [(5, (0, 0)), (6, (1, 1)), (7, (1, 1)), (8, (1, 0))] {
+            let mut watch = BatchWatch::new(&limits);
+            watch.dispatched(Time::ZERO, &[REQUEST]);
+            let now = Time::ZERO + Duration::from_ms(took_ms);
+            watch.completed(now, &REQUEST, Outcome::Done);
+            assert_eq!((watch.overruns, watch.tolerated_overruns), overruns, "{took_ms} ms");
+            assert_eq!(watch.has_void(), took_ms == 8);
+        }
     }
 }

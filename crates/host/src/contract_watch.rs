@@ -14,9 +14,7 @@ mod overruns;
 mod priority;
 mod residence;
 
-use tidegate_model::{
-    BatchTable, Contracts, DriveContract, Outcome, Request, RequestCharges, Time,
-};
+use tidegate_model::{DriveContract, DriveLimits, Outcome, Request, Time};
 
 use crate::batch_watch::BatchWatch;
 use crate::observer::Observer;
@@ -36,21 +34,18 @@ pub struct ContractWatch {
 }
 
 impl ContractWatch {
-    /// Makes watches that compare batches with `table` and everything else with `contracts`.
-    pub fn new(table: BatchTable, contracts: &Contracts) -> Self {
+    /// Makes watches that compare the drive with these limits.
+    pub fn new(limits: &DriveLimits) -> Self {
+        let DriveLimits { measured, tolerated } = limits;
+        let drain = measured.drain.clone().zip(tolerated.drain.clone());
+        let residence = measured.starvation_max.zip(tolerated.starvation_max);
+        let priority = measured.priority.clone().zip(tolerated.priority.clone());
         Self {
-            batches: BatchWatch::new(table),
-            drain: contracts.drain.clone().map(DrainWatch::new),
-            residence: contracts.starvation_max.map(ResidenceWatch::new),
-            priority: contracts.priority.clone().map(PriorityWatch::new),
+            batches: BatchWatch::new(limits),
+            drain: drain.map(|(table, tolerated)| DrainWatch::new(table, tolerated)),
+            residence: residence.map(|(time, tolerated)| ResidenceWatch::new(time, tolerated)),
+            priority: priority.map(|(table, tolerated)| PriorityWatch::new(table, tolerated)),
         }
-    }
-
-    /// Makes the watch compare batches with A plus the charges of their requests, for proofs that
-    /// rely on these.
-    #[must_use]
-    pub fn by_costs(self, charges: RequestCharges) -> Self {
-        Self { batches: self.batches.by_costs(charges), ..self }
     }
 
     /// Returns the overruns of a contract; `None` if it was never measured.
@@ -59,6 +54,7 @@ impl ContractWatch {
             DriveContract::Batches => Some(Overruns {
                 observed: self.batches.batches,
                 overruns: self.batches.overruns,
+                tolerated: self.batches.tolerated_overruns,
                 max: self.batches.overrun_max,
                 sum: self.batches.overrun_sum,
             }),

@@ -4,8 +4,8 @@
 
 use tidegate_host::{ContractWatch, Observer, Overruns};
 use tidegate_model::{
-    BatchTable, Bytes, Class, Contracts, DriveContract, Duration, Outcome, Request, RequestId, Tag,
-    Time,
+    BatchTable, Bytes, Class, DriveContract, DriveLimits, DriveTimes, Duration, Outcome, Request,
+    RequestId, Slowdown, Tag, Time,
 };
 
 const fn ms(ms: u64) -> Duration {
@@ -27,13 +27,18 @@ fn table(times: &[u64]) -> BatchTable {
 
 /// Makes a watch with drain = 10, 15, 20 ms; starvation 50 ms; priority = 4, 6 ms.
 fn watch() -> ContractWatch {
-    let contracts = Contracts {
+    ContractWatch::new(&limits())
+}
+
+fn limits() -> DriveLimits {
+    let DriveLimits { measured, .. } = DriveLimits::of_table(table(&[5, 8]));
+    let measured = DriveTimes {
         drain: Some(table(&[10, 15, 20])),
         starvation_max: Some(ms(50)),
         priority: Some(table(&[4, 6])),
-        ..Contracts::default()
+        ..measured
     };
-    ContractWatch::new(table(&[5, 8]), &contracts)
+    DriveLimits { tolerated: measured.clone(), measured }
 }
 
 fn send(watch: &mut ContractWatch, now: u64, ids: &[u64], tag: Tag) {
@@ -50,7 +55,7 @@ fn seen(watch: &ContractWatch, contract: DriveContract) -> Overruns {
 }
 
 fn overruns(observed: u64, overruns: u64, max: u64, sum: u64) -> Overruns {
-    Overruns { observed, overruns, max: ms(max), sum: ms(sum) }
+    Overruns { observed, overruns, tolerated: 0, max: ms(max), sum: ms(sum) }
 }
 
 /// Goal: the clock restarts with every dispatch, and an overrun counts once. Method: two requests
@@ -122,7 +127,7 @@ fn rounds_with_priority_are_held_against_their_times() {
 
 #[test]
 fn what_was_never_measured_is_not_watched() {
-    let watch = ContractWatch::new(table(&[5, 8]), &Contracts::default());
+    let watch = ContractWatch::new(&DriveLimits::of_table(table(&[5, 8])));
     let watched = DriveContract::ALL.into_iter().filter(|&it| watch.overruns(it).is_some());
     assert_eq!(watched.collect::<Vec<_>>(), [DriveContract::Batches]);
 }
@@ -134,4 +139,38 @@ fn batches_are_told_with_all_else() {
     back(&mut watch, 9, 0, Tag::Simple);
     back(&mut watch, 11, 1, Tag::Simple);
     assert_eq!(seen(&watch, DriveContract::Batches), overruns(1, 1, 3, 3));
+}
+
+/// Goal: an overrun within the tolerance counts as tolerated until it grows beyond it. Method: drain,
+/// starvation and priority tolerate 3 ms more; each is exceeded by 2, by 3 and by 4 ms.
+#[test]
+fn overruns_within_the_tolerance_are_counted_apart() {
+    let mut limits = limits();
+    let more = Slowdown::by(ms(3));
+    limits.tolerated = DriveTimes {
+        drain: limits.measured.drain.as_ref().map(|drain| more.of_table(drain)),
+        starvation_max: limits.measured.starvation_max.map(|time| more.of_time(time)),
+        priority: limits.measured.priority.as_ref().map(|times| more.of_table(times)),
+        ..limits.tolerated
+    };
+    for (contract, time_max) in
+        [(DriveContract::Drain, 10), (DriveContract::Starvation, 50), (DriveContract::Priority, 4)]
+    {
+        for (excess, tolerated) in [(2, 1), (3, 1), (4, 0)] {
+            let mut watch = ContractWatch::new(&limits);
+            send(&mut watch, 0, &[0], Tag::Priority);
+            back(&mut watch, time_max + excess, 0, Tag::Priority);
+            let seen = seen(&watch, contract);
+            assert_eq!((seen.overruns, seen.tolerated), (1, tolerated), "{contract:?} {excess}");
+            assert_eq!(seen.has_void(), excess == 4);
+        }
+    }
+    // A clock that is read twice: first within the tolerance, then beyond it.
+    let mut watch = ContractWatch::new(&limits);
+    send(&mut watch, 0, &[0, 1], Tag::Simple);
+    back(&mut watch, 17, 0, Tag::Simple);
+    assert_eq!(seen(&watch, DriveContract::Drain).tolerated, 1);
+    back(&mut watch, 19, 1, Tag::Simple);
+    let drain = seen(&watch, DriveContract::Drain);
+    assert_eq!((drain.overruns, drain.tolerated), (1, 0));
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{DriveFile, DriveKind};
+use tidegate_stats::independence::Dependence;
 
 use crate::experiment::Experiment;
 use crate::finding::Finding;
@@ -72,7 +73,9 @@ impl Found {
         let asked = u32::try_from(asked).expect("at most the depth");
         let entries = table.as_ref().map_or(0, |table| table.table.batch_max());
         self.count(rounds, measured, Some(Entries { entries, asked }));
-        table
+        let worst = self.findings.last().and_then(|finding| finding.independence.worst());
+        let samples_effective = worst.map(Dependence::effective);
+        table.map(|table| MeasuredTable { samples_effective, ..table })
     }
 
     /// Counts the samples, and notes what they show beyond their table.

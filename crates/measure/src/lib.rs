@@ -41,6 +41,8 @@ pub mod new_file;
 pub mod origin;
 mod outcome;
 pub mod output_file;
+#[cfg(test)]
+mod overrun_coverage;
 mod params;
 mod places;
 pub mod plan;

@@ -33,6 +33,7 @@ pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Measu
             ns(greatest(&|summary| summary.quantiles[index]))
         }),
         samples: Some(u64::from(samples)),
+        samples_effective: None,
         depth: None,
         confidence: Some(confidence::statement(samples)),
     })

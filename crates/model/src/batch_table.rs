@@ -99,6 +99,17 @@ impl BatchTable {
         Self { time_max, raised }
     }
 
+    /// Returns the table with `of` applied to the time of every batch that has a request. `of` must
+    /// be nondecreasing, and above 0.
+    #[must_use]
+    pub(crate) fn map(&self, of: impl Fn(Duration) -> Duration) -> Self {
+        let times = self.time_max.iter().skip(1).copied().map(of);
+        Self {
+            time_max: std::iter::once(Duration::ZERO).chain(times).collect(),
+            raised: self.raised.clone(),
+        }
+    }
+
     /// Returns the larger of this table and `floor`, entry by entry, for all batch sizes of this
     /// table. Beyond the end of `floor`, its last entry counts for all larger sizes.
     #[must_use]

@@ -4,6 +4,7 @@
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
 use crate::premise::Premise;
+use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
@@ -29,6 +30,8 @@ pub struct Contracts {
     pub priority_depth: Option<u32>,
     /// The cost model of batches, if the workload has different requests.
     pub costs: Option<CostModel>,
+    /// The measurements behind b(i), one for each table; empty if their samples are unknown.
+    pub sampling: Vec<Sampling>,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
     /// Premises of the proofs that rest on one of these contracts.

@@ -4,9 +4,10 @@
 //! Policies and analyses do not depend on each other; they agree on the meaning of these parameters
 //! because both read them here.
 
-use crate::batch_cost::{BatchCost, RequestCharges};
+use crate::batch_cost::BatchCost;
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
+use crate::drive_limits::DriveLimits;
 use crate::parameters::Parameters;
 use crate::regulator::RegulatorName;
 use crate::task::Task;
@@ -38,12 +39,12 @@ pub struct Plan {
     pub queued_max: u32,
     /// The tasks that were proved together.
     pub tasks: Vec<Task>,
-    /// The measured batch service times of the device.
+    /// The batch service times that the policy counts on: those of the device, and the margin.
     pub table: BatchTable,
-    /// The other measured figures of the device.
+    /// The other figures of the device that the policy counts on, with the margin as well.
     pub contracts: Contracts,
-    /// The limits of batch times instead of `table`, if the proof charges requests individually.
-    pub charges: Option<RequestCharges>,
+    /// The times that a run compares the device with.
+    pub limits: DriveLimits,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators from the workload.
@@ -58,6 +59,7 @@ impl Plan {
     /// Returns a workload's plan before any decision: batches as large as the table allows and
     /// without best effort, and as much separate best effort as the drive accepts.
     pub fn of(workload: &Workload) -> Self {
+        let planned = workload.planned().into_owned();
         Self {
             depth: workload.depth,
             batch_max: workload.table.batch_max(),
@@ -66,11 +68,11 @@ impl Plan {
             best_effort_depth: workload.depth,
             queued_max: Self::QUEUED_MAX_DEFAULT,
             tasks: workload.tasks.clone(),
-            table: workload.table.clone(),
-            contracts: workload.contracts.clone(),
-            charges: None,
-            regulators: workload.regulators.clone(),
-            parameters: workload.parameters.clone(),
+            table: planned.table,
+            contracts: planned.contracts,
+            limits: DriveLimits::of(workload, false),
+            regulators: planned.regulators,
+            parameters: planned.parameters,
         }
     }
 

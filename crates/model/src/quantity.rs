@@ -4,6 +4,7 @@
 //! Every quantity carries its unit; a bare number is refused with advice. The same readers serve
 //! files (through serde) and the command line (through [`Quantity`]).
 
+use std::fmt;
 use std::str::FromStr;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
@@ -122,6 +123,17 @@ pub struct Share {
     pub ppm: u32,
 }
 
+/// Writes the share as it is read: `10%`, `12.5%`.
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, part) = (self.ppm / 10_000, self.ppm % 10_000);
+        match format!("{part:04}").trim_end_matches('0') {
+            "" => write!(f, "{whole}%"),
+            digits => write!(f, "{whole}.{digits}%"),
+        }
+    }
+}
+
 impl Quantity for Share {
     const WHAT: &'static str = "a share";
     const EXAMPLE: &'static str = "\"20%\"";
@@ -143,7 +155,7 @@ impl Quantity for Share {
 struct QuantityVisitor<Q>(std::marker::PhantomData<Q>);
 
 impl<Q: Quantity> QuantityVisitor<Q> {
-    fn bare<E: serde::de::Error>(number: impl std::fmt::Display) -> Result<Q, E> {
+    fn bare<E: serde::de::Error>(number: impl fmt::Display) -> Result<Q, E> {
         let text = number.to_string();
         match Q::parse(&text) {
             Err(error) => Err(E::custom(error)),
@@ -155,7 +167,7 @@ impl<Q: Quantity> QuantityVisitor<Q> {
 impl<Q: Quantity> Visitor<'_> for QuantityVisitor<Q> {
     type Value = Q;
 
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} such as {}", Q::WHAT, Q::EXAMPLE)
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Q, E> {

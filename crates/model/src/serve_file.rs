@@ -24,6 +24,7 @@ use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::premise::{Premise, PremiseCode};
+use crate::quantity::Share;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
@@ -236,6 +237,11 @@ impl ServeFile {
             let message = message(&export.spec.name, contract);
             FileError::new(export.wanted.name_span(), message, help)
         })
+    }
+
+    /// Replaces the file's margin, for example by a command-line option.
+    pub fn set_margin(&mut self, margin: Share) {
+        self.policy.margin_ppm = margin.ppm;
     }
 
     /// Returns whether any export has a contract.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A workload: the tasks and best-effort loads that share one drive, checked against it.
 
+use std::borrow::Cow;
+
+use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
 use crate::premise::Premises;
 use crate::regulator::RegulatorName;
+use crate::slowdown::Slowdown;
 use crate::task::{BestEffort, Task};
 use crate::units::Bytes;
 
@@ -48,6 +52,10 @@ pub struct Workload {
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators in the file.
     pub parameters: Parameters,
+    /// The share by which the drive may exceed its tables, in parts per million: the plan is made
+    /// for times that are longer by this. `table` and `contracts` are those of the drive, without
+    /// it.
+    pub margin_ppm: u32,
     /// What every verdict on this workload rests on, whatever the policy: the drive file's premises,
     /// and how `table` was made.
     pub premises: Premises,
@@ -69,8 +77,33 @@ impl Workload {
             contracts: Contracts::default(),
             regulators: Vec::new(),
             parameters: Parameters::default(),
+            margin_ppm: 0,
             premises: Premises::default(),
         }
+    }
+
+    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin. The
+    /// result has no margin of its own.
+    ///
+    /// A limit of batches by cost is raised to the costliest request where the margin makes that
+    /// request cost more than the limit.
+    #[must_use]
+    pub fn planned(&self) -> Cow<'_, Self> {
+        if self.margin_ppm == 0 {
+            return Cow::Borrowed(self);
+        }
+        let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
+        let mut planned = Self { margin_ppm: 0, ..slowed };
+        if let (Some(cost_max), Some(charges)) =
+            (planned.parameters.dqf.batch_cost, RequestCharges::of_workload(&planned))
+        {
+            let tasks = planned.tasks.iter().map(|task| (task.op, task.size));
+            let loads = planned.best_effort.iter().map(|load| (load.op, load.size));
+            let of_each = |(op, size)| charges.of_request(op, size);
+            let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
+            planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
+        }
+        Cow::Owned(planned)
     }
 
     /// Returns the size of the largest request of any source.

@@ -23,6 +23,7 @@ use crate::document::Document;
 use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
+use crate::quantity::Share;
 use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
@@ -129,6 +130,11 @@ impl WorkloadFile {
     /// Replaces the file's batch size, for example by a command-line option.
     pub fn set_batch(&mut self, batch: BatchChoice) {
         self.policy.batch = batch;
+    }
+
+    /// Replaces the file's margin, for example by a command-line option.
+    pub fn set_margin(&mut self, margin: Share) {
+        self.policy.margin_ppm = margin.ppm;
     }
 
     /// Adds policies to try in addition to the file's policy, for example from the command line.

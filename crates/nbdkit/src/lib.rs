@@ -2,7 +2,7 @@
 //! The plugin for nbdkit: connects nbdkit's callbacks to a service of the engine.
 //!
 //! ```text
-//!   nbdkit tidegate config=serve.toml [force=1] [threads=64] [connections=32]
+//!   nbdkit tidegate config=serve.toml [force=1] [margin=10%] [threads=64] [connections=32]
 //!   config ........ the serve file's name
 //!   after_fork .... Prepared::open starts the service's thread; control socket, metrics
 //!   open .......... finds the export that the client names, takes a connection slot
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use mimalloc::MiMalloc;
 use nbdkit::{Error, Flags, FuaFlags, Result, Server};
-use tidegate_engine::serve::{PlaceTaken, Places, Prepared};
+use tidegate_engine::serve::{PlaceTaken, Places, Prepared, read_margin};
 use tidegate_engine::service::{CallError, Export};
 
 use self::state::{service, with_state};
@@ -89,6 +89,7 @@ impl Server for Connection {
         Some(
             "config=FILE   (required) The serve file.\n\
              force=1       Serve exports whose contract is not proved, as best effort.\n\
+             margin=10%    Plan for a drive that exceeds its tables by this share.\n\
              threads=N     The server's --threads; contracts that need more are refused.\n\
              connections=N Limit on connections: 4 reserved per export, the rest shared.",
         )
@@ -105,6 +106,10 @@ impl Server for Connection {
                 with_state(|state| state.config = Some(path));
             }
             "force" => with_state(|state| state.is_forced = value == "1"),
+            "margin" => {
+                let margin = read_margin(value).map_err(fault)?;
+                with_state(|state| state.margin = Some(margin));
+            }
             "threads" => {
                 let threads = value.parse().map_err(|_| fault("threads=N: N must be a number"))?;
                 with_state(|state| state.threads = Some(threads));
@@ -115,7 +120,7 @@ impl Server for Connection {
                 with_state(|state| state.places = Some(Places::new(total)));
             }
             _ => {
-                let known = "use config, force, threads or connections";
+                let known = "use config, force, margin, threads or connections";
                 return Err(fault(format!("unknown parameter `{key}`: {known}")));
             }
         }
@@ -128,10 +133,10 @@ impl Server for Connection {
     }
 
     fn after_fork() -> Result<()> {
-        let (config, is_forced, threads) = with_state(|state| {
-            (state.config.clone().unwrap_or_default(), state.is_forced, state.threads)
-        });
-        let mut prepared = Prepared::read(&config).map_err(fault)?;
+        let (config, margin) =
+            with_state(|state| (state.config.clone().unwrap_or_default(), state.margin));
+        let (is_forced, threads) = with_state(|state| (state.is_forced, state.threads));
+        let mut prepared = Prepared::read_with(&config, margin).map_err(fault)?;
         if let Some(threads) = threads {
             prepared = prepared.with_callers_max(threads);
         }

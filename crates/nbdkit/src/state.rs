@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_engine::serve::{ControlPlane, Places};
+use tidegate_engine::serve::{ControlPlane, Margin, Places};
 use tidegate_engine::service::Service;
 
 /// Holds the command line's settings, and the service while it runs.
@@ -12,6 +12,8 @@ use tidegate_engine::service::Service;
 pub(crate) struct State {
     pub(crate) config: Option<PathBuf>,
     pub(crate) is_forced: bool,
+    /// The margin in place of the serve file's.
+    pub(crate) margin: Option<Margin>,
     /// The number of concurrent requests per connection (the server's `--threads`), if the command
     /// line gives it.
     pub(crate) threads: Option<u64>,
@@ -26,6 +28,7 @@ pub(crate) struct State {
 static STATE: Mutex<State> = Mutex::new(State {
     config: None,
     is_forced: false,
+    margin: None,
     threads: None,
     places: None,
     is_begun: false,

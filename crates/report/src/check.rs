@@ -12,7 +12,9 @@ use tidegate_model::{Duration, Grade, PolicyName, Premises, Task, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
+use crate::overruns::OverrunForecast;
 use crate::soft::{Soft, SoftBound};
+use crate::tolerance::ToleranceReport;
 
 /// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]
@@ -32,6 +34,9 @@ pub struct CheckReport<'a> {
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
     best_effort_depth: Option<u32>,
+    margin_ppm: u32,
+    tolerance: Option<ToleranceReport>,
+    overruns: Option<OverrunForecast>,
     premises: Premises,
     #[serde(skip)]
     workload: &'a Workload,
@@ -162,6 +167,9 @@ impl<'a> CheckReport<'a> {
                 })
                 .collect(),
             best_effort_depth: figures::best_effort_depth(&assessment),
+            margin_ppm: workload.margin_ppm,
+            tolerance: ToleranceReport::of(workload, &assessment),
+            overruns: OverrunForecast::of(workload, &assessment),
             premises: assessment.premises.clone(),
             workload,
             assessment,

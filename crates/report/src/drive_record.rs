@@ -16,6 +16,7 @@ pub(crate) struct ContractsReport {
     batches: u64,
     contract: &'static str,
     overruns: Option<u64>,
+    overruns_tolerated: Option<u64>,
     overrun_ns_max: Option<Ns>,
     contracts: ByContract,
 }
@@ -29,6 +30,7 @@ struct ByContract(Vec<(&'static str, OverrunsReport)>);
 struct OverrunsReport {
     observed: u64,
     overruns: u64,
+    overruns_tolerated: u64,
     overrun_ns_max: Ns,
     overrun_ns_sum: Ns,
 }
@@ -60,17 +62,25 @@ impl<'a> DriveRecord<'a> {
         self.watch.overruns(self.contract())
     }
 
-    /// Returns the largest excess over a bound that Tidegate is not to blame for; `None` if the
-    /// drive broke its contract in a way that invalidates every bound.
+    /// Returns the largest excess over the bound of this task that Tidegate is not to blame for;
+    /// `None` if the drive broke its contract in a way that invalidates every bound.
+    ///
+    /// Overruns that the verdict tolerates can delay a job beyond its bound, but not beyond its
+    /// deadline (`docs/theory/tolerance.md` section 27).
     ///
     /// Under contracts other than b(i), each job waits for at most two rounds, which are late by at
     /// most the lateness of all rounds of the run together. A job is therefore late by at most that
     /// much, provided that even then every response time is below every period, as the proofs
     /// require. Under b(i) the number of batches itself can grow, so no limit is known.
-    pub(crate) fn allowance(&self) -> Option<Duration> {
+    pub(crate) fn allowance(&self, task: usize) -> Option<Duration> {
         let overruns = self.overruns().unwrap_or_default();
         if overruns.overruns == 0 {
             return Some(Duration::ZERO);
+        }
+        if !overruns.has_void() {
+            let bound = self.result.assessment().tasks[task].response_max?.0;
+            let deadline = self.result.workload().tasks[task].deadline;
+            return Some(deadline.checked_sub(bound).unwrap_or_default());
         }
         match self.contract() {
             DriveContract::Batches => return None,
@@ -86,7 +96,7 @@ impl<'a> DriveRecord<'a> {
 
     /// Describes the effect of a broken contract.
     pub(crate) fn sentence(&self) -> Option<String> {
-        let Overruns { observed, overruns, max, .. } = self.overruns()?;
+        let Overruns { observed, overruns, tolerated, max, .. } = self.overruns()?;
         let what = match self.contract() {
             DriveContract::Batches => format!("{overruns} of {observed} batches took longer"),
             DriveContract::Drain => {
@@ -99,14 +109,26 @@ impl<'a> DriveRecord<'a> {
         };
         let assessment = self.result.assessment();
         let says = if self.contract().is_plural() { "say" } else { "says" };
+        let effect = match (overruns - tolerated, tolerated) {
+            (0, _) => "the verdict tolerates that, and every deadline stands".to_owned(),
+            (_, 0) => {
+                let advice = advice(self.result.workload());
+                format!("no proof holds for what they delay; {advice}")
+            }
+            (beyond, _) => {
+                let advice = advice(self.result.workload());
+                format!(
+                    "{beyond} of them by more than the verdict tolerates, and no proof holds for \
+                     what those delay; {advice}"
+                )
+            }
+        };
         (overruns > 0).then(|| {
             format!(
-                "{}: {what} than the drive's {} {says}, by up to {}: no proof holds for what \
-                 they delay; {}",
+                "{}: {what} than the drive's {} {says}, by up to {}: {effect}",
                 self.result.policy(),
                 figures::kept(assessment),
                 figures::ms_ceil(max),
-                advice(self.result.workload())
             )
         })
     }
@@ -116,15 +138,24 @@ impl<'a> DriveRecord<'a> {
         let batches = self.watch.overruns(DriveContract::Batches).unwrap_or_default();
         let overruns = self.overruns();
         let each = DriveContract::ALL.into_iter().filter_map(|contract| {
-            let Overruns { observed, overruns, max, sum } = self.watch.overruns(contract)?;
+            let seen = self.watch.overruns(contract)?;
+            let Overruns { observed, overruns, tolerated, max, sum } = seen;
             let (overrun_ns_max, overrun_ns_sum) = (max.into(), sum.into());
-            let seen = OverrunsReport { observed, overruns, overrun_ns_max, overrun_ns_sum };
-            Some((contract.name(), seen))
+            let overruns_tolerated = tolerated;
+            let report = OverrunsReport {
+                observed,
+                overruns,
+                overruns_tolerated,
+                overrun_ns_max,
+                overrun_ns_sum,
+            };
+            Some((contract.name(), report))
         });
         ContractsReport {
             batches: batches.observed,
             contract: self.contract().name(),
             overruns: overruns.map(|overruns| overruns.overruns),
+            overruns_tolerated: overruns.map(|overruns| overruns.tolerated),
             overrun_ns_max: overruns.map(|overruns| overruns.max.into()),
             contracts: ByContract(each.collect()),
         }

@@ -13,6 +13,7 @@ pub mod figures;
 pub mod machine;
 mod ns;
 pub mod origin;
+mod overruns;
 mod page;
 mod paragraph;
 pub mod plan;
@@ -24,6 +25,7 @@ pub mod runs;
 pub mod sim;
 mod soft;
 mod structure;
+mod tolerance;
 
 pub use check::CheckReport;
 pub use machine::MachineReport;

@@ -71,6 +71,7 @@ struct RanPolicy<'a> {
     device_time: Option<Times>,
     batches: u64,
     overruns: u64,
+    overruns_tolerated: u64,
     overrun_ns_max: Ns,
 }
 
@@ -159,6 +160,7 @@ impl<'a> RanPolicy<'a> {
             device_time: Times::of(&run.device_time),
             batches: run.batches.batches,
             overruns: run.batches.overruns,
+            overruns_tolerated: run.batches.tolerated_overruns,
             overrun_ns_max: run.batches.overrun_max.into(),
         }
     }
@@ -169,7 +171,7 @@ impl<'a> RanPolicy<'a> {
 
     /// Returns the cause of an exceeded bound, if there is one.
     fn end(&self) -> Option<String> {
-        let excess = self.result.excesses().map(|(_, excess)| excess).max()?;
+        let excess = self.result.excesses().map(|(_, _, excess)| excess).max()?;
         let why = suspect(self.overrun(), Times::pick(self.host_lateness.as_ref(), |it| it.ns_max));
         Some(format!("{}: a bound by {}; {why}", self.result.policy(), figures::ms_ceil(excess)))
     }
@@ -206,6 +208,7 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
         "device_max",
         "batches",
         "overruns",
+        "tolerated",
         "worst",
     ];
     let rows = ran.iter().map(|ran| {
@@ -218,6 +221,7 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
             figures::bound(Times::pick(device, |it| it.ns_max)),
             ran.batches.to_string(),
             ran.overruns.to_string(),
+            ran.overruns_tolerated.to_string(),
             figures::bound(ran.overrun()),
         ]
     });
@@ -227,7 +231,7 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
         page,
         "  Lateness: from the instant a job is due to the instant the host releases it; it is part\n  \
          of the response. An overrun is a batch that took longer than the drive file says: no\n  \
-         proof holds for what it delays."
+         proof holds for what it delays, unless the verdict tolerates it."
     );
     for end in ran.iter().filter_map(|ran| ran.end()) {
         page.labelled("Exceeded", end);

@@ -144,9 +144,10 @@ impl<'a> PolicyReport<'a> {
         self.requests_failed
     }
 
-    /// Returns the tasks whose longest response time exceeded its bound, with the excess.
-    pub(crate) fn excesses(&self) -> impl Iterator<Item = (&str, Duration)> {
-        self.tasks.iter().filter_map(|task| Some((task.name, task.excess()?)))
+    /// Returns the tasks whose longest response time exceeded its bound: index, name and excess.
+    pub(crate) fn excesses(&self) -> impl Iterator<Item = (usize, &str, Duration)> {
+        let tasks = self.tasks.iter().enumerate();
+        tasks.filter_map(|(index, task)| Some((index, task.name, task.excess()?)))
     }
 }
 

@@ -89,10 +89,12 @@ impl<'a> SimulatedPolicy<'a> {
 impl SimulatedRun<'_> {
     fn defects(&self) -> Vec<String> {
         let Self { result, violations, watch } = self;
-        let allowance = DriveRecord::new(result, watch).allowance();
-        let is_ours = |excess: &Duration| allowance.is_some_and(|allowance| *excess > allowance);
-        let exceeded = result.excesses().filter(|(_, excess)| is_ours(excess));
-        let exceeded = exceeded.map(|(task, excess)| {
+        let record = DriveRecord::new(result, watch);
+        let is_ours = |task: usize, excess: Duration| {
+            record.allowance(task).is_some_and(|allowance| excess > allowance)
+        };
+        let exceeded = result.excesses().filter(|&(task, _, excess)| is_ours(task, excess));
+        let exceeded = exceeded.map(|(_, task, excess)| {
             format!("{task} under {} exceeded its proven bound by {excess}", result.policy())
         });
         let broken = violations

@@ -12,5 +12,6 @@ pub mod extremes;
 pub mod float;
 pub mod independence;
 pub mod order_statistics;
+pub mod overrun_rate;
 
 pub use distribution::{Distribution, Memory};

@@ -70,7 +70,7 @@ impl Disk {
         let plan = assessment.plan(&self.workload);
         let (built, checkers) = Checkers::watching(policy, &plan, self.access())
             .expect("everything is known of this drive");
-        let contracts = ContractWatch::new(self.workload.table.clone(), &self.workload.contracts);
+        let contracts = ContractWatch::new(&plan.limits);
         let mut watch = (checkers, contracts);
         let run = self.run(built, Length::Jobs(jobs), &mut watch);
         assert_eq!(watch.0.violations(), [], "{policy}");

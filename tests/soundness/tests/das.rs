@@ -9,7 +9,7 @@ use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
-    AccessTime, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
+    AccessTime, BatchTable, BestEffort, Bytes, DriveLimits, Duration, Intensity, Plan, PolicyName,
     RegulatorName, Request, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Noop};
@@ -175,7 +175,7 @@ fn disk_that_keeps_its_table_misses_nothing() {
         });
         let disk = fujitsu(tasks.collect(), outstanding);
         assert_eq!(assess(&disk.workload, PolicyName::Das).answer, Answer::Proven);
-        let mut watch = BatchWatch::new(disk.workload.table.clone());
+        let mut watch = BatchWatch::new(&DriveLimits::of_table(disk.workload.table.clone()));
         let run = disk.run(das(&disk), Length::Jobs(200), &mut watch);
         assert!(watch.overruns > 0 || misses(&run) == 0, "{count} tasks, {outstanding} others");
         println!("{count} tasks: {} of best effort", run.metrics.best_effort().completed.requests);

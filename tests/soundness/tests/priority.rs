@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
 use tidegate_model::{
-    BatchTable, Class, Contracts, DriveContract, DriveFile, PolicyName, RequestId, Tag, Time,
-    Workload,
+    BatchTable, Class, DriveContract, DriveFile, DriveLimits, PolicyName, RequestId,
+    Tag, Time, Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 use tidegate_sim::{ContractWatch, SimRun};
@@ -48,8 +48,7 @@ fn no_response_exceeds_the_bound_on_a_drive_that_honours_priority() {
     for number in 0..TRIALS {
         let trial = trial(number);
         let priority = promised(&trial.workload);
-        let kept = Contracts { priority: Some(priority.clone()), ..Contracts::default() };
-        let watch = ContractWatch::new(trial.workload.table.clone(), &kept);
+        let watch = ContractWatch::new(&DriveLimits::of(&trial.workload, false));
         let (run, watch) = trial.checked_run(drive(number, priority), watch);
         let rounds = watch.overruns(DriveContract::Priority).expect("it is watched");
         assert_eq!(rounds.overruns, 0, "{number}: the drive broke its times");

@@ -2,7 +2,9 @@
 //! No response under `rtio-drain` and `rtio-limit` exceeds its bound: the policies' own code runs
 //! on drives that provably keep their drain times, with random workloads and every checker.
 
-use tidegate_model::{BatchTable, Contracts, DriveContract, Duration, PolicyName, Workload};
+use tidegate_model::{
+    BatchTable, Contracts, DriveContract, DriveLimits, Duration, PolicyName, Workload,
+};
 use tidegate_sim::{ContractWatch, SimRun};
 use tidegate_soundness::trial::{self, Closeness, Trial};
 use tidegate_soundness::workloads::{self, Load};
@@ -23,16 +25,17 @@ fn trial(number: u64, name: PolicyName) -> Trial {
 }
 
 fn run(trial: &Trial) -> SimRun {
-    let watch = ContractWatch::new(trial.workload.table.clone(), &drained(&trial.workload));
+    let watch = ContractWatch::new(&DriveLimits::of(&drained(&trial.workload), false));
     let (run, watch) = trial.checked_run(trial.drive(), watch);
     let kept = watch.overruns(DriveContract::Drain).expect("the table is there");
     assert_eq!(kept.overruns, 0, "number {}: the drive broke its drain times", trial.number);
     run
 }
 
-/// Returns the contract that the drive really keeps, independent of the workload's table.
-fn drained(workload: &Workload) -> Contracts {
-    Contracts { drain: Some(drains::drain_table(&workload.table)), ..Contracts::default() }
+/// Returns the workload with the contract that the drive really keeps, independent of its own.
+fn drained(workload: &Workload) -> Workload {
+    let drain = Some(drains::drain_table(&workload.table));
+    Workload { contracts: Contracts { drain, ..Contracts::default() }, ..workload.clone() }
 }
 
 #[test]

@@ -118,6 +118,23 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
     })
 }
 
+/// Returns whether every deadline is met in batches of at most `batch_max` requests within `limit`,
+/// on a drive that takes `positioning_max` in addition to the requests' charges.
+pub(crate) fn holds_at(
+    workload: &Workload,
+    tasks: &[SporadicTask],
+    batch_max: u32,
+    limit: &BatchCost,
+    positioning_max: Duration,
+) -> bool {
+    let all: Vec<usize> = (0..tasks.len()).collect();
+    let Some(mut question) = Question::of(workload, tasks, &all) else { return false };
+    let cost_max = limit.cost_max;
+    question.system =
+        CostLimitedSystem { positioning_max, batch_max, cost_max, ..question.system };
+    question.proven_count(limit.best_effort_fill) == tasks.len()
+}
+
 /// Returns the limit for a workload without a proof: best effort may fill the rest of each batch.
 pub(crate) fn unproved(workload: &Workload) -> Option<BatchCost> {
     let cost_max = workload.parameters.dqf.batch_cost?;

@@ -155,12 +155,16 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
         0 => String::new(),
         _ => format!(", by at most {}", time(Some(drive.overrun_ns_max))),
     };
+    let tolerated = match drive.overruns_tolerated {
+        0 => String::new(),
+        count => format!(" ({count} within what the proof tolerates)"),
+    };
     let stalls = match drive.stalls {
         0 => String::new(),
         count => format!("; nothing came back for seconds, {count} times"),
     };
     format!(
-        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}{stalls}",
+        "{} in flight; {} batches, longest {}; {overruns} longer than its table says{worst}{tolerated}{stalls}",
         drive.in_flight,
         drive.batches,
         time(drive.batch_ns_max),

@@ -12,6 +12,7 @@ use tidegate_engine::serve::{PLACES_PER_EXPORT, Prepared, outstanding_max};
 use tidegate_model::FileError;
 use tidegate_model::serve_file::{Listen, Tls};
 
+use crate::arguments::ServeArguments;
 use crate::failure::Failure;
 
 /// The number of requests of one connection that nbdkit reads at once if no contract needs more:
@@ -48,7 +49,8 @@ pub(super) struct ServerCommand {
 }
 
 impl ServerCommand {
-    pub(super) fn of(prepared: &Prepared, file: &Path, is_forced: bool) -> Result<Self, Failure> {
+    pub(super) fn of(prepared: &Prepared, options: &ServeArguments) -> Result<Self, Failure> {
+        let file: &Path = &options.file;
         let mut arguments: Vec<OsString> = vec!["nbdkit".into(), "--foreground".into()];
         let (mut socket, mut keys) = (None, None);
         if !is_activated() {
@@ -91,8 +93,11 @@ impl ServerCommand {
         let mut config = OsString::from("config=");
         config.push(absolute(file)?);
         arguments.push(config);
-        if is_forced {
+        if options.force {
             arguments.push("force=1".into());
+        }
+        if let Some(margin) = options.margin {
+            arguments.push(format!("margin={margin}").into());
         }
         // Exports that are admitted later must work with this number of threads.
         arguments.push(format!("threads={threads}").into());

@@ -33,6 +33,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
         ns_max: column(6),
         quantiles_ns: std::array::from_fn(column),
         samples: None,
+        samples_effective: None,
         confidence: None,
         depth: None,
         table: table(&column(6)),

@@ -208,6 +208,7 @@ pub(super) fn statistics(view: &View) -> Result<Statistics, Fault> {
             batch_ns_p50: ns(seen.batch_time.quantile(P50)),
             batch_ns_max: ns(seen.batch_time.max()),
             overruns: seen.overruns,
+            overruns_tolerated: seen.overruns_tolerated,
             overrun_ns_sum: seen.overrun_sum.ns(),
             overrun_ns_max: seen.overrun_max.ns(),
             stalls: seen.stalls,

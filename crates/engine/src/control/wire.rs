@@ -239,6 +239,9 @@ pub struct DriveFigures {
     pub batch_ns_max: Option<u64>,
     /// The number of batches that took longer than the table allows.
     pub overruns: u64,
+    /// The number of these overruns that the proof tolerates.
+    #[serde(default)]
+    pub overruns_tolerated: u64,
     /// The sum of all overruns.
     pub overrun_ns_sum: u64,
     /// The largest overrun.

@@ -208,6 +208,11 @@ impl Snapshot {
                 seen.overruns,
             ),
             (
+                "tidegate_drive_overruns_tolerated",
+                "Of these batches, those within what the proof tolerates",
+                seen.overruns_tolerated,
+            ),
+            (
                 "tidegate_drive_stalls",
                 "Times when the drive completed nothing for seconds",
                 seen.stalls,

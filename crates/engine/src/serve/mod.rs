@@ -29,6 +29,7 @@ use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_device::{Access, memory_file};
 use tidegate_drive::NamedError;
 use tidegate_model::drive_file::Parts;
+use tidegate_model::quantity::{Quantity as _, QuantityError, Share};
 use tidegate_model::serve_file::{BackingReference, Bound, Layout, Named};
 use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFile, Workload};
 
@@ -37,6 +38,7 @@ use prover::FileProver;
 use crate::service::{Arrangement, DeviceStore, Service, ServiceParams};
 
 pub use crate::service::outstanding_max;
+pub use tidegate_model::quantity::Share as Margin;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) use prover::arrangement;
 
@@ -68,10 +70,22 @@ impl Prepared {
     /// # Errors
     /// [`ServeError`] for a file that cannot be read or is faulty, not for a proof that fails.
     pub fn read(path: &Path) -> Result<Self, ServeError> {
+        Self::read_with(path, None)
+    }
+
+    /// Reads the serve file at `path` as [`Self::read`] does, with this margin in place of the
+    /// file's.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_with(path: &Path, margin: Option<Share>) -> Result<Self, ServeError> {
         let text = read_text(path)?;
         let faulty =
             |error| ServeError::Faulty { path: path.to_owned(), text: text.clone(), error };
-        let file = ServeFile::parse(&text).map_err(faulty)?;
+        let mut file = ServeFile::parse(&text).map_err(faulty)?;
+        if let Some(margin) = margin {
+            file.set_margin(margin);
+        }
         let folder = path.parent().unwrap_or(Path::new(""));
         let drive = match file.drive_reference() {
             Some(named) => Some(read_drive(named, folder, faulty)?),
@@ -291,6 +305,14 @@ fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> Arrange
     let workload = Workload { tasks: Vec::new(), entries: Vec::new(), ..workload.clone() };
     let assessment = assess(&workload, workload.policy);
     prover::arrangement(&workload, &assessment, exports)
+}
+
+/// Reads a margin as people write it: `10%`.
+///
+/// # Errors
+/// The fault, with advice.
+pub fn read_margin(text: &str) -> Result<Share, QuantityError> {
+    Share::parse(text)
 }
 
 fn read_text(path: &Path) -> Result<String, ServeError> {

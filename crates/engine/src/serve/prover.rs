@@ -138,7 +138,7 @@ pub(crate) fn arrangement(
     assessment: &Assessment,
     exports: &[ExportSpec],
 ) -> Arrangement {
-    let plan = assessment.plan(workload);
+    let plan = assessment.tolerant_plan(workload);
     let mut proved = assessment.tasks.iter().map(|task| task.response_max);
     let bound = |export: &ExportSpec| {
         export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)

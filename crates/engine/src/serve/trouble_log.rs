@@ -123,9 +123,14 @@ impl Lines {
         let lost = overrun.number - self.told - 1;
         self.told = overrun.number;
         let more = if lost > 0 { format!(", and {lost} more before it") } else { String::new() };
+        let effect = if overrun.is_tolerated {
+            "the proof tolerates that"
+        } else {
+            "no bound is guaranteed until the next start"
+        };
         Some(format!(
             "warning: {}: a batch took {}, {} longer than the drive's table says (overrun {}{more}); \
-             no bound is guaranteed until the next start",
+             {effect}",
             at(overrun.at),
             overrun.time,
             overrun.excess,
@@ -166,7 +171,8 @@ mod tests {
 
     fn overrun(number: u64, excess_ms: u64) -> Overrun {
         let time = Time::from_ms(10 + excess_ms);
-        Overrun { number, at: Instant_::from_ns(1), time, excess: Time::from_ms(excess_ms) }
+        let excess = Time::from_ms(excess_ms);
+        Overrun { number, at: Instant_::from_ns(1), time, excess, is_tolerated: false }
     }
 
     #[test]

@@ -30,7 +30,8 @@ impl Look {
     /// Returns whether this export's bound does not hold now: the drive exceeded its table, or a
     /// response exceeded the bound, and the guarantee does not stand again yet.
     pub fn is_export_degraded(&self, index: usize) -> bool {
+        let export = &self.seen.exports[index];
         self.offer.bounds()[index].is_some()
-            && (self.seen.is_drive_degraded || self.seen.exports[index].is_degraded)
+            && (self.seen.is_drive_degraded || export.is_degraded)
     }
 }

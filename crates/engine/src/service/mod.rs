@@ -277,8 +277,7 @@ where
     let ServiceParams { exports, arrangement, is_measured, .. } = params;
     let Arrangement { plan, bounds, window, .. } = arrangement;
     let policy = params.policy(arrangement).expect("built before");
-    let table = is_measured.then(|| plan.table.clone());
-    let watch = Watch::new(table).by_costs(plan.charges.clone()).telling(heard_by);
+    let watch = Watch::new(is_measured.then_some(&plan.limits)).telling(heard_by);
     let members = Member::of_exports(exports, bounds);
     let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
     // The receiver may be gone, which has no effect.

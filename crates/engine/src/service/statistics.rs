@@ -7,7 +7,7 @@ use std::sync::mpsc::SyncSender;
 
 use tidegate_device::IoError;
 use tidegate_host::{BatchWatch, Observer};
-use tidegate_model::{BatchTable, Duration, Outcome, Plan, Request, RequestCharges, Time};
+use tidegate_model::{DriveLimits, Duration, Outcome, Plan, Request, Time};
 use tidegate_stats::{Distribution, Memory};
 
 use super::guarantee::Guarantee;
@@ -28,6 +28,8 @@ pub struct ServiceStatistics {
     pub batches: u64,
     /// The number of these batches that took longer than the table allows.
     pub overruns: u64,
+    /// The number of these overruns that the proof tolerates.
+    pub overruns_tolerated: u64,
     /// The sum of all overruns.
     pub overrun_sum: Duration,
     /// The largest overrun.
@@ -61,6 +63,8 @@ pub struct Overrun {
     pub time: Duration,
     /// The time beyond the table's.
     pub excess: Duration,
+    /// Whether the proof tolerates it.
+    pub is_tolerated: bool,
 }
 
 /// A drive that has requests in flight and completes none.
@@ -100,6 +104,31 @@ pub enum Trouble {
 /// reported: the stall may never end.
 const STALL: Duration = Duration::from_ms(5_000);
 
+/// The lateness of the host and of the drive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lateness {
+    /// Late timers, the time from reading a request to sending it, and the wait to be read.
+    pub(crate) host: Duration,
+    /// The time by which batches exceeded the table.
+    pub(crate) drive: Duration,
+}
+
+impl Lateness {
+    /// Returns both together.
+    pub(crate) fn total(self) -> Duration {
+        self.host + self.drive
+    }
+
+    /// Returns the lateness since `earlier`. A dispatch that joins a late batch ends the account of
+    /// that batch, so the drive's lateness may have been larger before.
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            host: self.host.checked_sub(earlier.host).unwrap_or_default(),
+            drive: self.drive.checked_sub(earlier.drive).unwrap_or_default(),
+        }
+    }
+}
+
 /// An interval in which in-contract requests are always pending.
 ///
 /// Lateness in the interval may delay all later requests of the interval, but none after its end,
@@ -114,14 +143,14 @@ struct BusyInterval {
     /// The longest time that a request of the interval waited to be read.
     waited_max: Duration,
     /// The lateness of drive and host before the interval.
-    late_before: Duration,
+    late_before: Lateness,
     /// The lateness of drive and host at the last update.
-    late_seen: Duration,
+    late_seen: Lateness,
 }
 
 impl BusyInterval {
     /// Updates the interval to `now`; `late` is the total lateness of drive and host so far.
-    fn look(&mut self, now: Time, late: Duration) {
+    fn look(&mut self, now: Time, late: Lateness) {
         while self.later.peek().is_some_and(|Reverse(eligible)| *eligible <= now) {
             self.later.pop();
             if self.owed == 0 {
@@ -133,7 +162,7 @@ impl BusyInterval {
     }
 
     /// Adds a request that arrived at `since`, is read at `now`, and is allowed from `eligible` on.
-    fn enter(&mut self, (now, since, eligible): (Time, Time, Time), late: Duration) {
+    fn enter(&mut self, (now, since, eligible): (Time, Time, Time), late: Lateness) {
         self.look(now, late);
         self.later.push(Reverse(eligible));
         self.look(now, late);
@@ -141,7 +170,7 @@ impl BusyInterval {
     }
 
     /// Removes a finished request; returns the lateness in the interval so far.
-    fn leave(&mut self, now: Time, eligible: Time, late: Duration) -> Duration {
+    fn leave(&mut self, now: Time, eligible: Time, late: Lateness) -> Lateness {
         self.look(now, late);
         if eligible <= now {
             self.owed -= 1;
@@ -155,8 +184,8 @@ impl BusyInterval {
                 !is_it
             });
         }
-        // A dispatch that joins a late batch ends the account of that batch.
-        self.waited_max + late.checked_sub(self.late_before).unwrap_or_default()
+        let late = late.since(self.late_before);
+        Lateness { host: self.waited_max + late.host, ..late }
     }
 }
 
@@ -188,10 +217,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new(table: Option<BatchTable>) -> Self {
-        let longest = table.as_ref().map_or(Duration::ZERO, |b| b.time_max(b.batch_max()));
+    pub(crate) fn new(limits: Option<&DriveLimits>) -> Self {
+        let table = limits.map(|limits| &limits.measured.batches.table);
+        let longest = table.map_or(Duration::ZERO, |b| b.time_max(b.batch_max()));
         Self {
-            batches: table.map(BatchWatch::new),
+            batches: limits.map(BatchWatch::new),
             batch_time: Distribution::new(Memory::AsNeeded),
             in_flight: 0,
             sent: None,
@@ -208,19 +238,11 @@ impl Watch {
         }
     }
 
-    /// Compares batches with A plus the charges of their requests, if the proof charges costs.
-    pub(crate) fn by_costs(mut self, charges: Option<RequestCharges>) -> Self {
-        if let Some(charges) = charges {
-            self.batches = self.batches.map(|batches| batches.by_costs(charges));
-        }
-        self
-    }
-
     /// Compares batches with this plan from now on, if batches are compared at all. No request may
     /// be in flight.
     pub(crate) fn compare_with(&mut self, plan: &Plan) {
         if let Some(batches) = &mut self.batches {
-            batches.compare_with(plan.table.clone(), plan.charges.clone());
+            batches.compare_with(&plan.limits);
         }
     }
 
@@ -244,7 +266,7 @@ impl Watch {
     pub(crate) fn look(&mut self, now: Time) {
         let late = self.lateness(now);
         self.busy.look(now, late);
-        if self.is_overdue(now) {
+        if self.is_void(now) {
             self.degrade_drive(now);
         }
         if self.stalls_at().is_some_and(|at| at <= now) {
@@ -271,10 +293,10 @@ impl Watch {
     /// the drive is idle or its batch is not late. Requests that joined others on the drive are
     /// timed by no table, so they must complete first.
     pub(crate) fn may_stand_again(&self, now: Time) -> bool {
-        let late_from = self.batches.as_ref().and_then(BatchWatch::late_from);
+        let void_from = self.batches.as_ref().and_then(BatchWatch::void_from);
         self.guarantee.is_degraded
             && self.busy.owed == 0
-            && (self.in_flight == 0 || late_from.is_some_and(|late| now <= late))
+            && (self.in_flight == 0 || void_from.is_some_and(|void| now <= void))
     }
 
     /// Ends the degradation by the drive; if no export stays degraded, the guarantee stands again.
@@ -290,9 +312,9 @@ impl Watch {
         self.batches.as_ref().is_some_and(|seen| seen.untimed == 0)
     }
 
-    /// Returns whether the batch in flight has taken longer than the table allows.
-    fn is_overdue(&self, now: Time) -> bool {
-        self.batches.as_ref().and_then(BatchWatch::late_from).is_some_and(|late| late < now)
+    /// Returns whether the batch in flight has taken longer than the proof tolerates.
+    fn is_void(&self, now: Time) -> bool {
+        self.batches.as_ref().and_then(BatchWatch::void_from).is_some_and(|void| void < now)
     }
 
     /// Begins an iteration, which was due at `asked` unless an event came earlier.
@@ -311,17 +333,19 @@ impl Watch {
     /// Records the end of such a request. Returns the lateness of host and drive in this busy
     /// interval: the longest wait of a request to be read, the host's time from reading to sending,
     /// and the time by which batches exceeded the table.
-    pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Duration {
+    pub(crate) fn kept(&mut self, now: Time, eligible: Time) -> Lateness {
         let late = self.lateness(now);
         self.busy.leave(now, eligible, late)
     }
 
     /// Returns the total lateness so far: the host's lateness and all overruns, including the batch
     /// in flight.
-    fn lateness(&self, now: Time) -> Duration {
-        let Some(batches) = &self.batches else { return self.host_late };
-        let overdue = batches.late_from().map_or(Duration::ZERO, |late| now.since(late));
-        self.host_late + batches.overrun_sum + overdue
+    fn lateness(&self, now: Time) -> Lateness {
+        let drive = self.batches.as_ref().map_or(Duration::ZERO, |batches| {
+            let overdue = batches.late_from().map_or(Duration::ZERO, |late| now.since(late));
+            batches.overrun_sum + overdue
+        });
+        Lateness { host: self.host_late, drive }
     }
 
     /// Reports the first failed flush.
@@ -355,14 +379,19 @@ impl Watch {
         (self.progress, self.is_stalled) = (now, false);
         if let Some(batches) = &mut self.batches {
             let (count, sum) = (batches.overruns, batches.overrun_sum);
+            let tolerated = batches.tolerated_overruns;
             batches.completed(now, request, outcome);
             if batches.overruns > count
                 && let Some(sent) = self.sent
             {
                 let (number, excess) = (batches.overruns, batches.overrun_sum - sum);
                 let time = now.since(sent);
-                self.tell(Trouble::Overrun(Overrun { number, at: now, time, excess }));
-                self.degrade_drive(now);
+                let is_tolerated = batches.tolerated_overruns > tolerated;
+                let overrun = Overrun { number, at: now, time, excess, is_tolerated };
+                self.tell(Trouble::Overrun(overrun));
+                if !is_tolerated {
+                    self.degrade_drive(now);
+                }
             }
         }
         if self.in_flight == 0
@@ -385,11 +414,12 @@ impl Watch {
             batch_time: self.batch_time.clone(),
             batches: batches.map_or(0, |seen| seen.batches),
             overruns: batches.map_or(0, |seen| seen.overruns),
+            overruns_tolerated: batches.map_or(0, |seen| seen.tolerated_overruns),
             overrun_sum: batches.map(|seen| seen.overrun_sum).unwrap_or_default(),
             overrun_max: batches.map(|seen| seen.overrun_max).unwrap_or_default(),
             stalls: self.stalls,
-            is_overdue: self.is_overdue(now),
-            is_drive_degraded: self.is_degraded || self.is_overdue(now),
+            is_overdue: batches.and_then(BatchWatch::late_from).is_some_and(|late| late < now),
+            is_drive_degraded: self.is_degraded || self.is_void(now),
             guarantee: self.guarantee,
         }
     }
@@ -397,7 +427,7 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use tidegate_model::{Bytes, Class, RequestId};
+    use tidegate_model::{BatchTable, Bytes, Class, RequestId};
 
     use super::*;
 
@@ -408,7 +438,8 @@ mod tests {
         let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
         let request = Request::plain(RequestId(1), Class::Hard, Bytes::from_kib(4));
         for table in [None, Some(BatchTable::new(&[ms(5)]).unwrap())] {
-            let mut watch = Watch::new(table);
+            let limits = table.map(DriveLimits::of_table);
+            let mut watch = Watch::new(limits.as_ref());
             let turn = |watch: &mut Watch, now, asked: Option<u64>| {
                 watch.look(at(now));
                 watch.turned(at(now), asked.map(at));
@@ -417,7 +448,7 @@ mod tests {
                 watch.dispatched(at(sent), &[request]);
                 watch.completed(at(sent + 4), &request, Outcome::Done);
                 watch.look(at(sent + 4));
-                watch.kept(at(sent + 4), at(eligible))
+                watch.kept(at(sent + 4), at(eligible)).total()
             };
             // A request arrives, is read and is sent.
             turn(&mut watch, 10, None);
@@ -438,18 +469,20 @@ mod tests {
     /// a request that waits for its token. Method: invented instants.
     #[test]
     fn who_asks_for_too_much_makes_no_busy_interval_longer() {
-        let (at, ms) = (|ms| Time::ZERO + Duration::from_ms(ms), Duration::from_ms);
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let ms = |ms| Lateness { drive: Duration::from_ms(ms), ..Lateness::default() };
+        let total = |late: Lateness| late.total().ns() / 1_000_000;
         let mut busy = BusyInterval::default();
         busy.enter((at(2), at(0), at(0)), ms(0));
         busy.enter((at(2), at(0), at(100)), ms(0));
         busy.enter((at(2), at(0), at(200)), ms(0));
         busy.enter((at(2), at(1), at(200)), ms(0));
         // 2 ms until the request was read, and 40 ms by which a batch was late.
-        assert_eq!(busy.leave(at(50), at(0), ms(40)), ms(42));
+        assert_eq!(total(busy.leave(at(50), at(0), ms(40))), 42);
         assert_eq!((busy.owed, busy.later.len()), (0, 3));
         busy.look(at(90), ms(40));
         // Since the request was allowed, a batch was late by only 1 ms.
-        assert_eq!(busy.leave(at(120), at(100), ms(41)), ms(1));
+        assert_eq!(total(busy.leave(at(120), at(100), ms(41))), 1);
         // Two requests become allowed at the same instant; one was refused before, and the other
         // remains.
         busy.leave(at(130), at(200), ms(41));
@@ -457,7 +490,7 @@ mod tests {
         assert_eq!((busy.owed, busy.later.len()), (1, 0));
         // Within one interval, the lateness of one request delays the next.
         busy.enter((at(220), at(220), at(220)), ms(51));
-        assert_eq!(busy.leave(at(230), at(200), ms(51)), ms(10));
-        assert_eq!(busy.leave(at(240), at(220), ms(51)), ms(10));
+        assert_eq!(total(busy.leave(at(230), at(200), ms(51))), 10);
+        assert_eq!(total(busy.leave(at(240), at(220), ms(51))), 10);
     }
 }

@@ -46,7 +46,9 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
-        let ServiceStatistics { batches, overruns, overrun_max, guarantee, .. } = self.statistics;
+        let ServiceStatistics {
+            batches, overruns, overruns_tolerated, overrun_max, guarantee, ..
+        } = self.statistics;
         if guarantee.degradations > 0 {
             let now = if guarantee.is_degraded { "degraded" } else { "stands again" };
             writeln!(f, "guarantee: {now}; degradations so far: {}", guarantee.degradations)?;
@@ -55,6 +57,9 @@ impl fmt::Display for Summary {
             write!(f, "drive: {batches} batches, {overruns} longer than its file says")?;
             if overruns > 0 {
                 write!(f, ", by at most {overrun_max}")?;
+            }
+            if overruns_tolerated > 0 {
+                write!(f, " ({overruns_tolerated} of them within what the proof tolerates)")?;
             }
             writeln!(f)?;
         }

@@ -8,6 +8,7 @@ use tidegate_stats::{Distribution, Memory};
 
 use super::ordering::Ordering;
 use super::response_counts::ResponseCounts;
+use super::statistics::Lateness;
 use tidegate_model::{Beyond, ExportContract as Contract};
 
 /// An export's statistics.
@@ -31,7 +32,10 @@ pub struct ExportStatistics {
     pub exceeded: u64,
     /// The largest excess over the bound.
     pub excess_max: Duration,
-    /// Whether a response exceeded the bound and the guarantee does not stand again yet.
+    /// The number of these requests that overruns delayed which the proof tolerates, and that
+    /// completed by their deadline.
+    pub exceeded_tolerated: u64,
+    /// Whether another response exceeded the bound and the guarantee does not stand again yet.
     pub is_degraded: bool,
     /// The number of these requests whose excess is larger than the lateness of drive and host in
     /// the same busy interval: the longest wait of a request to be read, the host's time from
@@ -61,6 +65,7 @@ impl Default for ExportStatistics {
             misses: 0,
             exceeded: 0,
             excess_max: Duration::ZERO,
+            exceeded_tolerated: 0,
             is_degraded: false,
             unexplained: 0,
             beyond: 0,
@@ -178,7 +183,7 @@ impl Tenant {
         now: Time,
         released: Time,
         admission: Admission,
-        late: Duration,
+        late: Lateness,
     ) {
         if admission.class == Class::BestEffort {
             let response = now.since(released);
@@ -196,10 +201,12 @@ impl Tenant {
         self.statistics.misses += u64::from(bounded > contract.deadline);
         if let Some(bound) = self.bound.filter(|&bound| bounded > bound) {
             let excess = bounded - bound;
-            self.statistics.is_degraded = true;
             self.statistics.exceeded += 1;
             self.statistics.excess_max = self.statistics.excess_max.max(excess);
-            self.statistics.unexplained += u64::from(excess > late);
+            let is_tolerated = !late.drive.is_zero() && bounded <= contract.deadline;
+            self.statistics.exceeded_tolerated += u64::from(is_tolerated);
+            self.statistics.is_degraded |= !is_tolerated;
+            self.statistics.unexplained += u64::from(excess > late.total());
         }
     }
 }

@@ -10,7 +10,7 @@
 //! Every dispatch restarts the clock, because the drive's contract covers a drive to which no more
 //! requests are sent. Source of the contract: `tidegate_model::Contracts`.
 
-use tidegate_model::{BatchTable, Outcome, Request, Time};
+use tidegate_model::{BatchTable, Duration, Outcome, Request, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;
@@ -19,6 +19,8 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct DrainWatch {
     table: BatchTable,
+    /// The times up to which an overrun voids nothing.
+    tolerated: BatchTable,
     in_flight_count: u32,
     /// The time since the last dispatch, while requests are in flight; `None` if more are
     /// outstanding than the table covers.
@@ -27,15 +29,21 @@ pub struct DrainWatch {
 }
 
 impl DrainWatch {
-    /// Makes a watch that compares drains with `table`.
-    pub fn new(table: BatchTable) -> Self {
-        Self { table, in_flight_count: 0, clock: None, overruns: Overruns::default() }
+    /// Makes a watch that compares drains with `table`. `tolerated` has the times up to which an
+    /// overrun voids nothing, for as many requests.
+    pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
+        Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
     /// Returns the number of dispatches that started a clock, and of those whose drain took too
     /// long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
+    }
+
+    /// Returns the times for this number of requests: measured and tolerated.
+    fn limits(&self, count: u32) -> (Duration, Duration) {
+        (self.table.time_max(count), self.tolerated.time_max(count))
     }
 
     fn check(&mut self, now: Time) {
@@ -52,7 +60,7 @@ impl Observer for DrainWatch {
         self.in_flight_count += u32::try_from(batch.len()).expect("at most the depth");
         let outstanding = self.in_flight_count;
         self.clock = (outstanding <= self.table.batch_max())
-            .then(|| Clock::start(now, self.table.time_max(outstanding), &mut self.overruns));
+            .then(|| Clock::start(now, self.limits(outstanding), &mut self.overruns));
     }
 
     fn completed(&mut self, now: Time, _request: &Request, _outcome: Outcome) {

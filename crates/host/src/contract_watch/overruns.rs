@@ -10,6 +10,8 @@ pub struct Overruns {
     pub observed: u64,
     /// How often the drive exceeded it.
     pub overruns: u64,
+    /// How many of these overruns the verdict tolerates.
+    pub tolerated: u64,
     /// The largest overrun.
     pub max: Duration,
     /// The sum of all overruns.
@@ -17,6 +19,11 @@ pub struct Overruns {
 }
 
 impl Overruns {
+    /// Returns whether an overrun was longer than the verdict tolerates.
+    pub fn has_void(&self) -> bool {
+        self.overruns > self.tolerated
+    }
+
     /// Records that an overrun has grown by `by` to `late`.
     fn note(&mut self, by: Duration, late: Duration) {
         self.max = self.max.max(late);
@@ -30,22 +37,33 @@ impl Overruns {
 pub(super) struct Clock {
     started: Time,
     time_max: Duration,
+    /// The longest overrun that voids nothing.
+    tolerated: Duration,
     /// The overrun recorded so far.
     late: Duration,
 }
 
 impl Clock {
-    /// Starts a clock at `now`; `overruns` counts it.
-    pub(super) fn start(now: Time, time_max: Duration, overruns: &mut Overruns) -> Self {
+    /// Starts a clock at `now`; `overruns` counts it. A time above `time_max` is an overrun, and up
+    /// to `tolerated_max` it voids nothing.
+    pub(super) fn start(
+        now: Time,
+        (time_max, tolerated_max): (Duration, Duration),
+        overruns: &mut Overruns,
+    ) -> Self {
         overruns.observed += 1;
-        Self { started: now, time_max, late: Duration::ZERO }
+        let tolerated = tolerated_max.checked_sub(time_max).unwrap_or_default();
+        Self { started: now, time_max, tolerated, late: Duration::ZERO }
     }
 
     /// Records the overrun at `now`; called while the observed activity lasts and when it ends.
     pub(super) fn check(&mut self, now: Time, overruns: &mut Overruns) {
         let late = now.since(self.started).checked_sub(self.time_max).unwrap_or_default();
         if late > self.late {
+            let was_tolerated = !self.late.is_zero() && self.late <= self.tolerated;
             overruns.overruns += u64::from(self.late.is_zero());
+            overruns.tolerated += u64::from(late <= self.tolerated);
+            overruns.tolerated -= u64::from(was_tolerated);
             overruns.note(late - self.late, late);
             self.late = late;
         }

@@ -5,7 +5,7 @@
 //! A round can be compared only if no other request with priority was in flight when it was
 //! dispatched, and only until another joins it; requests without priority do not matter.
 
-use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
+use tidegate_model::{BatchTable, Duration, Outcome, Request, Tag, Time};
 
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;
@@ -14,6 +14,8 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct PriorityWatch {
     table: BatchTable,
+    /// The times up to which an overrun voids nothing.
+    tolerated: BatchTable,
     /// The number of requests with priority in flight.
     in_flight_count: u32,
     /// The clock of the round in flight, if it can be compared.
@@ -22,14 +24,20 @@ pub struct PriorityWatch {
 }
 
 impl PriorityWatch {
-    /// Makes a watch that compares rounds with `table`.
-    pub fn new(table: BatchTable) -> Self {
-        Self { table, in_flight_count: 0, clock: None, overruns: Overruns::default() }
+    /// Makes a watch that compares rounds with `table`. `tolerated` has the times up to which an
+    /// overrun voids nothing, for as many requests.
+    pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
+        Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
     /// Returns the number of rounds that could be compared, and of those that took too long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
+    }
+
+    /// Returns the times for this number of requests: measured and tolerated.
+    fn limits(&self, count: u32) -> (Duration, Duration) {
+        (self.table.time_max(count), self.tolerated.time_max(count))
     }
 
     fn check(&mut self, now: Time) {
@@ -53,7 +61,7 @@ impl Observer for PriorityWatch {
         self.check(now);
         let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
         self.clock = is_comparable
-            .then(|| Clock::start(now, self.table.time_max(count), &mut self.overruns));
+            .then(|| Clock::start(now, self.limits(count), &mut self.overruns));
         self.in_flight_count += count;
     }
 

@@ -11,15 +11,18 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct ResidenceWatch {
     starvation_max: Duration,
+    /// The time up to which an overrun voids nothing.
+    tolerated_max: Duration,
     /// The clocks of the requests on the drive, by the request's slot.
     clocks: Vec<Option<Clock>>,
     overruns: Overruns,
 }
 
 impl ResidenceWatch {
-    /// Makes a watch that compares these times with `starvation_max`.
-    pub fn new(starvation_max: Duration) -> Self {
-        Self { starvation_max, clocks: Vec::new(), overruns: Overruns::default() }
+    /// Makes a watch that compares these times with `starvation_max`. Up to `tolerated_max` an
+    /// overrun voids nothing.
+    pub fn new(starvation_max: Duration, tolerated_max: Duration) -> Self {
+        Self { starvation_max, tolerated_max, clocks: Vec::new(), overruns: Overruns::default() }
     }
 
     /// Returns the number of dispatched requests, and of those that stayed too long.
@@ -30,12 +33,13 @@ impl ResidenceWatch {
 
 impl Observer for ResidenceWatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        let limits = (self.starvation_max, self.tolerated_max);
         for request in batch {
             let slot = slot(request.id);
             if slot >= self.clocks.len() {
                 self.clocks.resize(slot + 1, None);
             }
-            self.clocks[slot] = Some(Clock::start(now, self.starvation_max, &mut self.overruns));
+            self.clocks[slot] = Some(Clock::start(now, limits, &mut self.overruns));
         }
     }
 

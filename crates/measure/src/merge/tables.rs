@@ -45,6 +45,7 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
         ns_max,
         quantiles_ns: std::array::from_fn(|level| quantiles(level).unwrap_or_default()),
         samples: main.samples,
+        samples_effective: [known, new].iter().filter_map(|it| it.samples_effective).min(),
         confidence: main.confidence.clone(),
         depth: depth_of_both(known, new),
         ..new.clone()

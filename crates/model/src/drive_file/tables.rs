@@ -29,6 +29,9 @@ pub struct MeasuredTable {
     pub quantiles_ns: [Vec<u64>; 6],
     /// Number of samples of each batch.
     pub samples: Option<u64>,
+    /// The number of independent samples that carry as much information as those of the entry whose
+    /// samples depend on each other most; `None` if no dependence was found.
+    pub samples_effective: Option<u64>,
     /// The statement of confidence that this number of samples supports.
     pub confidence: Option<String>,
     /// Number of requests on the drive, in a table of priority; `None` means as many as it accepts.
@@ -53,6 +56,8 @@ pub(super) struct RawTable {
     size: Spanned<SizeText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples_effective: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,6 +157,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
         ns_max: raw.ns_max.into_inner(),
         quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
         samples: raw.samples,
+        samples_effective: raw.samples_effective,
         confidence: raw.confidence,
         depth: raw.depth,
     })
@@ -184,6 +190,7 @@ pub(super) fn write_table(table: &MeasuredTable) -> RawTable {
         op: table.op.expect("a table of a drive file has an operation"),
         size: Spanned::new(0..0, SizeText(table.size.expect("a table of a drive file has a size"))),
         samples: table.samples,
+        samples_effective: table.samples_effective,
         confidence: table.confidence.clone(),
         depth: table.depth,
         ns_max: spanned(&table.ns_max),

@@ -52,6 +52,9 @@ pub struct TheoremFacts {
     pub decides_by_deadline: bool,
     /// Whether it counts best effort ahead of the tasks, in a common queue in the order of release.
     pub counts_best_effort_ahead: bool,
+    /// Whether its policies give away all the time that the drive's tables leave before the
+    /// deadlines, so that no drive may be slower than these tables.
+    pub spends_slack: bool,
     /// Whether it also holds with a stated probability, from batch times that are rarely exceeded.
     pub has_soft_form: bool,
 }
@@ -71,56 +74,67 @@ impl Theorem {
                 dispatch: OneAtATime, conserves_work: All, batch_limit: Count,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: true, has_soft_form: false,
+                spends_slack: false,
             },
             Self::Edf => TheoremFacts {
                 dispatch: OneAtATime, conserves_work: All, batch_limit: Count,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::ActiveSubset => TheoremFacts {
                 dispatch: OneAtATime, conserves_work: RealTimeAtFullQuality, batch_limit: Count,
                 contract: Contract::Batches, needs: AccessTimes,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: true,
             },
             Self::DualQueue => TheoremFacts {
                 dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: CountAndCost,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: true,
+                spends_slack: false,
             },
             Self::ElasticDualQueue => TheoremFacts {
                 dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: CountUntilOverload,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::DualQueueEdf => TheoremFacts {
                 dispatch: DispatchMode::Batches, conserves_work: Filled, batch_limit: Count,
                 contract: Contract::Batches, needs: Nothing,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::Starvation => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Starvation, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::DrainRounds | Self::LimitedDrainRounds => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Drain, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::PriorityRounds => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Priority, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
             },
             Self::AdaptiveDrain => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Drain, needs: DrainTimes,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: true,
             },
             Self::GatedDrain => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTimeOfTasks, batch_limit: Count,
                 contract: Contract::Drain, needs: DrainTimes,
                 decides_by_deadline: true, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: true,
             },
         }
     }

@@ -10,6 +10,7 @@ use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
 use crate::premise::{Premise, PremiseCode, Premises};
+use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -56,6 +57,7 @@ impl WorkloadFile {
         let contracts = Contracts {
             costs,
             deferred_writes,
+            sampling: Sampling::of(&tables),
             soft: SoftTable::of(&tables),
             ..self.contracts(drive, size_max)
         };
@@ -70,6 +72,7 @@ impl WorkloadFile {
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,
+            margin_ppm: self.policy.margin_ppm,
             premises,
             ..Workload::new(drive.name.clone(), drive.depth, table)
         };

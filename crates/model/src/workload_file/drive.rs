@@ -118,6 +118,7 @@ fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
         ns_max,
         quantiles_ns: Default::default(),
         samples: None,
+        samples_effective: None,
         confidence: None,
         depth: None,
         table,

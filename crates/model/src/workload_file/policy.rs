@@ -28,6 +28,8 @@ pub(crate) struct Policy {
     /// The `[policy.NAME]` tables of the file, with their positions.
     pub(super) sections: Vec<(&'static str, Range<usize>)>,
     pub(super) parameters: Parameters,
+    /// The share by which the drive may exceed its tables, in parts per million.
+    pub(crate) margin_ppm: u32,
 }
 
 impl Policy {
@@ -42,6 +44,7 @@ impl Policy {
             regulator_spans: Vec::new(),
             sections: Vec::new(),
             parameters: Parameters::default(),
+            margin_ppm: 0,
         }
     }
 
@@ -71,6 +74,7 @@ impl Policy {
         let (sections, parameters) = (raw.sections(), raw.parameters());
         let batch_cost = raw.dqf.as_ref().and_then(|dqf| dqf.get_ref().batch_cost.as_ref());
         let batch_cost_span = batch_cost.map_or(0..0, Spanned::span);
+        let margin_ppm = raw.margin.as_ref().map_or(0, |margin| margin.ppm);
         let (batch, batch_span) = read_batch(raw.batch)?;
         Ok(Self {
             name,
@@ -81,6 +85,7 @@ impl Policy {
             regulator_spans,
             sections,
             parameters,
+            margin_ppm,
         })
     }
 }

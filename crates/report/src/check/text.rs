@@ -10,6 +10,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 use crate::premises;
 use crate::soft::Soft;
+use crate::tolerance::percent_floor;
 
 /// Consecutive tasks that differ only in their number, and their common name.
 struct Row<'a> {
@@ -27,6 +28,12 @@ impl Report for CheckReport<'_> {
             writeln!(page);
         }
         write_verdict(workload, assessment, page);
+        if let Some(tolerance) = &self.tolerance {
+            tolerance.write(page);
+        }
+        if let Some(overruns) = &self.overruns {
+            overruns.write(page);
+        }
         Soft::write(&self.soft, workload, assessment, page);
         if let Some(limit) = &self.limited_by {
             page.labelled("Limited by", limit);
@@ -150,6 +157,11 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
         }
     };
     page.labelled("Policy", format!("{}, {batch}", assessment.policy));
+    if workload.margin_ppm > 0 {
+        let margin = percent_floor(workload.margin_ppm.into());
+        let text = format!("{margin}: planned and proved for a drive that is slower by that");
+        page.labelled("Margin", text);
+    }
     premises::write(&assessment.premises, page);
 }
 

@@ -2,12 +2,13 @@
 //! Handles completions, from the store to the replies.
 
 use tidegate_device::IoError;
-use tidegate_model::{Class, Duration, Outcome, RequestId, Time};
+use tidegate_model::{Class, Outcome, RequestId, Time};
 use tidegate_policy::Event;
 
 use super::super::call::{Answered, CallError};
 use super::super::data_backend::{DataBackend, Returned};
 use super::super::offer::ExportId;
+use super::super::statistics::Lateness;
 use super::{Core, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
@@ -79,7 +80,7 @@ impl<B: DataBackend> Core<B> {
         self.watch.completed(now, &part.request, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
         let export = self.calls[part.call].as_ref().expect("a call outlives its parts").call.export;
-        let mut late = Duration::ZERO;
+        let mut late = Lateness::default();
         if part.request.class == Class::BestEffort {
             self.admitted -= 1;
         } else {

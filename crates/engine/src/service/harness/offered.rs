@@ -40,7 +40,7 @@ pub(in crate::service) const LAYOUT: Layout =
 
 /// Makes the core of a service on a drive with the times [`BATCH_MS`].
 pub(in crate::service) fn core(params: &ServiceParams, seed: u64) -> Core<Store> {
-    let watch = Watch::new(Some(params.arrangement.plan.table.clone()));
+    let watch = Watch::new(Some(&params.arrangement.plan.limits));
     core_on(params, &table(&BATCH_MS), watch, seed)
 }
 

@@ -102,8 +102,8 @@ impl Bench {
         // The drive takes up to b(i); a proof's table also contains the flush.
         let factor = if sabotage.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
-        let table = scenario.has_contracts.then(|| shared.params.arrangement.plan.table.clone());
-        let watch = Watch::new(table.filter(|_| !sabotage.is_late));
+        let limits = scenario.has_contracts.then_some(&shared.params.arrangement.plan.limits);
+        let watch = Watch::new(limits.filter(|_| !sabotage.is_late));
         Self::on(shared, &times, watch, scenario.seed, sabotage)
     }
 

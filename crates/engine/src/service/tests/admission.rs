@@ -129,8 +129,8 @@ impl Bench {
         let mut store = Store::pseudo(&table(&BATCH_MS), 5 * 256, seed);
         store.flush_time = FLUSH_TIME;
         let Successor { policy, plan, window } = successor;
-        let core =
-            Core::new(store, policy, &members, window, Watch::new(plan.map(|plan| plan.table)));
+        let watch = Watch::new(plan.as_ref().map(|plan| &plan.limits));
+        let core = Core::new(store, policy, &members, window, watch);
         Self {
             rules,
             specs,
@@ -398,7 +398,7 @@ fn without_a_quiet_instant_nothing_changes() {
     let members = Member::of_exports(&busy, &[]);
     let store = Store::pseudo(&table(&BATCH_MS), 5 * 256, 1);
     let built = || tidegate_policy::build(PolicyName::Dqf, &plan, None).unwrap();
-    bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(plan.table.clone())));
+    bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(&plan.limits)));
     bench.members = members.clone();
     bench.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();
     bench.next_change = Time::MAX;

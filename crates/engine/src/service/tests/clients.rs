@@ -5,7 +5,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_device::Waker;
-use tidegate_model::{Duration, PolicyName, Time};
+use tidegate_model::{DriveLimits, Duration, PolicyName, Time};
 
 use crate::service::call::CallKind;
 use crate::service::harness::offered::{exports, share_with};
@@ -51,7 +51,7 @@ impl Clients {
         let times = table(self.batch_ms);
         let waker = Waker::new().expect("a descriptor");
         let shared = share_with(params(exports(self.exports), self.policy, &times), waker);
-        let watch = Watch::new(Some(times.clone()));
+        let watch = Watch::new(Some(&DriveLimits::of_table(times.clone())));
         let mut bench = Bench::on(shared, &times, watch, self.seed, self.sabotage);
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let all = usize::try_from(self.exports).expect("a few") * self.count;

@@ -7,7 +7,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use rustix::io::Errno;
 use tidegate_device::{IoBuffer, IoError, RingError};
 use tidegate_host::Backend;
-use tidegate_model::{BatchTable, Bytes, Duration, Lba, PolicyName, Request, RequestId, Time};
+use tidegate_model::{
+    BatchTable, Bytes, DriveLimits, Duration, Lba, PolicyName, Request, RequestId, Time,
+};
 
 use super::asking::{call_of, part, run_until, settle};
 use crate::service::call::{Awaited, Call, CallKind};
@@ -35,7 +37,8 @@ fn service_on(
     watched: Option<BatchTable>,
 ) -> (Core<Store>, Receiver<Trouble>) {
     let (heard_by, heard) = sync_channel(16);
-    let watch = Watch::new(watched).telling(heard_by);
+    let limits = watched.map(DriveLimits::of_table);
+    let watch = Watch::new(limits.as_ref()).telling(heard_by);
     (core_on(&params(exports(2), policy, times), times, watch, 1), heard)
 }
 

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Computes how much longer than its tables a drive may take with all deadlines still met, under
+//! the plan that was chosen: z, beta, the best-effort depth and the limits by cost stay.
+//!
+//! ```text
+//!   bound
+//!     |                      . '
+//!  d -|- - - - - - - - - - .'- - - - -
+//!     |               .  '  :
+//!   R -............'        :
+//!     |         :           :
+//!     +---------+-----------+------->  batch time
+//!              b(i)      b(i) + delta
+//! ```
+
+use tidegate_model::{DriveContract, Duration, Slowdown, Theorem, Workload};
+
+use crate::assessment::{Answer, Assessment};
+use crate::batch_choice::{Choice, Order, proves_all};
+use crate::bounds::{Bounds, edf_bounds, is_met};
+use crate::budget::Budget;
+use crate::heterogeneous::MixedSystem;
+use crate::regulated::Regulated;
+use crate::select::{fifo_bounds, is_shared, mixed, single};
+use crate::shaping::sporadic;
+use crate::{SporadicTask, System, cost_limited, rtio};
+
+/// Factors beyond this are not searched: a thousand times the table.
+const FACTOR_PPM_MAX: u64 = 1_000_000_000;
+
+/// Why a policy that spends all slack tolerates nothing beyond its plan.
+const SPENT: &str = "the policy gives away all the time that its plan leaves before the deadlines, so a \
+     drive that exceeds the plan's times may miss them; a margin is planned for";
+
+/// How much longer than its tables the drive may take, with every deadline still met.
+///
+/// The bounds of a policy rest on one contract of the drive. The costs of requests belong to the
+/// batch times, and both are slowed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tolerance {
+    /// The contract on which the bounds rest.
+    pub contract: DriveContract,
+    /// The largest time by which every time of the contract may exceed the drive's tables.
+    pub added: Duration,
+    /// The largest share by which every time of the contract may exceed the drive's tables, in
+    /// parts per million; at most 1,000,000,000 (a thousand times the table).
+    pub factor_ppm: u64,
+    /// The largest time by which every time may exceed the times that the plan was made for: the
+    /// drive's tables and the margin.
+    pub beyond_plan: Duration,
+    /// Why nothing beyond the plan is tolerated, as a sentence without its full stop; `None` for
+    /// policies that leave slack.
+    pub spent: Option<&'static str>,
+}
+
+/// Returns the tolerance of a verdict; `None` if not every deadline is proven, or there is none.
+///
+/// # Bound
+/// The largest delta with `R_k(b + delta) <= d_k` for all tasks k, and the largest factor f with
+/// `R_k(ceil(b (1 + f))) <= d_k`, where R is the policy's own bound under the plan of `assessment`.
+/// For batches limited by cost, f is the largest factor that adds at most delta to the longest
+/// batch. For policies that spend all slack, only the margin is tolerated.
+///
+/// # Source
+/// Own derivation, `docs/theory/tolerance.md` section 27. A result is a proof whether or not R is
+/// monotone in b: the deadlines are met at the slowed tables, and a drive that keeps the drive's
+/// tables keeps the slowed ones.
+///
+/// # Complexity
+/// About 30 evaluations of the bound for each figure, which share one budget; a search that exceeds
+/// the budget counts as "not met", so the tolerance can only be smaller.
+pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Tolerance> {
+    let theorem = assessment.policy.facts().theorem.ok()?;
+    if assessment.answer != Answer::Proven || workload.tasks.is_empty() {
+        return None;
+    }
+    let contract = theorem.facts().contract;
+    let measured = Regulated::of(workload).map_or_else(|| workload.clone(), |it| it.workload);
+    let planned = measured.planned();
+    let factor_planned = u64::from(workload.margin_ppm);
+    if theorem.facts().spends_slack {
+        return Some(Tolerance {
+            contract,
+            added: least_excess(&measured, &planned, contract),
+            factor_ppm: factor_planned,
+            beyond_plan: Duration::ZERO,
+            spent: Some(SPENT),
+        });
+    }
+    let tasks = sporadic(&measured.tasks);
+    let proof = Proof {
+        theorem,
+        assessment,
+        planned: &planned,
+        tasks: &tasks,
+        budget: Budget::of_tasks(tasks.len()),
+    };
+    let deadline_ns = tasks.iter().map(|task| task.deadline.ns()).max()?;
+    let added_to = |base: &Workload| {
+        let holds = |ns| {
+            proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract))
+        };
+        Duration::from_ns(largest(deadline_ns, holds))
+    };
+    let beyond_plan = added_to(&planned);
+    let added = if workload.margin_ppm == 0 { beyond_plan } else { added_to(&measured) };
+    let factor_ppm = match &assessment.batch_cost {
+        Some(limit) => {
+            let longest = measured.contracts.costs.as_ref()?.positioning_max.ns();
+            let longest = u128::from(longest) + u128::from(limit.cost_max.ns());
+            let factor = u128::from(added.ns()) * 1_000_000 / longest.max(1);
+            u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX).max(factor_planned)
+        }
+        None => largest(FACTOR_PPM_MAX, |ppm| {
+            proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract))
+        }),
+    };
+    Some(Tolerance { contract, added, factor_ppm, beyond_plan, spent: None })
+}
+
+/// Returns the least time by which a time of the contract exceeds the drive's under the margin.
+fn least_excess(measured: &Workload, planned: &Workload, contract: DriveContract) -> Duration {
+    let table = |workload: &Workload| match contract {
+        DriveContract::Batches => Some(workload.table.time_max(1)),
+        DriveContract::Drain => workload.contracts.drain.as_ref().map(|it| it.time_max(1)),
+        DriveContract::Starvation => workload.contracts.starvation_max,
+        DriveContract::Priority => workload.contracts.priority.as_ref().map(|it| it.time_max(1)),
+    };
+    // A share of a longer time is longer, so the shortest time of a table has the least excess.
+    let excess = table(planned).zip(table(measured)).map(|(planned, measured)| planned - measured);
+    excess.unwrap_or_default()
+}
+
+/// Returns the largest value up to `most` that `holds`, by bisection; 0 if not even 0 does.
+fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut enough, mut too_much) = (0, most.saturating_add(1));
+    while enough + 1 < too_much {
+        let middle = enough + (too_much - enough) / 2;
+        if holds(middle) {
+            enough = middle;
+        } else {
+            too_much = middle;
+        }
+    }
+    enough
+}
+
+/// The proof of a chosen plan on other drives.
+struct Proof<'a> {
+    theorem: Theorem,
+    assessment: &'a Assessment,
+    /// The workload that the plan was made for, as the wrapped policy sees it.
+    planned: &'a Workload,
+    tasks: &'a [SporadicTask],
+    budget: Budget,
+}
+
+impl Proof<'_> {
+    /// Returns whether every deadline is met on the drive of this workload.
+    fn holds(&self, slowed: &Workload) -> bool {
+        match self.theorem {
+            Theorem::Fifo => self.are_met(fifo_bounds(slowed, self.tasks)),
+            Theorem::Edf => {
+                self.are_met(edf_bounds(&single(slowed, self.tasks), is_shared(slowed)))
+            }
+            Theorem::DualQueueEdf => self.holds_in_batches(slowed, Order::Due),
+            // Proven deadlines exclude the overload in which batches grow.
+            Theorem::DualQueue | Theorem::ElasticDualQueue => self.holds_by_release(slowed),
+            Theorem::Starvation => self.holds_for(slowed, |it| it.by_starvation().ok()),
+            Theorem::DrainRounds | Theorem::LimitedDrainRounds => {
+                let depth = self.assessment.best_effort_depth;
+                self.holds_for(slowed, |it| it.drained_beside_depth(depth).ok())
+            }
+            Theorem::PriorityRounds => self.holds_for(slowed, |it| it.by_priority().ok()),
+            // They act on the times of the plan; on a slower drive nothing is proved.
+            Theorem::ActiveSubset | Theorem::AdaptiveDrain | Theorem::GatedDrain => false,
+        }
+    }
+
+    fn are_met(&self, bounds: Vec<Bounds>) -> bool {
+        self.tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+    }
+
+    fn holds_for(
+        &self,
+        slowed: &Workload,
+        choose: impl Fn(&rtio::Question<'_>) -> Option<Choice>,
+    ) -> bool {
+        let question = rtio::Question::of(slowed, self.tasks).ok();
+        question.and_then(|it| choose(&it)).is_some_and(|choice| self.are_met(choice.bounds))
+    }
+
+    fn holds_by_release(&self, slowed: &Workload) -> bool {
+        match &self.assessment.batch_cost {
+            // The policy cuts batches by the charges of the plan, whatever the drive does.
+            Some(limit) => slowed.contracts.costs.as_ref().is_some_and(|costs| {
+                let (count, positioning) = (self.assessment.batch_max, costs.positioning_max);
+                cost_limited::holds_at(self.planned, self.tasks, count, limit, positioning)
+            }),
+            None => self.holds_in_batches(slowed, Order::Release),
+        }
+    }
+
+    fn holds_in_batches(&self, slowed: &Workload, order: Order) -> bool {
+        let Assessment { batch_max, best_effort_fill, .. } = *self.assessment;
+        let system = System {
+            tasks: self.tasks.to_vec(),
+            table: slowed.table.clone(),
+            batch_max,
+            best_effort_fill,
+        };
+        let mixed = match order {
+            Order::Due => None,
+            Order::Release => mixed(slowed, self.tasks),
+        };
+        let mixed = mixed.map(|mixed| MixedSystem { batch_max, best_effort_fill, ..mixed });
+        proves_all(&system, order, mixed.as_ref(), is_shared(slowed), &self.budget)
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How often an overrun must be expected: from the samples of the table, their dependence and the
+//! load. A statement about the measured drive; no proof rests on it.
+
+use serde::Serialize;
+use tidegate_analysis::Assessment;
+use tidegate_model::{
+    BestEffort, DispatchMode, DriveContract, Duration, Intensity, Sampling, Workload,
+};
+use tidegate_stats::overrun_rate::{self, Entries};
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::Page;
+
+/// The confidence of the statement.
+const CONFIDENCE_PPM: u32 = 990_000;
+/// Its complement.
+const DOUBT_PPM: u32 = 10_000;
+/// Nanoseconds in 10^6 s.
+const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
+
+/// How often a batch must be expected to take longer than the table.
+#[derive(Debug, Serialize)]
+pub(crate) struct OverrunForecast {
+    contract: &'static str,
+    samples: u64,
+    samples_effective: u64,
+    confidence_ppm: u32,
+    /// The largest probability that a batch exceeds its entry, in parts per 10^12.
+    exceedance_ppt_max: u64,
+    /// The most batches in 10^6 s; null if the load does not limit them.
+    batches_per_megasecond_max: Option<u64>,
+    /// The shortest mean time between two overruns.
+    interval_ns_min: Option<Ns>,
+}
+
+impl OverrunForecast {
+    /// Returns the forecast for batches; `None` if the bounds rest on another contract or on costs,
+    /// or if the samples of the table are unknown.
+    pub(crate) fn of(workload: &Workload, assessment: &Assessment) -> Option<Self> {
+        let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
+        match contract {
+            DriveContract::Batches => {}
+            DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => {
+                return None;
+            }
+        }
+        let sampling = &workload.contracts.sampling;
+        if sampling.is_empty() || workload.tasks.is_empty() || assessment.rests_on_costs() {
+            return None;
+        }
+        let entries = if assessment.batch_max == 1 { Entries::One } else { Entries::Mixture };
+        // A batch of reads and writes exceeds the sum of two entries only if it exceeds one of
+        // them.
+        let doubt_ppm = (DOUBT_PPM / u32::try_from(sampling.len()).ok()?).max(1);
+        let of_table = |table: &Sampling| {
+            overrun_rate::exceedance_ppt(table.independent(), doubt_ppm, entries)
+        };
+        let exceedance = sampling.iter().map(of_table).sum::<u64>().min(overrun_rate::WHOLE_PPT);
+        let rate = batches_per_megasecond(workload, assessment);
+        let interval = rate.and_then(|rate| overrun_rate::interval(exceedance, rate));
+        Some(Self {
+            contract: contract.name(),
+            samples: sampling.iter().map(|table| table.samples).min()?,
+            samples_effective: sampling.iter().map(Sampling::independent).min()?,
+            confidence_ppm: CONFIDENCE_PPM,
+            exceedance_ppt_max: exceedance,
+            batches_per_megasecond_max: rate.and_then(|rate| u64::try_from(rate).ok()),
+            interval_ns_min: Ns::of(interval),
+        })
+    }
+
+    /// Writes the statement.
+    pub(crate) fn write(&self, page: &mut Page) {
+        let samples = if self.samples_effective < self.samples {
+            format!(
+                "{} samples, which carry the information of {}",
+                figures::thousands(self.samples),
+                figures::thousands(self.samples_effective)
+            )
+        } else {
+            format!("{} samples", figures::thousands(self.samples))
+        };
+        let text = match (self.batches_per_megasecond_max, self.interval_ns_min) {
+            (Some(rate), Some(Ns(interval))) => format!(
+                "at {} a second, one longer than the table is expected at most every {}, with \
+                 99 % confidence ({samples})",
+                batches_a_second(rate),
+                long(interval)
+            ),
+            _ => format!(
+                "at most 1 batch in {} is expected to be longer than the table, with 99 % \
+                 confidence ({samples})",
+                figures::thousands(overrun_rate::WHOLE_PPT / self.exceedance_ppt_max)
+            ),
+        };
+        page.labelled("Overruns", text);
+    }
+}
+
+/// Returns the most batches in 10^6 s; `None` if neither the load nor the shortest measured batch
+/// limits them.
+///
+/// Each batch holds a request, so there are no more batches than requests; and a drive that serves
+/// one batch after the other serves no more than one in the time of the shortest.
+fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Option<u128> {
+    let of_task = |task: &tidegate_model::Task| {
+        (u128::from(task.requests) * MEGASECOND_NS).div_ceil(u128::from(task.period.ns()))
+    };
+    let tasks = workload.tasks.iter().map(of_task).sum::<u128>();
+    let loads = workload.best_effort.iter().filter(|_| is_served(assessment));
+    let loads = loads.map(requests_per_megasecond).sum::<Option<u128>>();
+    let shortest = workload.contracts.sampling.iter().map(|table| table.time_min);
+    let shortest = shortest.collect::<Option<Vec<Duration>>>();
+    let by_time = shortest.and_then(|times| times.into_iter().min()).map(|time| MEGASECOND_NS.div_ceil(u128::from(time.ns().max(1))));
+    let by_load = loads.map(|loads| tasks + loads);
+    by_load.into_iter().chain(by_time).min()
+}
+
+/// Returns whether best effort gets to the drive at all.
+fn is_served(assessment: &Assessment) -> bool {
+    match assessment.policy.facts().dispatch {
+        DispatchMode::Batches => assessment.best_effort_fill > 0,
+        DispatchMode::OneAtATime | DispatchMode::UpToDepth | DispatchMode::BestEffortDepth => true,
+    }
+}
+
+/// Returns the most requests of a load in 10^6 s; `None` if nothing limits them.
+fn requests_per_megasecond(load: &BestEffort) -> Option<u128> {
+    match load.intensity {
+        Intensity::Outstanding(_) => None,
+        Intensity::Rate(rate) | Intensity::Paced { rate, .. } => {
+            let bytes = u128::from(rate.bytes_per_s()) * 1_000_000;
+            Some(bytes.div_ceil(u128::from(load.size.get().max(1))))
+        }
+    }
+}
+
+/// Formats a rate as batches a second, rounded up: `120 batches`, `0.4 batches`.
+fn batches_a_second(per_megasecond: u64) -> String {
+    match per_megasecond.div_ceil(1_000_000) {
+        whole if whole >= 10 => format!("{} batches", figures::thousands(whole)),
+        _ => {
+            let tenths = per_megasecond.div_ceil(100_000);
+            format!("{}.{} batches", tenths / 10, tenths % 10)
+        }
+    }
+}
+
+/// Formats a long time, rounded down: `7.4 s`, `12 min`, `3.1 h`, `45 days`.
+fn long(time: Duration) -> String {
+    let ms = time.ns() / 1_000_000;
+    let units = [(86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
+    let Some((unit, name)) = units.into_iter().find(|&(unit, _)| ms >= unit) else {
+        return format!("{ms} ms");
+    };
+    match ms / unit {
+        whole if whole >= 10 => format!("{} {name}", figures::thousands(whole)),
+        whole => format!("{whole}.{} {name}", ms % unit * 10 / unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_rates_are_rounded_in_the_safe_direction() {
+        let told = [999, 1_999, 59_999, 60_000, 3_600_000 * 47, 86_400_000 * 100]
+            .map(|ms| long(Duration::from_ms(ms)));
+        assert_eq!(told, ["999 ms", "1.9 s", "59 s", "1.0 min", "1.9 days", "100 days"]);
+        let told = [1, 100_001, 9_999_999, 119_000_001, 1_234_000_000].map(batches_a_second);
+        let expected = ["0.1 batches", "0.2 batches", "10 batches", "120 batches", "1,234 batches"];
+        assert_eq!(told, expected);
+    }
+}

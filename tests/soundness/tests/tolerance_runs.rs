@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: no deadline is missed with every batch, drain or round as slow as the verdict tolerates
+//! (`docs/theory/tolerance.md` section 27). Method: the policies' own code on random workloads, with
+//! every checker, on drives that are slower by exactly the tolerance. Canaries: drives that are slower
+//! than that.
+
+use rand_pcg::Pcg64;
+use tidegate_analysis::{Tolerance, tolerance};
+use tidegate_drive::{Drive, PseudoDisk};
+use tidegate_model::{BatchTable, Duration, PolicyName, Slowdown, Workload};
+use tidegate_sim::{Releases, SimRun};
+use tidegate_soundness::black_box::{BlackBox, Malice};
+use tidegate_soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
+use tidegate_soundness::priority_box::{PriorityBox, leaning_on_priority};
+use tidegate_soundness::trial::Trial;
+use tidegate_soundness::workloads::{self, Load};
+use tidegate_soundness::{drains, generate};
+
+const SEED: u64 = 20_261_128;
+const TRIALS: u64 = 300;
+const JOBS: u64 = 40;
+const IN_BATCHES: [PolicyName; 6] = [
+    PolicyName::Fifo,
+    PolicyName::Edf,
+    PolicyName::ScanEdf,
+    PolicyName::Dqf,
+    PolicyName::DqfElastic,
+    PolicyName::DqEdf,
+];
+
+/// Gives a workload the drive contract that a policy needs.
+type Lean = fn(&mut Pcg64, Workload) -> Workload;
+
+/// Returns a random workload under this policy, and what its verdict tolerates, if it is proven.
+fn proven(
+    number: u64,
+    policy: PolicyName,
+    lean: Lean,
+    margin_ppm: u32,
+) -> Option<(Trial, Tolerance)> {
+    let random = &mut generate::generator(SEED, number);
+    let workload = workloads::workload(random, policy, Load::numbered(number));
+    let workload = Workload { margin_ppm, ..lean(random, workload) };
+    let releases = workloads::releases(random, &workload);
+    let trial = Trial::new(number, policy, workload, releases, JOBS);
+    let tolerance = tolerance(&trial.workload, &trial.assessment)?;
+    Some((trial, tolerance))
+}
+
+/// Leaves a workload as it is: its batch table is the contract.
+fn on_batches(_: &mut Pcg64, workload: Workload) -> Workload {
+    workload
+}
+
+fn misses(run: &SimRun) -> u64 {
+    run.metrics.tasks().iter().map(|task| task.misses).sum()
+}
+
+/// Returns the pseudo-disk with every batch slower by this.
+fn slow_disk(trial: &Trial, slowdown: Slowdown) -> PseudoDisk {
+    let Workload { depth, table, .. } = &trial.workload;
+    PseudoDisk::new(*depth, slowdown.of_table(table), trial.number)
+}
+
+#[test]
+fn slow_batches_miss_nothing_within_the_tolerance() {
+    for policy in IN_BATCHES {
+        let (mut runs, mut slack) = (0, 0);
+        for number in 0..TRIALS {
+            let margin_ppm = if number % 3 == 0 { 50_000 } else { 0 };
+            let found = proven(number, policy, on_batches, margin_ppm);
+            let Some((trial, tolerance)) = found else { continue };
+            for slowdown in
+                [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
+            {
+                let (run, ()) = trial.checked_run(slow_disk(&trial, slowdown), ());
+                assert_eq!(misses(&run), 0, "{policy} number {number}, {tolerance:?}");
+            }
+            runs += 1;
+            slack += u32::from(!tolerance.added.is_zero());
+        }
+        println!("{policy}: {runs} workloads, {slack} with a tolerance");
+        assert!(runs > 40 && slack > 40, "{policy}: {runs} {slack}");
+    }
+}
+
+/// Canary: a drive that exceeds twice the tolerance, and a little more, is caught.
+#[test]
+fn a_tolerance_that_is_too_large_is_caught() {
+    for policy in IN_BATCHES {
+        let is_caught = (0..TRIALS).any(|number| {
+            let found = proven(number, policy, on_batches, 0);
+            let Some((trial, tolerance)) = found else { return false };
+            let more = tolerance.added * 2 + Duration::from_us(10);
+            let run = trial.run(trial.policy(), slow_disk(&trial, Slowdown::by(more)), &mut ());
+            misses(&run) > 0
+        });
+        assert!(is_caught, "{policy}: twice the tolerance is never caught");
+    }
+}
+
+/// Returns the drain table as the box wants it: by number of requests, up to the depth.
+fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
+    (0..=depth).map(|count| drain.time_max(count.min(drain.batch_max()))).collect()
+}
+
+/// Runs on the drive that keeps this table and nothing else, with every malice; returns all misses.
+fn misses_on_box(trial: &mut Trial, drain: &BatchTable) -> u64 {
+    let of = |trial: &mut Trial, malice| {
+        let random = generate::generator(SEED + 1, trial.number);
+        let drive = BlackBox::new(of_box(drain, trial.workload.depth), malice, random);
+        misses(&trial.run(trial.policy(), drive, &mut ()))
+    };
+    Malice::ALL.into_iter().map(|malice| of(trial, malice)).sum()
+}
+
+#[test]
+fn slow_drains_miss_nothing_within_the_tolerance() {
+    for policy in [PolicyName::RtioDrain, PolicyName::RtioLimit] {
+        let (mut runs, mut is_caught) = (0, false);
+        for number in 0..TRIALS {
+            let found = proven(number, policy, drains::leaning_on_drains, 0);
+            let Some((mut trial, tolerance)) = found else { continue };
+            let drain = trial.workload.contracts.drain.clone().expect("it leans on drains");
+            for slowdown in
+                [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
+            {
+                let missed = misses_on_box(&mut trial, &slowdown.of_table(&drain));
+                assert_eq!(missed, 0, "{policy} number {number}, {tolerance:?}");
+            }
+            let more = Slowdown::by(tolerance.added * 2 + Duration::from_us(10));
+            is_caught = is_caught || misses_on_box(&mut trial, &more.of_table(&drain)) > 0;
+            runs += 1;
+        }
+        println!("{policy}: {runs} workloads");
+        assert!(runs > 20 && is_caught, "{policy}: {runs} {is_caught}");
+    }
+}
+
+#[test]
+fn slow_rounds_with_priority_miss_nothing_within_the_tolerance() {
+    let (mut runs, mut is_caught) = (0, false);
+    for number in 0..TRIALS {
+        let found = proven(number, PolicyName::RtioPriority, leaning_on_priority, 0);
+        let Some((trial, tolerance)) = found else { continue };
+        let priority = trial.workload.contracts.priority.clone().expect("it leans on priority");
+        let run = |slowdown: Slowdown| {
+            let random = generate::generator(SEED + 2, number);
+            let drive: Box<dyn Drive> =
+                Box::new(PriorityBox::new(slowdown.of_table(&priority), random));
+            misses(&trial.run(trial.policy(), drive, &mut ()))
+        };
+        for slowdown in [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)] {
+            assert_eq!(run(slowdown), 0, "number {number}, {tolerance:?}");
+        }
+        let more = tolerance.added * 2 + Duration::from_us(10);
+        is_caught = is_caught || run(Slowdown::by(more)) > 0;
+        runs += 1;
+    }
+    println!("rtio-priority: {runs} workloads");
+    assert!(runs > 100 && is_caught, "{runs} {is_caught}");
+}
+
+/// Policies that spend all slack tolerate nothing without a margin, and the margin with one.
+#[test]
+fn policies_that_spend_all_slack_tolerate_their_margin() {
+    const MARGIN_PPM: u32 = 300_000;
+    let margin = Slowdown::by_ppm(MARGIN_PPM.into());
+    let kinds: [(PolicyName, fn(&mut Pcg64) -> DrainSystem); 2] =
+        [(PolicyName::GatedDrain, gated_system), (PolicyName::AdaptiveDrain, adaptive_system)];
+    for (policy, system_of) in kinds {
+        let (mut runs, mut is_caught) = (0, false);
+        for number in 0..TRIALS {
+            let random = &mut generate::generator(SEED + 3, number);
+            let mut system = system_of(random);
+            for task in &mut system.tasks {
+                task.deadline *= 2;
+                task.period *= 2;
+            }
+            let without = system.workload();
+            let workload = Workload { margin_ppm: MARGIN_PPM, ..without.clone() };
+            let trial = |workload| Trial::new(number, policy, workload, Releases::Periodic, JOBS);
+            let (mut plain, mut planned) = (trial(without), trial(workload));
+            let drain = planned.workload.contracts.drain.clone().expect("the system has it");
+            if let Some(found) = tolerance(&plain.workload, &plain.assessment) {
+                assert_eq!((found.added, found.factor_ppm), (Duration::ZERO, 0));
+                assert!(found.spent.is_some() && found.beyond_plan.is_zero());
+                let slow = margin.of_table(&drain);
+                is_caught = is_caught || misses_on_box(&mut plain, &slow) > 0;
+            }
+            let Some(found) = tolerance(&planned.workload, &planned.assessment) else { continue };
+            assert_eq!(found.factor_ppm, u64::from(MARGIN_PPM));
+            assert_eq!(misses_on_box(&mut planned, &margin.of_table(&drain)), 0, "{system:?}");
+            runs += 1;
+        }
+        println!("{policy}: {runs} systems with a margin");
+        assert!(runs > 100 && is_caught, "{policy}: {runs} {is_caught}");
+    }
+}
