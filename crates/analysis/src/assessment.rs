@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
-use tidegate_model::{BatchCost, Duration, Plan, PolicyName, RequestCharges, Workload};
+use tidegate_model::{
+    BatchCost, BatchTable, Duration, Plan, PolicyName, RequestCharges, Theorem, Workload,
+};
 
 use crate::bounds::{BoundName, Bounds};
 
@@ -97,13 +99,25 @@ impl Assessment {
 
     /// Returns the plan for the simulator and the engine, with this assessment's parameters.
     pub fn plan(&self, workload: &Workload) -> Plan {
+        let whole = Plan::of(workload);
         Plan {
+            table: self.table(&whole),
             batch_max: self.batch_max.min(workload.table.batch_max()),
             best_effort_fill: self.best_effort_fill,
             batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
             charges: RequestCharges::of_workload(workload).filter(|_| self.rests_on_costs()),
-            ..Plan::of(workload)
+            ..whole
         }
+    }
+
+    /// Returns the table with which the proof holds: under `das` a request may take C.
+    fn table(&self, plan: &Plan) -> BatchTable {
+        let is_by_subset = self.policy.facts().theorem == Ok(Theorem::ActiveSubset);
+        if !is_by_subset {
+            return plan.table.clone();
+        }
+        let service = BatchTable::new(&[plan.active_subset.service_max]);
+        plan.table.at_least(&service.expect("b(1) is not 0"))
     }
 }

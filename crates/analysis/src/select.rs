@@ -4,7 +4,7 @@
 //! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
-    BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
+    ActiveSubset, BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
 };
 
 use crate::batch_choice::{Choice, Order, Question};
@@ -161,20 +161,19 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
 }
 
-/// Returns the choice for the dynamic active subset; nothing is promised if positions are unknown.
+/// Returns the choice for the dynamic active subset; nothing is promised if service
+/// times cannot be predicted, or if nobody knows how well.
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
-    if !workload.contracts.are_positions_known {
-        return Err(das::UNKNOWN);
-    }
+    let times = das::times(workload)?;
     Ok(Choice {
-        assumptions: vec![das::assumption(workload.parameters.das.margin)],
-        ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
+        assumptions: vec![das::assumption(times.margin)],
+        ..Choice::of_batches(1, 0, das_bounds(times, tasks))
     })
 }
 
 /// Returns the bound of the dynamic active subset.
-fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let tight = das::responses(&single(workload, tasks));
+fn das_bounds(times: ActiveSubset, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let tight = das::responses(tasks, times.service_max);
     let verdicts =
         tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
     verdicts.collect()

@@ -13,6 +13,7 @@ mod drive_queue;
 mod make;
 pub mod mechanical;
 mod named;
+mod predicted;
 pub mod pseudo;
 pub mod recorded;
 pub mod spaced;
@@ -27,6 +28,7 @@ pub use make::{
     measured_table,
 };
 pub use named::{NamedError, named};
+pub use predicted::with_prediction;
 pub use pseudo::{LongestTimes, PseudoDisk};
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};

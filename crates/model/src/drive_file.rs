@@ -17,6 +17,7 @@ use crate::units::{Bytes, Duration};
 mod cost_section;
 mod observations;
 mod parts;
+mod prediction;
 pub(crate) mod tables;
 
 use cost_section::RawCost;
@@ -24,6 +25,7 @@ pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 pub use parts::{DriveKind, Parts};
+pub use prediction::PredictionErrors;
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
 
@@ -64,6 +66,8 @@ pub struct DriveFile {
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
+    /// How far the times that `mechanics` predict are off.
+    pub prediction: Vec<PredictionErrors>,
     /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,
     /// The parts of a solid-state drive; [`Ssd::check`] accepts them.
@@ -136,6 +140,8 @@ struct RawDrive {
     mixed: Vec<MixedBatches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Spanned<RawCost>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prediction: Vec<PredictionErrors>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mechanics: Option<Spanned<Box<Mechanics>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,6 +170,7 @@ impl DriveFile {
             starvation_depth: None,
             is_starvation_endless: false,
             flush_max: None,
+            prediction: Vec::new(),
             mechanics: None,
             ssd: None,
             fit: None,
@@ -209,6 +216,7 @@ impl DriveFile {
         let batch = read_tables(raw.batch, "batch", depth)?;
         let faults = raw.single.iter().find_map(SingleTimes::fault);
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
+        let faults = faults.or_else(|| raw.prediction.iter().find_map(PredictionErrors::fault));
         let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
         if let Some(fault) = faults {
             return Err(FileError::new(0..0, fault, "measure it again, or delete it"));
@@ -231,6 +239,7 @@ impl DriveFile {
             starvation_depth: raw.starvation_depth,
             is_starvation_endless: raw.starvation_endless,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
+            prediction: raw.prediction,
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
             ssd: raw.ssd.map(read_ssd).transpose()?,
             fit: raw.fit,
@@ -270,6 +279,7 @@ impl DriveFile {
             throughput: self.throughput.clone(),
             mixed: self.mixed.clone(),
             cost: self.cost.as_ref().map(|cost| Spanned::new(0..0, cost_section::write(cost))),
+            prediction: self.prediction.clone(),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
             fit: self.fit.clone(),

@@ -12,6 +12,7 @@
 mod named;
 
 pub mod access_time;
+pub mod active_subset;
 pub mod batch_cost;
 pub mod batch_table;
 pub mod contracts;
@@ -41,9 +42,12 @@ pub mod workload;
 pub mod workload_file;
 
 pub use access_time::{AccessTime, Target};
+pub use active_subset::{ActiveSubset, Margin};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
-pub use contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract};
+pub use contracts::{
+    Contracts, DeferredWrites, DriveContract, RaisedContract, ServicePrediction,
+};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};

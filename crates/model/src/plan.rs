@@ -4,6 +4,7 @@
 //! Policies and analyses do not depend on each other; they agree on the meaning of these parameters
 //! because both read them here.
 
+use crate::active_subset::ActiveSubset;
 use crate::batch_cost::{BatchCost, RequestCharges};
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
@@ -44,6 +45,8 @@ pub struct Plan {
     pub contracts: Contracts,
     /// The limits of batch times instead of `table`, if the proof charges requests individually.
     pub charges: Option<RequestCharges>,
+    /// The times that `das` rests on.
+    pub active_subset: ActiveSubset,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators from the workload.
@@ -69,6 +72,7 @@ impl Plan {
             table: workload.table.clone(),
             contracts: workload.contracts.clone(),
             charges: None,
+            active_subset: ActiveSubset::of(workload),
             regulators: workload.regulators.clone(),
             parameters: workload.parameters.clone(),
         }

@@ -10,7 +10,7 @@ use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
     AccessTime, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
-    RegulatorName, Request, Task, TaskIndex, Time, Workload,
+    RegulatorName, Request, ServicePrediction, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Noop};
 use tidegate_sim::{BatchWatch, Length, Observer, Releases, SimRun};
@@ -67,8 +67,9 @@ fn system_behind(number: u64, regulators: Vec<RegulatorName>) -> System {
     let best_effort = vec![load(random.random_range(1..=20))];
     let mut workload =
         Workload { tasks, best_effort, regulators, ..Workload::new("random", 1, table) };
-    workload.contracts.are_positions_known = true;
-    workload.parameters.das = DasParameters { margin: error_max };
+    let longest = Duration::from_ns(service_ns - error_max.ns());
+    workload.contracts.prediction =
+        Some(ServicePrediction { ceiling: longest, late_max: Some(error_max) });
     let extra_max = Duration::from_ns(random.random_range(0..=total_ns));
     let releases = match number % 3 {
         0 => Releases::Periodic,
@@ -126,7 +127,7 @@ fn assert_caught(name: &str, breaks: impl Fn(&System) -> Plan) {
 fn margin_that_is_too_small_is_caught() {
     assert_caught("no margin", |system| {
         let mut plan = system.trial.plan.clone();
-        plan.parameters.das = DasParameters { margin: Duration::ZERO };
+        plan.active_subset.excess_max = Duration::ZERO;
         plan
     });
 }
@@ -145,8 +146,9 @@ fn no_room_for_jobs_to_come_is_caught() {
 fn fallback_that_is_too_fast_is_caught() {
     assert_caught("C too small", |system| {
         let faster = Duration::from_ns(system.service_max.ns() * 3 / 4);
-        let table = BatchTable::new(&[faster]).expect("not zero");
-        Plan { table, ..system.trial.plan.clone() }
+        let mut plan = system.trial.plan.clone();
+        plan.active_subset.service_max = faster;
+        plan
     });
 }
 
@@ -222,7 +224,7 @@ fn one_reader_and_the_disk_at_full_speed() {
 fn model_that_errs_costs_little_where_the_margin_covers_it() {
     let error_max = Duration::from_ms(1);
     let mut disk = one_reader(75);
-    disk.workload.parameters.das = DasParameters { margin: error_max };
+    disk.workload.parameters.das = DasParameters { margin: Some(error_max) };
     let model = disk.access().expect("it has mechanics");
     let model = Erring { model, error_max, now: Time::ZERO };
     let policy = Das::new(&Plan::of(&disk.workload), Box::new(model));

@@ -79,7 +79,7 @@ impl Prepared {
         };
         let bound = match &drive {
             Some(drive) => {
-                let bound = file.bind(drive).map_err(faulty)?;
+                let bound = prover::bind(&file, drive).map_err(faulty)?;
                 let assessment = assess(&bound.workload, bound.workload.policy);
                 Some((bound, assessment))
             }
