@@ -145,6 +145,8 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         allows_writes: true,
         samples: arguments.samples.count(),
         seed: arguments.seed.unwrap_or(1),
+        // The simulated disk is made of exactly these.
+        mechanics: file.mechanics.clone(),
         ..ProfileParams::new(file.name.as_str(), &tidegate_device::DeviceFacts::default())
     };
     if params.experiments.is_empty() {

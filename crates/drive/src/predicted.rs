@@ -22,11 +22,16 @@ pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
 
 fn prediction(requests: &[(Op, Bytes)], file: &DriveFile) -> Option<ServicePrediction> {
     let mechanics = file.mechanics.as_deref()?;
+    // Nothing is predicted of a disk with random faults: its ceiling alone counts.
+    let is_predicted = mechanics.faults.is_none();
     let mut longest = ServicePrediction { ceiling: Duration::ZERO, late_max: Some(Duration::ZERO) };
     for &(op, size) in requests {
         let ceiling = Ceiling::of(mechanics, op, size).ok()??.total();
         longest.ceiling = longest.ceiling.max(ceiling);
-        longest.late_max = longest.late_max.and_then(|late| Some(late.max(file.late_max(op, size)?)));
+        if is_predicted {
+            let late_max = file.late_max(op, size);
+            longest.late_max = longest.late_max.and_then(|late| Some(late.max(late_max?)));
+        }
     }
     Some(longest)
 }

@@ -37,6 +37,8 @@ pub(crate) enum Scope {
     EachKind,
     /// Once, with reads of its own.
     Device,
+    /// With each kind of request, after everything that shows what a disk is made of.
+    EachKindOfDisk,
     /// Once, with all kinds together.
     AllKinds,
     /// At the end, with writes of each size.

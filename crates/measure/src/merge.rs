@@ -6,6 +6,7 @@
 //! the same kind, the longer times are kept.
 
 mod costs;
+mod prediction;
 mod starvation;
 mod tables;
 
@@ -112,8 +113,15 @@ pub fn with_tables_of(
         said.extend(of_costs);
     }
     if measured.mechanics.is_some() {
+        // Errors of other mechanics say nothing about these.
+        file.prediction.clear();
         added.push("mechanics".to_owned());
         file.mechanics.clone_from(&measured.mechanics);
+    }
+    for errors in &measured.prediction {
+        let (op, size) = (errors.op, errors.size);
+        added.push(format!("prediction of {}s of {size}", op.name()));
+        prediction::add(&mut file.prediction, errors);
     }
     file.fit = joined(file.fit.take(), measured.fit.clone());
     if measured.starvation_max.is_some() || measured.is_starvation_endless {
@@ -163,6 +171,11 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
         drain: or(measured.drain, file.drain),
         priority: or(measured.priority, file.priority),
         single: measured.single,
+        prediction: if measured.prediction.is_empty() {
+            file.prediction
+        } else {
+            measured.prediction
+        },
         throughput: measured.throughput,
         // Costs belong to the batches that they were fitted to.
         mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },

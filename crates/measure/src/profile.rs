@@ -42,6 +42,7 @@ impl ProfileParams {
             allows_writes: false,
             samples: Self::SAMPLES,
             seed: 1,
+            mechanics: None,
             real_time: None,
         }
     }
