@@ -3,7 +3,7 @@
 
 use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
-use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
+use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams, known_device};
 use tidegate_host::Length;
 use tidegate_model::{Contracts, DriveFile, Duration, Plan, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
@@ -26,6 +26,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
+    for &policy in &policies {
+        known_device::check(policy, &workload, &drive, target.facts())
+            .map_err(|error| Failure::unusable(&error))?;
+    }
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let mut notes = notes(&workload, &drive, &target);
@@ -143,7 +147,7 @@ fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String>
 
 /// Warns that the drive file was measured on another device, so that its bounds may not hold.
 fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
-    let here = tidegate_measure::device_identity(target.facts());
+    let here = target.facts().identity();
     let measured = &drive.identity;
     let is_same = measured.model == here.model && measured.place == here.place;
     let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());

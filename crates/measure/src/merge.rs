@@ -16,47 +16,6 @@ use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
-/// Refuses to add measurements of `measured` to a file about `existing`.
-///
-/// # Errors
-/// If the file describes another device.
-pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), OtherDevice> {
-    let facts = [
-        ("model", &existing.model, &measured.model),
-        ("firmware", &existing.firmware, &measured.firmware),
-        ("serial_hash", &existing.serial_hash, &measured.serial_hash),
-        ("where", &existing.place, &measured.place),
-    ];
-    match facts.into_iter().find(|(_, known, here)| known != here) {
-        Some((fact, known, here)) => {
-            Err(OtherDevice { fact, known: known.clone(), here: here.clone() })
-        }
-        None => Ok(()),
-    }
-}
-
-/// The first fact that differs between the file's device and the measured one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "describes another device: its {fact} is {}, but this device's is {}",
-    OtherDevice::said(.known.as_deref()),
-    OtherDevice::said(.here.as_deref())
-)]
-pub struct OtherDevice {
-    /// The key under `[identity]`.
-    pub fact: &'static str,
-    /// The file's value; `None` if it has none.
-    pub known: Option<String>,
-    /// The measured device's value.
-    pub here: Option<String>,
-}
-
-impl OtherDevice {
-    fn said(value: Option<&str>) -> String {
-        value.map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
-    }
-}
-
 /// Merges `measured` into `existing`, including drains from these `starts`. Also returns remarks
 /// about the result.
 pub fn with_tables_of(
@@ -260,7 +219,7 @@ mod tests {
         let check = |change: fn(&mut Identity)| {
             let mut measured = drive("write", "[1]", "June").identity;
             change(&mut measured);
-            check_device(&known, &measured)
+            known.check_is_of(&measured)
         };
         assert!(check(|_| ()).is_ok());
         for change in [

@@ -15,12 +15,14 @@ use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
 mod cost_section;
+mod identity;
 mod observations;
 mod parts;
 mod prediction;
 pub(crate) mod tables;
 
 use cost_section::RawCost;
+pub use identity::{Identity, OtherDevice};
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
@@ -74,38 +76,6 @@ pub struct DriveFile {
     pub ssd: Option<Box<Ssd>>,
     /// Parameters fitted to measurements, kept unchanged.
     pub fit: Option<toml::Table>,
-}
-
-/// The device that a file describes. Free text for people, one line each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Identity {
-    /// Vendor and model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Firmware revision.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub firmware: Option<String>,
-    /// The first digits of a hash of the serial number, to distinguish devices of one model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub serial_hash: Option<String>,
-    /// Date of the measurement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub when: Option<String>,
-    /// Machine and path of the measurement, or the publication of the figures.
-    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// Method of the measurement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub how: Option<String>,
-    /// Conditions on the host that may have disturbed or changed the measurement.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub host: Vec<String>,
-}
-
-impl Identity {
-    /// The line of `host` which says that the device's volatile write cache is on.
-    pub const DEFERS_WRITES: &'static str = "write cache: write back";
 }
 
 #[derive(Serialize, Deserialize)]

@@ -155,9 +155,10 @@ impl Das {
     /// later completion is the safe one.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let ActiveSubset { service_max, excess_max, .. } = self.times;
-        let takes_ns = self.access.service(target).map_or(i128::from(service_max.ns()), |service| {
-            i128::from(service.ns()) + i128::from(excess_max.ns())
-        });
+        let takes_ns =
+            self.access.service(target).map_or(i128::from(service_max.ns()), |service| {
+                i128::from(service.ns()) + i128::from(excess_max.ns())
+            });
         i128::from(now.ns()) + takes_ns
     }
 
