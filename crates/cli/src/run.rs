@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
-            tidegate_drive::access_time(&drive),
+            tidegate_drive::access_time_of_device(&drive),
             &mut backend,
             &interrupted,
         )

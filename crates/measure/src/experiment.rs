@@ -45,6 +45,16 @@ pub(crate) enum Scope {
     Writes,
 }
 
+impl Scope {
+    /// Returns whether an experiment is run with each of the requested kinds.
+    pub(crate) const fn is_by_kind(self) -> bool {
+        match self {
+            Self::EachKind | Self::EachKindOfDisk => true,
+            Self::Device | Self::AllKinds | Self::Writes => false,
+        }
+    }
+}
+
 /// How reports name a cell of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CellName {

@@ -78,8 +78,7 @@ fn warn_of_journal(context: &mut Context<'_>, found: &mut Found) {
 
 /// Returns the requested experiments, in the order of [`PASSES`].
 fn passes(params: &ProfileParams) -> impl Iterator<Item = (Experiment, Op)> {
-    let is_of_kinds = |scope| matches!(scope, Scope::EachKind | Scope::EachKindOfDisk);
-    let is_empty = |scope, op| is_of_kinds(scope) && !params.has_kind_of(op);
+    let is_empty = |scope: Scope, op| scope.is_by_kind() && !params.has_kind_of(op);
     PASSES.into_iter().filter(move |&(scope, op)| !is_empty(scope, op)).flat_map(|(scope, op)| {
         let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
         chosen.filter(move |it| it.scope() == scope).map(move |it| (it, op))

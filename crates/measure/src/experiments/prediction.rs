@@ -12,8 +12,8 @@
 //! several random places that is reached first. There the model is most often wrong by a whole
 //! turn, because the heads arrive just before the first sector, or just after it.
 //!
-//! The model does not know where the heads and the platter are when it begins. Requests before
-//! [`WARM_UP`] teach it and do not count.
+//! The model does not know where the heads and the platter are when it begins. It predicts nothing
+//! until it has found the angle of the platter, and these requests do not count.
 //!
 //! Source: our own.
 
@@ -22,12 +22,11 @@ use rand_pcg::Pcg64;
 use tidegate_drive::mechanical::AccessModel;
 use tidegate_model::drive_file::PredictionErrors;
 use tidegate_model::mechanics::{Mechanics, Queue};
-use tidegate_model::{AccessTime, Class, Duration, Op, Request, RequestId, Tag, Time};
+use tidegate_model::{AccessTime, Class, Duration, Request, RequestId, Tag, Time};
 use tidegate_stats::order_statistics::Summary;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::followers::Progress;
 use crate::found::Found;
 use crate::geometry;
 use crate::kind::Kind;
@@ -38,9 +37,12 @@ use crate::rounds::Grid;
 use crate::subject::{Probe, Subject, Tried};
 use crate::warning::{Skip, Warning};
 
-/// How many requests the model learns from before its predictions count: enough to find any phase
-/// of the platter, half a turn away at most, in steps of 1/1,024 of a turn.
-const WARM_UP: u32 = 600;
+/// How many requests without a prediction are sent at most: the model finds any angle of the
+/// platter, half a turn away at most, in steps of 1/1,024 of a turn, and confirms it.
+const UNPREDICTED_MAX: u64 = 1_500;
+
+/// About how many requests that takes, for the plan.
+const UNPREDICTED: u32 = 300;
 
 /// Among how many places the nearest is chosen.
 const CHOICES: usize = 32;
@@ -62,7 +64,7 @@ pub(super) struct Prediction;
 
 impl Procedure for Prediction {
     fn grid(&self, params: &ProfileParams) -> Grid {
-        let trials = params.samples.saturating_add(WARM_UP);
+        let trials = params.samples.saturating_add(UNPREDICTED);
         Grid { samples: trials, cells: 1, ways: 1 }
     }
 
@@ -104,23 +106,20 @@ fn measure(
 ) -> Tried<Option<PredictionErrors>> {
     let experiment = Experiment::PREDICTION;
     let rounds = context.rounds(experiment, kind, Prediction.grid(context.params));
-    let Ok(model) = AccessModel::new(mechanics) else { return Ok(None) };
+    let Ok(model) = AccessModel::of_device(mechanics) else { return Ok(None) };
     let random = Pcg64::seed_from_u64(rounds.seed);
     let mut trials = Trials { model, places: context.places(kind), random, count: 0 };
     let mut tally = Tally::default();
     let mut told = rounds.progress(0);
-    for number in 0..rounds.grid.samples {
+    while tally.count() < u64::from(context.params.samples) && tally.unpredicted < UNPREDICTED_MAX {
         if context.followers.is_cancelled() {
             found.stop(experiment);
             return Ok(None);
         }
-        let error = trials.one(context.subject)?;
-        if number >= WARM_UP {
-            error.into_iter().for_each(|error| tally.add(error));
-        }
-        told.done += 1;
+        tally.add(trials.one(context.subject)?);
+        told.done = (told.done + 1).min(told.total);
         told.elapsed = context.subject.now().since(rounds.begun);
-        (context.followers.progress)(Progress { ..told });
+        (context.followers.progress)(told);
     }
     context.followers.journal.count_this_run();
     let errors = tally.errors(kind);
@@ -188,10 +187,20 @@ struct Tally {
     late_max: Duration,
     early_max: Duration,
     all: Vec<Duration>,
+    /// Requests without a prediction.
+    unpredicted: u64,
 }
 
 impl Tally {
-    fn add(&mut self, error: Error) {
+    fn count(&self) -> u64 {
+        u64::try_from(self.all.len()).expect("a count fits")
+    }
+
+    fn add(&mut self, error: Option<Error>) {
+        let Some(error) = error else {
+            self.unpredicted += 1;
+            return;
+        };
         let (Error::Late(time) | Error::Early(time)) = error;
         self.all.push(time);
         match error {
@@ -218,7 +227,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use tidegate_drive::mechanical::MechanicalDrive;
-    use tidegate_model::{Bytes, DriveFile, Lba};
+    use tidegate_model::{Bytes, DriveFile, Lba, Op};
 
     use crate::outcome::Profile;
     use crate::profile::profile_drive;
