@@ -2,7 +2,7 @@
 //! Bounds for the dynamic active subset: shortest access time first among the requests that keep a
 //! fallback schedule feasible, one request on the device at a time.
 
-use tidegate_model::{ActiveSubset, Duration, Margin, Workload};
+use tidegate_model::{ActiveSubset, Duration, Margin, Premise, PremiseCode, Workload};
 
 use crate::{SporadicTask, Verdict};
 
@@ -63,7 +63,7 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
 /// A request alone takes at most C, and at most the time that the drive's model expects plus the
 /// margin. No expected time plus the margin exceeds C, because C is at least the longest time that
 /// the model can expect plus the margin. `tidegate profile` measures by how much a request exceeds
-/// its expected time: see [`assumption`].
+/// its expected time: see [`premise`].
 ///
 /// With flushes, a request is complete when its flush is: C and the margin contain it.
 ///
@@ -87,26 +87,29 @@ pub fn responses(tasks: &[SporadicTask], service_max: Duration) -> Vec<Verdict> 
     tasks.iter().map(verdict).collect()
 }
 
-/// Returns the bound's assumption besides C, as a sentence without its full stop.
-pub fn assumption(margin: Margin) -> String {
-    let origin = match margin {
-        Margin::Stated(_) => ", the margin in [policy.das]",
-        Margin::Measured(_) => ", the largest error that was measured",
-        Margin::Unmeasured | Margin::Unpredicted => "",
+/// Returns the bound's premise besides C.
+pub fn premise(margin: Margin) -> Premise {
+    let rests = |origin: &str| {
+        let time = margin.time();
+        let text = format!(
+            "no request takes longer than the drive's [mechanics] predict, plus {time}{origin}"
+        );
+        Premise::new(PremiseCode::Prediction, "predicted times", text)
     };
-    let time = margin.time();
-    format!("no request takes longer than the drive's [mechanics] predict, plus {time}{origin}")
+    match margin {
+        Margin::Stated(_) => rests(", the margin in [policy.das]"),
+        Margin::Measured(_) => rests(", the largest error that was measured"),
+        Margin::Unmeasured | Margin::Unpredicted => {
+            Premise::new(PremiseCode::PredictionUnmeasured, "unmeasured predictions", UNMEASURED)
+        }
+    }
 }
 
 /// Returns the times that the bound rests on.
 ///
 /// # Errors
-/// The reason why nothing is promised, as a sentence without its full stop.
+/// The reason why no analysis applies, as a sentence without its full stop.
 pub(crate) fn times(workload: &Workload) -> Result<ActiveSubset, &'static str> {
     let times = ActiveSubset::of(workload);
-    match times.margin {
-        Margin::Stated(_) | Margin::Measured(_) => Ok(times),
-        Margin::Unmeasured => Err(UNMEASURED),
-        Margin::Unpredicted => Err(UNKNOWN),
-    }
+    if times.margin == Margin::Unpredicted { Err(UNKNOWN) } else { Ok(times) }
 }

@@ -76,7 +76,7 @@ pub(crate) fn is_provable(
     tasks: &[SporadicTask],
     sources: &[usize],
 ) -> bool {
-    if regulated::objection(workload).is_some() {
+    if regulated::objection(workload).is_some() || workload.premises.void().is_some() {
         return false;
     }
     if let Some(regulated) = Regulated::of(workload) {
@@ -108,8 +108,10 @@ pub(crate) fn is_provable(
         | Theorem::DrainRounds
         | Theorem::LimitedDrainRounds
         | Theorem::PriorityRounds
-        | Theorem::AdaptiveDrain => choose(workload, policy, tasks)
-            .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
+        | Theorem::AdaptiveDrain => choose(workload, policy, tasks).is_ok_and(|choice| {
+            let is_void = choice.premises.void().is_some();
+            !is_void && tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))
+        }),
     }
 }
 
@@ -166,7 +168,7 @@ fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
     let times = das::times(workload)?;
     Ok(Choice {
-        assumptions: vec![das::assumption(times.margin)],
+        premises: [das::premise(times.margin)].into_iter().collect(),
         ..Choice::of_batches(1, 0, das_bounds(times, tasks))
     })
 }

@@ -4,7 +4,8 @@
 
 use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, Verdict, assess, das};
 use tidegate_model::{
-    BatchTable, Duration, PolicyName, RegulatorName, ServicePrediction, Task, Workload,
+    BatchTable, Duration, PolicyName, Premise, PremiseCode, RegulatorName, ServicePrediction, Task,
+    Workload,
 };
 
 const fn ms(ms: u64) -> Duration {
@@ -69,18 +70,21 @@ fn jobs_that_tokens_split_are_promised_request_by_request() {
 }
 
 #[test]
-fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_an_assumption() {
+fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_a_premise() {
     let mut workload = workload(ms(12));
     workload.parameters.das.margin = Some(ms(2));
     let assessment = assess(&workload, PolicyName::Das);
     assert_eq!((assessment.answer, assessment.batch_max), (Answer::Proven, 1));
     assert_eq!(assessment.tasks[0].response_max, Some((ms(12), BoundName::Tight)));
     assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
-    let said = "plus 2ms, the margin in [policy.das]";
-    assert!(assessment.assumptions[0].ends_with(said), "{:?}", assessment.assumptions);
+    let says = |workload: &Workload, end: &str| {
+        let is_margin = |it: &Premise| it.code == PremiseCode::Prediction && it.text.ends_with(end);
+        let premises = assess(workload, PolicyName::Das).premises;
+        assert!(premises.iter().any(is_margin), "{premises:?}");
+    };
+    says(&workload, "plus 2ms, the margin in [policy.das]");
     workload.parameters.das.margin = None;
-    let assumptions = assess(&workload, PolicyName::Das).assumptions;
-    assert!(assumptions[0].ends_with("plus 0ns, the largest error that was measured"));
+    says(&workload, "plus 0ns, the largest error that was measured");
 }
 
 /// Goal: C is the larger of b(1) and what the mechanics can predict, plus the margin and the flush.
@@ -113,9 +117,11 @@ fn longest_service_is_never_below_what_the_mechanics_can_predict() {
 fn unmeasured_predictions_prove_nothing() {
     let mut workload = workload(ms(50));
     workload.contracts.prediction = Some(predicted(ms(9), None));
-    let answer = assess(&workload, PolicyName::Das).answer;
-    let Answer::NotApplicable { reason } = answer else { panic!("{answer:?}") };
-    assert!(reason.contains("--only prediction"), "{reason}");
+    let assessment = assess(&workload, PolicyName::Das);
+    assert_eq!(assessment.answer, Answer::NotProven);
+    let void = assessment.premises.void().expect("a reason");
+    assert_eq!(void.code, PremiseCode::PredictionUnmeasured);
+    assert!(void.text.contains("--only prediction"), "{}", void.text);
     workload.parameters.das.margin = Some(ms(1));
     assert_eq!(assess(&workload, PolicyName::Das).answer, Answer::Proven);
 }

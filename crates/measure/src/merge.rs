@@ -7,6 +7,7 @@
 
 mod costs;
 mod prediction;
+mod premises;
 mod starvation;
 mod tables;
 
@@ -101,6 +102,7 @@ pub fn with_tables_of(
             file.identity.host.push(line.clone());
         }
     }
+    file.premises = premises::joined(&existing.premises, measured, &file);
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
@@ -121,10 +123,11 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };
-    let new = measured.identity.how.map(|how| format!("{said}{how}"));
-    let hows = [file.identity.how, new];
+    let (known, new) = (file.premises.clone(), measured.clone());
+    let new_how = measured.identity.how.map(|how| format!("{said}{how}"));
+    let hows = [file.identity.how, new_how];
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    DriveFile {
+    let mut whole = DriveFile {
         identity: Identity { how: Some(how), ..file.identity },
         batch: or(measured.batch.clone(), file.batch),
         drain: or(measured.drain, file.drain),
@@ -149,7 +152,9 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
         flush_max: measured.flush_max.or(file.flush_max),
         is_starvation_endless: is_endless,
         ..file
-    }
+    };
+    whole.premises = premises::joined(&known, &new, &whole);
+    whole
 }
 
 /// Returns the earlier and the new fits, table by table; the new one wins if both exist.

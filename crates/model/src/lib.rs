@@ -45,7 +45,7 @@ pub use access_time::{AccessTime, Target};
 pub use active_subset::{ActiveSubset, Margin};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
-pub use contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract, ServicePrediction};
+pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract, ServicePrediction};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};

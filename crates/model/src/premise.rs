@@ -107,9 +107,6 @@ codes! {
             "requests of different kinds share a batch, and no mixed batches were measured";
         CpuExtrapolated => "cpu_extrapolated", Weak,
             "the processor's demand is needed for longer intervals than were measured";
-        CpuUnseenThreads => "cpu_unseen_threads", Weak,
-            "the processor's demand was measured at a priority at or above a task's, which hides threads";
-
         // Facts that a reader must know.
         Simulated => "simulated", Note, "the drive's times were simulated or computed";
         Chosen => "chosen", Note, "the drive's times or its mechanics were chosen, not measured";
@@ -154,6 +151,8 @@ codes! {
             "`rtio-priority`: it is not certain that the device gets the priority, so no bound is given";
         CpuDemandMeasured => "cpu_demand_measured", Note,
             "the processor's demand of others is a measured bound, not a proven one";
+        CpuUnseenThreads => "cpu_unseen_threads", Note,
+            "the processor's demand was measured at a priority at or above a task's, which hides threads";
     }
 }
 
@@ -245,6 +244,11 @@ impl Premises {
         self.iter().filter(move |premise| premise.weight() == weight)
     }
 
+    /// Returns the first premise that voids a verdict.
+    pub fn void(&self) -> Option<&Premise> {
+        self.of(Weight::Void).next()
+    }
+
     /// Returns the grade of a verdict that rests on them.
     pub fn grade(&self) -> Grade {
         let is_note = |premise: &Premise| premise.weight() == Weight::Note;
@@ -254,9 +258,10 @@ impl Premises {
     /// Returns the subjects of the doubts for one line: `100 samples, a hypervisor, drift and 2
     /// more`; empty without a doubt.
     pub fn doubts(&self) -> String {
-        let mut doubts: Vec<&Premise> = self.of(Weight::Weak).collect();
-        doubts.sort_by_key(|premise| premise.code);
-        let subjects = doubts.iter().take(NAMED_MAX).map(|premise| premise.subject.as_str());
+        let mut doubts: Vec<_> = self.of(Weight::Weak).map(|it| (it.code, &*it.subject)).collect();
+        doubts.sort_by_key(|&(code, _)| code);
+        doubts.dedup();
+        let subjects = doubts.iter().take(NAMED_MAX).map(|&(_, subject)| subject);
         let named = subjects.collect::<Vec<_>>().join(", ");
         match doubts.len().saturating_sub(NAMED_MAX) {
             0 => named,
