@@ -2,7 +2,7 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Workload,
+    BatchCost, BatchTable, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Theorem, Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};
@@ -118,24 +118,38 @@ impl Assessment {
     /// Returns the plan for the simulator and the engine, with this assessment's parameters. Its
     /// limits tolerate the workload's margin, and nothing more.
     pub fn plan(&self, workload: &Workload) -> Plan {
+        let whole = Plan::of(workload);
         Plan {
             batch_max: self.batch_max.min(workload.table.batch_max()),
             best_effort_fill: self.best_effort_fill,
             batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
-            limits: DriveLimits::of(workload, self.rests_on_costs()),
-            ..Plan::of(workload)
+            limits: self.limits(workload, &whole),
+            ..whole
         }
     }
 
     /// Returns the same plan, with limits that tolerate all that the verdict tolerates.
     pub fn tolerant_plan(&self, workload: &Workload) -> Plan {
         let plan = self.plan(workload);
-        let Some(Tolerance { contract, beyond_plan, .. }) = tolerance(workload, self) else {
+        let Some(Tolerance { contract, beyond_plan, spent: None, .. }) = tolerance(workload, self)
+        else {
             return plan;
         };
         let by_costs = self.rests_on_costs();
         let limits = DriveLimits::tolerating(workload, by_costs, contract, beyond_plan);
         Plan { limits, ..plan }
+    }
+
+    /// Returns limits that tolerate the workload's margin. Under `das` a request may take C, whatever
+    /// its table says.
+    fn limits(&self, workload: &Workload, plan: &Plan) -> DriveLimits {
+        let mut limits = DriveLimits::of(workload, self.rests_on_costs());
+        if self.policy.facts().theorem == Ok(Theorem::ActiveSubset) {
+            let service = BatchTable::new(&[plan.active_subset.service_max]);
+            let batches = &mut limits.tolerated.batches;
+            batches.table = batches.table.at_least(&service.expect("b(1) is not 0"));
+        }
+        limits
     }
 }

@@ -2,18 +2,23 @@
 //! Bounds for the dynamic active subset: shortest access time first among the requests that keep a
 //! fallback schedule feasible, one request on the device at a time.
 
-use tidegate_model::{Duration, Premise, PremiseCode};
+use tidegate_model::{ActiveSubset, Duration, Margin, Premise, PremiseCode, Workload};
 
-use crate::{SporadicTask, System, Verdict};
+use crate::{SporadicTask, Verdict};
 
 /// The verdict's reason when the drive's positions are unknown.
 pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is unknown for this \
      drive; name a drive file with [mechanics], or choose another policy";
 
+/// The verdict's reason when the error of the predictions is unknown.
+pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechanics] predict, and \
+     how far they are off was not measured for these requests; measure it with `tidegate profile \
+     DEVICE|NAME --only prediction --add -o FILE`, or state a margin in [policy.das]";
+
 /// Returns the response-time bound of `das`: each task's deadline if the test holds.
 ///
 /// # Bound
-/// With C = b(1) and n = sum e_i: if `n C <= d_i <= p_i` for every task i, then `R_i = d_i`.
+/// With C = [`ActiveSubset::service_max`] and n = sum e_i: if `n C <= d_i <= p_i` for every task i, then `R_i = d_i`.
 /// The policy promises nothing less: it spends the slack before a deadline on throughput.
 ///
 /// Own derivation; the idea is from L. Reuther and M. Pohlack, "Using SATF Scheduling in Real-Time
@@ -55,19 +60,23 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 /// proof applies to units.
 ///
 /// # Assumptions
-/// A request alone takes at most b(1), and at most the time that the drive's model expects plus the
-/// margin. `tidegate profile` does not measure the second: see [`premise`].
+/// A request alone takes at most C, and at most the time that the drive's model expects plus the
+/// margin. No expected time plus the margin exceeds C, because C is at least the longest time that
+/// the model can expect plus the margin. `tidegate profile` measures by how much a request exceeds
+/// its expected time: see [`premise`].
+///
+/// With flushes, a request is complete when its flush is: C and the margin contain it.
 ///
 /// # Complexity
 /// O(n).
-pub fn responses(system: &System) -> Vec<Verdict> {
-    let total: u64 = system.tasks.iter().map(|task| u64::from(task.requests)).sum();
-    let fallback = system.table.time_max(1).checked_mul(total);
+pub fn responses(tasks: &[SporadicTask], service_max: Duration) -> Vec<Verdict> {
+    let total: u64 = tasks.iter().map(|task| u64::from(task.requests)).sum();
+    let fallback = service_max.checked_mul(total);
     let is_met = |task: &SporadicTask| {
         let is_in_time = fallback.is_some_and(|fallback| fallback <= task.deadline);
         is_in_time && task.deadline <= task.period
     };
-    let holds = system.tasks.iter().all(is_met);
+    let holds = tasks.iter().all(is_met);
     let verdict = |task: &SporadicTask| {
         if holds {
             Verdict::Bounded(task.deadline)
@@ -75,12 +84,32 @@ pub fn responses(system: &System) -> Vec<Verdict> {
             Verdict::NoBoundWithin { horizon: task.deadline }
         }
     };
-    system.tasks.iter().map(verdict).collect()
+    tasks.iter().map(verdict).collect()
 }
 
-/// Returns the bound's premise besides b(1).
-pub fn premise(margin: Duration) -> Premise {
-    let text =
-        format!("no request takes longer than the drive's [mechanics] predict, plus {margin}");
-    Premise::new(PremiseCode::Prediction, "predicted times", text)
+/// Returns the bound's premise besides C.
+pub fn premise(margin: Margin) -> Premise {
+    let rests = |origin: &str| {
+        let time = margin.time();
+        let text = format!(
+            "no request takes longer than the drive's [mechanics] predict, plus {time}{origin}"
+        );
+        Premise::new(PremiseCode::Prediction, "predicted times", text)
+    };
+    match margin {
+        Margin::Stated(_) => rests(", the margin in [policy.das]"),
+        Margin::Measured(_) => rests(", the largest error that was measured"),
+        Margin::Unmeasured | Margin::Unpredicted => {
+            Premise::new(PremiseCode::PredictionUnmeasured, "unmeasured predictions", UNMEASURED)
+        }
+    }
+}
+
+/// Returns the times that the bound rests on.
+///
+/// # Errors
+/// The reason why no analysis applies, as a sentence without its full stop.
+pub(crate) fn times(workload: &Workload) -> Result<ActiveSubset, &'static str> {
+    let times = ActiveSubset::of(workload);
+    if times.margin == Margin::Unpredicted { Err(UNKNOWN) } else { Ok(times) }
 }

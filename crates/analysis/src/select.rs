@@ -4,7 +4,7 @@
 //! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
-    BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
+    ActiveSubset, BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
 };
 
 use crate::batch_choice::{Choice, Order, Question};
@@ -108,8 +108,10 @@ pub(crate) fn is_provable(
         | Theorem::DrainRounds
         | Theorem::LimitedDrainRounds
         | Theorem::PriorityRounds
-        | Theorem::AdaptiveDrain => choose(workload, policy, tasks)
-            .is_ok_and(|choice| tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))),
+        | Theorem::AdaptiveDrain => choose(workload, policy, tasks).is_ok_and(|choice| {
+            let is_void = choice.premises.void().is_some();
+            !is_void && tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))
+        }),
     }
 }
 
@@ -161,20 +163,19 @@ pub(crate) fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bo
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
 }
 
-/// Returns the choice for the dynamic active subset; nothing is promised if positions are unknown.
+/// Returns the choice for the dynamic active subset; nothing is promised if service
+/// times cannot be predicted, or if nobody knows how well.
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
-    if !workload.contracts.are_positions_known {
-        return Err(das::UNKNOWN);
-    }
+    let times = das::times(workload)?;
     Ok(Choice {
-        premises: [das::premise(workload.parameters.das.margin)].into_iter().collect(),
-        ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
+        premises: [das::premise(times.margin)].into_iter().collect(),
+        ..Choice::of_batches(1, 0, das_bounds(times, tasks))
     })
 }
 
 /// Returns the bound of the dynamic active subset.
-fn das_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
-    let tight = das::responses(&single(workload, tasks));
+fn das_bounds(times: ActiveSubset, tasks: &[SporadicTask]) -> Vec<Bounds> {
+    let tight = das::responses(tasks, times.service_max);
     let verdicts =
         tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });
     verdicts.collect()

@@ -7,7 +7,8 @@ use tidegate_analysis::{
 };
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{
-    DeferredWrites, Duration, Grade, PolicyName, Premise, PremiseCode, Weight, Workload,
+    DeferredWrites, Duration, Grade, PolicyName, Premise, PremiseCode, ServicePrediction, Weight,
+    Workload,
 };
 
 /// Binds the sources to the Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7).
@@ -160,7 +161,7 @@ fn only_a_policy_whose_row_names_a_theorem_has_a_bound() {
     known.contracts.drain = Some(known.table.clone());
     known.contracts.priority = Some(known.table.clone());
     known.contracts.starvation_max = Some(Duration::from_ms(900));
-    known.contracts.are_positions_known = true;
+    known.contracts.prediction = predicted(&known);
     for policy in PolicyName::ALL {
         let (facts, assessment) = (policy.facts(), assess(&known, policy));
         match facts.theorem {
@@ -244,6 +245,12 @@ fn where_nothing_is_said_best_effort_is_not_starved() {
     assert_eq!((dqf(&fixed).batch_max, dqf(&fixed).best_effort_fill), (9, 9));
 }
 
+/// Returns the exact prediction of a drive that takes b(1) at most.
+fn predicted(workload: &Workload) -> Option<ServicePrediction> {
+    let ceiling = workload.table.time_max(1);
+    Some(ServicePrediction { ceiling, late_max: Some(Duration::ZERO) })
+}
+
 /// Returns a workload of reads and writes on a drive that defers writes.
 fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     let task =
@@ -251,7 +258,7 @@ fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     let mut workload = workload(&(task("a", ops[0]) + &task("b", ops[1])));
     workload.contracts.deferred_writes = deferred_writes;
     workload.contracts.drain = Some(workload.table.clone());
-    workload.contracts.are_positions_known = true;
+    workload.contracts.prediction = predicted(&workload);
     workload
 }
 

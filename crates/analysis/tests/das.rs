@@ -2,27 +2,24 @@
 //! Goal: `das` promises deadlines only if its test holds, and policies by position promise nothing.
 //! Method: small systems by hand.
 
-use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
+use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, Verdict, assess, das};
 use tidegate_model::{
-    BatchTable, Duration, PolicyName, Premise, PremiseCode, RegulatorName, Task, Workload,
+    BatchTable, Duration, PolicyName, Premise, PremiseCode, RegulatorName, ServicePrediction, Task,
+    Workload,
 };
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
 }
 
-fn system(tasks: &[(u32, u64, u64)]) -> System {
-    let table = BatchTable::new(&[ms(10)]).unwrap();
+fn bounds(tasks: &[(u32, u64, u64)]) -> Vec<Option<Duration>> {
     let task = |&(requests, period, deadline): &(u32, u64, u64)| SporadicTask {
         period: ms(period),
         requests,
         deadline: ms(deadline),
     };
-    System { tasks: tasks.iter().map(task).collect(), table, batch_max: 1, best_effort_fill: 0 }
-}
-
-fn bounds(tasks: &[(u32, u64, u64)]) -> Vec<Option<Duration>> {
-    das::responses(&system(tasks)).into_iter().map(Verdict::bound).collect()
+    let tasks: Vec<_> = tasks.iter().map(task).collect();
+    das::responses(&tasks, ms(10)).into_iter().map(Verdict::bound).collect()
 }
 
 /// e = 1, 2, C = 10 ms: all of them in a row take 30 ms.
@@ -37,23 +34,26 @@ fn deadlines_that_all_requests_fit_into_are_promised() {
 #[test]
 fn overflow_is_no_promise() {
     let tasks = [SporadicTask { period: Duration::MAX, requests: 3, deadline: Duration::MAX }];
-    let table = BatchTable::new(&[Duration::from_ns(u64::MAX / 2)]).unwrap();
-    let system = System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 };
-    assert_eq!(das::responses(&system)[0].bound(), None);
+    let service_max = Duration::from_ns(u64::MAX / 2);
+    assert_eq!(das::responses(&tasks, service_max)[0].bound(), None);
 }
 
 fn workload(deadline: Duration) -> Workload {
     let reader = Task::periodic("reader", deadline, tidegate_model::Bytes::from_kib(4));
     let table = BatchTable::new(&[ms(10)]).unwrap();
     let mut workload = Workload { tasks: vec![reader], ..Workload::new("test", 1, table) };
-    workload.contracts.are_positions_known = true;
+    workload.contracts.prediction = Some(predicted(ms(10), Some(Duration::ZERO)));
     workload
+}
+
+const fn predicted(ceiling: Duration, late_max: Option<Duration>) -> ServicePrediction {
+    ServicePrediction { ceiling, late_max }
 }
 
 #[test]
 fn nothing_is_promised_where_positions_are_not_known() {
     let mut workload = workload(ms(10));
-    workload.contracts.are_positions_known = false;
+    workload.contracts.prediction = None;
     assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
@@ -71,15 +71,59 @@ fn jobs_that_tokens_split_are_promised_request_by_request() {
 
 #[test]
 fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_a_premise() {
-    let mut workload = workload(ms(10));
-    workload.parameters.das.margin = ms(2);
+    let mut workload = workload(ms(12));
+    workload.parameters.das.margin = Some(ms(2));
     let assessment = assess(&workload, PolicyName::Das);
     assert_eq!((assessment.answer, assessment.batch_max), (Answer::Proven, 1));
-    assert_eq!(assessment.tasks[0].response_max, Some((ms(10), BoundName::Tight)));
+    assert_eq!(assessment.tasks[0].response_max, Some((ms(12), BoundName::Tight)));
     assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
-    let is_margin =
-        |it: &Premise| it.code == PremiseCode::Prediction && it.text.ends_with("plus 2ms");
-    assert!(assessment.premises.iter().any(is_margin), "{:?}", assessment.premises);
+    let says = |workload: &Workload, end: &str| {
+        let is_margin = |it: &Premise| it.code == PremiseCode::Prediction && it.text.ends_with(end);
+        let premises = assess(workload, PolicyName::Das).premises;
+        assert!(premises.iter().any(is_margin), "{premises:?}");
+    };
+    says(&workload, "plus 2ms, the margin in [policy.das]");
+    workload.parameters.das.margin = None;
+    says(&workload, "plus 0ns, the largest error that was measured");
+}
+
+/// Goal: C is the larger of b(1) and what the mechanics can predict, plus the margin and the flush.
+/// The plan carries the same C to the policy, and the table in which b(1) is C.
+#[test]
+fn longest_service_is_never_below_what_the_mechanics_can_predict() {
+    for (ceiling, margin, flush, service_max) in
+        [(7, 2, 0, 10), (9, 1, 0, 10), (9, 2, 0, 11), (11, 0, 0, 11), (11, 1, 3, 15)]
+    {
+        for (deadline, answer) in
+            [(service_max, Answer::Proven), (service_max - 1, Answer::NotProven)]
+        {
+            let mut workload = workload(ms(deadline));
+            workload.contracts.prediction = Some(predicted(ms(ceiling), Some(ms(margin))));
+            workload.contracts.flush_max = ms(flush);
+            let assessment = assess(&workload, PolicyName::Das);
+            assert_eq!(assessment.answer, answer, "{ceiling} + {margin} + {flush}");
+            let plan = assessment.plan(&workload);
+            assert_eq!(plan.active_subset.service_max, ms(service_max));
+            assert_eq!(plan.active_subset.excess_max, ms(margin + flush));
+            assert_eq!(plan.table.time_max(1), ms(service_max));
+            let other = assess(&workload, PolicyName::Edf).plan(&workload);
+            assert_eq!(other.table.time_max(1), ms(10), "edf rests on the table alone");
+        }
+    }
+}
+
+/// Goal: a prediction whose error is unknown proves nothing; a margin in the file does.
+#[test]
+fn unmeasured_predictions_prove_nothing() {
+    let mut workload = workload(ms(50));
+    workload.contracts.prediction = Some(predicted(ms(9), None));
+    let assessment = assess(&workload, PolicyName::Das);
+    assert_eq!(assessment.answer, Answer::NotProven);
+    let void = assessment.premises.void().expect("a reason");
+    assert_eq!(void.code, PremiseCode::PredictionUnmeasured);
+    assert!(void.text.contains("--only prediction"), "{}", void.text);
+    workload.parameters.das.margin = Some(ms(1));
+    assert_eq!(assess(&workload, PolicyName::Das).answer, Answer::Proven);
 }
 
 #[test]

@@ -101,7 +101,8 @@ fn bind(
             })?)
         }
     };
-    let mut workload = file.bind(&drive).map_err(in_file)?;
+    let workload = file.bind(&drive).map_err(in_file)?;
+    let mut workload = tidegate_drive::with_prediction(workload, &drive);
     if let Some(batch_max) = arguments.batch {
         check_batch(batch_max, &workload)?;
         workload.batch = BatchChoice::Fixed(batch_max);

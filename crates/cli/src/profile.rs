@@ -9,6 +9,7 @@ use tidegate_device::{Access, DeviceFacts, Target};
 use tidegate_measure::{
     Experiment, Journal, Origin, Profile, ProfileError, ProfileParams, Progress, TimeLeft,
 };
+use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::{realtime, text_file};
 use tidegate_report::PlanReport;
@@ -31,8 +32,9 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let output = Output::prepare(arguments, &arguments.target)?;
     let interrupted = interrupt::flag(output.kept())?;
     let (target, made) = open_target(arguments, &interrupted)?;
-    let device = tidegate_measure::device_identity(target.facts());
-    let params = params(arguments, &target);
+    let device = target.facts().identity();
+    let mut params = params(arguments, &target);
+    params.mechanics = known_mechanics(&params, &output);
     print_head(&target, &params);
     if arguments.plan {
         let steps = tidegate_measure::plan(&target, &params).map_err(profile_failure)?;
@@ -45,6 +47,14 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let profile = output.after(profile)?;
     output.publish(&profile.file, &profile)?;
     Ok(Answer::Yes)
+}
+
+/// Returns the mechanics in the drive file that is added to, unless this measurement finds them
+/// anew.
+fn known_mechanics(params: &ProfileParams, output: &Output) -> Option<Box<Mechanics>> {
+    let is_found_anew = params.experiments.contains(&Experiment::SEEK_CURVE);
+    let existing = output.file.as_ref().filter(|file| !is_found_anew && file.is_added_to());
+    existing?.read()?.mechanics
 }
 
 /// Returns what samples of one measurement share besides the device: file, size and depth.

@@ -146,6 +146,8 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         samples: arguments.samples.count(),
         is_quick: arguments.samples.quick,
         seed: arguments.seed.unwrap_or(1),
+        // The simulated disk is made of exactly these.
+        mechanics: file.mechanics.clone(),
         ..ProfileParams::new(file.name.as_str(), &tidegate_device::DeviceFacts::default())
     };
     if params.experiments.is_empty() {

@@ -3,7 +3,7 @@
 
 use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
-use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
+use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams, known_device};
 use tidegate_host::Length;
 use tidegate_model::{Contracts, DriveFile, Duration, Plan, Premise, PremiseCode, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
@@ -26,6 +26,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
+    for &policy in &policies {
+        known_device::check(policy, &workload, &drive, target.facts())
+            .map_err(|error| Failure::unusable(&error))?;
+    }
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = premises_of(&target, &workload, &drive);
@@ -70,7 +74,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
-            tidegate_drive::access_time(&drive),
+            tidegate_drive::access_time_of_device(&drive),
             &mut backend,
             &interrupted,
         )
@@ -137,7 +141,7 @@ fn premises_of(target: &Target, workload: &Workload, drive: &DriveFile) -> Vec<P
 
 /// Returns the doubt about a drive file that was measured on another device.
 fn other_device(drive: &DriveFile, target: &Target) -> Option<Premise> {
-    let here = tidegate_measure::device_identity(target.facts());
+    let here = target.facts().identity();
     let measured = &drive.identity;
     let is_same = measured.model == here.model && measured.place == here.place;
     let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());

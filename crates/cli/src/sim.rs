@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use tidegate_analysis::{Assessment, assess};
 use tidegate_host::{ContractWatch, Length};
-use tidegate_model::{Class, DriveKind, PolicyName, Task, TaskIndex, Workload};
+use tidegate_model::{
+    Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Theorem, Workload,
+};
 use tidegate_report::sim::SimulatedRun;
 use tidegate_report::{PolicyReport, SimReport};
 use tidegate_sim::SimParams;
@@ -76,7 +78,12 @@ fn simulate<'a>(
     params: &SimParams<'_>,
 ) -> Result<SimulatedRun<'a>, Failure> {
     let workload = &input.workload;
-    let assessment = assess(workload, policy);
+    // Other drive models take their times from tables, not from the file's mechanics.
+    let is_mechanical = kind == DriveKind::Mechanical;
+    let mut assessment = assess(workload, policy);
+    if is_mechanical && policy.facts().theorem == Ok(Theorem::ActiveSubset) {
+        assessment.premises.push(perfect_knowledge(policy));
+    }
     let plan = assessment.tolerant_plan(workload);
     let simulated = charged(workload, &assessment);
     let drive = tidegate_drive::build(kind, &simulated, Some(&input.drive), params.seed)
@@ -84,8 +91,6 @@ fn simulate<'a>(
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
     let watch = ContractWatch::new(&plan.limits);
-    // Other drive models take their times from tables, not from the file's mechanics.
-    let is_mechanical = kind == DriveKind::Mechanical;
     let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
     let (built, checkers) =
         Checkers::watching(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
@@ -97,6 +102,16 @@ fn simulate<'a>(
     let violations = checkers.violations().iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);
     Ok(SimulatedRun { result, violations, watch })
+}
+
+/// Returns the premise of a figure that no device reaches: the policy's mechanics are those of the
+/// simulated disk itself.
+fn perfect_knowledge(policy: PolicyName) -> Premise {
+    let text = format!(
+        "{policy} knows every service time of this simulated disk exactly; the mechanics of a \
+         device have errors, and a margin that covers them costs throughput"
+    );
+    Premise::new(PremiseCode::PerfectKnowledge, "perfect knowledge", text)
 }
 
 /// Returns the workload as the pseudo drive must serve it: as slow as the proof allows, by costs

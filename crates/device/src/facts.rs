@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use tidegate_model::Bytes;
+use tidegate_model::drive_file::Identity;
 
 use crate::in_use::device_below;
 use crate::layer::{self, Layer};
@@ -128,6 +129,25 @@ impl DeviceFacts {
     /// memory, and other machines use the same hardware.
     pub fn is_virtual(&self) -> bool {
         layer::is_of_hypervisor(self.driver.as_deref(), self.model.as_deref())
+    }
+
+    /// Returns which device a drive file is about: model, firmware and place, but nothing about a
+    /// measurement. It names no path, because drive files are shared.
+    pub fn identity(&self) -> Identity {
+        let place = match (&self.file_system, &self.device) {
+            (Some(file_system), Some(device)) => {
+                Some(format!("a file on {file_system} on {device}"))
+            }
+            (Some(file_system), None) => Some(format!("a file on {file_system}")),
+            (None, device) => device.clone(),
+        };
+        Identity {
+            model: self.model.clone(),
+            firmware: self.firmware.clone(),
+            serial_hash: self.serial_hash.clone(),
+            place,
+            ..Identity::default()
+        }
     }
 
     pub(crate) fn read(path: &Path, kind: TargetKind) -> Self {

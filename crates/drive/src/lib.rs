@@ -13,6 +13,7 @@ mod drive_queue;
 mod make;
 pub mod mechanical;
 mod named;
+mod predicted;
 pub mod pseudo;
 pub mod recorded;
 pub mod spaced;
@@ -23,10 +24,11 @@ use tidegate_model::{Outcome, Request, RequestId, Time};
 pub use amortised::Amortised;
 pub use drive_queue::{Done, DriveQueue, Work};
 pub use make::{
-    AnyRequests, BuildError, access_time, build, for_any_requests, from_parts, kinds,
-    measured_table,
+    AnyRequests, BuildError, access_time, access_time_of_device, build, for_any_requests,
+    from_parts, kinds, measured_table,
 };
 pub use named::{NamedError, named};
+pub use predicted::with_prediction;
 pub use pseudo::{LongestTimes, PseudoDisk};
 pub use recorded::RecordedDrive;
 pub use spaced::{BatchTimes, Mix, SpacedDrive};

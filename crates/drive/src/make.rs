@@ -197,10 +197,17 @@ fn slower(one: &BatchTable, other: &BatchTable) -> BatchTable {
     one.truncated(both).at_least(&other.truncated(both))
 }
 
-/// Returns the positioning model of this drive for its host; `None` if the file has no valid
-/// mechanics.
+/// Returns the positioning model of this simulated drive for its host; `None` if the file has no
+/// valid mechanics.
 pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
     let model = AccessModel::new(file.mechanics.as_ref()?).ok()?;
+    Some(Box::new(model))
+}
+
+/// Returns the positioning model of a real device, the angle of whose platter is unknown; `None` if
+/// the file has no valid mechanics.
+pub fn access_time_of_device(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
+    let model = AccessModel::of_device(file.mechanics.as_ref()?).ok()?;
     Some(Box::new(model))
 }
 

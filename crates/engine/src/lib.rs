@@ -71,6 +71,7 @@ mod device_watch;
 #[cfg(any(test, feature = "harness"))]
 #[doc(hidden)]
 pub mod harness;
+pub mod known_device;
 mod limits;
 pub mod log;
 pub mod metrics;

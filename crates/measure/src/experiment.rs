@@ -37,10 +37,22 @@ pub(crate) enum Scope {
     EachKind,
     /// Once, with reads of its own.
     Device,
+    /// With each kind of request, after everything that shows what a disk is made of.
+    EachKindOfDisk,
     /// Once, with all kinds together.
     AllKinds,
     /// At the end, with writes of each size.
     Writes,
+}
+
+impl Scope {
+    /// Returns whether an experiment is run with each of the requested kinds.
+    pub(crate) const fn is_by_kind(self) -> bool {
+        match self {
+            Self::EachKind | Self::EachKindOfDisk => true,
+            Self::Device | Self::AllKinds | Self::Writes => false,
+        }
+    }
 }
 
 /// How reports name a cell of an experiment.

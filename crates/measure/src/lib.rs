@@ -77,7 +77,6 @@ pub use params::{ProfileError, ProfileParams};
 pub use plan::Step;
 pub use procedure::Pace;
 pub use profile::{plan, plan_drive, profile, profile_drive};
-pub use record::device_identity;
 pub use samples_file::{SamplesFault, SamplesFile};
 pub use start::{Start, StartTimes};
 pub use stripe::Stripe;

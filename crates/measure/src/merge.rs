@@ -6,6 +6,7 @@
 //! the same kind, the longer times are kept.
 
 mod costs;
+mod prediction;
 mod premises;
 mod starvation;
 mod tables;
@@ -15,47 +16,6 @@ use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
 
 use crate::origin::Origin;
 use crate::start::StartTimes;
-
-/// Refuses to add measurements of `measured` to a file about `existing`.
-///
-/// # Errors
-/// If the file describes another device.
-pub fn check_device(existing: &Identity, measured: &Identity) -> Result<(), OtherDevice> {
-    let facts = [
-        ("model", &existing.model, &measured.model),
-        ("firmware", &existing.firmware, &measured.firmware),
-        ("serial_hash", &existing.serial_hash, &measured.serial_hash),
-        ("where", &existing.place, &measured.place),
-    ];
-    match facts.into_iter().find(|(_, known, here)| known != here) {
-        Some((fact, known, here)) => {
-            Err(OtherDevice { fact, known: known.clone(), here: here.clone() })
-        }
-        None => Ok(()),
-    }
-}
-
-/// The first fact that differs between the file's device and the measured one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "describes another device: its {fact} is {}, but this device's is {}",
-    OtherDevice::said(.known.as_deref()),
-    OtherDevice::said(.here.as_deref())
-)]
-pub struct OtherDevice {
-    /// The key under `[identity]`.
-    pub fact: &'static str,
-    /// The file's value; `None` if it has none.
-    pub known: Option<String>,
-    /// The measured device's value.
-    pub here: Option<String>,
-}
-
-impl OtherDevice {
-    fn said(value: Option<&str>) -> String {
-        value.map_or_else(|| "unknown".to_owned(), |text| format!("`{text}`"))
-    }
-}
 
 /// Merges `measured` into `existing`, including drains from these `starts`. Also returns remarks
 /// about the result.
@@ -113,8 +73,15 @@ pub fn with_tables_of(
         said.extend(of_costs);
     }
     if measured.mechanics.is_some() {
+        // Errors of other mechanics say nothing about these.
+        file.prediction.clear();
         added.push("mechanics".to_owned());
         file.mechanics.clone_from(&measured.mechanics);
+    }
+    for errors in &measured.prediction {
+        let (op, size) = (errors.op, errors.size);
+        added.push(format!("prediction of {}s of {size}", op.name()));
+        prediction::add(&mut file.prediction, errors);
     }
     file.fit = joined(file.fit.take(), measured.fit.clone());
     if measured.starvation_max.is_some() || measured.is_starvation_endless {
@@ -166,6 +133,11 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
         drain: or(measured.drain, file.drain),
         priority: or(measured.priority, file.priority),
         single: measured.single,
+        prediction: if measured.prediction.is_empty() {
+            file.prediction
+        } else {
+            measured.prediction
+        },
         throughput: measured.throughput,
         // Costs belong to the batches that they were fitted to.
         mixed: if measured.batch.is_empty() { file.mixed } else { measured.mixed },
@@ -252,7 +224,7 @@ mod tests {
         let check = |change: fn(&mut Identity)| {
             let mut measured = drive("write", "[1]", "June").identity;
             change(&mut measured);
-            check_device(&known, &measured)
+            known.check_is_of(&measured)
         };
         assert!(check(|_| ()).is_ok());
         for change in [

@@ -130,7 +130,8 @@ impl OutputFile {
     }
 
     fn about_same_device(&self, known: &Identity, measured: &Identity) -> Result<(), OutputFault> {
-        merge::check_device(known, measured)
+        known
+            .check_is_of(measured)
             .map_err(|error| OutputFault::Device(self.file.named.clone(), error))
     }
 

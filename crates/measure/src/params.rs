@@ -2,6 +2,7 @@
 //! What to measure, and why it may be refused.
 
 use tidegate_device::RingError;
+use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, Op};
 use tidegate_platform::realtime::RealTime;
 
@@ -33,6 +34,8 @@ pub struct ProfileParams {
     pub is_quick: bool,
     /// The seed of all random places and orders.
     pub seed: u64,
+    /// The mechanics whose predictions are examined; `None`: those that this measurement finds.
+    pub mechanics: Option<Box<Mechanics>>,
     /// The permissions that the host granted to this thread; `None` if none were requested.
     pub real_time: Option<RealTime>,
 }

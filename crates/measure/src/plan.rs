@@ -98,7 +98,7 @@ fn kinds(
         Some((Some(kind), *paces.get(known)?))
     };
     match experiment.scope() {
-        Scope::EachKind => {
+        Scope::EachKind | Scope::EachKindOfDisk => {
             params.kinds.iter().copied().map(Some).zip(paces.iter().copied()).collect()
         }
         Scope::Writes => {

@@ -43,6 +43,7 @@ impl ProfileParams {
             samples: Self::SAMPLES,
             is_quick: false,
             seed: 1,
+            mechanics: None,
             real_time: None,
         }
     }

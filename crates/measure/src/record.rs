@@ -33,7 +33,7 @@ pub(crate) fn identity(made: &[Experiment], facts: &DeviceFacts, runs: &Runs) ->
         when: runs.when(),
         how: Some(how(made, runs)),
         host: runs.host(),
-        ..device_identity(facts)
+        ..facts.identity()
     }
 }
 
@@ -49,18 +49,6 @@ pub(crate) fn run(
         host: device_lines(facts).into_iter().chain(run_lines(host)).collect(),
         is_real_time: Some(host.real_time.is_some_and(|granted| granted.is_complete())),
         ..RunRecord::of_options(options)
-    }
-}
-
-/// Returns which device a drive file is about: model, firmware and place, but nothing about a
-/// measurement.
-pub fn device_identity(facts: &DeviceFacts) -> Identity {
-    Identity {
-        model: facts.model.clone(),
-        firmware: facts.firmware.clone(),
-        serial_hash: facts.serial_hash.clone(),
-        place: place(facts),
-        ..Identity::default()
     }
 }
 
@@ -91,16 +79,6 @@ pub(crate) fn how(made: &[Experiment], runs: &Runs) -> String {
 /// Lists each value once, with commas between.
 fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> String {
     distinct(kinds.iter().map(of)).iter().map(T::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Returns where the device is: `sda`, or `a file on ext4 on sda`. It names no path, because drive
-/// files are shared.
-fn place(facts: &DeviceFacts) -> Option<String> {
-    match (&facts.file_system, &facts.device) {
-        (Some(file_system), Some(device)) => Some(format!("a file on {file_system} on {device}")),
-        (Some(file_system), None) => Some(format!("a file on {file_system}")),
-        (None, device) => device.clone(),
-    }
 }
 
 /// Returns what the kernel reports about the device.

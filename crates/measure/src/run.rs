@@ -18,10 +18,12 @@ use crate::warning::Warning;
 
 /// The experiments in their order, by scope: everything that only reads comes before the first
 /// write, because writes change a device.
-const PASSES: [(Scope, Op); 5] = [
+const PASSES: [(Scope, Op); 7] = [
     (Scope::EachKind, Op::Read),
     (Scope::Device, Op::Read),
+    (Scope::EachKindOfDisk, Op::Read),
     (Scope::EachKind, Op::Write),
+    (Scope::EachKindOfDisk, Op::Write),
     (Scope::AllKinds, Op::Write),
     (Scope::Writes, Op::Write),
 ];
@@ -50,7 +52,7 @@ pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord)
 fn make_one(experiment: Experiment, op: Op, context: &mut Context<'_>, found: &mut Found) -> Tried {
     let (procedure, params) = (procedure(experiment), context.params);
     let kinds: Vec<Kind> = match experiment.scope() {
-        Scope::EachKind | Scope::Writes => {
+        Scope::EachKind | Scope::EachKindOfDisk | Scope::Writes => {
             procedure.kinds(params).into_iter().filter(|kind| kind.op == op).collect()
         }
         Scope::Device | Scope::AllKinds => params.kinds.first().copied().into_iter().collect(),
@@ -76,7 +78,7 @@ fn warn_of_journal(context: &mut Context<'_>, found: &mut Found) {
 
 /// Returns the requested experiments, in the order of [`PASSES`].
 fn passes(params: &ProfileParams) -> impl Iterator<Item = (Experiment, Op)> {
-    let is_empty = |scope, op| scope == Scope::EachKind && !params.has_kind_of(op);
+    let is_empty = |scope: Scope, op| scope.is_by_kind() && !params.has_kind_of(op);
     PASSES.into_iter().filter(move |&(scope, op)| !is_empty(scope, op)).flat_map(|(scope, op)| {
         let chosen = Experiment::ALL.into_iter().filter(|it| params.experiments.contains(it));
         chosen.filter(move |it| it.scope() == scope).map(move |it| (it, op))

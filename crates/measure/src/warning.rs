@@ -280,6 +280,11 @@ pub enum Skip {
     /// Seeks go between tracks, and no tracks were found.
     #[error("the positions of tracks are unknown")]
     NoZones,
+    /// Nothing says how the disk moves.
+    #[error(
+        "no mechanics predict service times; they come from `rotation,overhead,zones,seek-curve`"
+    )]
+    NoMechanics,
     /// It would destroy the data on the target.
     #[error("it writes, and that is not allowed (`--allow-writes`)")]
     MayNotWrite,

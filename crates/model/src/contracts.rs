@@ -6,7 +6,8 @@ use crate::cost::CostModel;
 use crate::premise::Premise;
 use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
-use crate::units::Duration;
+use crate::task::Op;
+use crate::units::{Bytes, Duration};
 
 /// The measured contracts of a device in addition to b(i), for the requests of one workload; `None`
 /// for contracts that were not measured.
@@ -20,9 +21,12 @@ pub struct Contracts {
     /// Number of requests on the device in that measurement; the contract does not cover more.
     /// `None` means as many as the device accepts.
     pub starvation_depth: Option<u32>,
-    /// Whether the positions of sectors and the movements of the device are known, so that access
-    /// times can be estimated.
-    pub are_positions_known: bool,
+    /// The operations of the workload, each with the size of the largest request.
+    pub covered: Vec<(Op, Bytes)>,
+    /// What the device's mechanics predict; `None` if they are not known.
+    pub prediction: Option<ServicePrediction>,
+    /// The longest flush that may follow a batch; the times of batches contain it.
+    pub flush_max: Duration,
     /// The longest time of q requests sent with the drive's own priority to a device without other
     /// requests of this priority, while other requests keep it full.
     pub priority: Option<BatchTable>,
@@ -46,6 +50,17 @@ impl Contracts {
         let of_contract = self.premises.iter().filter(move |it| it.contract == contract);
         of_contract.map(|it| &it.premise)
     }
+}
+
+/// How long one request takes according to the device's mechanics, for all requests of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServicePrediction {
+    /// The longest time that the mechanics can predict, whatever was served before and wherever
+    /// requests lie.
+    pub ceiling: Duration,
+    /// The most by which a request was measured to take longer than predicted; `None` if that was
+    /// not measured for all of the workload's requests.
+    pub late_max: Option<Duration>,
 }
 
 /// A premise of the proofs that rest on one contract.

@@ -16,15 +16,19 @@ use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
 mod cost_section;
+mod identity;
 mod observations;
 mod parts;
+mod prediction;
 pub(crate) mod tables;
 
 use cost_section::RawCost;
+pub use identity::{Identity, OtherDevice};
 pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 pub use parts::{DriveKind, Parts};
+pub use prediction::PredictionErrors;
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
 
@@ -67,44 +71,14 @@ pub struct DriveFile {
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
+    /// How far the times that `mechanics` predict are off.
+    pub prediction: Vec<PredictionErrors>,
     /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,
     /// The parts of a solid-state drive; [`Ssd::check`] accepts them.
     pub ssd: Option<Box<Ssd>>,
     /// Parameters fitted to measurements, kept unchanged.
     pub fit: Option<toml::Table>,
-}
-
-/// The device that a file describes. Free text for people, one line each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Identity {
-    /// Vendor and model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Firmware revision.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub firmware: Option<String>,
-    /// The first digits of a hash of the serial number, to distinguish devices of one model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub serial_hash: Option<String>,
-    /// Date of the measurement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub when: Option<String>,
-    /// Machine and path of the measurement, or the publication of the figures.
-    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// Method of the measurement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub how: Option<String>,
-    /// Conditions on the host that may have disturbed or changed the measurement.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub host: Vec<String>,
-}
-
-impl Identity {
-    /// The line of `host` which says that the device's volatile write cache is on.
-    pub const DEFERS_WRITES: &'static str = "write cache: write back";
 }
 
 #[derive(Serialize, Deserialize)]
@@ -141,6 +115,8 @@ struct RawDrive {
     mixed: Vec<MixedBatches>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<Spanned<RawCost>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prediction: Vec<PredictionErrors>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mechanics: Option<Spanned<Box<Mechanics>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,6 +146,7 @@ impl DriveFile {
             starvation_depth: None,
             is_starvation_endless: false,
             flush_max: None,
+            prediction: Vec::new(),
             mechanics: None,
             ssd: None,
             fit: None,
@@ -215,6 +192,7 @@ impl DriveFile {
         let batch = read_tables(raw.batch, "batch", depth)?;
         let faults = raw.single.iter().find_map(SingleTimes::fault);
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
+        let faults = faults.or_else(|| raw.prediction.iter().find_map(PredictionErrors::fault));
         let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
         if let Some(fault) = faults {
             return Err(FileError::new(0..0, fault, "measure it again, or delete it"));
@@ -238,6 +216,7 @@ impl DriveFile {
             starvation_depth: raw.starvation_depth,
             is_starvation_endless: raw.starvation_endless,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
+            prediction: raw.prediction,
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
             ssd: raw.ssd.map(read_ssd).transpose()?,
             fit: raw.fit,
@@ -278,6 +257,7 @@ impl DriveFile {
             throughput: self.throughput.clone(),
             mixed: self.mixed.clone(),
             cost: self.cost.as_ref().map(|cost| Spanned::new(0..0, cost_section::write(cost))),
+            prediction: self.prediction.clone(),
             mechanics: self.mechanics.clone().map(|section| Spanned::new(0..0, section)),
             ssd: self.ssd.clone().map(|ssd| Spanned::new(0..0, ssd)),
             fit: self.fit.clone(),

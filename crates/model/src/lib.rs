@@ -12,6 +12,7 @@
 mod named;
 
 pub mod access_time;
+pub mod active_subset;
 pub mod batch_cost;
 pub mod batch_table;
 pub mod contracts;
@@ -44,9 +45,10 @@ pub mod workload;
 pub mod workload_file;
 
 pub use access_time::{AccessTime, Target};
+pub use active_subset::{ActiveSubset, Margin};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
-pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract};
+pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract, ServicePrediction};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};

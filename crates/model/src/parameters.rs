@@ -25,9 +25,9 @@ pub use token_bucket::{
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DasParameters {
-    /// The longest time by which a request may exceed the drive model's estimate. Default 0: the
-    /// model is exact for the simulated drives, but for no real drive.
-    pub margin: Duration,
+    /// The longest time by which a request may exceed the drive model's estimate. `None`, the
+    /// default: the largest error that was measured on the drive.
+    pub margin: Option<Duration>,
 }
 
 /// The parameters of `dqf`: limits on batches in addition to their count.

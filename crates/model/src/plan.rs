@@ -4,6 +4,7 @@
 //! Policies and analyses do not depend on each other; they agree on the meaning of these parameters
 //! because both read them here.
 
+use crate::active_subset::ActiveSubset;
 use crate::batch_cost::BatchCost;
 use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
@@ -45,6 +46,8 @@ pub struct Plan {
     pub contracts: Contracts,
     /// The times that a run compares the device with.
     pub limits: DriveLimits,
+    /// The times that `das` rests on, with the margin as well.
+    pub active_subset: ActiveSubset,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators from the workload.
@@ -68,6 +71,7 @@ impl Plan {
             best_effort_depth: workload.depth,
             queued_max: Self::QUEUED_MAX_DEFAULT,
             tasks: workload.tasks.clone(),
+            active_subset: ActiveSubset::of(&planned),
             table: planned.table,
             contracts: planned.contracts,
             limits: DriveLimits::of(workload, false),

@@ -33,13 +33,13 @@ fn what_is_not_said_has_its_default() {
     assert_eq!(parameters("").unwrap(), Parameters::default());
     assert_eq!(parameters("[policy]\nname = \"das\"\n").unwrap(), Parameters::default());
     let empty = parameters("[policy]\nname = \"das\"\n[policy.das]\n").unwrap();
-    assert_eq!(empty.das, DasParameters { margin: Duration::ZERO });
+    assert_eq!(empty.das, DasParameters { margin: None });
 }
 
 #[test]
 fn margin_of_das_is_read() {
     let read = parameters("[policy]\nname = \"das\"\ndas.margin = \"1ms\"\n").unwrap();
-    assert_eq!(read.das, DasParameters { margin: Duration::from_ms(1) });
+    assert_eq!(read.das, DasParameters { margin: Some(Duration::from_ms(1)) });
 }
 
 #[test]

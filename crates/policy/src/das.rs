@@ -3,9 +3,10 @@
 //! deadline feasible; one request on the drive at a time.
 //!
 //! Rule: a fallback always exists. It serves the waiting real-time requests, and those released
-//! later, in order of release, each within C = b(1). A request may be sent to the idle drive if,
+//! later, in order of release, each within C: the longest time of one request
+//! ([`ActiveSubset::service_max`]). A request may be sent to the idle drive if,
 //! once it completes, the fallback still meets every deadline. A model of the drive predicts the
-//! completion, at most C from now. Among these requests the one with the shortest access time is
+//! completion to within a margin. Among these requests the one with the shortest access time is
 //! sent. If none may be sent, the oldest real-time request is sent; if there is none, the policy
 //! waits.
 //!
@@ -32,7 +33,9 @@
 mod latest;
 mod tasks;
 
-use tidegate_model::{AccessTime, Class, Duration, Plan, Request, RequestId, Target, Time};
+use tidegate_model::{
+    AccessTime, ActiveSubset, Class, Duration, Plan, Request, RequestId, Target, Time,
+};
 
 use self::latest::Latest;
 use self::tasks::{Slack, Tasks, Unit};
@@ -56,8 +59,8 @@ struct Candidate {
     position: Position,
 }
 
-/// The shortest time until the next wake-up when only the passing of time can open the gate. With a
-/// margin, an estimate can stay at C, and then the wait does not get shorter as time passes.
+/// The shortest time until the next wake-up when only the passing of time can open the gate.
+/// Without an estimate the time is C, and then the wait does not get shorter as time passes.
 const AGAIN_MIN: Duration = Duration::from_us(20);
 
 /// The queue that holds a request, and the request's index in it.
@@ -85,9 +88,7 @@ pub struct Das {
     /// Scratch space, recomputed at each decision.
     latest: Latest,
     released_count: u64,
-    /// C.
-    service_max: Duration,
-    margin: Duration,
+    times: ActiveSubset,
     queued_max: u32,
 }
 
@@ -103,8 +104,7 @@ impl Das {
             in_flight: None,
             latest: Latest::default(),
             released_count: 0,
-            service_max: plan.table.time_max(1),
-            margin: plan.parameters.das.margin,
+            times: plan.active_subset,
             queued_max: plan.queued_max,
         }
     }
@@ -143,25 +143,28 @@ impl Das {
 
     fn reconfigure(&mut self, plan: &Plan) {
         self.tasks.reconfigure(plan);
-        self.service_max = plan.table.time_max(1);
-        self.margin = plan.parameters.das.margin;
+        self.times = plan.active_subset;
         self.queued_max = plan.queued_max;
         self.best_effort.set_queued_max(plan.queued_max);
     }
 
-    /// Returns the latest completion of a request that is sent now. Two bounds hold: C for any
-    /// request, and the estimate plus the margin where there is an estimate.
+    /// Returns the latest completion of a request that is sent now: the estimate plus the margin, or
+    /// C if there is no estimate.
+    ///
+    /// An estimate is never cut to C: where a model expects more than it can, it is wrong, and the
+    /// later completion is the safe one.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
-        let expected = self.access.service(target).map_or(u64::MAX, |service| {
-            // If the sum exceeds the range, C is the smaller of the two bounds.
-            service.ns().saturating_add(self.margin.ns())
-        });
-        i128::from(now.ns()) + i128::from(expected.min(self.service_max.ns()))
+        let ActiveSubset { service_max, excess_max, .. } = self.times;
+        let takes_ns =
+            self.access.service(target).map_or(i128::from(service_max.ns()), |service| {
+                i128::from(service.ns()) + i128::from(excess_max.ns())
+            });
+        i128::from(now.ns()) + takes_ns
     }
 
     /// Returns an instant no later than [`Self::through_ns`], for less work.
     fn through_ns_min(&self, now: Time, access: Duration) -> i128 {
-        i128::from(now.ns()) + i128::from(access.min(self.service_max).ns())
+        i128::from(now.ns()) + i128::from(access.min(self.times.service_max).ns())
     }
 
     fn mandatory(&self) -> impl Iterator<Item = &Waiting> {
@@ -282,8 +285,9 @@ impl Policy for Das {
             return Decision::Drop(self.waiting.remove(index).placed.id);
         }
         let waiting = self.waiting.iter().map(|waiting| (waiting.due_ns, waiting.is_excused));
-        self.latest.measure(waiting, self.service_max);
-        let slack = self.tasks.slack(now, self.mandatory().count(), self.service_max);
+        let service_max = self.times.service_max;
+        self.latest.measure(waiting, service_max);
+        let slack = self.tasks.slack(now, self.mandatory().count(), service_max);
         match self.next(now, slack) {
             Some(position) => self.dispatch(now, position),
             None => self.wait(now, slack),

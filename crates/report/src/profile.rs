@@ -15,7 +15,7 @@ use crate::ns::Ns;
 use crate::page::{Page, Report};
 
 use findings::FindingReport;
-use tables::{Cost, Flow, Single, Starts, Table};
+use tables::{Cost, Flow, Prediction, Single, Starts, Table};
 
 /// The destination of a profile, and the result of writing it.
 #[derive(Debug, Default)]
@@ -47,6 +47,7 @@ pub struct ProfileReport<'a> {
     priority: Vec<Table<'a>>,
     single: Vec<Single<'a>>,
     throughput: Vec<Flow<'a>>,
+    prediction: Vec<Prediction>,
     starvation_ns_max: Option<Ns>,
     flush_ns_max: Option<Ns>,
     is_endless: bool,
@@ -86,6 +87,7 @@ impl<'a> ProfileReport<'a> {
             priority: file.priority.iter().map(Table::of).collect(),
             single: file.single.iter().map(Single::of).collect(),
             throughput: file.throughput.iter().map(Flow::of).collect(),
+            prediction: file.prediction.iter().map(Prediction::of).collect(),
             starvation_ns_max: Ns::of(stated.starvation_max),
             flush_ns_max: Ns::of(stated.flush_max),
             is_endless: profile.is_endless,

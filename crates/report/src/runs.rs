@@ -118,6 +118,11 @@ impl<'a> PolicyReport<'a> {
         }
     }
 
+    /// Returns the premises of the policy's verdict, for lines below the results.
+    pub(crate) fn premises(&self) -> &Premises {
+        &self.premises
+    }
+
     /// Returns whether every deadline was kept and no request failed.
     pub fn is_kept(&self) -> bool {
         self.is_kept

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use tidegate_host::ContractWatch;
-use tidegate_model::{DriveKind, Duration, Premises, Workload};
+use tidegate_model::{DriveKind, Duration, PremiseCode, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
 use crate::page::{Page, Report};
@@ -118,5 +118,9 @@ impl Report for SimReport<'_> {
         for sentence in self.policies.iter().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
+        // A figure that no device reaches must not stand without this.
+        let premises = results.iter().flat_map(|result| result.premises());
+        let perfect = premises.filter(|it| it.code == PremiseCode::PerfectKnowledge);
+        premises::write(&perfect.cloned().collect(), page);
     }
 }

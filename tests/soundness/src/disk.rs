@@ -39,6 +39,7 @@ impl Disk {
         let text = format!("drive = \"{name}\"\n{sources}");
         let workload = WorkloadFile::parse(&text).expect("well formed").bind(&file);
         let workload = workload.expect("the drive was measured for these requests");
+        let workload = tidegate_drive::with_prediction(workload, &file);
         Self { file, workload, drive_seed: 7, seed: 11 }
     }
 

@@ -9,7 +9,8 @@
 //! - Writes that memory takes ([`WriteBack::On`]) and faults. After the first of them the model
 //!   predicts `None`, because it cannot follow the heads.
 //!
-//! A real spindle drifts against the host's clock. `clock.rs` tracks the phase.
+//! A real spindle drifts against the host's clock, and its phase is unknown at first. `clock.rs`
+//! tracks the phase; while it is unknown, the model of a device predicts `None`.
 
 mod clock;
 
@@ -52,7 +53,7 @@ struct InFlight {
 
 /// A model of a hard disk for hosts; see the module documentation.
 ///
-/// All instants inside are on the platter's clock.
+/// All instants inside but `host_now` are on the platter's clock.
 #[derive(Debug)]
 pub struct AccessModel {
     mechanism: Mechanism,
@@ -64,6 +65,8 @@ pub struct AccessModel {
     heads: Heads,
     /// The instant last given to `advance`.
     now: Time,
+    /// The same on the host's clock.
+    host_now: Time,
     /// Where the arm is, and when it can move for a read, before costs that depend on the read's
     /// position.
     read_from: (Arm, Time),
@@ -74,14 +77,31 @@ pub struct AccessModel {
 }
 
 impl AccessModel {
-    /// Creates the model of an idle drive with its heads at the outermost cylinder.
+    /// Creates the model of an idle simulated drive: its heads are at the outermost cylinder, and
+    /// the angle of its platter is known.
     ///
     /// # Errors
     /// [`MechanicsError`] if the description is wrong.
     pub fn new(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
+        Self::with_clock(mechanics, PlatterClock::new)
+    }
+
+    /// Creates the model of a device, whose platter is at an unknown angle. It predicts nothing
+    /// before it has found the angle, and after pauses.
+    ///
+    /// # Errors
+    /// [`MechanicsError`] if the description is wrong.
+    pub fn of_device(mechanics: &Mechanics) -> Result<Self, MechanicsError> {
+        Self::with_clock(mechanics, PlatterClock::of_unknown_phase)
+    }
+
+    fn with_clock(
+        mechanics: &Mechanics,
+        clock: impl FnOnce(Duration) -> PlatterClock,
+    ) -> Result<Self, MechanicsError> {
         mechanics.check()?;
         let mechanism = Mechanism::new(mechanics)?;
-        let clock = PlatterClock::new(mechanism.rotation.turn());
+        let clock = clock(mechanism.rotation.turn());
         Ok(Self {
             commands: Commands::new(&mechanics.overhead),
             bus: mechanics.bus.clone(),
@@ -92,6 +112,7 @@ impl AccessModel {
                 segment_start: 0,
             },
             now: clock.platter_time(Time::ZERO),
+            host_now: Time::ZERO,
             read_from: (Arm::default(), Time::ZERO),
             is_certain: mechanics.faults.is_none(),
             in_flight: None,
@@ -307,7 +328,7 @@ impl AccessTime for AccessModel {
     }
 
     fn advance(&mut self, now: Time) {
-        self.now = self.clock.platter_time(now);
+        (self.now, self.host_now) = (self.clock.platter_time(now), now);
         if self.heads.reader.segment.is_some() && self.in_flight_count == 0 {
             self.heads.reader.read_ahead(&self.mechanism, &self.cache, self.now);
         }
@@ -329,7 +350,8 @@ impl AccessTime for AccessModel {
 
     fn service(&self, target: &Target) -> Option<Duration> {
         let is_taken = target.op == Op::Write && self.cache.write_back == WriteBack::On;
-        let is_open = is_taken || !self.is_certain || self.in_flight_count > 0;
+        let is_unsettled = !self.clock.is_settled(self.host_now);
+        let is_open = is_taken || !self.is_certain || is_unsettled || self.in_flight_count > 0;
         (!is_open).then(|| self.predict(target).completed_at - self.now)
     }
 

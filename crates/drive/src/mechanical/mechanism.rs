@@ -121,6 +121,15 @@ impl Mechanism {
         Duration::from_ns(moving.ns().saturating_add_signed(self.write_settle_ns))
     }
 
+    /// Returns the longest time from one track to another.
+    pub(crate) fn movement_max(&self, op: Op) -> Duration {
+        let moving = self.seek.time_max().max(self.head_switch);
+        match op {
+            Op::Read => moving,
+            Op::Write => Duration::from_ns(moving.ns().saturating_add_signed(self.write_settle_ns)),
+        }
+    }
+
     /// Returns the waiting time after `now` in the access to `extent`: until its first sector is
     /// under the head or, if the drive begins in the middle, a turn less the transfer time.
     pub(crate) fn access(&self, arm: Arm, now: Time, extent: &Extent, op: Op) -> Duration {

@@ -2,6 +2,7 @@
 //! A hard disk modelled from its parts.
 
 mod access;
+mod ceiling;
 mod command;
 mod disk;
 mod faults;
@@ -17,6 +18,7 @@ mod stream;
 mod wrong;
 
 pub use access::AccessModel;
+pub use ceiling::Ceiling;
 pub use disk::MechanicalDrive;
 pub use layout::{Extent, Held, Layout, Position, ZoneFacts};
 pub use rotation::{Angle, Rotation};

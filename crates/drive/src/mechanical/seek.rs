@@ -76,6 +76,11 @@ impl SeekCurve {
         Duration::from_ns(self.shape.time_ns(distance))
     }
 
+    /// Returns the longest time of all seeks on the disk.
+    pub(super) fn time_max(&self) -> Duration {
+        Duration::from_ns(self.shape.longest_ns(self.stroke))
+    }
+
     /// Returns a table of lower bounds of the curve, with `change_ns` added to each of its times.
     pub(super) fn floors(&self, change_ns: i64) -> Floors {
         Floors::new(self.stroke, |first, last| {
@@ -137,6 +142,19 @@ impl Shape {
         let Self::Pieces(starts, pieces) = self else { return ends };
         let within = starts.count_up_to(first.into())..starts.count_up_to(last.into());
         pieces[within].iter().map(|piece| u64::from(piece.ns)).fold(ends, u64::min)
+    }
+
+    /// Returns the longest time of the distances from 1 to `stroke`: the time at the stroke or at a
+    /// point before it. A formula does not fall.
+    fn longest_ns(&self, stroke: u32) -> u64 {
+        if stroke == 0 {
+            return 0;
+        }
+        let end = self.time_ns(stroke);
+        let Self::Pieces(_, pieces) = self else { return end };
+        // The curve is constant before the first point, which may lie beyond the stroke.
+        let within = pieces.iter().filter(|piece| piece.from <= stroke);
+        within.map(|piece| u64::from(piece.ns)).fold(end, u64::max)
     }
 
     fn check(&self, stroke: u32) -> Result<(), MechanicsError> {

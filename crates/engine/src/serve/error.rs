@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tidegate_device::OpenError;
 use tidegate_model::FileError;
 
+use crate::known_device::UnknownDevice;
 use crate::service::ServiceError;
 
 /// Why a serve file cannot be served.
@@ -33,6 +34,9 @@ pub enum ServeError {
     /// The backing, or a simulated drive's store, cannot be used.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The policy predicts service times of another device.
+    #[error(transparent)]
+    UnknownDevice(#[from] UnknownDevice),
     /// A contract cannot be proved.
     #[error("{reason}")]
     NotProven {

@@ -43,7 +43,7 @@ pub(crate) fn run(bytes: &[u8]) -> Result<Reached, String> {
     }
     let mut reached = Reached::Parsed;
     for drive in &*DRIVES {
-        match file.bind(drive) {
+        match super::prover::bind(&file, drive) {
             Ok(bound) => {
                 reached = Reached::Bound;
                 if bound.workload.tasks.len() <= PROVED_MAX {

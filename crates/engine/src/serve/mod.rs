@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_analysis::{Answer, Assessment, assess};
-use tidegate_device::{Access, memory_file};
+use tidegate_device::{Access, DeviceFacts, memory_file};
 use tidegate_drive::NamedError;
 use tidegate_model::drive_file::Parts;
 use tidegate_model::quantity::{Quantity as _, QuantityError, Share};
@@ -35,6 +35,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, ExportSpec, FileError, ServeFi
 
 use prover::FileProver;
 
+use crate::known_device;
 use crate::service::{Arrangement, DeviceStore, Service, ServiceParams};
 
 pub use crate::service::outstanding_max;
@@ -93,7 +94,7 @@ impl Prepared {
         };
         let bound = match &drive {
             Some(drive) => {
-                let bound = file.bind(drive).map_err(faulty)?;
+                let bound = prover::bind(&file, drive).map_err(faulty)?;
                 let assessment = assess(&bound.workload, bound.workload.policy);
                 Some((bound, assessment))
             }
@@ -225,6 +226,7 @@ impl Prepared {
         let is_written = self.file.is_written();
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
         let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
+        self.check_device(target.facts())?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
         let mut params = self.params(layout)?;
         params.can_trim = is_written && target.can_deallocate();
@@ -232,6 +234,17 @@ impl Prepared {
         let busy_poll = self.file.busy_poll;
         let make = move |clock, waker| DeviceStore::new(target, depth, busy_poll, clock, waker);
         Ok(Service::start(params, make)?)
+    }
+
+    /// Refuses contracts whose proof predicts the service times of another device. A simulated
+    /// drive needs no check: its file is the device.
+    fn check_device(&self, facts: &DeviceFacts) -> Result<(), ServeError> {
+        let is_promised = self.file.has_contracts() && self.is_proven();
+        if let (true, Some(drive), Some((bound, _))) = (is_promised, &self.drive, &self.bound) {
+            let workload = &bound.workload;
+            known_device::check(workload.policy, workload, drive, facts)?;
+        }
+        Ok(())
     }
 
     fn open_simulated(&self, store: Option<PathBuf>) -> Result<Service, ServeError> {

@@ -3,7 +3,7 @@
 //! set.
 
 use tidegate_analysis::{Answer, Assessment, assess};
-use tidegate_model::serve_file::Layout;
+use tidegate_model::serve_file::{Bound, Layout};
 use tidegate_model::{
     BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
     PolicyName, Premises, ServeFile, Workload,
@@ -66,7 +66,7 @@ impl Prover for FileProver {
             }
             return Ok(unknown_store());
         };
-        let bound = self.file.with_exports(exports).bind(drive).map_err(refusal)?;
+        let bound = bind(&self.file.with_exports(exports), drive).map_err(refusal)?;
         let assessment = assess(&bound.workload, bound.workload.policy);
         if has_contract && assessment.answer != Answer::Proven {
             return Err(Refusal {
@@ -99,11 +99,21 @@ impl FileProver {
 
     /// Returns whether every contract of these exports would be proved.
     pub(super) fn is_proven(&self, exports: &[ExportSpec]) -> bool {
-        let bound = self.drive.as_ref().map(|drive| self.file.with_exports(exports).bind(drive));
+        let file = || self.file.with_exports(exports);
+        let bound = self.drive.as_ref().map(|drive| bind(&file(), drive));
         bound.and_then(Result::ok).is_some_and(|bound| {
             assess(&bound.workload, bound.workload.policy).answer == Answer::Proven
         })
     }
+}
+
+/// Returns the workload to prove on this drive, with what its mechanics predict.
+///
+/// # Errors
+/// As [`ServeFile::bind`].
+pub(super) fn bind(file: &ServeFile, drive: &DriveFile) -> Result<Bound, FileError> {
+    let bound = file.bind(drive)?;
+    Ok(Bound { workload: tidegate_drive::with_prediction(bound.workload, drive), ..bound })
 }
 
 fn refusal(error: FileError) -> Refusal {

@@ -32,7 +32,8 @@ pub struct ServiceParams {
 
 impl ServiceParams {
     fn access_time(&self) -> Option<Box<dyn AccessTime>> {
-        tidegate_drive::access_time(self.drive.as_ref()?)
+        // A simulated drive that is served is late by the host's time, as a device is.
+        tidegate_drive::access_time_of_device(self.drive.as_ref()?)
     }
 
     /// Returns the size of the largest request of any export.

@@ -15,6 +15,7 @@ mod drain_adversary;
 pub mod flush;
 mod mixed;
 mod overhead;
+mod prediction;
 mod priority;
 mod probe;
 mod rotation;
@@ -26,7 +27,7 @@ mod throughput;
 mod zones;
 
 /// Every experiment and how it is run, in this order.
-const LIST: [(Experiment, &dyn Procedure); 14] = [
+const LIST: [(Experiment, &dyn Procedure); 15] = [
     (Experiment::BATCH, &batch::Batch),
     (Experiment::SINGLE, &single::Single),
     (Experiment::DRAIN, &drain::Drain),
@@ -35,6 +36,7 @@ const LIST: [(Experiment, &dyn Procedure); 14] = [
     (Experiment::OVERHEAD, &overhead::PROCEDURE),
     (Experiment::ZONES, &zones::PROCEDURE),
     (Experiment::SEEK_CURVE, &seek_curve::PROCEDURE),
+    (Experiment::PREDICTION, &prediction::Prediction),
     (Experiment::STRIPE, &stripe::Stripe),
     (Experiment::STARVATION, &starvation::Starvation),
     (Experiment::MIXED, &mixed::Mixed),

@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 
 use tidegate_model::FileError;
+use tidegate_model::drive_file::OtherDevice;
 use tidegate_platform::text_file::ReadError;
 
-use crate::merge::OtherDevice;
 use crate::new_file::FileFault;
 use crate::origin::MixedOrigins;
 

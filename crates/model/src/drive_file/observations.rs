@@ -201,6 +201,6 @@ impl Throughput {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape that serde wants")]
-fn as_text<S: Serializer>(size: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_text<S: Serializer>(size: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&size.to_string())
 }

@@ -59,7 +59,7 @@ impl WorkloadFile {
             starvation_max: self.starvation(drive, size, &mut premises),
             starvation_depth: self.starvation_depth(drive, size),
             priority_depth: self.priority_depth(drive, size),
-            are_positions_known: drive.mechanics.is_some(),
+            covered: self.operations().iter().map(|asked| (asked.op, size)).collect(),
             premises,
             ..Contracts::default()
         }

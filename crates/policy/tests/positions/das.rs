@@ -5,7 +5,6 @@
 //! millisecond of completion if the request is sent at least 1 ms before, like a request that waits
 //! for the platter.
 
-use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
     AccessTime, BatchTable, Class, Duration, Lba, Op, Plan, RegulatorName, Request, RequestId,
     Target, Task, Time, Workload,
@@ -48,7 +47,7 @@ fn task(period_ms: u64, deadline_ms: u64) -> Task {
 fn plan(tasks: Vec<Task>, margin: Duration) -> Plan {
     let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
     let mut plan = Plan::of(&Workload { tasks, ..Workload::new("test", 1, table) });
-    plan.parameters.das = DasParameters { margin };
+    plan.active_subset.excess_max = margin;
     plan
 }
 
@@ -121,12 +120,16 @@ fn gate_opens_when_the_platter_has_come_near() {
     );
 }
 
+/// Goal: the margin counts in full, even where the sum exceeds C: the policy never believes less
+/// than the model expects.
 #[test]
-fn margin_is_added_to_what_the_model_says_but_never_beyond_c() {
+fn margin_is_added_to_what_the_model_says_even_beyond_c() {
     for (margin_ms, sends) in [
         (0, "14: sends 2"), // 14 + 6 + 10 = 30
         (1, "14: sends 1"),
-        (1_000, "10: sends 2"), // 10 + 10 + 10 = 30
+        (5, "9: sends 2"), // 9 + 6 + 5 + 10 = 30
+        (5, "10: sends 1"),
+        (1_000, "0: sends 1"),
     ] {
         let plan = plan(vec![task(60, 30)], Duration::from_ms(margin_ms));
         let mut policy = Das::new(&plan, Box::new(Told { now: Time::ZERO }));

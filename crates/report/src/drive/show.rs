@@ -2,7 +2,9 @@
 //! The report of `tidegate drive show`: the facts of a drive, with plots.
 
 use serde::Serialize;
-use tidegate_model::drive_file::{Identity, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::drive_file::{
+    Identity, MeasuredTable, PredictionErrors, SingleTimes, Throughput,
+};
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::{Bytes, DriveFile, Op, Premises};
 
@@ -24,6 +26,7 @@ pub struct ShowReport<'a> {
     priority: Vec<Table<'a>>,
     single: &'a [SingleTimes],
     throughput: &'a [Throughput],
+    prediction: &'a [PredictionErrors],
     fit: &'a Option<toml::Table>,
     starvation_ns_max: Option<Ns>,
     flush_ns_max: Option<Ns>,
@@ -67,6 +70,7 @@ impl<'a> ShowReport<'a> {
             priority: file.priority.iter().map(Table::of).collect(),
             single: &file.single,
             throughput: &file.throughput,
+            prediction: &file.prediction,
             fit: &file.fit,
             starvation_ns_max: Ns::of(file.starvation_max),
             flush_ns_max: Ns::of(file.flush_max),

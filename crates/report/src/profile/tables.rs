@@ -4,7 +4,9 @@
 use serde::Serialize;
 use tidegate_measure::StartTimes;
 use tidegate_model::cost::RequestCost;
-use tidegate_model::drive_file::{MeasuredTable, SingleTimes, SlowPlace, Throughput};
+use tidegate_model::drive_file::{
+    MeasuredTable, PredictionErrors, SingleTimes, SlowPlace, Throughput,
+};
 use tidegate_model::{Bytes, CostModel, Op};
 
 use crate::ns::Ns;
@@ -102,6 +104,29 @@ impl<'a> Single<'a> {
             ns_max: single.ns_max,
             quantiles: single.ns_quantiles.into(),
             slow: &single.slow,
+        }
+    }
+}
+
+/// How far predicted service times are off.
+#[derive(Serialize)]
+pub(super) struct Prediction {
+    #[serde(flatten)]
+    kind: KindReport,
+    samples: u64,
+    late_ns_max: u64,
+    early_ns_max: u64,
+    error: Quantiles<u64>,
+}
+
+impl Prediction {
+    pub(super) fn of(errors: &PredictionErrors) -> Self {
+        Self {
+            kind: KindReport::of(Some(errors.op), Some(errors.size)),
+            samples: errors.samples,
+            late_ns_max: errors.late_ns_max,
+            early_ns_max: errors.early_ns_max,
+            error: errors.error_ns_quantiles.into(),
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use tidegate_measure::{Finding, Kind, Profile, StartTimes};
 use tidegate_model::cost::RequestCost;
-use tidegate_model::drive_file::{FlowPlace, MeasuredTable, SingleTimes, Throughput};
+use tidegate_model::drive_file::{
+    FlowPlace, MeasuredTable, PredictionErrors, SingleTimes, Throughput,
+};
 use tidegate_model::{Bytes, CostModel, Duration, Op};
 
 use crate::figures;
@@ -29,6 +31,9 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
     }
     for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
         write_throughput(flows, page);
+    }
+    for errors in &file.prediction {
+        write_prediction(errors, page);
     }
     for (label, text) in file.fit.iter().flat_map(structure::facts) {
         page.labelled(label, text);
@@ -106,6 +111,13 @@ fn write_single(single: &SingleTimes, page: &mut Page) {
     };
     let rows = single.slow.iter().map(row).collect();
     write_rows(&["slow at sector", "took", "repeated, at least"], rows, page);
+}
+
+fn write_prediction(errors: &PredictionErrors, page: &mut Page) {
+    write_title("Errors of predicted times", errors.op, errors.size, page);
+    let [_, _, p50, p90, p99, p999] = errors.error_ns_quantiles;
+    let row = [p50, p90, p99, p999, errors.late_ns_max, errors.early_ns_max].map(ms).to_vec();
+    write_rows(&["median", "90 %", "99 %", "99.9 %", "latest", "earliest"], vec![row], page);
 }
 
 /// Writes a column for each position.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: a request is sent only if the fallback stays feasible, or if it is the fallback's own
 //! first request (`das`). The fallback takes the waiting real-time requests that may not be
-//! dropped, in order of release, and serves each within C = b(1). So after a dispatch at t, the
+//! dropped, in order of release, and serves each within C, the longest time of one request. So after a dispatch at t, the
 //! j-th of the others is due at t + j C or later. A request that is sent out of this order is not
 //! past its own deadline.
 //!
@@ -41,7 +41,7 @@ impl FallbackKept {
     /// Creates the checker of a policy that carries out `plan`.
     pub fn new(plan: &Plan) -> Self {
         Self {
-            service_ns_max: plan.table.time_max(1).ns(),
+            service_ns_max: plan.active_subset.service_max.ns(),
             queued_max: plan.queued_max as usize,
             waiting: Vec::new(),
             is_over: false,

@@ -7,11 +7,51 @@
 //! at most 1/[`STEPS_PER_TURN`] of a turn: one odd completion shifts the clock by a few
 //! microseconds, the clock follows a drift of some hundred parts in a million, and an unknown phase
 //! is found within half of [`STEPS_PER_TURN`] requests.
+//!
+//! Until then, and after a pause in which the spindle may have drifted, predictions mean nothing. A
+//! clock that began with an unknown phase is settled once most of the last completions came near
+//! their expected instants ([`Settling`]).
 
 use tidegate_model::{Duration, Time};
 
 /// The number of corrections of the largest size that add up to a turn.
 const STEPS_PER_TURN: u64 = 1_024;
+
+/// A completion is near its expected instant if it is off by at most this part of a turn, lost turns
+/// not counted.
+const NEAR_PER_TURN: u64 = 64;
+
+/// How much more often than not completions must be near: a far one cancels [`FAR_COST`] near ones.
+const SETTLED: u32 = 32;
+const SETTLED_MAX: u32 = 2 * SETTLED;
+const FAR_COST: u32 = 16;
+
+/// After a pause this long, the phase must be confirmed again.
+const PAUSE_MAX: Duration = Duration::from_ms(1_000);
+
+/// How well the phase is known, of a clock that began without it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Settling {
+    near_count: u32,
+    /// The last completion.
+    last: Option<Time>,
+}
+
+impl Settling {
+    fn is_fresh(&self, now: Time) -> bool {
+        self.last.is_some_and(|last| now.ns().saturating_sub(last.ns()) <= PAUSE_MAX.ns())
+    }
+
+    fn count(&mut self, now: Time, is_near: bool) {
+        let known = if self.is_fresh(now) { self.near_count } else { 0 };
+        self.near_count = match is_near {
+            true => (known + 1).min(SETTLED_MAX),
+            // Below zero, nothing is known anyway.
+            false => known.saturating_sub(FAR_COST),
+        };
+        self.last = Some(now);
+    }
+}
 
 /// At a whole number of turns per minute, a shift by whole minutes changes nothing.
 const MINUTE: Duration = Duration::from_ms(60_000);
@@ -25,12 +65,24 @@ pub(super) struct PlatterClock {
     turn: Duration,
     /// Platter time minus host time.
     ahead: Duration,
+    /// `None` if the phase was known from the beginning.
+    settling: Option<Settling>,
 }
 
 impl PlatterClock {
     /// Creates the clock of a spindle assumed to be at its index mark at the host's zero.
     pub(super) fn new(turn: Duration) -> Self {
-        Self { turn, ahead: MINUTE }
+        Self { turn, ahead: MINUTE, settling: None }
+    }
+
+    /// Creates the clock of a spindle at an unknown angle.
+    pub(super) fn of_unknown_phase(turn: Duration) -> Self {
+        Self { settling: Some(Settling::default()), ..Self::new(turn) }
+    }
+
+    /// Returns whether the phase is known at this instant of the host.
+    pub(super) fn is_settled(&self, now: Time) -> bool {
+        self.settling.is_none_or(|it| it.near_count >= SETTLED && it.is_fresh(now))
     }
 
     /// Returns the platter's time at this instant of the host.
@@ -46,16 +98,26 @@ impl PlatterClock {
         if seen >= expected.ns() {
             let late = seen - expected.ns();
             let lost_turns = (late + turn / 2) / turn;
-            let rest = late.abs_diff(lost_turns * turn).min(step_max);
-            self.shift(late >= lost_turns * turn, rest);
+            let rest = late.abs_diff(lost_turns * turn);
+            self.count(now, rest);
+            self.shift(late >= lost_turns * turn, rest.min(step_max));
             return self.turn * lost_turns;
         }
         let early = expected.ns() - seen;
         let rest = early % turn;
         // Early by most of a turn means late for the previous turn.
         let is_late = rest > turn / 2;
-        self.shift(is_late, rest.min(turn - rest).min(step_max));
+        let rest = rest.min(turn - rest);
+        self.count(now, rest);
+        self.shift(is_late, rest.min(step_max));
         Duration::ZERO
+    }
+
+    fn count(&mut self, now: Time, off_by_ns: u64) {
+        let is_near = off_by_ns <= self.turn.ns() / NEAR_PER_TURN;
+        if let Some(settling) = &mut self.settling {
+            settling.count(now, is_near);
+        }
     }
 
     /// Sets the clock back if the platter is late.
@@ -107,6 +169,34 @@ mod tests {
         let lost = clock.correct(Time::from_ns(7_000_000) + TURN + TURN, expected);
         assert_eq!(lost, TURN + TURN);
         assert_eq!(clock.platter_time(Time::ZERO), Time::ZERO + MINUTE);
+    }
+
+    /// Goal: an unknown phase is not relied on before it is found, nor after a pause.
+    #[test]
+    fn an_unknown_phase_settles_and_a_pause_unsettles_it() {
+        assert!(PlatterClock::new(TURN).is_settled(Time::ZERO), "a known phase is settled");
+        let mut clock = PlatterClock::of_unknown_phase(TURN);
+        let at = |number: u64| Time::from_ns(number * 10_000_000);
+        let is_settled_after = |clock: &mut PlatterClock, first: u64, count: u64| {
+            for number in first..first + count {
+                clock.correct(at(number), Time::from_ns(at(number).ns() + MINUTE.ns() - 900_000));
+            }
+            clock.is_settled(at(first + count))
+        };
+        assert!(!is_settled_after(&mut clock, 1, 200), "900 us are 230 steps away");
+        assert!(is_settled_after(&mut clock, 201, 100));
+        assert!(!clock.is_settled(at(300) + PAUSE_MAX + TURN));
+        assert!(!is_settled_after(&mut clock, 1_000, u64::from(SETTLED) - 1));
+        assert!(is_settled_after(&mut clock, 1_031, 1));
+        // One odd completion is forgiven, several are not.
+        let odd = |number| Time::from_ns(at(number).ns() + MINUTE.ns() + 700_000);
+        is_settled_after(&mut clock, 1_032, 40);
+        clock.correct(at(1_072), odd(1_072));
+        assert!(clock.is_settled(at(1_073)));
+        for number in 1_073..1_076 {
+            clock.correct(at(number), odd(number));
+        }
+        assert!(!clock.is_settled(at(1_076)));
     }
 
     #[test]

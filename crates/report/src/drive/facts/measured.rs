@@ -2,7 +2,7 @@
 //! The measurements of a profile besides its batches, and the fits to them, in short lines.
 
 use serde::Deserialize as _;
-use tidegate_model::drive_file::{SingleTimes, Throughput};
+use tidegate_model::drive_file::{PredictionErrors, SingleTimes, Throughput};
 use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{DriveFile, Duration};
 
@@ -11,13 +11,15 @@ use crate::figures::thousands;
 use crate::paragraph::Fact;
 use crate::{figures, structure};
 
-/// Describes drains, requests of the drive's own priority, single requests, and flows.
+/// Describes drains, requests of the drive's own priority, single requests, flows, and how far
+/// predictions are off.
 pub(super) fn observations(file: &DriveFile) -> Vec<Fact> {
     let drains = file.drain.iter().map(|table| ("Drain", entries::text(table, "drain")));
     let urgent = file.priority.iter().map(|table| ("Priority", entries::text(table, "priority")));
     let single = file.single.iter().map(|single| ("Single", one(single)));
     let flows = file.throughput.iter().map(|throughput| ("Throughput", flow(throughput)));
-    drains.chain(urgent).chain(single).chain(flows).collect()
+    let errors = file.prediction.iter().map(|errors| ("Prediction", predicted(errors)));
+    drains.chain(urgent).chain(single).chain(flows).chain(errors).collect()
 }
 
 /// Describes `[fit]`: the device's parts, then a disk that behaves like it, then the facts about
@@ -51,6 +53,16 @@ fn one(single: &SingleTimes) -> String {
     let longest = ms(single.ns_max);
     format!(
         "{op} {size}: {least} to {longest}, median {median}, 99 % {p99}, {samples} samples{slow}"
+    )
+}
+
+fn predicted(errors: &PredictionErrors) -> String {
+    let [_, _, median, _, p99, _] = errors.error_ns_quantiles.map(ms);
+    let (op, size, samples) = (errors.op.name(), errors.size, thousands(errors.samples));
+    let [late, early] = [errors.late_ns_max, errors.early_ns_max].map(ms);
+    format!(
+        "{op} {size}: at most {late} late, {early} early, median error {median}, 99 % {p99}, \
+         {samples} samples"
     )
 }
 

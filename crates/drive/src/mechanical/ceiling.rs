@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The longest time of one request on an idle disk, from the disk's parts.
+//!
+//! ```text
+//!   sent      heads free     on the track     first sector     last sector     completed
+//!     | command   |  movement      |  rotation     |  transfer      | bus, completion |
+//! ```
+//! Each part is the longest that it can be, whatever the disk served before and wherever the
+//! request lies. The parts are taken together although no request need have all of them: the sum
+//! is an upper bound, which a test holds against an adversary.
+//!
+//! # Why it is a bound
+//! - *Command.* The heads start when the command is processed, but a movement of the read-ahead
+//!   that has begun is completed first.
+//! - *Rotation and transfer.* After the heads have settled, a sector comes by within one turn. From
+//!   the first sector to the last, the time of reading in order depends only on the layout: spans
+//!   of tracks, the movements between them, and the waits behind these movements. A disk that
+//!   begins in the middle of a request does so only if that ends sooner.
+//! - *Bus.* When the last sector has passed, at most the sectors that the bus is behind remain.
+//! - *Faults.* A recalibration and every allowed retry.
+//!
+//! Source: own derivation, from the parts of `tidegate_drive::mechanical`.
+//!
+//! # Which requests are compared
+//! The time between the first and the last sector changes linearly while a request slides along the
+//! disk, except where its beginning or its end passes the end of a track. Requests that end with
+//! the first sector of a track, and requests that begin with the last, therefore include the
+//! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
+//! suffice; otherwise all tracks are examined.
+
+use std::ops::Range;
+
+use tidegate_model::mechanics::{
+    Bus, Cache, Layout, Mechanics, MechanicsError, Overhead, ReadAhead, Sparing, TrackOrder,
+    WriteBack, Zones,
+};
+use tidegate_model::{Bytes, Duration, Lba, Op};
+
+use super::layout::Extent;
+use super::mechanism::{Arm, Mechanism};
+use super::rotation::Angle;
+
+/// The longest time of one request, by its parts; see the module documentation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ceiling {
+    /// From the submission until the heads can set out.
+    pub command: Duration,
+    /// The longest seek or head switch, with settling.
+    pub movement: Duration,
+    /// One turn.
+    pub rotation: Duration,
+    /// From the first sector's beginning to the last sector's end, with the changes of tracks.
+    pub transfer: Duration,
+    /// The rest of the transfer to the host, or from it.
+    pub bus: Duration,
+    /// From the last byte to the completion.
+    pub completion: Duration,
+    /// A recalibration and all retries.
+    pub faults: Duration,
+}
+
+impl Ceiling {
+    /// Returns the ceiling for requests of this operation and of at most `size`; `None` for writes
+    /// that the disk's memory takes, because their time depends on earlier writes.
+    ///
+    /// # Errors
+    /// [`MechanicsError`] if the description is wrong.
+    ///
+    /// # Complexity
+    /// Linear in the zones and in the tracks of a cylinder. A layout by index, with slips, with
+    /// defects or with ranges does not repeat itself: then linear in the tracks of the disk.
+    pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
+        mechanics.check()?;
+        let cache = mechanics.cache.clone().unwrap_or_default();
+        if op == Op::Write && cache.write_back == WriteBack::On {
+            return Ok(None);
+        }
+        let mechanism = Mechanism::new(mechanics)?;
+        let sectors = size.sectors_ceil().clamp(1, mechanism.layout.sectors());
+        let disk = Disk { mechanics, mechanism, cache, sectors };
+        Ok(Some(match op {
+            Op::Read => disk.of_reads(),
+            Op::Write => disk.of_writes(),
+        }))
+    }
+
+    /// Returns the longest time of one request.
+    pub fn total(&self) -> Duration {
+        self.command
+            + self.movement
+            + self.rotation
+            + self.transfer
+            + self.bus
+            + self.completion
+            + self.faults
+    }
+}
+
+/// A disk, and the size of the requests.
+struct Disk<'a> {
+    mechanics: &'a Mechanics,
+    mechanism: Mechanism,
+    cache: Cache,
+    sectors: u64,
+}
+
+/// The longest passage from a request's first sector to its last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Passage {
+    time: Duration,
+    /// The longest movement from one track to the next.
+    step: Duration,
+}
+
+impl Disk<'_> {
+    fn of_reads(&self) -> Ceiling {
+        let Overhead { data_preparation_ns, read_completion_ns, .. } = self.mechanics.overhead;
+        let overhead = &self.mechanics.overhead;
+        let hit = overhead.read_hit_after_read_ns.max(overhead.read_hit_after_write_ns);
+        let miss = overhead.read_miss_after_read_ns.max(overhead.read_miss_after_write_ns);
+        let passage = self.passage(Op::Read);
+        let movement = self.mechanism.movement_max(Op::Read);
+        // A read that hardly moves the heads takes as long as the processing of a hit.
+        let free = Duration::from_ns(miss).max(self.interrupted(passage));
+        let command = free.max(or_zero(Duration::from_ns(hit), movement));
+        let found = self.without_bus(command, movement, passage);
+        let begin = Duration::from_ns(hit.max(miss) + data_preparation_ns);
+        let all = begin + self.bus_time(self.sectors, Op::Read);
+        let bus = self.behind_at_end().max(or_zero(all, found.total()));
+        Ceiling { bus, completion: Duration::from_ns(read_completion_ns), ..found }
+    }
+
+    fn of_writes(&self) -> Ceiling {
+        let overhead = &self.mechanics.overhead;
+        let Overhead { data_preparation_ns, reconnect_ns, write_completion_ns, .. } = *overhead;
+        let processed = overhead.write_miss_after_read_ns.max(overhead.write_miss_after_write_ns);
+        let passage = self.passage(Op::Write);
+        let command = Duration::from_ns(processed).max(self.interrupted(self.passage(Op::Read)));
+        let least = Duration::from_ns(self.mechanics.write_seek_ns_min);
+        let movement = self.mechanism.movement_max(Op::Write).max(least);
+        let found = self.without_bus(command, movement, passage);
+        // The heads wait until the data are there.
+        let received = Duration::from_ns(processed + data_preparation_ns)
+            + self.bus_time(self.sectors, Op::Write);
+        let bus = or_zero(received, command + movement + found.faults);
+        Ceiling { bus, completion: Duration::from_ns(reconnect_ns + write_completion_ns), ..found }
+    }
+
+    fn without_bus(&self, command: Duration, movement: Duration, passage: Passage) -> Ceiling {
+        let rotation = self.mechanism.rotation.turn();
+        let faults = self.mechanics.faults.as_ref().map_or(Duration::ZERO, |faults| {
+            Duration::from_ns(faults.recalibration_ns) + rotation * u64::from(faults.retries_max)
+        });
+        let (bus, completion) = (Duration::ZERO, Duration::ZERO);
+        Ceiling { command, movement, rotation, transfer: passage.time, bus, completion, faults }
+    }
+
+    /// Returns the longest movement that a new command must await.
+    fn interrupted(&self, reads: Passage) -> Duration {
+        let is_moving = self.cache.read && self.cache.read_ahead != ReadAhead::Off;
+        match is_moving {
+            // After a hit the heads return to the segment's end from anywhere.
+            true if self.cache.read_ahead_after_hits => self.mechanism.movement_max(Op::Read),
+            true => reads.step,
+            false => Duration::ZERO,
+        }
+    }
+
+    /// Returns how far the bus is behind, at most, when a read's last sector has passed the heads.
+    fn behind_at_end(&self) -> Duration {
+        let overhead = &self.mechanics.overhead;
+        let delay = Duration::from_ns(overhead.reconnect_ns + overhead.data_preparation_ns);
+        let all = self.bus_time(self.sectors, Op::Read);
+        if self.mechanism.is_zero_latency {
+            // The host gets the sectors in order, and the first ones can pass the heads last.
+            return delay + all;
+        }
+        let share = u128::from(self.mechanics.bus.read_watermark_ppm);
+        let watermark = u64::try_from(u128::from(self.sectors) * share / 1_000_000);
+        let awaited = watermark.expect("a part of the request").max(1);
+        let last = self.bus_time(1, Op::Read);
+        let rest = self.bus_time(self.sectors - 1, Op::Read);
+        let slow = last + or_zero(rest, self.medium_time_min(self.sectors - 1));
+        let gated = delay + or_zero(all, self.medium_time_min(self.sectors - awaited));
+        slow.max(gated)
+    }
+
+    /// Returns the time of sectors on the bus, rounded up.
+    fn bus_time(&self, sectors: u64, op: Op) -> Duration {
+        let Bus { read_sector_ps, write_sector_ps, .. } = self.mechanics.bus;
+        let sector_ps = match op {
+            Op::Read => read_sector_ps,
+            Op::Write => write_sector_ps,
+        };
+        let ps = u128::from(sectors) * u128::from(sector_ps);
+        Duration::from_ns(u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the shortest time in which so many sectors pass the heads, rounded down by up to two
+    /// nanoseconds because each instant is rounded up.
+    fn medium_time_min(&self, sectors: u64) -> Duration {
+        let zones = self.mechanism.layout.zones();
+        let densest = zones.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(1);
+        let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / u128::from(densest);
+        let ns = units / u128::from(self.mechanics.rpm);
+        Duration::from_ns(u64::try_from(ns).unwrap_or(0).saturating_sub(1))
+    }
+
+    /// Returns the longest passage of all requests.
+    fn passage(&self, op: Op) -> Passage {
+        let layout = &self.mechanism.layout;
+        let last = layout.sectors() - self.sectors;
+        let mut longest = Passage { time: self.passage_from(0, op).time, ..Passage::default() };
+        for range in self.examined() {
+            let mut next = range.start;
+            while next < range.end {
+                next = layout.extent(Lba::new(next), u64::MAX).track_end.get();
+                let at_end = (next + 1).saturating_sub(self.sectors).min(last);
+                let at_start = (next - 1).min(last);
+                for start in [at_end, at_start] {
+                    let found = self.passage_from(start, op);
+                    longest.time = longest.time.max(found.time);
+                    longest.step = longest.step.max(found.step);
+                }
+            }
+        }
+        longest
+    }
+
+    /// Returns the passage of the request that begins at this sector.
+    fn passage_from(&self, start: u64, op: Op) -> Passage {
+        let end = start + self.sectors;
+        let extent = |next: u64| self.mechanism.layout.extent(Lba::new(next), end - next);
+        let mut before = extent(start);
+        let (mut units, mut pieces) = (u128::from(before.span.units()), 1);
+        let mut step = Duration::ZERO;
+        while before.start.get() + u64::from(before.sectors) < end {
+            let next = extent(before.start.get() + u64::from(before.sectors));
+            let moving = self.movement(&before, &next, op);
+            units += self.crossing_units(&before, &next, moving) + u128::from(next.span.units());
+            (before, pieces, step) = (next, pieces + 1, step.max(moving));
+        }
+        let ns = units.div_ceil(u128::from(self.mechanics.rpm));
+        // The disk rounds the end of each piece up.
+        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step }
+    }
+
+    fn movement(&self, from: &Extent, to: &Extent, op: Op) -> Duration {
+        let arm = Arm { cylinder: from.cylinder, head: from.head };
+        self.mechanism.reposition(arm, to.cylinder, to.head, op)
+    }
+
+    /// Returns how far the platter turns between two pieces of a request.
+    ///
+    /// A track that begins just as the heads arrive may be missed by the rounding of angles in
+    /// another cylinder: then this counts a turn.
+    fn crossing_units(&self, from: &Extent, to: &Extent, moving: Duration) -> u128 {
+        const ROUNDING: u64 = 2;
+        let turn = Angle::TURN.units();
+        let moving = u128::from(moving.ns()) * u128::from(self.mechanics.rpm);
+        let moved = u64::try_from(moving % u128::from(turn)).expect("below one turn");
+        let arrived = from.begin.plus(from.span).plus(Angle::from_units(moved));
+        let wait = to.begin.after(arrived).units();
+        let wait = if wait < ROUNDING && moving > 0 { wait + turn } else { wait };
+        moving + u128::from(wait)
+    }
+
+    /// Returns the sectors whose tracks are examined.
+    fn examined(&self) -> Vec<Range<u64>> {
+        let sectors = self.mechanism.layout.sectors();
+        let is_regular = match &self.mechanics.layout {
+            Layout::Zones(zones) => repeats_itself(zones),
+            Layout::Index(_) => false,
+        };
+        if !is_regular {
+            return std::iter::once(0..sectors).collect();
+        }
+        let around = |zone: &super::layout::ZoneFacts| {
+            let tracks = CYLINDERS_EXAMINED * u64::from(self.mechanics.surfaces);
+            let reach = self.sectors + tracks * u64::from(zone.sectors_per_track);
+            let start = zone.start.get();
+            start.saturating_sub(reach)..(start + reach).min(sectors)
+        };
+        self.mechanism.layout.zones().iter().map(around).collect()
+    }
+}
+
+/// The number of cylinders on either side of a zone's beginning that are examined: in a serpentine
+/// order, a zone repeats itself after two.
+const CYLINDERS_EXAMINED: u64 = 4;
+
+/// Returns whether each zone repeats itself after two cylinders.
+fn repeats_itself(zones: &Zones) -> bool {
+    let is_by_cylinder = match zones.order {
+        TrackOrder::Cylinder
+        | TrackOrder::CylinderSerpentine
+        | TrackOrder::CylinderSerpentineParity => true,
+        TrackOrder::SurfaceSerpentine => false,
+    };
+    let is_whole = zones.zone.iter().all(|zone| zone.slips.is_empty() && zone.defects.is_empty());
+    is_by_cylinder && is_whole && zones.sparing != Sparing::Range
+}
+
+/// Returns by how much `time` exceeds `other`, or 0.
+fn or_zero(time: Duration, other: Duration) -> Duration {
+    time.checked_sub(other).unwrap_or(Duration::ZERO)
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Refuses policies whose proof rests on predicted service times on a device whose mechanics, or
+//! the error of whose predictions, were measured elsewhere or not at all.
+//!
+//! A table of another device is a doubt: the device may still be as fast. Mechanics of another
+//! device say nothing at all about this one.
+
+use std::path::PathBuf;
+
+use tidegate_device::DeviceFacts;
+use tidegate_model::drive_file::OtherDevice;
+use tidegate_model::{Bytes, DriveFile, Knowledge, Op, PolicyName, Workload};
+
+/// Why a policy may not predict a device's service times.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnknownDevice {
+    /// The drive file was not measured on this device.
+    #[error(
+        "`{policy}` rests on the mechanics of this very device, but the drive file of `{drive}` \
+         {source}; measure this device with `tidegate profile {} -o NEW.drive.toml`, and name \
+         NEW.drive.toml as the drive",
+        device.display()
+    )]
+    Other {
+        /// The policy.
+        policy: PolicyName,
+        /// The drive file's name.
+        drive: String,
+        /// The device.
+        device: PathBuf,
+        /// What differs.
+        source: OtherDevice,
+    },
+    /// The target is a file, and the drive file does not say where on the disk it lies.
+    #[error(
+        "`{policy}` rests on the positions of sectors on the disk, and {} is a file, whose place \
+         on the disk is not known; name the block device, or choose another policy",
+        device.display()
+    )]
+    File {
+        /// The policy.
+        policy: PolicyName,
+        /// The file.
+        device: PathBuf,
+    },
+    /// Nothing says how the device moves.
+    #[error(
+        "`{policy}` rests on the mechanics of this very device, but the drive file of `{drive}` has \
+         no [mechanics]; measure them with `tidegate profile {} -o NEW.drive.toml`, and name \
+         NEW.drive.toml as the drive",
+        device.display()
+    )]
+    NoMechanics {
+        /// The policy.
+        policy: PolicyName,
+        /// The drive file's name.
+        drive: String,
+        /// The device.
+        device: PathBuf,
+    },
+    /// Nothing says how far the predictions are off.
+    #[error(
+        "`{policy}` rests on predicted service times, but the drive file of `{drive}` does not say \
+         how far they are off for {}s of {size}; measure it with `tidegate profile {} \
+         --only prediction --op {} --size {size} --add -o FILE`, where FILE is that drive file",
+        op.name(), device.display(), op.name()
+    )]
+    NotMeasured {
+        /// The policy.
+        policy: PolicyName,
+        /// The drive file's name.
+        drive: String,
+        /// The device.
+        device: PathBuf,
+        /// Read or write.
+        op: Op,
+        /// The largest request.
+        size: Bytes,
+    },
+}
+
+/// Refuses a policy that rests on predicted service times, unless the mechanics in `drive` and their
+/// errors were measured on the device with these facts.
+///
+/// # Errors
+/// [`UnknownDevice`], which says what differs and what to do.
+pub fn check(
+    policy: PolicyName,
+    workload: &Workload,
+    drive: &DriveFile,
+    facts: &DeviceFacts,
+) -> Result<(), UnknownDevice> {
+    let policy_facts = policy.facts();
+    if policy_facts.theorem.is_err() || policy_facts.needs != Knowledge::AccessTimes {
+        return Ok(());
+    }
+    let (name, device) = (|| drive.name.clone(), || facts.path.clone());
+    let other = drive.identity.check_is_of(&facts.identity());
+    other.map_err(|source| UnknownDevice::Other {
+        policy,
+        drive: name(),
+        device: device(),
+        source,
+    })?;
+    if facts.file_system.is_some() {
+        return Err(UnknownDevice::File { policy, device: device() });
+    }
+    if drive.mechanics.is_none() {
+        return Err(UnknownDevice::NoMechanics { policy, drive: name(), device: device() });
+    }
+    let is_unmeasured = |(op, size): &&(Op, Bytes)| drive.late_max(*op, *size).is_none();
+    match workload.contracts.covered.iter().find(is_unmeasured) {
+        Some(&(op, size)) => {
+            Err(UnknownDevice::NotMeasured { policy, drive: name(), device: device(), op, size })
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::workload_file::WorkloadFile;
+
+    use super::*;
+
+    const SOURCES: &str = "[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"128KiB\"\n";
+
+    /// Returns a device and the drive file that was measured on it.
+    fn measured() -> (DeviceFacts, DriveFile) {
+        let facts = DeviceFacts {
+            path: PathBuf::from("/dev/sdz"),
+            device: Some("sdz".to_owned()),
+            model: Some("a disk".to_owned()),
+            serial_hash: Some("1234".to_owned()),
+            ..DeviceFacts::default()
+        };
+        let mut drive = tidegate_drive::builtin::load("fujitsu-max3036rc").expect("built in");
+        drive.identity = facts.identity();
+        (facts, drive)
+    }
+
+    fn checked(policy: PolicyName, drive: &DriveFile, facts: &DeviceFacts) -> Result<(), String> {
+        let file = WorkloadFile::parse(&format!("drive = \"d\"\n{SOURCES}")).expect("well formed");
+        let workload = file.bind(drive).expect("measured");
+        check(policy, &workload, drive, facts).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_device_that_was_measured_itself_is_known() {
+        let (facts, drive) = measured();
+        assert_eq!(checked(PolicyName::Das, &drive, &facts), Ok(()));
+    }
+
+    #[test]
+    fn every_difference_is_said_with_the_command_that_mends_it() {
+        let (facts, drive) = measured();
+        let refused = |drive: &DriveFile, facts: &DeviceFacts| {
+            checked(PolicyName::Das, drive, facts).expect_err("refused")
+        };
+        let other = DeviceFacts { serial_hash: Some("5678".to_owned()), ..facts.clone() };
+        let said = refused(&drive, &other);
+        assert!(said.contains("its serial_hash is `1234`, but this device's is `5678`"), "{said}");
+        assert!(said.contains("tidegate profile /dev/sdz -o NEW.drive.toml"), "{said}");
+        let still = DriveFile { mechanics: None, ..drive.clone() };
+        assert!(refused(&still, &facts).contains("has no [mechanics]"));
+        let unsure = DriveFile { prediction: Vec::new(), ..drive.clone() };
+        let said = refused(&unsure, &facts);
+        assert!(said.contains("--only prediction --op read --size 128KiB --add -o FILE"), "{said}");
+        let file = DeviceFacts { file_system: Some("ext4".to_owned()), ..facts };
+        let drive = DriveFile { identity: file.identity(), ..drive };
+        assert!(refused(&drive, &file).contains("is a file"));
+    }
+
+    #[test]
+    fn policies_that_predict_nothing_or_promise_nothing_may_run_anywhere() {
+        let (_, drive) = measured();
+        for policy in PolicyName::ALL.into_iter().filter(|&policy| policy != PolicyName::Das) {
+            assert_eq!(checked(policy, &drive, &DeviceFacts::default()), Ok(()), "{policy}");
+        }
+    }
+}

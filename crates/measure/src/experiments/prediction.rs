@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The experiment `prediction`: how far the service times that a disk's mechanics predict are off.
+//!
+//! One request at a time, as `das` sends them. A host's model of the disk predicts each, then the
+//! request is served, and the model learns from its completion.
+//!
+//! ```text
+//!   predict --> send --> completed: this, less the prediction, is the error
+//! ```
+//!
+//! Every other request lies at a random place. The rest is chosen as `das` chooses: the one of
+//! several random places that is reached first. There the model is most often wrong by a whole
+//! turn, because the heads arrive just before the first sector, or just after it.
+//!
+//! The model does not know where the heads and the platter are when it begins. It predicts nothing
+//! until it has found the angle of the platter, and these requests do not count.
+//!
+//! Source: our own.
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_pcg::Pcg64;
+use tidegate_drive::mechanical::AccessModel;
+use tidegate_model::drive_file::PredictionErrors;
+use tidegate_model::mechanics::{Mechanics, Queue};
+use tidegate_model::{AccessTime, Class, Duration, Request, RequestId, Tag, Time};
+use tidegate_stats::order_statistics::Summary;
+
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::geometry;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::Procedure;
+use crate::rounds::Grid;
+use crate::subject::{Probe, Subject, Tried};
+use crate::warning::{Skip, Warning};
+
+/// How many requests without a prediction are sent at most: the model finds any angle of the
+/// platter, half a turn away at most, in steps of 1/1,024 of a turn, and confirms it.
+const UNPREDICTED_MAX: u64 = 1_500;
+
+/// About how many requests that takes, for the plan.
+const UNPREDICTED: u32 = 300;
+
+/// Among how many places the nearest is chosen.
+const CHOICES: usize = 32;
+
+impl Experiment {
+    /// How far the service times that a disk's mechanics predict are off.
+    pub const PREDICTION: Self = Self::of(&Facts {
+        name: "prediction",
+        scope: Scope::EachKindOfDisk,
+        cell_name: CellName::One,
+        time: "prediction: one request at a time, from before its prediction to its completion",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::PREDICTION`].
+pub(super) struct Prediction;
+
+impl Procedure for Prediction {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        let trials = params.samples.saturating_add(UNPREDICTED);
+        Grid { samples: trials, cells: 1, ways: 1 }
+    }
+
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        let experiment = Experiment::PREDICTION;
+        let Some(mechanics) = mechanics(context.params, found) else {
+            // Where nothing turns, the absence of mechanics needs no explanation.
+            if found.no_rotation.is_none() {
+                found.warn_once(Warning::Skipped { experiment, skip: Skip::NoMechanics });
+            }
+            return Ok(());
+        };
+        let name = format!("{} of {kind}", experiment.name());
+        let errors = match context.followers.journal.found(&name) {
+            Some(errors) => Some(errors),
+            None => measure(kind, &mechanics, context, found)?,
+        };
+        if let Some(errors) = errors {
+            context.followers.journal.keep_found(&name, &errors);
+            found.file.prediction.push(errors);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the mechanics that predict: the known ones, or those that this measurement has found.
+/// One request at a time does not depend on the queue.
+fn mechanics(params: &ProfileParams, found: &Found) -> Option<Box<Mechanics>> {
+    let known = params.mechanics.clone();
+    known.or_else(|| geometry::mechanics(&found.geometry, Queue::default()).map(Box::new))
+}
+
+/// Returns the errors; `None` if the caller stopped the experiment, or nothing was predicted.
+fn measure(
+    kind: Kind,
+    mechanics: &Mechanics,
+    context: &mut Context<'_>,
+    found: &mut Found,
+) -> Tried<Option<PredictionErrors>> {
+    let experiment = Experiment::PREDICTION;
+    let rounds = context.rounds(experiment, kind, Prediction.grid(context.params));
+    let Ok(model) = AccessModel::of_device(mechanics) else { return Ok(None) };
+    let random = Pcg64::seed_from_u64(rounds.seed);
+    let mut trials = Trials { model, places: context.places(kind), random, count: 0 };
+    let mut tally = Tally::default();
+    let mut told = rounds.progress(0);
+    while tally.count() < u64::from(context.params.samples) && tally.unpredicted < UNPREDICTED_MAX {
+        if context.followers.is_cancelled() {
+            found.stop(experiment);
+            return Ok(None);
+        }
+        tally.add(trials.one(context.subject)?);
+        told.done = (told.done + 1).min(told.total);
+        told.elapsed = context.subject.now().since(rounds.begun);
+        (context.followers.progress)(told);
+    }
+    context.followers.journal.count_this_run();
+    let errors = tally.errors(kind);
+    if errors.is_none() {
+        let why = "the disk's memory or its faults make every service time uncertain".to_owned();
+        found.warnings.push(Warning::NotSeen { experiment, why });
+    }
+    Ok(errors)
+}
+
+/// One request after the other, each predicted first.
+struct Trials {
+    model: AccessModel,
+    places: Places,
+    random: Pcg64,
+    count: u64,
+}
+
+/// By how much a request differed from its prediction.
+enum Error {
+    Late(Duration),
+    Early(Duration),
+}
+
+impl Trials {
+    /// Returns the error of one request; `None` if the model did not predict it.
+    fn one(&mut self, subject: &mut dyn Subject) -> Tried<Option<Error>> {
+        self.count += 1;
+        let begun = subject.now();
+        self.model.advance(begun);
+        let probe = self.choose();
+        let target = self.model.target(&self.request(probe));
+        let expected = self.model.service(&target);
+        let sent = subject.send(&[probe], Tag::Simple)?;
+        self.model.dispatched(sent, &target);
+        let done = subject.drain()?;
+        self.model.completed(done, &target);
+        Ok(expected.map(|expected| Error::of(done, begun + expected)))
+    }
+
+    /// Returns a random place, and every other time the nearest of several.
+    fn choose(&mut self) -> Probe {
+        let choices = if self.random.random_bool(0.5) { 1 } else { CHOICES };
+        let drawn: Vec<Probe> =
+            (0..choices).map(|_| self.places.anywhere(&mut self.random)).collect();
+        let access = |probe: &Probe| self.model.access(&self.model.target(&self.request(*probe)));
+        drawn.into_iter().min_by_key(access).expect("at least one")
+    }
+
+    fn request(&self, Probe { op, start, size }: Probe) -> Request {
+        let plain = Request::plain(RequestId(self.count), Class::BestEffort, size);
+        Request { op, start, ..plain }
+    }
+}
+
+impl Error {
+    fn of(done: Time, expected: Time) -> Self {
+        if done >= expected { Self::Late(done - expected) } else { Self::Early(expected - done) }
+    }
+}
+
+/// The errors so far.
+#[derive(Default)]
+struct Tally {
+    late_max: Duration,
+    early_max: Duration,
+    all: Vec<Duration>,
+    /// Requests without a prediction.
+    unpredicted: u64,
+}
+
+impl Tally {
+    fn count(&self) -> u64 {
+        u64::try_from(self.all.len()).expect("a count fits")
+    }
+
+    fn add(&mut self, error: Option<Error>) {
+        let Some(error) = error else {
+            self.unpredicted += 1;
+            return;
+        };
+        let (Error::Late(time) | Error::Early(time)) = error;
+        self.all.push(time);
+        match error {
+            Error::Late(time) => self.late_max = self.late_max.max(time),
+            Error::Early(time) => self.early_max = self.early_max.max(time),
+        }
+    }
+
+    fn errors(mut self, Kind { op, size }: Kind) -> Option<PredictionErrors> {
+        let summary = Summary::of(&mut self.all)?;
+        Some(PredictionErrors {
+            op,
+            size,
+            samples: u64::from(summary.count),
+            late_ns_max: self.late_max.ns(),
+            early_ns_max: self.early_max.ns(),
+            error_ns_quantiles: summary.quantiles.map(Duration::ns),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use tidegate_drive::mechanical::MechanicalDrive;
+    use tidegate_model::{Bytes, DriveFile, Lba, Op};
+
+    use crate::outcome::Profile;
+    use crate::profile::profile_drive;
+
+    use super::*;
+
+    const SIZE: Bytes = Bytes::from_kib(64);
+
+    fn disk(name: &str) -> Mechanics {
+        *tidegate_drive::builtin::load(name).expect("built in").mechanics.expect("a disk")
+    }
+
+    /// Measures a simulated disk; `known` are the mechanics that predict.
+    fn measured(real: &Mechanics, known: Option<&Mechanics>, only: &[Experiment]) -> Profile {
+        let mut drive = MechanicalDrive::new(real, 1, 1).expect("a disk");
+        let params = ProfileParams {
+            experiments: only.to_vec(),
+            kinds: vec![Kind { op: Op::Read, size: SIZE }],
+            depth: 1,
+            samples: 400,
+            mechanics: known.map(|known| Box::new(known.clone())),
+            ..ProfileParams::new("a disk", &tidegate_device::DeviceFacts::default())
+        };
+        let capacity = Bytes::new(real.sectors * Lba::SECTOR_BYTES);
+        let never = AtomicBool::new(false);
+        profile_drive(&mut drive, "", capacity, &params, |_| (), &never, None).expect("measured")
+    }
+
+    fn errors(real: &Mechanics, known: &Mechanics) -> PredictionErrors {
+        let profile = measured(real, Some(known), &[Experiment::PREDICTION]);
+        let [errors] = &profile.file.prediction[..] else { panic!("{:?}", profile.warnings) };
+        errors.clone()
+    }
+
+    /// Goal: a disk's own mechanics predict it, apart from its memory, which can only be faster.
+    #[test]
+    fn own_mechanics_are_never_late() {
+        for name in ["fujitsu-max3036rc", "seagate-36es2", "nearline-7200"] {
+            let mechanics = disk(name);
+            let errors = errors(&mechanics, &mechanics);
+            assert_eq!(errors.samples, 400, "{name}");
+            assert!(errors.late_ns_max <= 10, "{name}: {errors:?}");
+        }
+    }
+
+    /// Canary: mechanics that are wrong by a known amount are off by at least as much.
+    #[test]
+    fn wrong_mechanics_are_seen() {
+        let right = disk("fujitsu-max3036rc");
+        let mut slower = right.clone();
+        slower.overhead.read_completion_ns += 150_000;
+        let errors_of_slower = errors(&slower, &right);
+        // The platter's clock takes a constant delay for a phase; a turn may be lost.
+        assert!(errors_of_slower.late_ns_max >= 100_000, "{errors_of_slower:?}");
+        let other = Mechanics { head_switch_ns: 1_500_000, ..right.clone() };
+        let errors = errors(&right, &other);
+        assert!(errors.late_ns_max.max(errors.early_ns_max) >= 1_000_000, "{errors:?}");
+    }
+
+    /// Goal: without known mechanics, those that the same measurement finds predict, and their
+    /// errors are in the file beside them.
+    #[test]
+    fn found_mechanics_predict_the_disk_that_they_were_found_on() {
+        let real = disk("seagate-36es2");
+        let only = [
+            Experiment::BATCH,
+            Experiment::ROTATION,
+            Experiment::OVERHEAD,
+            Experiment::ZONES,
+            Experiment::SEEK_CURVE,
+            Experiment::PREDICTION,
+        ];
+        let profile = measured(&real, None, &only);
+        let DriveFile { mechanics, prediction, .. } = &profile.file;
+        assert!(mechanics.is_some());
+        let [errors] = &prediction[..] else { panic!("{:?}", profile.warnings) };
+        println!("{errors:?}");
+        assert!(errors.late_ns_max > 0, "found mechanics are never exact: {errors:?}");
+        let [_, _, median, ..] = errors.error_ns_quantiles;
+        assert!(median < 1_000_000, "{errors:?}");
+    }
+
+    #[test]
+    fn without_mechanics_nothing_is_predicted_and_that_is_said() {
+        let only = [Experiment::BATCH, Experiment::PREDICTION];
+        let profile = measured(&disk("fujitsu-max3036rc"), None, &only);
+        assert!(profile.file.prediction.is_empty());
+        let (experiment, skip) = (Experiment::PREDICTION, Skip::NoMechanics);
+        assert!(profile.warnings.contains(&Warning::Skipped { experiment, skip }));
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The times that `das` rests on. Analysis, policy and checkers take them from here, so that they
+//! cannot disagree.
+
+use crate::contracts::ServicePrediction;
+use crate::units::Duration;
+use crate::workload::Workload;
+
+/// The times of one request under `das`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActiveSubset {
+    /// C: the longest time of one request. It is never below b(1), nor below the longest time that
+    /// the drive's mechanics can predict, plus `excess_max`.
+    pub service_max: Duration,
+    /// The most by which a request can exceed its predicted time: the margin, and the flush that
+    /// may follow the request.
+    pub excess_max: Duration,
+    /// How the margin is known.
+    pub margin: Margin,
+}
+
+/// The margin of `das`, by its origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Margin {
+    /// The workload states it, and it is not below the measured error.
+    Stated(Duration),
+    /// The largest error that was measured on the drive.
+    Measured(Duration),
+    /// Neither: 0, which proves nothing.
+    Unmeasured,
+    /// Nothing predicts the requests, so a margin proves nothing.
+    Unpredicted,
+}
+
+impl Margin {
+    /// Returns the margin.
+    pub const fn time(self) -> Duration {
+        match self {
+            Self::Stated(time) | Self::Measured(time) => time,
+            Self::Unmeasured | Self::Unpredicted => Duration::ZERO,
+        }
+    }
+}
+
+impl ActiveSubset {
+    /// Returns the times for a workload.
+    pub fn of(workload: &Workload) -> Self {
+        let (contracts, table) = (&workload.contracts, &workload.table);
+        let Some(ServicePrediction { ceiling, late_max }) = contracts.prediction else {
+            let (service_max, margin) = (table.time_max(1), Margin::Unpredicted);
+            return Self { service_max, excess_max: Duration::ZERO, margin };
+        };
+        let margin = match (workload.parameters.das.margin, late_max) {
+            (Some(stated), late_max) if late_max.is_none_or(|late| late <= stated) => {
+                Margin::Stated(stated)
+            }
+            (_, Some(late_max)) => Margin::Measured(late_max),
+            (_, None) => Margin::Unmeasured,
+        };
+        // A sum beyond the range proves nothing, as any time that long.
+        let excess_max = margin.time().checked_add(contracts.flush_max).unwrap_or(Duration::MAX);
+        let expected = ceiling.checked_add(excess_max).unwrap_or(Duration::MAX);
+        Self { service_max: table.time_max(1).max(expected), excess_max, margin }
+    }
+}
