@@ -34,6 +34,7 @@ pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Measu
         }),
         samples: Some(u64::from(samples)),
         depth: None,
+        families: Vec::new(),
         confidence: Some(confidence::statement(samples)),
     })
 }

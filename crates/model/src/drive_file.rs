@@ -17,6 +17,7 @@ use crate::units::{Bytes, Duration};
 mod cost_section;
 mod observations;
 mod parts;
+mod places;
 pub(crate) mod tables;
 
 use cost_section::RawCost;
@@ -24,6 +25,7 @@ pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 pub use parts::{DriveKind, Parts};
+pub use places::{FamilyTimes, PlaceFamily, longest_without, missing};
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
 
@@ -59,6 +61,9 @@ pub struct DriveFile {
     /// Number of requests on the drive during that measurement, for entries of `starvation_of`
     /// without a depth; `None` means `depth`.
     pub starvation_depth: Option<u32>,
+    /// The longest starvation at each family of places, one entry each; none of them exceeds
+    /// `starvation_max`. Empty if only random places were measured.
+    pub starvation_places: Vec<FamilyTimes>,
     /// Whether a request was observed to wait without end; no starvation time then bounds the
     /// drive.
     pub is_starvation_endless: bool,
@@ -123,6 +128,8 @@ struct RawDrive {
     #[serde(default)]
     identity: Identity,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    starvation_places: Vec<FamilyTimes>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     batch: Vec<RawTable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drain: Vec<RawTable>,
@@ -144,6 +151,19 @@ struct RawDrive {
     fit: Option<toml::Table>,
 }
 
+impl RawDrive {
+    /// Returns the first fault of the starvation at several places as a sentence; raises the
+    /// longest starvation to them.
+    fn join_starvation(&mut self) -> Option<String> {
+        let Some(longest) = &mut self.starvation_ns_max else {
+            let is_bounded = !self.starvation_places.is_empty() && !self.starvation_endless;
+            return is_bounded
+                .then(|| "[[starvation_places]] are there without starvation_ns_max".to_owned());
+        };
+        places::join("starvation_places", std::slice::from_mut(longest), &self.starvation_places)
+    }
+}
+
 impl DriveFile {
     /// Creates the file of a drive about which nothing else is known.
     pub fn new(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
@@ -162,6 +182,7 @@ impl DriveFile {
             starvation_max: None,
             starvation_of: Vec::new(),
             starvation_depth: None,
+            starvation_places: Vec::new(),
             is_starvation_endless: false,
             flush_max: None,
             mechanics: None,
@@ -175,7 +196,8 @@ impl DriveFile {
     /// # Errors
     /// The first fault, with its position and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        let raw: RawDrive = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        let mut raw: RawDrive =
+            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         let depth = *raw.depth.get_ref();
         if depth == 0 {
             return Err(FileError::new(
@@ -206,10 +228,12 @@ impl DriveFile {
                 "delete one of the two",
             ));
         }
+        let of_starvation = raw.join_starvation();
         let batch = read_tables(raw.batch, "batch", depth)?;
         let faults = raw.single.iter().find_map(SingleTimes::fault);
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
-        let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
+        let faults =
+            faults.or_else(|| raw.mixed.iter_mut().find_map(MixedBatches::fault)).or(of_starvation);
         if let Some(fault) = faults {
             return Err(FileError::new(0..0, fault, "measure it again, or delete it"));
         }
@@ -229,6 +253,7 @@ impl DriveFile {
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             starvation_of: raw.starvation_of,
             starvation_depth: raw.starvation_depth,
+            starvation_places: raw.starvation_places,
             is_starvation_endless: raw.starvation_endless,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             mechanics: raw.mechanics.map(read_mechanics).transpose()?,
@@ -260,6 +285,7 @@ impl DriveFile {
             starvation_ns_max: self.starvation_max.map(Duration::ns),
             starvation_of: self.starvation_of.clone(),
             starvation_depth: self.starvation_depth,
+            starvation_places: self.starvation_places.clone(),
             starvation_endless: self.is_starvation_endless,
             flush_ns_max: self.flush_max.map(Duration::ns),
             identity: self.identity.clone(),

@@ -35,6 +35,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
         samples: None,
         confidence: None,
         depth: None,
+        families: Vec::new(),
         table: table(&column(6)),
     }
 }

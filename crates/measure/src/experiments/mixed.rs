@@ -89,6 +89,7 @@ fn batches(
         request: kinds.iter().map(request).collect(),
         counts,
         ns_max: longest.into_iter().map(Duration::ns).collect(),
+        places: Vec::new(),
     })
 }
 

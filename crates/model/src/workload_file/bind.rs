@@ -24,12 +24,20 @@ impl WorkloadFile {
     /// Returns the workload on this drive.
     ///
     /// All batches are charged from the table of the largest request of any source; if that size
-    /// was not measured, from the next larger size.
+    /// was not measured, from the next larger size. Times at places that the file states not to
+    /// occur do not count.
     ///
     /// # Errors
     /// If the drive's measurements do not cover the workload, or if the batch size exceeds the
     /// table; with the position in the workload file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
+        if self.absent_places.is_empty() {
+            return self.bind_all_places(drive);
+        }
+        self.bind_all_places(&drive.without_places(&self.absent_places))
+    }
+
+    fn bind_all_places(&self, drive: &DriveFile) -> Result<Workload, FileError> {
         self.policy.check_use(&self.asked)?;
         let mut notes = Vec::new();
         let (size_max, size_span) = self.largest_request();

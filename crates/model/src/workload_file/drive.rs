@@ -113,6 +113,7 @@ fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
         samples: None,
         confidence: None,
         depth: None,
+        families: Vec::new(),
         table,
     }
 }
