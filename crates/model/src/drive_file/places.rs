@@ -136,6 +136,12 @@ impl MeasuredTable {
         whole.map_or(&self.ns_max, |it| &it.ns_max)
     }
 
+    /// Returns whether it was measured at random places, as every table without families was.
+    pub fn is_of_random_places(&self) -> bool {
+        let is_random = |it: &FamilyTimes| it.places == PlaceFamily::Random;
+        self.families.is_empty() || self.families.iter().any(is_random)
+    }
+
     /// Returns the families of places at which this table was not measured. An inline table states
     /// its maxima for all places.
     pub fn missing_families(&self) -> Vec<PlaceFamily> {
