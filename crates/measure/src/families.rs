@@ -46,8 +46,12 @@ const MAIN_PART: u32 = 4;
 /// Divides the number of samples: the steps of the search.
 const CLIMB_PART: u32 = 4;
 
-/// A family whose pilot stays below this share of the longest time, in per cent, is screened. A
-/// pilot's longest time lies below that of a whole measurement, but not by this much.
+/// The number of requests between two trials of a search of the same entry: more than a drive's cache
+/// keeps apart.
+const BETWEEN: u64 = 128;
+
+/// A family whose pilot stays below this share of the longest time in most entries, in per cent,
+/// is screened. A pilot's longest time lies below that of a whole measurement, but not by this much.
 const FAR_BELOW_PERCENT: u128 = 75;
 
 /// An experiment that can be made at chosen places.
@@ -55,8 +59,8 @@ pub(crate) trait AtPlaces {
     /// Returns where requests can lie, and how many can be outstanding.
     fn flows(&self) -> FlowParams;
 
-    /// Returns the number of entries of its table, the cheapest first.
-    fn entries(&self) -> usize;
+    /// Returns the number of entries of its table, the cheapest first, and the requests of a trial.
+    fn round(&self) -> Round;
 
     /// Returns how many places a search chooses for a trial of this entry; later ones are random.
     fn chosen(&self, entry: usize) -> usize;
@@ -84,11 +88,34 @@ pub(crate) trait AtPlaces {
     ) -> Tried<Duration>;
 }
 
+/// What a round of trials consists of, one of each entry of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// The number of entries.
+    pub(crate) entries: usize,
+    /// The requests of a trial, on average.
+    pub(crate) requests: u64,
+}
+
+impl Round {
+    /// Returns the round of batches or drains of 1 to `depth` requests.
+    pub(crate) fn of_depth(depth: u32) -> Self {
+        Self { entries: depth as usize, requests: u64::from(depth.div_ceil(2)) }
+    }
+
+    /// Returns how many requests at other places precede a trial of a search, so that the drive does
+    /// not answer the places of the last trial of the same entry from its memory.
+    fn between(self) -> u64 {
+        let entries = u64::try_from(self.entries).expect("a count fits").max(1);
+        BETWEEN.saturating_sub(entries * self.requests).div_ceil(entries)
+    }
+}
+
 /// Returns the samples of each entry in all parts: the grid from which a plan estimates the time.
-pub(crate) fn grid(samples: u32, entries: usize) -> Grid {
-    let Shares { pilot, main, climb } = Shares::of(samples);
+pub(crate) fn grid(samples: u32, round: Round) -> Grid {
+    let Shares { pilot, main, climb } = Shares::of(samples, round);
     let ways = u32::try_from(SAMPLED.len()).expect("a few");
-    Grid { samples: pilot * ways + main + climb, cells: entries, ways: 1 }
+    Grid { samples: pilot * ways + main + climb, cells: round.entries, ways: 1 }
 }
 
 /// The samples of each part.
@@ -102,11 +129,15 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(samples: u32) -> Self {
+    fn of(samples: u32, round: Round) -> Self {
+        // A step with more requests counts as several.
+        let requests = round.requests.max(1);
+        let steps = u64::from(samples) * requests / (requests + round.between());
+        let climb = steps.div_ceil(u64::from(CLIMB_PART)).max(1);
         Self {
             pilot: samples.div_ceil(PILOT_PART),
             main: samples.div_ceil(MAIN_PART),
-            climb: samples.div_ceil(CLIMB_PART),
+            climb: u32::try_from(climb).expect("no more than the samples"),
         }
     }
 }
@@ -133,7 +164,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<FamilyTimes>> {
-        let shares = Shares::of(context.params.samples);
+        let shares = Shares::of(context.params.samples, self.at_places.round());
         let pilot = self.sampled(Phase::Pilot, &SAMPLED, shares.pilot, context, found)?;
         let kept = self.kept(&pilot);
         let each = kept.len().try_into().map_or(0, |count: u32| shares.main.div_ceil(count.max(1)));
@@ -161,7 +192,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<Vec<Vec<Sample>>>> {
-        let (ways, entries) = (families.len(), self.at_places.entries());
+        let (ways, entries) = (families.len(), self.at_places.round().entries);
         if ways == 0 || found.is_cancelled {
             return Ok(vec![vec![Vec::new(); entries]; ways]);
         }
@@ -184,7 +215,8 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<Vec<Sample>>> {
-        let (places, entries) = (self.at_places.flows().places, self.at_places.entries());
+        let (flows, round) = (self.at_places.flows(), self.at_places.round());
+        let (places, entries) = (flows.places, round.entries);
         if found.is_cancelled {
             return Ok(vec![Vec::new(); entries]);
         }
@@ -193,6 +225,7 @@ impl ByFamilies<'_> {
         let new = |entry| Climb::new(places.count, self.at_places.chosen(entry));
         let mut climbs: Vec<Climb> = (0..entries).map(new).collect();
         let measured = context.measure(&rounds, |flow, entry| {
+            forget(flow, flows, round.between())?;
             let climb = &mut climbs[entry];
             let candidate = climb.propose(flow.random);
             flow.serve(&[places.at(candidate.start)])?;
@@ -215,9 +248,9 @@ impl ByFamilies<'_> {
         grid: Grid,
         context: &Context<'_>,
     ) -> Rounds {
-        let (params, entries) = (context.params, self.at_places.entries());
-        let Shares { pilot, main, .. } = Shares::of(params.samples);
-        let entries_count = u64::try_from(entries).expect("a count fits");
+        let (params, round) = (context.params, self.at_places.round());
+        let Shares { pilot, main, .. } = Shares::of(params.samples, round);
+        let entries_count = u64::try_from(round.entries).expect("a count fits");
         let families_count = u64::try_from(SAMPLED.len()).expect("a few");
         let piloted = entries_count * u64::from(pilot) * families_count;
         let before = match phase {
@@ -225,7 +258,7 @@ impl ByFamilies<'_> {
             Phase::Main => piloted,
             Phase::Climb => piloted + entries_count * u64::from(main),
         };
-        let total = self::grid(params.samples, entries).trials();
+        let total = self::grid(params.samples, round).trials();
         let kind = self.kind.or_else(|| params.kinds.first().copied());
         let kind = kind.expect("a measurement has a kind of request");
         let rounds = context.rounds(self.experiment, kind, grid);
@@ -233,7 +266,8 @@ impl ByFamilies<'_> {
         Rounds { kind: self.kind, seed, part: Part::of(phase, families, before, total), ..rounds }
     }
 
-    /// Returns the families that may hold a longest time: those that come near it in some entry.
+    /// Returns the families that may hold a longest time: those that come near it in half of the
+    /// entries or more. One request alone is far from the last one in every family.
     fn kept(&self, pilot: &[Vec<Vec<Sample>>]) -> Vec<PlaceFamily> {
         let longest = |cell: &[Sample]| cell.iter().map(|sample| sample.took.ns()).max();
         let best = |entry: usize| {
@@ -241,14 +275,27 @@ impl ByFamilies<'_> {
             of_pilot.chain(self.random_ns_max.get(entry).copied()).max().unwrap_or(0)
         };
         let is_near = |cells: &[Vec<Sample>]| {
-            cells.iter().enumerate().any(|(entry, cell)| {
+            let is_near = |(entry, cell): &(usize, &Vec<Sample>)| {
                 let own = u128::from(longest(cell).unwrap_or(0));
-                own * 100 >= u128::from(best(entry)) * FAR_BELOW_PERCENT
-            })
+                own * 100 >= u128::from(best(*entry)) * FAR_BELOW_PERCENT
+            };
+            2 * cells.iter().enumerate().filter(is_near).count() >= cells.len()
         };
         let all = SAMPLED.into_iter().zip(pilot);
         all.filter(|(_, cells)| is_near(cells)).map(|(family, _)| family).collect()
     }
+}
+
+/// Serves this many requests at random places of an idle drive.
+fn forget(flow: &mut Flow<'_>, flows: FlowParams, requests: u64) -> Tried {
+    let mut left = usize::try_from(requests).expect("a few");
+    while left > 0 {
+        let count = left.min(flows.depth as usize);
+        let batch = flows.places.different(count, flow.random);
+        flow.serve(&batch)?;
+        left -= count;
+    }
+    Ok(())
 }
 
 /// Returns the times of a family, up to the first entry without a sample; `None` without any.

@@ -125,7 +125,12 @@ fn families_at_most_double_the_time() {
         let steps = plan_drive(&mut *disk, file.capacity().expect("it has one"), &planned);
         let steps = steps.expect("a plan");
         let time = |of| steps.iter().find(|step| step.experiment == of).expect("planned").time;
-        assert!(time(with) <= time(alone), "{with:?} is planned for {} of {}", time(with), time(alone));
+        assert!(
+            time(with) <= time(alone),
+            "{with:?} is planned for {} of {}",
+            time(with),
+            time(alone)
+        );
         let (once, both) = (whole(&[alone]).1, whole(&[alone, with]).1);
         assert!(both <= once * 2, "{with:?}: {both} instead of {once}");
     }

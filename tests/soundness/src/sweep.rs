@@ -10,8 +10,7 @@ use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{
-    BestEffort, DriveFile, Duration, Intensity, Op, Place, PolicyName, Task, Workload,
-    WorkloadFile,
+    BestEffort, DriveFile, Duration, Intensity, Op, Place, PolicyName, Task, Workload, WorkloadFile,
 };
 
 use crate::disk::{Disk, Outcome};

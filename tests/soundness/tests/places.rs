@@ -61,7 +61,8 @@ fn broken(file: &DriveFile, table: &MeasuredTable, steps: u32) -> Vec<String> {
         let known = table.table.time_max(count);
         let name = &file.name;
         let op = op.name();
-        (longest > known).then(|| format!("{name}, {op}s of {size}: b({count}) = {known}, {longest} found"))
+        (longest > known)
+            .then(|| format!("{name}, {op}s of {size}: b({count}) = {known}, {longest} found"))
     });
     tried.collect()
 }

@@ -9,7 +9,7 @@ use tidegate_model::drive_file::PlaceFamily;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -37,7 +37,7 @@ pub(super) struct DrainPlaces;
 
 impl Procedure for DrainPlaces {
     fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, params.depth as usize)
+        families::grid(params.samples, Round::of_depth(params.depth))
     }
 
     fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
@@ -71,8 +71,8 @@ impl AtPlaces for Drains {
         self.flows
     }
 
-    fn entries(&self) -> usize {
-        self.flows.depth as usize
+    fn round(&self) -> Round {
+        Round::of_depth(self.flows.depth)
     }
 
     /// The requests of a flow that replaces each one once.

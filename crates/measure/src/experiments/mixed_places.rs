@@ -10,7 +10,7 @@ use tidegate_model::drive_file::{FamilyTimes, MixedBatches, PlaceFamily};
 use super::mixed::{self, Composition, Mixed};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -44,7 +44,7 @@ impl Procedure for MixedPlaces {
     }
 
     fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, Mixed.grid(params).cells)
+        families::grid(params.samples, round(Mixed.grid(params).cells, params.depth))
     }
 
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
@@ -90,6 +90,10 @@ fn add(known: &mut MixedBatches, random_ns_max: &[u64], new: Vec<FamilyTimes>) {
     }
 }
 
+fn round(compositions: usize, depth: u32) -> Round {
+    Round { entries: compositions, ..Round::of_depth(depth) }
+}
+
 /// Batches of all compositions.
 struct MixedAtPlaces {
     /// One entry for each kind.
@@ -103,8 +107,8 @@ impl AtPlaces for MixedAtPlaces {
         FlowParams { places: mixed::largest(&self.places), depth: self.depth }
     }
 
-    fn entries(&self) -> usize {
-        self.compositions.len()
+    fn round(&self) -> Round {
+        round(self.compositions.len(), self.depth)
     }
 
     fn chosen(&self, entry: usize) -> usize {

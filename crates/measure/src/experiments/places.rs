@@ -8,7 +8,7 @@ use tidegate_model::drive_file::PlaceFamily;
 
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -36,7 +36,7 @@ pub(super) struct Places;
 
 impl Procedure for Places {
     fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, params.depth as usize)
+        families::grid(params.samples, Round::of_depth(params.depth))
     }
 
     fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
@@ -68,8 +68,8 @@ impl AtPlaces for Batches {
         self.flows
     }
 
-    fn entries(&self) -> usize {
-        self.flows.depth as usize
+    fn round(&self) -> Round {
+        Round::of_depth(self.flows.depth)
     }
 
     fn chosen(&self, entry: usize) -> usize {

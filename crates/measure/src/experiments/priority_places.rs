@@ -9,7 +9,7 @@ use tidegate_model::drive_file::{MeasuredTable, PlaceFamily};
 use super::priority;
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -42,7 +42,7 @@ impl Procedure for PriorityPlaces {
     }
 
     fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, params.depth as usize)
+        families::grid(params.samples, Round::of_depth(params.depth))
     }
 
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
@@ -80,8 +80,8 @@ impl AtPlaces for AmongOthers {
         self.flows
     }
 
-    fn entries(&self) -> usize {
-        self.flows.depth as usize
+    fn round(&self) -> Round {
+        Round::of_depth(self.flows.depth)
     }
 
     /// The others on a full drive, the requests of priority, and as many replacements.

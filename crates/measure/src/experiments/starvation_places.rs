@@ -13,7 +13,7 @@ use tidegate_model::drive_file::PlaceFamily;
 use super::starvation::{self, Starvation};
 use crate::context::Context;
 use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
@@ -24,6 +24,9 @@ use crate::rounds::Grid;
 use crate::subject::Tried;
 use crate::table;
 use crate::warning::Skip;
+
+/// One trial, with the requests of about a second.
+const ROUND: Round = Round { entries: 1, requests: 128 };
 
 impl Experiment {
     /// Starvation by others at the other end, in clusters, on one track, in sequence, and at the
@@ -47,7 +50,7 @@ impl Procedure for StarvationPlaces {
     }
 
     fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, 1)
+        families::grid(params.samples, ROUND)
     }
 
     fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
@@ -85,8 +88,8 @@ impl AtPlaces for Starved {
         self.flows
     }
 
-    fn entries(&self) -> usize {
-        1
+    fn round(&self) -> Round {
+        ROUND
     }
 
     /// The one request, the first of the others' places, and how many they have.

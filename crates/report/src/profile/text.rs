@@ -136,13 +136,16 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
         let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
+        // A table that was measured at families of places only has no quantiles.
+        let of = |list: &[u64]| list.get(n - 1).map_or_else(|| "-".to_owned(), |&ns| ms(ns));
+        let gained = || Some(gain(*p50.first()?, (*p50.get(n - 1)?).max(1), n_wide));
         vec![
             n.to_string(),
-            ms(p50[n - 1]),
-            if is_known { ms(p999[n - 1]) } else { "-".to_owned() },
+            of(p50),
+            if is_known { of(p999) } else { "-".to_owned() },
             ms(batch),
             ms(batch / n_wide),
-            gain(p50[0], p50[n - 1].max(1), n_wide),
+            gained().unwrap_or_else(|| "-".to_owned()),
         ]
     });
     write_table_title("Batches", measured, page);
