@@ -2,7 +2,7 @@
 //! Bounds for `adaptive-drain`: one task whose jobs have one request, with best effort admitted
 //! until the latest safe instant.
 
-use tidegate_model::{Duration, Workload};
+use tidegate_model::{Duration, Premise, PremiseCode, Premises, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -49,12 +49,12 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
         [task] => vec![Bounds { tight: response(*task, drain, is_shared)?, ..Bounds::default() }],
         _ => return Err(ONE_TASK),
     };
-    let mut assumptions = vec![drain::CONTRACT.to_owned(), drain::TIE.to_owned()];
+    let mut premises: Premises = drain::premises().into_iter().collect();
     if is_shared {
-        assumptions.push(BOUND.to_owned());
+        premises.push(Premise::new(PremiseCode::BoundIsDeadline, "bounds at the deadline", BOUND));
     }
     let best_effort_depth = Some(best_effort_depth(tasks.first(), drain, workload.depth));
-    Ok(Choice { best_effort_depth, assumptions, ..Choice::of_batches(1, 0, bounds) })
+    Ok(Choice { best_effort_depth, premises, ..Choice::of_batches(1, 0, bounds) })
 }
 
 fn response(

@@ -3,18 +3,21 @@
 //! `tidegate check` prints the assessment; the simulator and the engine follow its plan. Bounds
 //! under other policies and headroom are more expensive and computed separately.
 
-use tidegate_model::{BatchChoice, BatchLimit, Duration, PolicyName, Workload};
+use tidegate_model::{
+    BatchChoice, BatchLimit, Duration, PolicyName, Premise, PremiseCode, Workload,
+};
 
 use crate::assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 use crate::batch_choice::{Choice, Order};
-use crate::bounds::{Bounds, bound_of, edf_responses, is_met};
+use crate::bounds::{bound_of, edf_responses, is_met};
 use crate::dqf::Demand;
 use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
 use crate::shaping::sporadic;
 use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
 
-/// Assesses a workload under a policy, with the batch size that the workload asks for.
+/// Assesses a workload under a policy, with the batch size that the workload asks for. A premise
+/// that voids the verdict leaves no bound.
 ///
 /// # Complexity
 /// For a given z, about the cost of [`crate::dqf::tight`] times log(beta); `auto` tries each z in
@@ -23,11 +26,15 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
+    assessed(workload, policy).unless_void()
+}
+
+fn assessed(workload: &Workload, policy: PolicyName) -> Assessment {
     if let Some(reason) = regulated::objection(workload) {
         return not_applicable(workload, policy, reason);
     }
     if let Some(regulated) = Regulated::of(workload) {
-        return regulated.conclude(assess(&regulated.workload, policy));
+        return regulated.conclude(assessed(&regulated.workload, policy));
     }
     if let Some(reason) = objection(workload, policy) {
         return not_applicable(workload, policy, reason);
@@ -43,7 +50,7 @@ pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
 /// # Complexity
 /// The cost of [`assess`] for each of these policies.
 pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
-    if regulated::objection(workload).is_some() {
+    if regulated::objection(workload).is_some() || workload.premises.void().is_some() {
         return vec![Comparison::default(); workload.tasks.len()];
     }
     if let Some(regulated) = Regulated::of(workload) {
@@ -89,8 +96,6 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
 /// There is no proof for best effort to invalidate, so batches have the largest size and best
 /// effort fills them.
 fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str) -> Assessment {
-    let task =
-        TaskAssessment { bounds: Bounds::default(), response_max: None, is_deadline_met: false };
     let batch_max = match workload.batch {
         BatchChoice::Fixed(batch_max) => batch_max,
         BatchChoice::Auto => workload.depth.min(workload.table.batch_max()),
@@ -104,9 +109,9 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
             BatchLimit::Count | BatchLimit::CountUntilOverload => None,
         },
         best_effort_depth: select::depth_without_bound(workload, policy),
-        assumptions: Vec::new(),
+        premises: workload.premises.clone(),
         answer: Answer::NotApplicable { reason },
-        tasks: vec![task; workload.tasks.len()],
+        tasks: vec![TaskAssessment::default(); workload.tasks.len()],
         limit: None,
     }
 }
@@ -115,9 +120,10 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
-    let assumptions = choice.assumptions.into_iter();
-    let assumptions = assumptions.chain(shaping::note(workload)).chain(deferred::note(workload));
-    let mut assumptions: Vec<String> = assumptions.chain(raised(workload, policy)).collect();
+    let mut premises = workload.premises.and(&choice.premises);
+    premises.extend(shaping::premise(workload));
+    premises.extend(deferred::premise(workload));
+    premises.extend(workload.contracts.premises_of(policy.facts().contract()).cloned());
     let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
@@ -127,8 +133,9 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
     let mut used = assessed.iter().filter_map(|task| task.response_max);
     if used.any(|(_, name)| name.rests_on_costs()) {
-        assumptions.push(by_costs(workload));
+        premises.push(by_costs(workload));
     }
+    premises.extend((!tasks.is_empty()).then(without_host));
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
     // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
     // limits the batches, their number of requests is unknown.
@@ -141,7 +148,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
         best_effort_fill: choice.best_effort_fill,
         batch_cost: choice.batch_cost,
         best_effort_depth: choice.best_effort_depth.unwrap_or(workload.depth),
-        assumptions,
+        premises,
         answer: if is_proven { Answer::Proven } else { Answer::NotProven },
         limit: if is_within_capacity || is_proven {
             limit(&tasks, &assessed)
@@ -152,19 +159,21 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     }
 }
 
-/// Returns the assumption of the bound `mixed`.
-fn by_costs(workload: &Workload) -> String {
-    format!(
+/// Returns the premise of the bound `mixed`.
+fn by_costs(workload: &Workload) -> Premise {
+    let text = format!(
         "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
          requests, which is less than its table for small requests",
         workload.drive_name
-    )
+    );
+    Premise::new(PremiseCode::CostContract, "costs of requests", text)
 }
 
-/// Returns the notes about the policy's contract if it was measured too low.
-fn raised(workload: &Workload, policy: PolicyName) -> impl Iterator<Item = String> {
-    let of_contract = workload.contracts.raised_of(policy.facts().contract());
-    of_contract.map(|raised| raised.note.clone())
+/// Returns the premise of bounds that end on the drive.
+fn without_host() -> Premise {
+    let text = "the bounds do not contain the host's time: they count from the instant at which \
+                the policy gets a request to its completion by the drive";
+    Premise::new(PremiseCode::HostTimeExcluded, "no host time", text)
 }
 
 /// Returns the task with the smallest margin, or with the largest excess over its deadline.

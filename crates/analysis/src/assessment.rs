@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
-use tidegate_model::{BatchCost, Duration, Plan, PolicyName, RequestCharges, Workload};
+use tidegate_model::{
+    BatchCost, Duration, Grade, Plan, PolicyName, Premises, RequestCharges, Workload,
+};
 
 use crate::bounds::{BoundName, Bounds};
 
@@ -18,9 +20,8 @@ pub struct Assessment {
     pub batch_cost: Option<BatchCost>,
     /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
-    /// The verdict's assumptions besides the batch table, and warnings: one sentence each, without
-    /// its full stop.
-    pub assumptions: Vec<String>,
+    /// What the verdict rests on besides the batch table: the workload's premises, then the proof's.
+    pub premises: Premises,
     /// The verdict.
     pub answer: Answer,
     /// One entry per task, in order.
@@ -44,7 +45,7 @@ pub enum Answer {
 }
 
 /// The promise to one task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskAssessment {
     /// The bounds that are valid for this policy and workload.
     pub bounds: Bounds,
@@ -93,6 +94,24 @@ impl Assessment {
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
+    }
+
+    /// Returns the grade of the proof; `None` if it is none. Without a task it rests on nothing.
+    pub fn grade(&self) -> Option<Grade> {
+        match self.answer {
+            Answer::Proven if self.tasks.is_empty() => Some(Grade::Strong),
+            Answer::Proven => Some(self.premises.grade()),
+            Answer::NotProven | Answer::NotApplicable { .. } => None,
+        }
+    }
+
+    /// Returns an assessment that proves nothing if a premise voids it, otherwise itself.
+    pub(crate) fn unless_void(mut self) -> Self {
+        if self.premises.void().is_none() {
+            return self;
+        }
+        self.tasks.fill(TaskAssessment::default());
+        Self { answer: Answer::NotProven, limit: None, ..self }
     }
 
     /// Returns the plan for the simulator and the engine, with this assessment's parameters.

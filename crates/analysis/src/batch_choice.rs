@@ -8,7 +8,7 @@
 
 use std::cmp::Reverse;
 
-use tidegate_model::{BatchChoice, BatchCost, BatchTable};
+use tidegate_model::{BatchChoice, BatchCost, BatchTable, Premises};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;
@@ -54,13 +54,13 @@ pub(crate) struct Choice {
     pub(crate) best_effort_depth: Option<u32>,
     /// The bounds, one entry per task.
     pub(crate) bounds: Vec<Bounds>,
-    /// The proof's assumptions besides the table, one sentence each.
-    pub(crate) assumptions: Vec<String>,
+    /// The proof's premises besides the table.
+    pub(crate) premises: Premises,
 }
 
 impl Choice {
     /// Returns a choice for a policy that has no separate best-effort limit and whose only
-    /// assumption is the table b(i).
+    /// premise is the table b(i).
     pub(crate) fn of_batches(batch_max: u32, best_effort_fill: u32, bounds: Vec<Bounds>) -> Self {
         Self {
             batch_max,
@@ -68,7 +68,7 @@ impl Choice {
             batch_cost: None,
             best_effort_depth: None,
             bounds,
-            assumptions: Vec::new(),
+            premises: Premises::default(),
         }
     }
 }

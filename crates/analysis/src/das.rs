@@ -2,7 +2,7 @@
 //! Bounds for the dynamic active subset: shortest access time first among the requests that keep a
 //! fallback schedule feasible, one request on the device at a time.
 
-use tidegate_model::Duration;
+use tidegate_model::{Duration, Premise, PremiseCode};
 
 use crate::{SporadicTask, System, Verdict};
 
@@ -56,7 +56,7 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 ///
 /// # Assumptions
 /// A request alone takes at most b(1), and at most the time that the drive's model expects plus the
-/// margin. `tidegate profile` does not measure the second: see [`assumption`].
+/// margin. `tidegate profile` does not measure the second: see [`premise`].
 ///
 /// # Complexity
 /// O(n).
@@ -78,7 +78,9 @@ pub fn responses(system: &System) -> Vec<Verdict> {
     system.tasks.iter().map(verdict).collect()
 }
 
-/// Returns the bound's assumption besides b(1), as a sentence without its full stop.
-pub fn assumption(margin: Duration) -> String {
-    format!("no request takes longer than the drive's [mechanics] predict, plus {margin}")
+/// Returns the bound's premise besides b(1).
+pub fn premise(margin: Duration) -> Premise {
+    let text =
+        format!("no request takes longer than the drive's [mechanics] predict, plus {margin}");
+    Premise::new(PremiseCode::Prediction, "predicted times", text)
 }

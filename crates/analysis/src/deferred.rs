@@ -8,7 +8,9 @@
 //! In a workload of writes alone, writes always wait behind earlier writes, as they did in the
 //! measurement; so write tables hold for writes that are issued as the measured ones were.
 
-use tidegate_model::{DeferredWrites, DriveContract, Knowledge, Op, Theorem, Workload};
+use tidegate_model::{
+    DeferredWrites, DriveContract, Knowledge, Op, Premise, PremiseCode, Theorem, Workload,
+};
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that completed before, and no table gives the time; switch the drive's write \
@@ -47,13 +49,14 @@ const fn rests_on_batches(contract: DriveContract) -> bool {
     }
 }
 
-/// Returns the assumption of a proof for a workload of writes alone, if one is needed.
-pub(crate) fn note(workload: &Workload) -> Option<String> {
+/// Returns the doubt about a proof for a workload of writes alone, if there is one.
+pub(crate) fn premise(workload: &Workload) -> Option<Premise> {
     let is_deferred = workload.contracts.deferred_writes != DeferredWrites::None;
     (is_deferred && !is_mixed(workload)).then(|| {
-        "the drive's memory takes writes and carries them out later: its tables hold for writes \
-         issued as in the measurement, at random places and with no other requests beside them"
-            .to_owned()
+        let text = "the drive's memory takes writes and carries them out later: its tables hold for \
+                    writes issued as in the measurement, at random places and with no other \
+                    requests beside them";
+        Premise::new(PremiseCode::DeferredWrites, "deferred writes", text)
     })
 }
 

@@ -2,19 +2,26 @@
 //! Provides drain(q) to the analyses of draining policies, up to the measured size and the drive's
 //! depth. Beyond that, drain(q) counts as longer than any deadline.
 
-use tidegate_model::{BatchTable, Duration, Workload};
+use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Workload};
 
 /// The verdict's reason when drain(q) was not measured.
 pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the drive has no [[drain]] table for \
      these requests: measure one with `tidegate profile`, or write `drain_ns_max` into an inline drive";
 
-/// The assumption of every proof of a draining policy.
-pub(crate) const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
+/// The contract of every proof of a draining policy.
+const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \
      after a dispatch and nothing more is sent, the drive is empty within drain(q), whatever it was sent before";
 
-/// The second assumption; `Host::settle` in this project's host satisfies it.
-pub(crate) const TIE: &str =
-    "a completion at the instant of a release is processed before the release";
+/// The second premise; `Host::settle` in this project's host satisfies it.
+const TIE: &str = "a completion at the instant of a release is processed before the release";
+
+/// Returns the premises of every proof of a draining policy.
+pub(crate) fn premises() -> [Premise; 2] {
+    [
+        Premise::new(PremiseCode::DrainContract, "drain times", CONTRACT),
+        Premise::new(PremiseCode::CompletionFirst, "completions first", TIE),
+    ]
+}
 
 /// Holds the longest time to empty the drive, by the number of requests outstanding after a
 /// dispatch.

@@ -6,18 +6,19 @@
 //! `R_i`, so at most `sum e_i ceil(R_i / p_i)` requests are pending: those released in
 //! `(t - R_i, t]`. If that is at most N, no batch ever exceeds z, and the bounds of `dqf` hold.
 
-use tidegate_model::{Duration, Task, Workload};
+use tidegate_model::{Duration, Premise, PremiseCode, Task, Workload};
 
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 
 /// Adapts the choice made for `dqf` to `dqf-elastic`.
 pub(crate) fn of_dqf(workload: &Workload, mut choice: Choice) -> Choice {
-    choice.assumptions.push(
+    choice.premises.push(Premise::new(
+        PremiseCode::ElasticBatches,
+        "elastic batches",
         "the bounds are those of dqf: batches larger than z are sent only while more requests \
-         are queued than the contracts allow"
-            .to_owned(),
-    );
+         are queued than the contracts allow",
+    ));
     if !is_overload_excluded(&workload.tasks, &choice.bounds) {
         choice.bounds.fill(Bounds::default());
     }

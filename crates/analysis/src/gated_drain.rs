@@ -2,7 +2,7 @@
 //! Bounds for `gated-drain`: several tasks, with best effort admitted as long as stopping it would
 //! still keep every deadline.
 
-use tidegate_model::{Duration, Workload};
+use tidegate_model::{Duration, Premise, PremiseCode, Premises, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -69,18 +69,18 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
     let units = units(tasks, drain)?;
     let tight = responses(tasks, units, drain, is_shared);
     let bounds = tight.into_iter().map(|tight| Bounds { tight, ..Bounds::default() });
-    let mut assumptions = vec![drain::CONTRACT.to_owned(), drain::TIE.to_owned()];
+    let mut premises: Premises = drain::premises().into_iter().collect();
     if !is_alone(units, is_shared) {
-        assumptions.push(BOUND.to_owned());
+        premises.push(Premise::new(PremiseCode::BoundIsDeadline, "bounds at the deadline", BOUND));
     }
     if is_shared && !flows_in_pauses(tasks, units, drain) {
-        assumptions.push(PAUSES.to_owned());
+        premises.push(Premise::new(PremiseCode::BestEffortPauses, "pauses of best effort", PAUSES));
     }
     let best_effort_depth = Some(best_effort_depth(tasks, units, drain, workload.depth));
     // An empty drive gets at most n real-time requests together.
     let batch_max = units.clamp(1, workload.table.batch_max());
     let choice = Choice::of_batches(batch_max, 0, bounds.collect());
-    Ok(Choice { best_effort_depth, assumptions, ..choice })
+    Ok(Choice { best_effort_depth, premises, ..choice })
 }
 
 /// Returns whether these tasks are provable on the workload's drive together with its best effort.

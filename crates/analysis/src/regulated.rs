@@ -8,7 +8,7 @@
 //! This is separate from the policies' analyses so that none of them can omit it. Own derivation,
 //! `docs/theory/isolation.md` section 12.
 
-use tidegate_model::{BatchChoice, RegulatorName, Task, Workload};
+use tidegate_model::{BatchChoice, Premise, PremiseCode, Premises, RegulatorName, Task, Workload};
 
 use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
 
@@ -21,7 +21,7 @@ pub(crate) struct Regulated {
     pub(crate) workload: Workload,
     /// The first unit of each task, by task index, and one more entry for the end.
     first_unit: Vec<usize>,
-    assumptions: Vec<String>,
+    premises: Premises,
 }
 
 fn has(workload: &Workload, regulator: RegulatorName) -> bool {
@@ -45,7 +45,7 @@ pub(crate) fn objection(workload: &Workload) -> Option<&'static str> {
 impl Regulated {
     /// Returns the workload without these regulators; `None` if the workload has none of them.
     pub(crate) fn of(workload: &Workload) -> Option<Self> {
-        let mut assumptions = Vec::new();
+        let mut premises = Premises::default();
         let mut behind = workload.clone();
         let mut first_unit: Vec<usize> = (0..=workload.tasks.len()).collect();
         behind.regulators.retain(|&regulator| match regulator {
@@ -60,14 +60,15 @@ impl Regulated {
         }
         if has(workload, RegulatorName::TokensPerTask) {
             (behind.tasks, first_unit) = units(&workload.tasks);
-            assumptions.push(
+            premises.push(Premise::new(
+                PremiseCode::TokensPerTask,
+                "tokens per task",
                 "with tokens-per-task a bound holds whatever other tasks do; it counts from the instant \
                  at which a request takes its token, which is its release for a task that keeps its \
-                 contract"
-                    .to_owned(),
-            );
+                 contract",
+            ));
         }
-        Some(Self { workload: behind, first_unit, assumptions })
+        Some(Self { workload: behind, first_unit, premises })
     }
 
     /// Maps an assessment of the units to their tasks.
@@ -79,7 +80,7 @@ impl Regulated {
             Limit::NoBound { task } => Limit::NoBound { task: self.task_of(task) },
             Limit::Capacity => Limit::Capacity,
         });
-        assessment.assumptions.extend(self.assumptions.iter().cloned());
+        assessment.premises.extend(self.premises.clone());
         assessment
     }
 

@@ -8,7 +8,7 @@
 //! Sources: Stanovich, Baker and Wang, RTAS 2008, sections 3.1 (starvation), 3.2 (draining) and 3.4
 //! (limiting), for one real-time request at a time; for several: own derivation.
 
-use tidegate_model::{BatchTable, Duration, Workload};
+use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Premises, Workload};
 
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
@@ -129,13 +129,14 @@ impl<'a> Question<'a> {
             "the tasks can release more requests together than were on the drive during the \
              measurement of its starvation bound: measure `starvation` with a larger --depth",
         )?;
-        let assumption = format!(
+        let text = format!(
             "the bound rests on the drive's starvation bound: no request stays on the drive \
              longer than {response}, whatever else is sent{}",
             self.limited_to(depth)
         );
+        let premise = Premise::new(PremiseCode::StarvationContract, "the starvation bound", text);
         let promise = Promise::of(Some(response), self.is_within_periods(response));
-        Ok(self.choice(best_effort_depth, promise, vec![assumption]))
+        Ok(self.choice(best_effort_depth, promise, [premise]))
     }
 
     /// Returns the choice for `rtio-drain`, with the largest admissible best-effort depth.
@@ -180,15 +181,16 @@ impl<'a> Question<'a> {
         let best_effort_depth = depth(self, drain, most);
         let promise = self.drained(drain, best_effort_depth);
         if self.tasks.is_empty() {
-            return Ok(self.choice(best_effort_depth, promise, Vec::new()));
+            return Ok(self.choice(best_effort_depth, promise, []));
         }
         let requests = best_effort_depth + self.requests;
-        let assumption = format!(
+        let text = format!(
             "the bound rests on the drive's drain times: with up to {requests} on the drive and \
              nothing more sent, all complete within {}",
             drain.time_max(requests)
         );
-        Ok(self.choice(best_effort_depth, promise, vec![assumption]))
+        let premise = Premise::new(PremiseCode::DrainContract, "drain times", text);
+        Ok(self.choice(best_effort_depth, promise, [premise]))
     }
 
     /// Returns the largest best-effort depth up to `most` that invalidates no proof. Returns 0 if
@@ -249,17 +251,18 @@ impl<'a> Question<'a> {
              measurement of its times with priority: measure `priority` with a larger --depth",
         )?;
         if self.tasks.is_empty() {
-            return Ok(self.choice(best_effort_depth, promise, Vec::new()));
+            return Ok(self.choice(best_effort_depth, promise, []));
         }
-        let mut assumptions = vec![format!(
+        let text = format!(
             "the bound rests on the drive's own priority: {} sent together with the tag `{tag}`, \
              while none like them is on the drive, complete within {}, whatever else is sent{}",
             self.requests,
             priority.time_max(self.requests),
             self.limited_to(depth)
-        )];
-        assumptions.extend(dishonour(priority.time_max(1), self.workload.table.time_max(1)));
-        Ok(self.choice(best_effort_depth, promise, assumptions))
+        );
+        let premise = Premise::new(PremiseCode::PriorityContract, "times with priority", text);
+        let ignored = dishonour(priority.time_max(1), self.workload.table.time_max(1));
+        Ok(self.choice(best_effort_depth, promise, [premise].into_iter().chain(ignored)))
     }
 
     /// Returns D: the largest number of requests on the drive for which a contract holds, given the
@@ -297,19 +300,21 @@ impl<'a> Question<'a> {
         &self,
         best_effort_depth: u32,
         promise: Promise,
-        mut assumptions: Vec<String>,
+        premises: impl IntoIterator<Item = Premise>,
     ) -> Choice {
+        let mut premises: Premises = premises.into_iter().collect();
         if promise == Promise::PileUp {
-            assumptions.push(
+            premises.push(Premise::new(
+                PremiseCode::PileUp,
+                "requests that pile up",
                 "no bound holds: a task may release again before its last job is certain to be \
-                 complete, requests may pile up, and the drive's contract does not cover that"
-                    .to_owned(),
-            );
+                 complete, requests may pile up, and the drive's contract does not cover that",
+            ));
         }
         let bounds = vec![promise.bounds(); self.tasks.len()];
         Choice {
             best_effort_depth: Some(best_effort_depth),
-            assumptions,
+            premises,
             ..Choice::of_batches(self.workload.table.batch_max(), 0, bounds)
         }
     }
@@ -337,7 +342,7 @@ impl Promise {
     }
 }
 
-/// Returns the warning for a drive whose profile shows that it does not honour the priority.
+/// Returns the premise about a drive whose profile shows that it does not honour the priority.
 ///
 /// A drive that honours it finishes the request in service and serves the priority request next:
 /// two services of at most b(1) each. A drive that ignores it treats the request like any other. By
@@ -345,13 +350,14 @@ impl Promise {
 /// time of a full queue, and the measured maximum is no less. So a maximum above two services shows
 /// that others were served first. A maximum below that does not distinguish the two, as on a drive
 /// that holds one or two requests.
-fn dishonour(single: Duration, service_max: Duration) -> Option<String> {
+fn dishonour(single: Duration, service_max: Duration) -> Option<Premise> {
     let two_services = service_max.checked_mul(2)?;
     (single > two_services).then(|| {
-        format!(
+        let text = format!(
             "the drive's profile shows that it does not honour the priority: a request with it \
              took up to {single}, while the request in service and itself take at most \
              {two_services}; the bound is still the profile's"
-        )
+        );
+        Premise::new(PremiseCode::PriorityIgnored, "an ignored priority", text)
     })
 }

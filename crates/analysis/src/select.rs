@@ -76,7 +76,7 @@ pub(crate) fn is_provable(
     tasks: &[SporadicTask],
     sources: &[usize],
 ) -> bool {
-    if regulated::objection(workload).is_some() {
+    if regulated::objection(workload).is_some() || workload.premises.void().is_some() {
         return false;
     }
     if let Some(regulated) = Regulated::of(workload) {
@@ -167,7 +167,7 @@ fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choic
         return Err(das::UNKNOWN);
     }
     Ok(Choice {
-        assumptions: vec![das::assumption(workload.parameters.das.margin)],
+        premises: [das::premise(workload.parameters.das.margin)].into_iter().collect(),
         ..Choice::of_batches(1, 0, das_bounds(workload, tasks))
     })
 }

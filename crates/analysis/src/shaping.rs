@@ -7,7 +7,8 @@
 
 use tidegate_model::parameters::Shaping;
 use tidegate_model::{
-    Class, Duration, Intensity, PolicyName, RegulatorName, Task, Theorem, Workload,
+    Class, Duration, Intensity, PolicyName, Premise, PremiseCode, RegulatorName, Task, Theorem,
+    Workload,
 };
 
 use crate::SporadicTask;
@@ -75,13 +76,12 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     })
 }
 
-/// Returns the note about the workload's shapers, a sentence without its full stop.
-pub(crate) fn note(workload: &Workload) -> Option<String> {
-    shapers(workload).next().map(|_| {
-        "best effort is shaped above the policy: shaping only delays it, and the bounds are \
-         those without shaping"
-            .to_owned()
-    })
+/// Returns the premise about the workload's shapers.
+pub(crate) fn premise(workload: &Workload) -> Option<Premise> {
+    let text = "best effort is shaped above the policy: shaping only delays it, and the bounds are \
+                those without shaping";
+    let shaped = |_| Premise::new(PremiseCode::ShapedBestEffort, "shaped best effort", text);
+    shapers(workload).next().map(shaped)
 }
 
 /// Returns the longest response with which a task keeps both its deadline and its period. A task

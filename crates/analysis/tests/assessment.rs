@@ -6,7 +6,9 @@ use tidegate_analysis::{
     Answer, Assessment, BoundName, Comparison, Headroom, Limit, assess, compare,
 };
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{DeferredWrites, Duration, PolicyName, Workload};
+use tidegate_model::{
+    DeferredWrites, Duration, Grade, PolicyName, Premise, PremiseCode, Weight, Workload,
+};
 
 /// Binds the sources to the Maxtor of table 7.2 for 128 KiB (equation 7.4.1.7).
 fn workload(sources: &str) -> Workload {
@@ -254,7 +256,7 @@ fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
 }
 
 /// Goal: reads that may wait behind unmeasured deferred writes get no bound; writes alone have
-/// their tables, and the assumption about deferred writes is stated.
+/// their tables, and the doubt about deferred writes is stated.
 #[test]
 fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     let is_silent = |workload: &Workload, policy| {
@@ -274,8 +276,36 @@ fn reads_beside_deferred_writes_are_promised_nothing_unmeasured() {
     assert!(!is_silent(&measured, PolicyName::Dqf) && is_silent(&measured, PolicyName::GatedDrain));
     let writes = deferring(DeferredWrites::Unmeasured, ["write", "write"]);
     assert!(!is_silent(&writes, PolicyName::GatedDrain) && is_silent(&writes, PolicyName::Das));
-    let assumed = assess(&writes, PolicyName::Dqf).assumptions;
-    assert!(assumed.iter().any(|it| it.contains("carries them out later")), "{assumed:?}");
+    let assumed = assess(&writes, PolicyName::Dqf).premises;
+    assert!(assumed.iter().any(|it| it.code == PremiseCode::DeferredWrites), "{assumed:?}");
     let through = deferring(DeferredWrites::None, ["read", "write"]);
     assert_eq!(assess(&through, PolicyName::Dqf).answer, Answer::Proven);
+}
+
+/// Goal: a premise that voids the verdict leaves no bound under any policy, and a doubt leaves all.
+/// Method: the same provable workload with one premise of each code.
+#[test]
+fn a_void_premise_leaves_no_bound() {
+    let of = |code, policy| {
+        let mut workload = workload(&cameras(2));
+        workload.premises.push(Premise::new(code, "subject", "text"));
+        (assess(&workload, policy), workload)
+    };
+    for code in PremiseCode::ALL {
+        let (assessment, workload) = of(code, PolicyName::Dqf);
+        let is_void = code.weight() == Weight::Void;
+        let expected = if is_void { Answer::NotProven } else { Answer::Proven };
+        assert_eq!(assessment.answer, expected, "{code}");
+        let is_weak = code.weight() != Weight::Note;
+        assert_eq!(assessment.premises.grade() == Grade::Weak, is_weak, "{code}");
+        let headroom = tidegate_analysis::headroom(&workload, PolicyName::Dqf).unwrap();
+        assert_eq!(headroom[0].count_max == 0, is_void, "{code}");
+        let comparison = compare(&workload, PolicyName::Dqf);
+        assert_eq!(comparison[0] == Comparison::default(), is_void, "{code}");
+    }
+    for policy in PolicyName::ALL {
+        let (assessment, _) = of(PremiseCode::PlacesSetUnmeasured, policy);
+        assert_ne!(assessment.answer, Answer::Proven, "{policy}");
+        assert!(assessment.tasks.iter().all(|task| task.response_max.is_none()), "{policy}");
+    }
 }

@@ -3,7 +3,9 @@
 //! Method: small systems by hand.
 
 use tidegate_analysis::{Answer, BoundName, Limit, SporadicTask, System, Verdict, assess, das};
-use tidegate_model::{BatchTable, Duration, PolicyName, RegulatorName, Task, Workload};
+use tidegate_model::{
+    BatchTable, Duration, PolicyName, Premise, PremiseCode, RegulatorName, Task, Workload,
+};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -68,14 +70,16 @@ fn jobs_that_tokens_split_are_promised_request_by_request() {
 }
 
 #[test]
-fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_an_assumption() {
+fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_a_premise() {
     let mut workload = workload(ms(10));
     workload.parameters.das.margin = ms(2);
     let assessment = assess(&workload, PolicyName::Das);
     assert_eq!((assessment.answer, assessment.batch_max), (Answer::Proven, 1));
     assert_eq!(assessment.tasks[0].response_max, Some((ms(10), BoundName::Tight)));
     assert_eq!(assessment.limit, Some(Limit::Margin { task: 0 }));
-    assert!(assessment.assumptions[0].ends_with("plus 2ms"), "{:?}", assessment.assumptions);
+    let is_margin =
+        |it: &Premise| it.code == PremiseCode::Prediction && it.text.ends_with("plus 2ms");
+    assert!(assessment.premises.iter().any(is_margin), "{:?}", assessment.premises);
 }
 
 #[test]

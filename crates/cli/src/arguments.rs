@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use tidegate_measure::{Experiment, Kind, ProfileParams};
-use tidegate_model::{Bytes, DriveKind, Duration, Op, PolicyName};
+use tidegate_model::{Bytes, DriveKind, Duration, Grade, Op, PolicyName};
 use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 use crate::values::{
-    OpArgument, experiment, length, measurable_model, model, policy, printable, quantity,
+    OpArgument, experiment, grade, length, measurable_model, model, policy, printable, quantity,
 };
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
@@ -75,6 +75,9 @@ pub(crate) struct CheckArguments {
     /// The policy to check; overrides the workload's. Any other word lists all policies.
     #[arg(long, value_name = "POLICY", value_parser = policy)]
     pub(crate) policy: Option<PolicyName>,
+    /// The weakest grade that counts as proven; docs/reference/premises.md describes grades.
+    #[arg(long, value_name = "GRADE", value_parser = grade(), default_value = "weak", hide_default_value = true)]
+    pub(crate) require: Grade,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -297,7 +300,7 @@ pub(crate) struct SamplesArguments {
     /// 100 samples, without drain-adversary and the places of drains, starvation and mixed
     /// batches: enough for a first look, not for a guarantee.
     #[arg(long)]
-    quick: bool,
+    pub(crate) quick: bool,
     /// As many samples as it takes to observe, with this confidence, a time beyond four standard
     /// deviations on either side of a normal distribution: 72704 for 99% (above them: 145404).
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate check`: proves the deadlines of a workload, or says that it cannot.
 
+use tidegate_model::Grade;
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport};
 
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
-use crate::{input, show};
+use crate::{input, origin, show};
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
@@ -17,7 +18,24 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         CheckReport::of(&disk.workload, policy)
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
-    let report = MachineReport::of(disk, cpu);
+    let of_drive = machine.disk.as_ref().and_then(|disk| disk.drive_origin.clone());
+    let origin = origin::of(machine.workload_origin.clone(), of_drive);
+    let report = MachineReport::of(disk, cpu, origin);
     show::report(&report, arguments.json);
-    Ok(Answer::of(report.is_proven()))
+    let is_enough = is_enough(report.grade(), arguments.require);
+    if report.is_proven() && !is_enough {
+        eprintln!(
+            "tidegate: --require strong, but the grade is weak: {}",
+            report.premises().doubts()
+        );
+    }
+    Ok(Answer::of(is_enough))
+}
+
+/// Returns whether a verdict of this grade counts as proven.
+fn is_enough(grade: Option<Grade>, required: Grade) -> bool {
+    match (grade, required) {
+        (None, _) | (Some(Grade::Weak), Grade::Strong) => false,
+        (Some(Grade::Strong), _) | (Some(Grade::Weak), Grade::Weak) => true,
+    }
 }

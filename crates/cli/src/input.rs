@@ -8,22 +8,26 @@ use tidegate_drive::NamedError;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 use tidegate_platform::text_file;
+use tidegate_report::FileOrigin;
 
 use crate::arguments::WorkloadArguments;
 use crate::cpu::input::{Processor, with_profiles};
 use crate::failure::Failure;
-use crate::text_input;
+use crate::{origin, text_input};
 
 /// A workload bound to its drive.
 pub(crate) struct Input {
     pub(crate) workload: Workload,
     pub(crate) drive: DriveFile,
+    /// Where the drive is from; `None` if it is in the workload file.
+    pub(crate) drive_origin: Option<FileOrigin>,
 }
 
 /// The disk part and the processor part of a workload file; it has at least one of them.
 pub(crate) struct Machine {
     pub(crate) disk: Option<Input>,
     pub(crate) cpu: Option<Processor>,
+    pub(crate) workload_origin: FileOrigin,
 }
 
 /// Reads the workload file and the drive that the file or the command line names; `asked` holds the
@@ -58,7 +62,7 @@ pub(crate) fn read_machine(
     }
     let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
     let cpu = file.cpu.map(|cpu| with_profiles(cpu, path, &text)).transpose()?;
-    Ok(Machine { disk, cpu })
+    Ok(Machine { disk, cpu, workload_origin: origin::of_file(path, &text) })
 }
 
 /// Binds the disk part of a workload file to its drive.
@@ -76,17 +80,20 @@ fn bind(
         // the file.
         file.set_batch(BatchChoice::Auto);
     }
-    let drive = match (&arguments.drive, &file.drive) {
-        (Some(name), _) => read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)?,
-        (None, DriveReference::Inline(drive)) => (**drive).clone(),
+    let of_file = |(drive, origin)| (drive, Some(origin));
+    let (drive, drive_origin) = match (&arguments.drive, &file.drive) {
+        (Some(name), _) => {
+            of_file(read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)?)
+        }
+        (None, DriveReference::Inline(drive)) => ((**drive).clone(), None),
         (None, DriveReference::Named { name, span }) => {
             let folder = path.parent().unwrap_or(Path::new(""));
-            read_drive(name, folder).map_err(|fault| match fault {
+            of_file(read_drive(name, folder).map_err(|fault| match fault {
                 DriveFault::Missing { message, help } => {
                     in_file(FileError::new(span.clone(), message, help))
                 }
                 DriveFault::Faulty(failure) => failure,
-            })?
+            })?)
         }
     };
     let mut workload = file.bind(&drive).map_err(in_file)?;
@@ -94,7 +101,7 @@ fn bind(
         check_batch(batch_max, &workload)?;
         workload.batch = BatchChoice::Fixed(batch_max);
     }
-    Ok(Input { workload, drive })
+    Ok(Input { workload, drive, drive_origin })
 }
 
 fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Failure> {
@@ -142,12 +149,20 @@ impl DriveFault {
 
 /// Reads the drive that the command line names: a built-in one, or a file.
 pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
-    read_drive(name, Path::new("")).map_err(DriveFault::on_command_line)
+    let read = read_drive(name, Path::new(""));
+    read.map(|(drive, _)| drive).map_err(DriveFault::on_command_line)
 }
 
-/// Returns the drive of that name: a built-in one, or a file relative to `folder`.
-fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
-    tidegate_drive::named(name, folder, text_file::read).map_err(|error| match error {
+/// Returns the drive of that name, a built-in one or a file relative to `folder`, and its origin.
+fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), DriveFault> {
+    let built_in = tidegate_drive::builtin::text(name);
+    let mut origin = built_in.map(|text| origin::of_built_in(name, text)).ok();
+    let read = |path: &Path| {
+        let text = text_file::read(path)?;
+        origin = Some(origin::of_file(path, &text));
+        Ok::<_, text_file::ReadError>(text)
+    };
+    let drive = tidegate_drive::named(name, folder, read).map_err(|error| match error {
         NamedError::Unreadable { path, source } => DriveFault::Missing {
             message: format!(
                 "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
@@ -161,5 +176,6 @@ fn read_drive(name: &str, folder: &Path) -> Result<DriveFile, DriveFault> {
         NamedError::Faulty { path, text, error } => {
             DriveFault::Faulty(Failure::in_file(&path, text, &error))
         }
-    })
+    })?;
+    Ok((drive, origin.expect("it is built in, or was read")))
 }

@@ -16,6 +16,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod made_target;
+mod origin;
 mod profile;
 mod profile_output;
 mod profile_simulated;

@@ -157,6 +157,7 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
         kinds: arguments.kinds(),
         depth: arguments.depth.unwrap_or(defaults.depth),
         samples: arguments.samples.count(),
+        is_quick: arguments.samples.quick,
         allows_writes: arguments.allow_writes,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),

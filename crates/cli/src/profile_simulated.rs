@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
     let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
     let mut measured = output.after(measured)?;
     if !measured.file.priority.is_empty() && !honours_priority(&file) {
-        measured.warnings.push(Warning::PriorityIgnored);
+        measured.warn(Warning::PriorityIgnored);
     }
     if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
         let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
@@ -145,6 +145,7 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
         allows_writes: true,
         samples: arguments.samples.count(),
+        is_quick: arguments.samples.quick,
         seed: arguments.seed.unwrap_or(1),
         ..ProfileParams::new(file.name.as_str(), &tidegate_device::DeviceFacts::default())
     };

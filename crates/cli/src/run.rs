@@ -5,7 +5,7 @@ use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
 use tidegate_host::Length;
-use tidegate_model::{Contracts, DriveFile, Duration, Plan, Time, Workload};
+use tidegate_model::{Contracts, DriveFile, Duration, Plan, Premise, PremiseCode, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
 use tidegate_report::{PolicyReport, RunReport};
@@ -21,20 +21,21 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let Input { workload, drive } = input::read(&arguments.workload, &arguments.policy)?;
+    let Input { mut workload, drive, .. } = input::read(&arguments.workload, &arguments.policy)?;
     let policies = input::policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
-    let mut notes = notes(&workload, &drive, &target);
+    let of_target = premises_of(&target, &workload, &drive);
+    workload.premises.extend(of_target);
     let is_priority_asked = policies.iter().any(|policy| policy.facts().uses_drive_priority());
     let priority = Priority::found(is_priority_asked, target.facts().ncq_priority);
     if is_priority_asked {
-        notes.extend(priority.note());
+        workload.premises.extend(priority.premise());
     }
-    let head = head(&workload, &target, real_time, arguments.seed, notes);
+    let head = head(&workload, &target, real_time, arguments.seed);
     if !arguments.json {
         show::page(|page| head.write(page));
     }
@@ -109,13 +110,7 @@ fn run_failure(error: tidegate_engine::RunError) -> Failure {
     }
 }
 
-fn head(
-    workload: &Workload,
-    target: &Target,
-    real_time: RealTime,
-    seed: u64,
-    notes: Vec<String>,
-) -> RunHead {
+fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) -> RunHead {
     RunHead {
         drive: workload.drive_name.clone(),
         device: target.facts().path.display().to_string(),
@@ -123,31 +118,30 @@ fn head(
         real_time_granted: real_time.is_complete(),
         real_time: real_time.to_string(),
         seed,
-        notes,
+        premises: workload.premises.clone(),
     }
 }
 
-/// Returns notes that a reader of the results needs.
-fn notes(workload: &Workload, drive: &DriveFile, target: &Target) -> Vec<String> {
-    let mut warnings = workload.notes.clone();
-    warnings.extend(other_device(drive, target));
-    warnings.extend(target.notes().iter().map(ToString::to_string));
+/// Returns what the verdicts rest on besides the drive file, because they run on this target.
+fn premises_of(target: &Target, workload: &Workload, drive: &DriveFile) -> Vec<Premise> {
+    let mut premises: Vec<Premise> = target.notes().iter().map(Premise::from).collect();
+    premises.extend(other_device(drive, target));
     if let Some(splitting) = target.facts().splits(workload.size_max()) {
-        warnings.push(format!(
-            "the kernel splits the largest request into {} of at most {}",
-            splitting.pieces, splitting.size_max
-        ));
+        let (pieces, size_max) = (splitting.pieces, splitting.size_max);
+        let text =
+            format!("the kernel splits the largest request into {pieces} of at most {size_max}");
+        premises.push(Premise::new(PremiseCode::SplitRequests, "split requests", text));
     }
-    warnings
+    premises
 }
 
-/// Warns that the drive file was measured on another device, so that its bounds may not hold.
-fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
+/// Returns the doubt about a drive file that was measured on another device.
+fn other_device(drive: &DriveFile, target: &Target) -> Option<Premise> {
     let here = tidegate_measure::device_identity(target.facts());
     let measured = &drive.identity;
     let is_same = measured.model == here.model && measured.place == here.place;
     let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());
-    (!is_same).then(|| {
+    let text = || {
         format!(
             "the table of {} was measured on {} ({}), this is {} ({}): its bounds may not hold here",
             drive.name,
@@ -156,5 +150,6 @@ fn other_device(drive: &DriveFile, target: &Target) -> Option<String> {
             said(&here.model),
             said(&here.place)
         )
-    })
+    };
+    (!is_same).then(|| Premise::new(PremiseCode::OtherDevice, "another device", text()))
 }

@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tidegate_measure::Experiment;
 use tidegate_model::quantity::Quantity;
-use tidegate_model::{DriveKind, Duration, Op, PolicyName};
+use tidegate_model::{DriveKind, Duration, Grade, Op, PolicyName};
 
 /// Returns a parser of the drive models that can be simulated.
 pub(crate) fn model() -> impl TypedValueParser<Value = DriveKind> {
@@ -38,6 +38,12 @@ impl From<OpArgument> for Op {
             OpArgument::Write => Self::Write,
         }
     }
+}
+
+/// Returns a parser of grades.
+pub(crate) fn grade() -> impl TypedValueParser<Value = Grade> {
+    let named = |name: String| Grade::from_name(&name).expect("one of the possible values");
+    PossibleValuesParser::new(Grade::ALL.map(Grade::name)).map(named)
 }
 
 /// Reads the name of a policy.

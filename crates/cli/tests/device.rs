@@ -104,9 +104,10 @@ fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     assert!(check["tasks"][0]["bounds"].as_object().is_some_and(|bounds| !bounds.is_empty()));
     let run = ["run", "w.toml", "--device", "disk.img", "--jobs", "3"];
     let (_, run) = folder.json(&[&run[..], &policy[..]].concat());
-    let said = run["notes"].as_array().unwrap().iter().filter_map(|note| note.as_str());
-    assert_eq!(said.filter(|note| note.starts_with("rtio-priority")).count(), 1, "{run}");
     let ran = &run["policies"][0];
+    let said = ran["premises"].as_array().unwrap().iter();
+    let is_unsent = |premise: &&serde_json::Value| premise["code"] == "priority_unsent";
+    assert_eq!(said.filter(is_unsent).count(), 1, "{run}");
     assert_eq!((&ran["end"], &ran["requests_failed"]), (&"complete".into(), &0.into()));
     assert!(ran["tasks"][0]["bound_ns"].is_null(), "{ran}");
 }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use tidegate_model::{Premise, PremiseCode};
+
 use crate::sysfs::SysfsDevice;
 
 /// A device that is not a plain disk.
@@ -138,6 +140,20 @@ impl fmt::Display for Layer {
                 "{device} has zones that must be written in order: only reads can be measured"
             ),
         }
+    }
+}
+
+impl From<&Layer> for Premise {
+    fn from(layer: &Layer) -> Self {
+        let (code, subject) = match &layer.nature {
+            Nature::Virtual => (PremiseCode::Hypervisor, "a hypervisor".to_owned()),
+            Nature::Scheduler { name } => (PremiseCode::Scheduler, format!("scheduler {name}")),
+            Nature::Loop => (PremiseCode::Layered, "a loop device".to_owned()),
+            Nature::Raid { .. } => (PremiseCode::Layered, "an array".to_owned()),
+            Nature::Mapped { .. } => (PremiseCode::Layered, "a mapped device".to_owned()),
+            Nature::Zoned { .. } => (PremiseCode::Layered, "zones".to_owned()),
+        };
+        Self::new(code, subject, layer.to_string())
     }
 }
 

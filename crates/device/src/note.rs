@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use tidegate_model::{Premise, PremiseCode};
+
 /// A remark about a target that is not a reason to refuse it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -50,5 +52,17 @@ impl std::fmt::Display for Note {
                 write!(f, "{device} keeps its data in memory: this does not measure a disk")
             }
         }
+    }
+}
+
+impl From<&Note> for Premise {
+    fn from(note: &Note) -> Self {
+        let (code, subject) = match note {
+            Note::Mounted { .. } => (PremiseCode::Mounted, "a mounted file system"),
+            Note::Remote { .. } => (PremiseCode::Remote, "a remote file"),
+            Note::DirectIoUnproven { .. } => (PremiseCode::DirectIoUnproven, "unproven direct I/O"),
+            Note::MemoryDevice { .. } => (PremiseCode::MemoryDevice, "a device in memory"),
+        };
+        Self::new(code, subject, note.to_string())
     }
 }

@@ -6,6 +6,7 @@
 //! given only if the device gets it.
 
 use tidegate_device::io_priority;
+use tidegate_model::{Premise, PremiseCode};
 
 /// Whether the device gets the priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,8 +47,8 @@ impl Priority {
         matches!(self, Self::Honoured)
     }
 
-    /// Returns a note for the user; `None` if the device gets the priority.
-    pub fn note(self) -> Option<String> {
+    /// Returns why no bound relies on it; `None` if the device gets the priority.
+    pub fn premise(self) -> Option<Premise> {
         let why = match self {
             Self::NotSent => {
                 "the kernel does not let this process use the I/O class \"real time\" \
@@ -63,7 +64,8 @@ impl Priority {
             }
             Self::Honoured => return None,
         };
-        Some(format!("rtio-priority: {why}; no bound is given for it here"))
+        let text = format!("rtio-priority: {why}; no bound is given for it here");
+        Some(Premise::new(PremiseCode::PriorityUnsent, "an unsent priority", text))
     }
 }
 
@@ -82,7 +84,7 @@ mod tests {
         ] {
             let priority = Priority::of(is_permitted, switch);
             assert_eq!((priority.is_sent(), priority.is_honoured()), (is_sent, is_honoured));
-            assert_eq!(priority.note().is_none(), is_honoured, "a note for all others");
+            assert_eq!(priority.premise().is_none(), is_honoured, "a premise for all others");
         }
         assert!(!Priority::found(false, Some(true)).is_sent());
     }

@@ -6,6 +6,7 @@
 //! the same kind, the longer times are kept.
 
 mod costs;
+mod premises;
 mod starvation;
 mod tables;
 
@@ -134,6 +135,7 @@ pub fn with_tables_of(
             file.identity.host.push(line.clone());
         }
     }
+    file.premises = premises::joined(&existing.premises, measured, &file);
     (file, (!said.is_empty()).then(|| said.join("; ")))
 }
 
@@ -153,10 +155,11 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };
-    let new = measured.identity.how.map(|how| format!("{said}{how}"));
-    let hows = [file.identity.how, new];
+    let (known, new) = (file.premises.clone(), measured.clone());
+    let new_how = measured.identity.how.map(|how| format!("{said}{how}"));
+    let hows = [file.identity.how, new_how];
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
-    DriveFile {
+    let mut whole = DriveFile {
         identity: Identity { how: Some(how), ..file.identity },
         batch: tables::replaced(measured.batch.clone(), file.batch),
         drain: tables::replaced(measured.drain, file.drain),
@@ -181,7 +184,9 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
         flush_max: measured.flush_max.or(file.flush_max),
         is_starvation_endless: is_endless,
         ..file
-    }
+    };
+    whole.premises = premises::joined(&known, &new, &whole);
+    whole
 }
 
 /// Returns the earlier and the new fits, table by table; the new one wins if both exist.

@@ -32,6 +32,14 @@ pub struct Profile {
     pub is_cancelled: bool,
 }
 
+impl Profile {
+    /// Adds a warning, and its premise to the drive file.
+    pub fn warn(&mut self, warning: Warning) {
+        self.file.premises.extend(warning.premise());
+        self.warnings.push(warning);
+    }
+}
+
 /// Concludes a measurement of the device that `identity` describes. `warnings` are those about the
 /// target and the host.
 pub(crate) fn finish(
@@ -46,6 +54,7 @@ pub(crate) fn finish(
     let mut said = grouped::joined(std::mem::take(&mut found.warnings));
     said.extend(grouped::about(&found.findings));
     said.extend(found.samples.and_then(few_samples));
+    said.extend(params.is_quick.then_some(Warning::Quick));
     said.extend(warnings);
     let cost = cost(params, &found).transpose().unwrap_or_else(|error| {
         said.push(Warning::NoCosts(error));
@@ -55,6 +64,7 @@ pub(crate) fn finish(
     fit(&mut found, mechanics.as_deref());
     let file = DriveFile {
         depth: depth(&found.file),
+        premises: said.iter().filter_map(Warning::premise).collect(),
         identity: with_interruption(identity, &found),
         cost,
         mechanics,
@@ -152,7 +162,8 @@ fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     geometry::mechanics(&found.geometry, queue).map(Box::new)
 }
 
-fn few_samples(samples: u32) -> Option<Warning> {
+/// Warns of samples that are too few for the usual confidence.
+pub(crate) fn few_samples(samples: u32) -> Option<Warning> {
     let needed = samples_needed(CONFIDENCE, FOUR_SIGMA);
     (u64::from(samples) < needed).then_some(Warning::FewSamples { samples, needed })
 }

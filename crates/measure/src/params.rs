@@ -29,6 +29,8 @@ pub struct ProfileParams {
     pub allows_writes: bool,
     /// The number of samples of each cell.
     pub samples: u32,
+    /// Whether only a first look is asked for (`--quick`), which no guarantee should rest on.
+    pub is_quick: bool,
     /// The seed of all random places and orders.
     pub seed: u64,
     /// The permissions that the host granted to this thread; `None` if none were requested.

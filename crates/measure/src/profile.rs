@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use tidegate_device::{Access, DeviceFacts, Ring, Target, Temperature};
 use tidegate_drive::Drive;
 use tidegate_model::drive_file::Identity;
-use tidegate_model::{Bytes, Op, Time};
+use tidegate_model::{Bytes, Op, Premise, PremiseCode, Time};
 use tidegate_platform::Clock;
 use tidegate_platform::realtime::Throttling;
 
@@ -41,6 +41,7 @@ impl ProfileParams {
             depth: host::accepted(facts).map_or(Self::DEPTH, |count| count.min(Self::DEPTH)),
             allows_writes: false,
             samples: Self::SAMPLES,
+            is_quick: false,
             seed: 1,
             real_time: None,
         }
@@ -125,7 +126,15 @@ pub fn profile_drive(
         how: Some(record::how(&made, &context.followers.journal.runs_in_file())),
         ..Identity::default()
     };
-    finish(params, found, identity, [])
+    let mut profile = finish(params, found, identity, [])?;
+    profile.file.premises.push(simulated());
+    Ok(profile)
+}
+
+/// Returns the premise of times that no device took.
+fn simulated() -> Premise {
+    let text = "the tables are those of a simulated drive: they bound no device";
+    Premise::new(PremiseCode::Simulated, "simulated times", text)
 }
 
 /// Returns what [`profile()`] will do on this target, and how long that takes, after timing a few

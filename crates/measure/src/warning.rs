@@ -11,7 +11,7 @@ use crate::held_up::Disturbance;
 use crate::kind::Kind;
 
 pub(crate) mod host;
-mod kind;
+mod premise;
 
 /// Something that limits what a measured table means. Its text says what was observed, what that means
 /// for the table, and what to do.
@@ -29,6 +29,11 @@ pub enum Warning {
         /// The number that the source requires.
         needed: u64,
     },
+    /// A first look was asked for.
+    #[error(
+        "measured with --quick: few samples, and no drains with requests far apart; measure again without it for a guarantee"
+    )]
+    Quick,
     /// An experiment was stopped.
     #[error(
         "stopped early: {samples} of {asked} samples of each {}{}",

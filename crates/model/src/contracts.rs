@@ -3,6 +3,7 @@
 
 use crate::batch_table::BatchTable;
 use crate::cost::CostModel;
+use crate::premise::Premise;
 use crate::soft_table::SoftTable;
 use crate::units::Duration;
 
@@ -30,27 +31,27 @@ pub struct Contracts {
     pub costs: Option<CostModel>,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
-    /// Contracts that were raised because they were measured below another contract that is a case
-    /// of them.
-    pub raised: Vec<RaisedContract>,
+    /// Premises of the proofs that rest on one of these contracts.
+    pub premises: Vec<ContractPremise>,
     /// Whether the drive may carry out earlier writes while it serves this workload.
     pub deferred_writes: DeferredWrites,
 }
 
 impl Contracts {
-    /// Returns the raised contracts of this kind.
-    pub fn raised_of(&self, contract: DriveContract) -> impl Iterator<Item = &RaisedContract> {
-        self.raised.iter().filter(move |raised| raised.contract == contract)
+    /// Returns the premises of a proof that rests on this contract.
+    pub fn premises_of(&self, contract: DriveContract) -> impl Iterator<Item = &Premise> {
+        let of_contract = self.premises.iter().filter(move |it| it.contract == contract);
+        of_contract.map(|it| &it.premise)
     }
 }
 
-/// A contract that was raised because another contract of the same drive is a case of it.
+/// A premise of the proofs that rest on one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RaisedContract {
-    /// The raised contract.
+pub struct ContractPremise {
+    /// The contract.
     pub contract: DriveContract,
-    /// The amount and the reason, as a sentence without its full stop.
-    pub note: String,
+    /// What these proofs rest on besides.
+    pub premise: Premise,
 }
 
 /// What is known about writes that a drive's cache takes and carries out later, while the drive

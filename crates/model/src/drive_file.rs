@@ -10,6 +10,7 @@ use toml::Spanned;
 use crate::cost::CostModel;
 use crate::file_error::FileError;
 use crate::mechanics::Mechanics;
+use crate::premise::{Premise, Premises};
 use crate::ssd::Ssd;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -40,6 +41,8 @@ pub struct DriveFile {
     pub depth: u32,
     /// The measured device and the method of measurement.
     pub identity: Identity,
+    /// What a reader must know about the figures, and the doubts about them.
+    pub premises: Premises,
     /// Batch service times, at most one table for each operation and size.
     pub batch: Vec<MeasuredTable>,
     /// Times to complete q requests in flight when nothing more is sent.
@@ -128,6 +131,8 @@ struct RawDrive {
     #[serde(default)]
     identity: Identity,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    premise: Vec<Premise>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     starvation_places: Vec<FamilyTimes>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     batch: Vec<RawTable>,
@@ -172,6 +177,7 @@ impl DriveFile {
             kind,
             depth,
             identity: Identity::default(),
+            premises: Premises::default(),
             batch: Vec::new(),
             drain: Vec::new(),
             priority: Vec::new(),
@@ -243,6 +249,7 @@ impl DriveFile {
             kind: raw.kind,
             depth,
             identity: raw.identity,
+            premises: raw.premise.into_iter().collect(),
             batch,
             cost,
             drain: read_tables(raw.drain, "drain", depth)?,
@@ -289,6 +296,7 @@ impl DriveFile {
             starvation_endless: self.is_starvation_endless,
             flush_ns_max: self.flush_max.map(Duration::ns),
             identity: self.identity.clone(),
+            premise: self.premises.iter().cloned().collect(),
             batch: self.batch.iter().map(write_table).collect(),
             drain: self.drain.iter().map(write_table).collect(),
             priority: self.priority.iter().map(write_table).collect(),

@@ -23,6 +23,7 @@ use crate::drive_file::{DriveFile, PlaceFamily};
 use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
+use crate::premise::{Premise, PremiseCode};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
@@ -324,11 +325,12 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     let contracts = &mut workload.contracts;
     if flush_max > FLUSH_OF_NOTHING {
         (contracts.drain, contracts.starvation_max, contracts.priority) = (None, None, None);
-        workload.notes.push(
+        workload.premises.push(Premise::new(
+            PremiseCode::FlushExcluded,
+            "no bound on a busy drive",
             "policies that send requests to a busy drive have no bound here: the drain times, \
-             starvation and priority of this drive were not measured with flushes among the requests"
-                .to_owned(),
-        );
+             starvation and priority of this drive were not measured with flushes among the requests",
+        ));
     } else {
         let each = |table: &BatchTable| with_flushes(table, |count| flush_max * u64::from(count));
         contracts.drain = contracts.drain.as_ref().map(each);
@@ -340,13 +342,13 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
         costs.positioning_max += flush_max;
     }
     workload.contracts.soft = Vec::new();
-    let mut note = format!("every batch is charged {flush_max} for the flush that may follow it");
+    let mut text = format!("every batch is charged {flush_max} for the flush that may follow it");
     if flush_max > batch_time_max {
-        note += ", which is longer than any batch: switch the drive's volatile write cache off \
+        text += ", which is longer than any batch: switch the drive's volatile write cache off \
                  (hdparm -W 0 DEVICE), so that a flush has nothing to write, and measure writes \
                  and flushes again";
     }
-    workload.notes.push(note);
+    workload.premises.push(Premise::new(PremiseCode::FlushCharged, "charged flushes", text));
 }
 
 /// Returns a table with flushes: each time is longer by `flushes` of its number of requests.

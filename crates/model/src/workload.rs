@@ -5,6 +5,7 @@ use crate::batch_table::BatchTable;
 use crate::contracts::Contracts;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
+use crate::premise::Premises;
 use crate::regulator::RegulatorName;
 use crate::task::{BestEffort, Task};
 use crate::units::Bytes;
@@ -47,8 +48,9 @@ pub struct Workload {
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators in the file.
     pub parameters: Parameters,
-    /// Facts about the origin of `table` that a reader of results must know, one sentence each.
-    pub notes: Vec<String>,
+    /// What every verdict on this workload rests on, whatever the policy: the drive file's premises,
+    /// and how `table` was made.
+    pub premises: Premises,
 }
 
 impl Workload {
@@ -67,7 +69,7 @@ impl Workload {
             contracts: Contracts::default(),
             regulators: Vec::new(),
             parameters: Parameters::default(),
-            notes: Vec::new(),
+            premises: Premises::default(),
         }
     }
 

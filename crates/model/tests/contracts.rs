@@ -20,9 +20,9 @@ fn times(table: Option<&BatchTable>) -> Vec<u64> {
     (1..=table.batch_max()).map(|requests| table.time_max(requests).ns()).collect()
 }
 
-fn notes(workload: &Workload, contract: DriveContract) -> Vec<&str> {
-    let of_contract = workload.contracts.raised.iter().filter(|it| it.contract == contract);
-    of_contract.map(|raised| raised.note.as_str()).collect()
+fn texts(workload: &Workload, contract: DriveContract) -> Vec<&str> {
+    let of_contract = workload.contracts.premises_of(contract);
+    of_contract.map(|premise| premise.text.as_str()).collect()
 }
 
 /// A batch sent to an idle drive is one of its drains, and one of its batches with priority.
@@ -31,9 +31,9 @@ fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
     let raised = inline("drain_ns_max = [1_000, 9_000, 4_000]\npriority_ns_max = [6_000, 7_000]");
     assert_eq!(times(raised.contracts.drain.as_ref()), [5_000, 9_000, 11_000]);
     assert_eq!(times(raised.contracts.priority.as_ref()), [6_000, 8_000]);
-    let [note] = notes(&raised, DriveContract::Drain)[..] else { panic!("one note") };
-    assert!(note.contains("drain(1) and 1 more") && note.contains("0.004ms"), "{note}");
-    assert_eq!(notes(&raised, DriveContract::Priority).len(), 1);
+    let [text] = texts(&raised, DriveContract::Drain)[..] else { panic!("one premise") };
+    assert!(text.contains("drain(1) and 1 more") && text.contains("0.004ms"), "{text}");
+    assert_eq!(texts(&raised, DriveContract::Priority).len(), 1);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn contracts_that_agree_stay_as_they_are() {
     let agreeing = inline(lines);
     assert_eq!(times(agreeing.contracts.drain.as_ref()), [5_000, 9_000, 11_000, 13_000]);
     assert_eq!(agreeing.contracts.starvation_max, Some(Duration::from_ns(11_000)));
-    assert_eq!(agreeing.contracts.raised, []);
+    assert_eq!(agreeing.contracts.premises, []);
 }
 
 /// The last request of the longest batch is on the drive for the time of this batch.
@@ -51,7 +51,7 @@ fn contracts_that_agree_stay_as_they_are() {
 fn starvation_is_no_less_than_the_longest_batch() {
     let workload = inline("starvation_ns_max = 10_999");
     assert_eq!(workload.contracts.starvation_max, Some(Duration::from_ns(11_000)));
-    assert_eq!(notes(&workload, DriveContract::Starvation).len(), 1);
+    assert_eq!(texts(&workload, DriveContract::Starvation).len(), 1);
 }
 
 /// Returns a drive that was measured with its write cache on.

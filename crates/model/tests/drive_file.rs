@@ -4,7 +4,7 @@
 mod common;
 
 use common::Fault;
-use tidegate_model::{DriveFile, DriveKind, Duration};
+use tidegate_model::{DriveFile, DriveKind, Duration, Grade, PremiseCode};
 
 const FULL: &str = r#"
 name = "disk"
@@ -20,6 +20,11 @@ when = "2026-11-20"
 where = "a desk"
 how = "by hand"
 host = ["scheduler none"]
+
+[[premise]]
+code = "few_samples"
+subject = "1,000 samples"
+text = "1,000 samples of each batch"
 
 [[batch]]
 op = "read"
@@ -66,6 +71,8 @@ fn a_drive_file_is_written_back_as_it_was_read() {
     assert_eq!(drive.starvation_max, Some(Duration::from_ms(2030)));
     assert_eq!(drive.batch[0].quantiles_ns[5], [8, 11]);
     assert_eq!(drive.drain[0].ns_max, [9, 20]);
+    let codes: Vec<_> = drive.premises.iter().map(|premise| premise.code).collect();
+    assert_eq!((codes, drive.premises.grade()), (vec![PremiseCode::FewSamples], Grade::Weak));
     assert_eq!(DriveFile::parse(&drive.to_toml()).unwrap(), drive);
 }
 
@@ -100,6 +107,17 @@ fn faults_are_refused_with_their_place() {
     ] {
         refused(&FULL.replacen(from, to, 1)).says(message, place, "");
     }
+}
+
+/// A premise that is not understood must not be lost: it could void the verdict.
+#[test]
+fn an_unknown_premise_is_refused_with_the_list() {
+    let unknown = refused(&FULL.replacen("\"few_samples\"", "\"few_sample\"", 1));
+    let known =
+        "write one of places_set_unmeasured, prediction_unmeasured, few_samples, incomplete";
+    unknown.says("`few_sample` is no code of a premise", "\"few_sample\"", known);
+    let more = refused(&FULL.replacen("subject =", "weight = \"note\"\nsubject =", 1));
+    more.says("unknown field `weight`", "weight", "");
 }
 
 #[test]

@@ -65,10 +65,10 @@ fn every_batch_is_charged_a_flush_where_somebody_may_write() {
     assert_eq!(bound.flush_max, Some(Duration::from_ms(40)));
     // One of the two requests may be a read.
     assert_eq!(bound.workload.table.time_max(2), Duration::from_ms(5 + 4 + 40));
-    // The note advises `hdparm -W 0` only if emptying the cache takes longer than any batch.
+    // The premise advises `hdparm -W 0` only if emptying the cache takes longer than any batch.
     let advises = |flush: &str| {
         let bound = file.bind(&drive(flush)).unwrap();
-        bound.workload.notes.iter().any(|note| note.contains("hdparm -W 0"))
+        bound.workload.premises.iter().any(|premise| premise.text.contains("hdparm -W 0"))
     };
     assert!(advises("flush_ns_max = 40_000_000") && !advises("flush_ns_max = 4_000_000"));
     let error = file.bind(&drive("")).unwrap_err();

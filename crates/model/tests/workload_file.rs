@@ -8,7 +8,7 @@ use tidegate_model::parameters::PriorityTag;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
     BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, PolicyName,
-    Workload,
+    PremiseCode, Workload,
 };
 
 const DRIVE: &str = r#"
@@ -36,6 +36,13 @@ name = "camera"
 period = "300ms"
 size = "128KiB"
 "#;
+
+/// Checks that the workload has a premise of this code with this text in it.
+#[track_caller]
+fn says(workload: &Workload, code: PremiseCode, text: &str) {
+    let mut of_code = workload.premises.iter().filter(|premise| premise.code == code);
+    assert!(of_code.any(|premise| premise.text.contains(text)), "{:?}", workload.premises);
+}
 
 fn bind(text: &str) -> Result<Workload, FileError> {
     WorkloadFile::parse(text)?.bind(&DriveFile::parse(DRIVE).unwrap())
@@ -135,7 +142,7 @@ fn a_batch_beyond_the_table_is_refused() {
 fn a_smaller_request_is_charged_as_the_next_larger_and_says_so() {
     let workload = bind(&CAMERA.replace("128KiB", "200KiB")).unwrap();
     assert_eq!(workload.table.time_max(1), Duration::from_ms(6));
-    assert!(workload.notes[0].contains("charged as 256KiB"), "{:?}", workload.notes);
+    says(&workload, PremiseCode::LargerSize, "charged as 256KiB");
 }
 
 #[test]
@@ -149,7 +156,7 @@ fn best_effort_decides_the_table_too() {
 fn a_table_that_dips_is_used_through_its_running_maximum_and_says_so() {
     let workload = bind(CAMERA).unwrap();
     assert_eq!(workload.table.time_max(3), Duration::from_ms(8));
-    assert!(workload.notes[0].contains("not monotone: b(3)"), "{:?}", workload.notes);
+    says(&workload, PremiseCode::RunningMaximum, "not monotone: b(3)");
 }
 
 /// The maximum over i + j = n of b_read(i) + b_write(j), up to the shorter table.
@@ -160,7 +167,7 @@ fn reads_and_writes_together_are_charged_as_the_worst_split_and_say_so() {
     assert_eq!(workload.table.batch_max(), 2);
     assert_eq!(workload.table.time_max(1), Duration::from_ms(10));
     assert_eq!(workload.table.time_max(2), Duration::from_ms(20));
-    assert!(workload.notes.iter().any(|note| note.contains("reads and writes")));
+    says(&workload, PremiseCode::MixedUnmeasured, "reads and writes");
     let large = refusal("size = \"128KiB\"", "size = \"512KiB\"\nop = \"write\"");
     large.says("writes of 256KiB", "\"512KiB\"", "");
     assert!(!large.help.is_empty());
@@ -187,7 +194,8 @@ fn an_inline_drive_holds_for_every_request() {
     let workload = file.bind(drive).unwrap();
     assert_eq!((workload.depth, workload.table.batch_max()), (2, 2));
     assert_eq!(workload.table.time_max(2), Duration::from_ms(8));
-    assert!(workload.notes.is_empty(), "{:?}", workload.notes);
+    let codes: Vec<_> = workload.premises.iter().map(|premise| premise.code).collect();
+    assert_eq!(codes, [PremiseCode::Chosen]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use tidegate_analysis::{
     Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, headroom,
 };
-use tidegate_model::{Duration, PolicyName, Task, Workload};
+use tidegate_model::{Duration, Grade, PolicyName, Premises, Task, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -21,7 +21,8 @@ pub struct CheckReport<'a> {
     policy: &'static str,
     batch: Option<u32>,
     verdict: Verdict,
-    reason: Option<&'static str>,
+    grade: Option<Grade>,
+    reason: Option<String>,
     schedulable: bool,
     tasks: Vec<TaskReport<'a>>,
     limited_by: Option<String>,
@@ -31,8 +32,7 @@ pub struct CheckReport<'a> {
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
     best_effort_depth: Option<u32>,
-    assumptions: Vec<String>,
-    notes: &'a [String],
+    premises: Premises,
     #[serde(skip)]
     workload: &'a Workload,
     #[serde(skip)]
@@ -129,8 +129,11 @@ impl<'a> CheckReport<'a> {
         };
         let (verdict, reason) = match assessment.answer {
             Answer::Proven => (Verdict::Proven, None),
-            Answer::NotProven => (Verdict::NotProven, None),
-            Answer::NotApplicable { reason } => (Verdict::NotApplicable, Some(reason)),
+            Answer::NotProven => {
+                let void = assessment.premises.void();
+                (Verdict::NotProven, void.map(|premise| premise.text.clone()))
+            }
+            Answer::NotApplicable { reason } => (Verdict::NotApplicable, Some(reason.to_owned())),
         };
         let soft = Soft::promises(workload, &assessment);
         let cost = assessment.batch_cost.as_ref();
@@ -139,6 +142,7 @@ impl<'a> CheckReport<'a> {
             policy: assessment.policy.name(),
             batch: figures::batch_max(&assessment),
             verdict,
+            grade: assessment.grade(),
             reason,
             schedulable: verdict == Verdict::Proven,
             tasks: tasks(workload, &assessment, &soft),
@@ -158,8 +162,7 @@ impl<'a> CheckReport<'a> {
                 })
                 .collect(),
             best_effort_depth: figures::best_effort_depth(&assessment),
-            assumptions: assessment.assumptions.clone(),
-            notes: &workload.notes,
+            premises: assessment.premises.clone(),
             workload,
             assessment,
             soft,
@@ -173,6 +176,14 @@ impl<'a> CheckReport<'a> {
 
     pub(crate) fn verdict(&self) -> Verdict {
         self.verdict
+    }
+
+    pub(crate) fn grade(&self) -> Option<Grade> {
+        self.grade
+    }
+
+    pub(crate) fn premises(&self) -> &Premises {
+        &self.premises
     }
 }
 

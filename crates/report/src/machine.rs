@@ -2,15 +2,26 @@
 //! One verdict for a machine, from the reports of its disk and its processor.
 
 use serde::Serialize;
+use tidegate_model::{Grade, Premises};
 
 use crate::check::{CheckReport, Verdict};
 use crate::cpu::CpuReport;
+use crate::origin::Origin;
 use crate::page::{Page, Report};
+use crate::premises;
 
-/// The proof for a machine: for its disk, its processor, or both.
+/// The proof for a machine, and what it was made from.
+#[derive(Debug, Serialize)]
+pub struct MachineReport<'a> {
+    #[serde(flatten)]
+    parts: Parts<'a>,
+    origin: Origin,
+}
+
+/// The proof for a disk, a processor, or both.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum MachineReport<'a> {
+enum Parts<'a> {
     /// The workload file has only a disk.
     Disk(Box<CheckReport<'a>>),
     /// The workload file has a processor.
@@ -19,8 +30,9 @@ pub enum MachineReport<'a> {
 
 /// A machine with a processor: the overall verdict, with an object for each part.
 #[derive(Debug, Serialize)]
-pub struct ProcessorReport<'a> {
+struct ProcessorReport<'a> {
     verdict: Verdict,
+    grade: Option<Grade>,
     schedulable: bool,
     disk: Option<CheckReport<'a>>,
     cpu: CpuReport<'a>,
@@ -31,36 +43,64 @@ impl<'a> MachineReport<'a> {
     ///
     /// # Panics
     /// If both parts are missing.
-    pub fn of(disk: Option<CheckReport<'a>>, cpu: Option<CpuReport<'a>>) -> Self {
+    pub fn of(disk: Option<CheckReport<'a>>, cpu: Option<CpuReport<'a>>, origin: Origin) -> Self {
         let Some(cpu) = cpu else {
-            return Self::Disk(Box::new(disk.expect("a workload file has at least one part")));
+            let disk = disk.expect("a workload file has at least one part");
+            return Self { parts: Parts::Disk(Box::new(disk)), origin };
         };
         let verdicts = [disk.as_ref().map(CheckReport::verdict), Some(cpu.verdict())];
         // "Not proven" takes precedence over "not applicable".
         let worst = [Verdict::NotProven, Verdict::NotApplicable];
         let verdict = worst.into_iter().find(|worst| verdicts.contains(&Some(*worst)));
-        Self::Processor(Box::new(ProcessorReport {
+        let of_disk = disk.as_ref().map_or(Some(Grade::Strong), CheckReport::grade);
+        let processor = ProcessorReport {
             verdict: verdict.unwrap_or(Verdict::Proven),
+            // The weaker of both; none if a part is not proven.
+            grade: of_disk.zip(cpu.grade()).map(|(disk, cpu)| disk.max(cpu)),
             schedulable: disk.as_ref().is_none_or(CheckReport::is_proven) && cpu.is_proven(),
             disk,
             cpu,
-        }))
+        };
+        Self { parts: Parts::Processor(Box::new(processor)), origin }
     }
 
     /// Returns whether every deadline is proven.
     pub fn is_proven(&self) -> bool {
-        match self {
-            Self::Disk(disk) => disk.is_proven(),
-            Self::Processor(machine) => machine.schedulable,
+        match &self.parts {
+            Parts::Disk(disk) => disk.is_proven(),
+            Parts::Processor(machine) => machine.schedulable,
         }
+    }
+
+    /// Returns the grade of the proof; `None` if it is none.
+    pub fn grade(&self) -> Option<Grade> {
+        match &self.parts {
+            Parts::Disk(disk) => disk.grade(),
+            Parts::Processor(machine) => machine.grade,
+        }
+    }
+
+    /// Returns what the verdict rests on.
+    pub fn premises(&self) -> Premises {
+        match &self.parts {
+            Parts::Disk(disk) => disk.premises().clone(),
+            Parts::Processor(machine) => machine.premises(),
+        }
+    }
+}
+
+impl ProcessorReport<'_> {
+    fn premises(&self) -> Premises {
+        let of_disk = self.disk.as_ref().map(|disk| disk.premises().clone());
+        of_disk.unwrap_or_default().and(self.cpu.premises())
     }
 }
 
 impl Report for MachineReport<'_> {
     fn write(&self, page: &mut Page) {
-        let machine = match self {
-            Self::Disk(disk) => return disk.write(page),
-            Self::Processor(machine) => machine,
+        let machine = match &self.parts {
+            Parts::Disk(disk) => return disk.write(page),
+            Parts::Processor(machine) => machine,
         };
         let Some(disk) = &machine.disk else { return machine.cpu.write(page) };
         disk.write(page);
@@ -68,7 +108,11 @@ impl Report for MachineReport<'_> {
         machine.cpu.write(page);
         writeln!(page);
         let sentence = match (disk.is_proven(), machine.cpu.is_proven()) {
-            (true, true) => "PROVEN: both its disk and its processor.",
+            (true, true) => {
+                let statement = "both its disk and its processor.";
+                let (grade, rests_on) = (machine.grade, machine.premises());
+                return premises::write_proven("Machine", grade, &rests_on, statement, page);
+            }
             (true, false) => "NOT PROVEN: its disk is, its processor is not.",
             (false, true) => "NOT PROVEN: its processor is, its disk is not.",
             (false, false) => "NOT PROVEN: neither its disk nor its processor.",

@@ -8,8 +8,8 @@ mod text;
 
 use serde::Serialize;
 use tidegate_measure::{Profile, Warning};
-use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
+use tidegate_model::{DriveFile, Premises};
 
 use crate::ns::Ns;
 use crate::page::{Page, Report};
@@ -39,6 +39,7 @@ pub struct ProfileReport<'a> {
     samples_file: Option<&'a str>,
     toml: Option<&'a str>,
     identity: &'a Identity,
+    premises: &'a Premises,
     depth: u32,
     batch: Vec<Table<'a>>,
     drain: Vec<Table<'a>>,
@@ -77,6 +78,7 @@ impl<'a> ProfileReport<'a> {
             samples_file: outcome.samples_file.as_deref(),
             toml: outcome.toml.as_deref(),
             identity: &stated.identity,
+            premises: &stated.premises,
             depth: stated.depth,
             batch: file.batch.iter().map(Table::of).collect(),
             drain: file.drain.iter().map(Table::of).collect(),

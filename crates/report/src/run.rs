@@ -3,12 +3,13 @@
 
 use serde::Serialize;
 use tidegate_host::BatchWatch;
-use tidegate_model::{Duration, PolicyName};
+use tidegate_model::{Duration, PolicyName, Premises};
 use tidegate_stats::Distribution;
 
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::{Page, Report};
+use crate::premises;
 use crate::runs::{self, P50, P99, P999, PolicyReport};
 
 /// The facts that are known before the first policy runs.
@@ -26,8 +27,8 @@ pub struct RunHead {
     pub real_time: String,
     /// The seed of the positions of all requests.
     pub seed: u64,
-    /// Notes that a reader of the results needs.
-    pub notes: Vec<String>,
+    /// What every policy's verdict rests on.
+    pub premises: Premises,
 }
 
 /// One policy's run on the device.
@@ -51,7 +52,6 @@ pub struct RunReport<'a> {
     real_time_granted: bool,
     seed: u64,
     policies: Vec<DevicePolicy<'a>>,
-    notes: &'a [String],
 }
 
 /// A requested policy.
@@ -93,9 +93,7 @@ impl RunHead {
         page.labelled("Drive", format!("proved by the table of {}", self.drive));
         page.labelled("Host", &self.real_time);
         page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
-        for note in &self.notes {
-            page.labelled("Note", note);
-        }
+        premises::write(&self.premises, page);
         writeln!(page);
     }
 }
@@ -114,7 +112,6 @@ impl<'a> RunReport<'a> {
             real_time_granted: head.real_time_granted,
             seed: head.seed,
             policies: ran.chain(not_run).collect(),
-            notes: &head.notes,
         }
     }
 

@@ -7,7 +7,7 @@ pub(crate) mod text;
 use serde::Serialize;
 use tidegate_analysis::Assessment;
 use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
-use tidegate_model::{Duration, PolicyName, Task, Workload};
+use tidegate_model::{Duration, Grade, PolicyName, Premises, Task, Workload};
 use tidegate_stats::Distribution;
 
 use crate::figures;
@@ -34,6 +34,8 @@ pub struct PolicyReport<'a> {
     requests: u64,
     events: u64,
     wall_ns: u64,
+    grade: Option<Grade>,
+    premises: Premises,
     #[serde(skip)]
     run_end: RunEnd,
     #[serde(skip)]
@@ -106,6 +108,8 @@ impl<'a> PolicyReport<'a> {
             requests: run.metrics.all().completed.requests,
             events: run.events,
             wall_ns,
+            grade: assessment.grade(),
+            premises: assessment.premises.clone(),
             run_end: run.end,
             requests_failed: run.metrics.all().failed_requests,
             is_kept: run.metrics.is_kept(),

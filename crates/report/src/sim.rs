@@ -3,10 +3,11 @@
 
 use serde::Serialize;
 use tidegate_host::ContractWatch;
-use tidegate_model::{DriveKind, Duration, Workload};
+use tidegate_model::{DriveKind, Duration, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
 use crate::page::{Page, Report};
+use crate::premises;
 use crate::runs::{self, PolicyReport};
 
 /// One policy's run in the simulator.
@@ -26,7 +27,8 @@ pub struct SimReport<'a> {
     model: &'static str,
     seed: u64,
     policies: Vec<SimulatedPolicy<'a>>,
-    notes: &'a [String],
+    #[serde(skip)]
+    premises: &'a Premises,
     #[serde(skip)]
     kind: DriveKind,
     /// Promises of Tidegate that did not hold.
@@ -57,7 +59,7 @@ impl<'a> SimReport<'a> {
             drive: &workload.drive_name,
             model: kind.name(),
             seed,
-            notes: &workload.notes,
+            premises: &workload.premises,
             kind,
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
             policies: runs.into_iter().map(SimulatedPolicy::of).collect(),
@@ -107,9 +109,7 @@ impl Report for SimReport<'_> {
         let what = self.kind.simulates();
         page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        for note in self.notes {
-            page.labelled("Note", note);
-        }
+        premises::write(self.premises, page);
         writeln!(page);
         let results: Vec<_> = self.policies.iter().map(|policy| &policy.result).collect();
         runs::text::write(&results, page);

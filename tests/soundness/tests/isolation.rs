@@ -14,8 +14,8 @@ use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{
-    BatchChoice, BatchTable, Class, DispatchMode, Duration, Plan, PolicyName, RegulatorName,
-    Request, RequestId, Task, TaskIndex, Time, Workload,
+    BatchChoice, BatchTable, Class, DispatchMode, Duration, Plan, PolicyName, PremiseCode,
+    RegulatorName, Request, RequestId, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Event, Policy, TokensPerTask};
 use tidegate_sim::checkers::Checkers;
@@ -269,7 +269,9 @@ fn behind_tokens_a_job_is_bounded_as_requests_that_come_one_by_one() {
     let bound = |regulators| {
         let assessment = assess(&single(2, &[2, 3], regulators), PolicyName::Dqf);
         assert_eq!((assessment.answer, assessment.tasks.len()), (Answer::Proven, 1));
-        (assessment.tasks[0].response_max.unwrap().0, assessment.assumptions.len())
+        let premises = assessment.premises.iter();
+        let of_tokens = premises.filter(|premise| premise.code == PremiseCode::TokensPerTask);
+        (assessment.tasks[0].response_max.unwrap().0, of_tokens.count())
     };
     assert_eq!(bound(Vec::new()), (Duration::from_ms(3), 0));
     assert_eq!(bound(vec![RegulatorName::TokensPerTask]), (Duration::from_ms(4), 1));

@@ -10,8 +10,8 @@ use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Class, DispatchMode, Duration, Op, Plan, PolicyName, RegulatorName, Request, TaskIndex,
-    Workload,
+    Class, DispatchMode, Duration, Op, Plan, PolicyName, Premise, PremiseCode, RegulatorName,
+    Request, TaskIndex, Workload,
 };
 use tidegate_policy::{Event, NoticeKind, Policy};
 use tidegate_sim::SimRun;
@@ -118,8 +118,8 @@ fn no_response_behind_a_shaper_exceeds_a_bound() {
         for shaper in SHAPERS {
             let mut closeness = Closeness::default();
             for trial in bounded(name, shaper) {
-                let is_said = |text: &String| text.contains("shaped");
-                assert!(trial.assessment.assumptions.iter().any(is_said));
+                let is_said = |it: &Premise| it.code == PremiseCode::ShapedBestEffort;
+                assert!(trial.assessment.premises.iter().any(is_said));
                 closeness.note(&trial, &run(&trial));
             }
             closeness.conclude(&format!("{} round {name}", shaper.name()), 20);

@@ -5,7 +5,9 @@
 //! is the largest fill that invalidates no proof. It is either 0 or enough for the costliest
 //! best-effort request, which would otherwise wait for ever at the head of its queue.
 
-use tidegate_model::{BatchChoice, BatchCost, Duration, RequestCharges, Workload};
+use tidegate_model::{
+    BatchChoice, BatchCost, Duration, Premise, PremiseCode, RequestCharges, Workload,
+};
 
 use super::system::CostLimitedSystem;
 use super::{Solution, solve};
@@ -111,7 +113,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Option<Choi
             best_effort_fill,
             charges: question.charges.clone(),
         }),
-        assumptions: solution.iter().map(note).collect(),
+        premises: solution.iter().map(premise).collect(),
         ..Choice::of_batches(system.batch_max, fill_count, bounds)
     })
 }
@@ -136,14 +138,15 @@ pub(crate) fn is_provable(
     Some(question.proven_count(Duration::ZERO) == tasks.len())
 }
 
-/// Returns the sentence that describes the bound.
-fn note(solution: &Solution) -> String {
+/// Returns the premise that describes the bound.
+fn premise(solution: &Solution) -> Premise {
     let batches = match solution.batches {
         1 => "its own batch only".to_owned(),
         more => format!("at most {more} batches, its own included"),
     };
-    format!(
+    let text = format!(
         "batches are limited by batch_cost: `mixed` is the bound for such batches, and a job waits \
          for {batches}; bounds by count do not hold for them"
-    )
+    );
+    Premise::new(PremiseCode::CostLimitedBatches, "batches limited by cost", text)
 }

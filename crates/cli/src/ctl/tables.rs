@@ -5,7 +5,7 @@ use tidegate_engine::control::wire::{
     AdmittedExport, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed, Heard,
     RemovedExport, Statistics, Status,
 };
-use tidegate_model::{Bytes, Duration};
+use tidegate_model::{Bytes, Duration, Grade, Premises};
 
 use super::text::text;
 use crate::arguments::CtlVerb;
@@ -41,6 +41,9 @@ pub(super) fn write_status(status: &Status, page: &mut Page) {
     page.labelled("Running for", elapsed(status.uptime_ns));
     page.labelled("Host", text(&status.real_time.text));
     page.labelled("Guarantee", guarantee(status));
+    if let Some(grade) = status.grade {
+        page.labelled("Grade", graded(grade, &status.premises));
+    }
     writeln!(page);
     let exports = &status.exports;
     let cells = |of: fn(&ExportStatus) -> String| exports.iter().map(of).collect::<Vec<_>>();
@@ -72,6 +75,14 @@ fn guarantee(status: &Status) -> String {
         (false, _) => "not proved for every contract",
     };
     what.to_owned()
+}
+
+/// Formats a grade with its doubts, for example `weak: 100 samples, a hypervisor`.
+fn graded(grade: Grade, premises: &Premises) -> String {
+    match grade {
+        Grade::Strong => grade.to_string(),
+        Grade::Weak => format!("{grade}: {}", text(&premises.doubts())),
+    }
 }
 
 fn contract(export: &ExportStatus) -> String {

@@ -17,6 +17,23 @@ screens! {
         "tidegate check inline.toml --policy noop --json",
         "tidegate check depth.toml --policy rtio-limit --json",
     ];
+    /// A doubt of the drive file reaches the verdict, its JSON, the exit code and a simulation. A
+    /// premise that voids the verdict leaves no bound.
+    check_premises: [
+        "tidegate check doubts.toml",
+        "tidegate check doubts.toml --json",
+        "tidegate check doubts.toml --require strong",
+        "tidegate check inline.toml --require strong",
+        "tidegate check inline.toml --require perfect",
+        "tidegate sim doubts.toml --jobs 20 --json | grep -v wall_ns",
+        "tidegate drive show doubts.drive.toml",
+        "sed 's/few_samples/places_set_unmeasured/' doubts.drive.toml > void.drive.toml",
+        "tidegate check doubts.toml --drive void.drive.toml",
+        "tidegate check doubts.toml --drive void.drive.toml --json",
+        "tidegate sim doubts.toml --drive void.drive.toml --jobs 20",
+        "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
+        "tidegate check doubts.toml --drive unknown.drive.toml",
+    ];
     check_examples: [
         "tidegate check workloads/cameras.workload.toml",
         "tidegate check workloads/cameras-24.workload.toml",

@@ -3,7 +3,7 @@
 //! limits the answer.
 
 use tidegate_cpu_model::{CpuTask, CpuWorkload, Priority, Scheduling};
-use tidegate_model::Duration;
+use tidegate_model::{Duration, Grade, Premise, PremiseCode, Premises};
 
 use super::demand::DemandBound;
 use super::edf::EdfVerdict;
@@ -29,9 +29,8 @@ pub struct CpuAssessment {
     pub limit: Option<CpuLimit>,
     /// The longest window from a critical instant whose demand the answer depends on.
     pub window: Duration,
-    /// The assumptions of the answer, and warnings to the reader: one sentence each, without a
-    /// full stop.
-    pub assumptions: Vec<String>,
+    /// What the answer rests on.
+    pub premises: Premises,
 }
 
 /// The three answers; none is an error.
@@ -46,6 +45,16 @@ pub enum CpuAnswer {
         /// Why the first of them cannot be assessed.
         reason: Objection,
     },
+}
+
+impl CpuAssessment {
+    /// Returns the grade of the proof; `None` if it is none.
+    pub fn grade(&self) -> Option<Grade> {
+        match self.answer {
+            CpuAnswer::Proven => Some(self.premises.grade()),
+            CpuAnswer::NotProven | CpuAnswer::NotApplicable { .. } => None,
+        }
+    }
 }
 
 /// A thread of a workload.
@@ -110,7 +119,7 @@ pub fn assess(workload: &CpuWorkload, measured: &[MeasuredDemand]) -> CpuAssessm
             Some(Ok(EdfVerdict::Exceeded { window })) => Some(CpuLimit::Window(*window)),
             _ => limit(&tasks, &work),
         },
-        assumptions: assumptions(workload, measured, window),
+        premises: premises(workload, measured, window),
         window,
         tasks,
         servers,
@@ -210,41 +219,46 @@ fn limit(tasks: &[CpuThreadAssessment], work: &[CpuThreadAssessment]) -> Option<
     tightest.map(|(_, limit)| limit)
 }
 
-/// Returns the assumptions; `window` is the longest window examined.
-fn assumptions(
-    workload: &CpuWorkload,
-    measured: &[MeasuredDemand],
-    window: Duration,
-) -> Vec<String> {
+/// Returns the premises; `window` is the longest window examined.
+fn premises(workload: &CpuWorkload, measured: &[MeasuredDemand], window: Duration) -> Premises {
     let priorities = workload.tasks.iter().map(|task| task.priority);
     let priorities = priorities.chain(workload.servers.iter().map(|server| server.priority));
     let lowest = match workload.scheduling {
         Scheduling::FixedPriority => priorities.min(),
         Scheduling::Edf => None,
     };
-    measured.iter().flat_map(|measured| notes(measured, window, lowest)).collect()
+    measured.iter().flat_map(|measured| of_demand(measured, window, lowest)).collect()
 }
 
-fn notes(
+fn of_demand(
     measured: &MeasuredDemand,
     window: Duration,
     priority_min: Option<Priority>,
-) -> Vec<String> {
+) -> Vec<Premise> {
     let name = measured.name();
-    let mut notes = vec![format!(
-        "others take no more of the processor than the bound of `{name}` says, which was measured \
-         and not proven"
+    let mut premises = vec![Premise::new(
+        PremiseCode::CpuDemandMeasured,
+        format!("the bound of `{name}`"),
+        format!(
+            "others take no more of the processor than the bound of `{name}` says, which was measured \
+             and not proven"
+        ),
     )];
     if measured.is_extrapolated_in(window) {
         let reach = match window {
             Duration::MAX => "windows of unlimited length".to_owned(),
             window => format!("up to {window}"),
         };
-        notes.push(format!(
+        let text = format!(
             "`{name}` was measured in intervals of up to {}, and the answer examines {reach}: \
              beyond the measured intervals its line is extrapolated; measure longer ones, or use \
              `bound = \"points\"`",
             measured.longest()
+        );
+        premises.push(Premise::new(
+            PremiseCode::CpuExtrapolated,
+            "extrapolated processor demand",
+            text,
         ));
     }
     // The measuring thread yields to no thread of its own priority, so it does not see them.
@@ -252,17 +266,19 @@ fn notes(
     if let Some((at, lowest)) = unseen {
         let which =
             if at == lowest.0 { format!("at {at}") } else { format!("from {lowest} to {at}") };
-        notes.push(format!(
+        let text = format!(
             "`{name}` was measured at priority {at}, which does not see threads of the same or \
              lower priority: threads on the processor {which} that are not in this file are not \
              counted"
-        ));
+        );
+        premises.push(Premise::new(PremiseCode::CpuUnseenThreads, "unseen threads", text));
     }
     if measured.priority().is_none() {
-        notes.push(format!(
+        let text = format!(
             "`{name}` was measured without a real-time priority: it counts ordinary threads, and \
              does not tell what a real-time task loses; measure it again as root"
-        ));
+        );
+        premises.push(Premise::new(PremiseCode::NoRealTime, "no real-time scheduling", text));
     }
-    notes
+    premises
 }

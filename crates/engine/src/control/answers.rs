@@ -89,6 +89,8 @@ pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
         size_bytes: found.export.size.get(),
         policy: found.offer.policy().name().to_owned(),
         bounds: bounds(&found.offer),
+        grade: found.offer.grade(),
+        premises: found.offer.premises().clone(),
         note: KEPT.to_owned(),
     }
 }
@@ -144,6 +146,8 @@ pub(super) fn status(view: &View) -> Result<Status, Fault> {
             text: real_time.to_string(),
         },
         is_degraded: look.is_degraded(),
+        grade: offer.grade(),
+        premises: offer.premises().clone(),
         exports: exports.map(status).collect(),
     })
 }

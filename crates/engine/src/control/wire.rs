@@ -5,6 +5,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidegate_model::{Grade, Premises};
 
 /// A request: its verb, and the export concerned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,6 +95,10 @@ pub struct Status {
     pub real_time: RealTimeStatus,
     /// Whether a bound was exceeded, or the drive exceeded its table.
     pub is_degraded: bool,
+    /// The grade of the bounds; `None` if nothing is proved.
+    pub grade: Option<Grade>,
+    /// What the bounds rest on.
+    pub premises: Premises,
     /// All exports.
     pub exports: Vec<ExportStatus>,
 }
@@ -246,6 +251,10 @@ pub struct AdmittedExport {
     pub policy: String,
     /// The bounds of all exports.
     pub bounds: Vec<ExportBound>,
+    /// The grade of the bounds; `None` if nothing is proved.
+    pub grade: Option<Grade>,
+    /// What the bounds rest on.
+    pub premises: Premises,
     /// How long the change lasts.
     pub note: String,
 }

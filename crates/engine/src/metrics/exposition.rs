@@ -10,7 +10,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
-use tidegate_model::{Duration, ExportSpec};
+use tidegate_model::{Duration, ExportSpec, Grade, PremiseCode};
 
 use crate::service::{ExportStatistics, Look, ResponseCounts, View};
 
@@ -42,6 +42,7 @@ impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let to = &mut encoder;
         self.service(to)?;
+        self.premises(to)?;
         self.responses(to)?;
         self.counters(to)?;
         self.gauges(to)?;
@@ -55,11 +56,14 @@ impl Snapshot {
     }
 
     fn service(&self, to: Encoder<'_, '_>) -> fmt::Result {
-        let labels =
-            [("policy", self.look.offer.policy().name()), ("version", env!("CARGO_PKG_VERSION"))];
+        let labels = [
+            ("policy", self.look.offer.policy().name()),
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("grade", self.look.offer.grade().map_or("none", Grade::name)),
+        ];
         to.encode_descriptor(
             "tidegate_service",
-            "The service's policy and version",
+            "The service's policy and version, and the grade of its bounds",
             None,
             MetricType::Info,
         )?
@@ -71,6 +75,21 @@ impl Snapshot {
         gauge(to, "tidegate_real_time_granted", help, &is_granted)?;
         let help = "Whether any export's bound no longer holds, until the next start";
         gauge(to, "tidegate_degraded", help, &u64::from(self.look.is_degraded()))
+    }
+
+    fn premises(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let help = "What the bounds rest on: premises of each code";
+        let mut metric =
+            to.encode_descriptor("tidegate_premises", help, None, MetricType::Gauge)?;
+        for code in PremiseCode::ALL {
+            let premises = self.look.offer.premises().iter();
+            let count = premises.filter(|premise| premise.code == code).count() as u64;
+            if count > 0 {
+                let labels = [("code", code.name()), ("weight", code.weight().name())];
+                metric.encode_family(&labels)?.encode_gauge(&count)?;
+            }
+        }
+        Ok(())
     }
 
     fn responses(&self, to: Encoder<'_, '_>) -> fmt::Result {

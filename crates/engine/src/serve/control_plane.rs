@@ -8,7 +8,8 @@ use super::{Prepared, ServeError, trouble_log};
 use crate::control::Control;
 use crate::metrics::Metrics;
 use crate::peers::LogSink;
-use crate::service::Service;
+use crate::service::{Offer, Service};
+use tidegate_model::{Grade, Weight};
 
 /// A service's control plane; dropping it closes its sockets.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl ControlPlane {
 impl Prepared {
     /// Opens the control plane that the file asks for. It calls `stop` when a peer of the control
     /// socket requests the end or the service has ended by itself; `stop` must not wait for the
-    /// end. `say` gets warnings, one line each.
+    /// end. `say` gets the grade of the bounds with its doubts, and warnings, one line each.
     ///
     /// # Errors
     /// [`ServeError::ControlPlane`].
@@ -41,6 +42,7 @@ impl Prepared {
     ) -> Result<ControlPlane, ServeError> {
         let failed =
             |what: String| move |source| ServeError::ControlPlane { what: what.clone(), source };
+        say_grade(&service.view().offer(), &say);
         let stop = Arc::new(stop);
         let at_end = stop.clone();
         let begin = |troubles| trouble_log::start(troubles, say.clone(), move || at_end());
@@ -62,5 +64,18 @@ impl Prepared {
             }
         };
         Ok(ControlPlane { _control: control, metrics, _log: log })
+    }
+}
+
+/// Tells the grade of the bounds, and every doubt about them; nothing if nothing is proved.
+fn say_grade(offer: &Offer, say: &LogSink) {
+    let premises = offer.premises();
+    match offer.grade() {
+        None => {}
+        Some(Grade::Strong) => say("the contracts are proven, strong: no doubt is known"),
+        Some(Grade::Weak) => {
+            say(&format!("the contracts are proven, weak: {}", premises.doubts()));
+            premises.of(Weight::Weak).for_each(|premise| say(&format!("doubt: {}", premise.text)));
+        }
     }
 }

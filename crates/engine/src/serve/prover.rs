@@ -6,7 +6,7 @@ use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::serve_file::Layout;
 use tidegate_model::{
     BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
-    PolicyName, ServeFile, Workload,
+    PolicyName, Premises, ServeFile, Workload,
 };
 
 use super::fit::{self, up_to_us};
@@ -115,6 +115,9 @@ fn reason(workload: &Workload, assessment: &Assessment) -> String {
     if let Answer::NotApplicable { reason } = assessment.answer {
         return format!("`{}`: {reason}", assessment.policy.name());
     }
+    if let Some(void) = assessment.premises.void() {
+        return void.text.clone();
+    }
     let tasks = workload.tasks.iter().zip(&assessment.tasks);
     let late = tasks.filter(|(_, assessed)| !assessed.is_deadline_met);
     let late = late.map(|(task, assessed)| match assessed.response_max {
@@ -143,7 +146,8 @@ pub(crate) fn arrangement(
     let bounds = exports.iter().map(bound).collect();
     let window =
         if workload.policy.facts().wants_choice { POSITIONS_WINDOW } else { 2 * plan.depth };
-    Arrangement { policy: workload.policy, plan, bounds, window }
+    let premises = assessment.premises.clone();
+    Arrangement { policy: workload.policy, plan, bounds, premises, window }
 }
 
 /// Makes the arrangement for a store about which nothing is known, with a depth that most stores
@@ -153,5 +157,6 @@ pub(super) fn unknown_store() -> Arrangement {
     let table = BatchTable::new(&times).expect("a table of one time");
     let plan = Plan::of(&Workload::new("nothing known", DEPTH_DEFAULT, table));
     let window = 2 * plan.depth;
-    Arrangement { policy: PolicyName::Noop, plan, bounds: Vec::new(), window }
+    let premises = Premises::default();
+    Arrangement { policy: PolicyName::Noop, plan, bounds: Vec::new(), premises, window }
 }

@@ -24,7 +24,7 @@ impl ExportTable {
 
     /// Returns the offer: all members except those that are leaving.
     pub(crate) fn offer(&self) -> Offer {
-        Offer::new(&self.staying(), self.arrangement.policy, &self.arrangement.plan)
+        Offer::new(&self.staying(), &self.arrangement)
     }
 
     /// Returns all members except those that are leaving.

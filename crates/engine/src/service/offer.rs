@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use tidegate_model::{BatchTable, Duration, ExportSpec, Plan, PolicyName, RegulatorName, Workload};
+use tidegate_model::{
+    BatchTable, Duration, ExportSpec, Grade, Plan, PolicyName, Premises, RegulatorName, Workload,
+};
 
 /// Identifies an export for the lifetime of a service. Identifiers are not reused, so a client of a
 /// removed export cannot reach the export that replaced it.
@@ -20,6 +22,8 @@ pub struct Arrangement {
     /// The proved bound of each export: the longest time from when its contract allows a request to
     /// its reply; `None` if nothing is proved.
     pub bounds: Vec<Option<Duration>>,
+    /// What the bounds rest on.
+    pub premises: Premises,
     /// The number of best-effort requests that the policy may choose from.
     pub window: u32,
 }
@@ -29,7 +33,8 @@ impl Arrangement {
     pub(crate) fn of_nobody() -> Self {
         let table = BatchTable::new(&[Duration::from_ms(1_000)]).expect("a table of one time");
         let plan = Plan::of(&Workload::new("nobody", 1, table));
-        Self { policy: PolicyName::Noop, plan, bounds: Vec::new(), window: 1 }
+        let premises = Premises::default();
+        Self { policy: PolicyName::Noop, plan, bounds: Vec::new(), premises, window: 1 }
     }
 }
 
@@ -57,18 +62,20 @@ pub struct Offer {
     bounds: Vec<Option<Duration>>,
     ids: Vec<ExportId>,
     policy: PolicyName,
+    premises: Premises,
     hears_notices: bool,
 }
 
 impl Offer {
-    pub(crate) fn new(members: &[Member], policy: PolicyName, plan: &Plan) -> Self {
+    pub(crate) fn new(members: &[Member], arrangement: &Arrangement) -> Self {
         let hears = |name: &RegulatorName| name.is_steered();
         Self {
             exports: members.iter().map(|member| member.spec.clone()).collect(),
             bounds: members.iter().map(|member| member.bound).collect(),
             ids: members.iter().map(|member| member.id).collect(),
-            policy,
-            hears_notices: plan.regulators.iter().any(hears),
+            policy: arrangement.policy,
+            premises: arrangement.premises.clone(),
+            hears_notices: arrangement.plan.regulators.iter().any(hears),
         }
     }
 
@@ -85,6 +92,17 @@ impl Offer {
     /// Returns the policy's name.
     pub fn policy(&self) -> PolicyName {
         self.policy
+    }
+
+    /// Returns what the bounds rest on.
+    pub fn premises(&self) -> &Premises {
+        &self.premises
+    }
+
+    /// Returns the grade of the bounds; `None` if nothing is proved.
+    pub fn grade(&self) -> Option<Grade> {
+        let is_proved = self.bounds.iter().any(Option::is_some);
+        is_proved.then(|| self.premises.grade())
     }
 
     /// Returns whether notices have an effect: only regulators that they steer use them.

@@ -9,6 +9,7 @@ use crate::contracts::Contracts;
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
+use crate::premise::{Premise, PremiseCode, Premises};
 use crate::soft_table::SoftTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -39,12 +40,12 @@ impl WorkloadFile {
 
     fn bind_all_places(&self, drive: &DriveFile) -> Result<Workload, FileError> {
         self.policy.check_use(&self.asked)?;
-        let mut notes = Vec::new();
+        let mut premises = drive.premises.clone();
         let (size_max, size_span) = self.largest_request();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
         for asked in self.operations() {
             let measured = measured_for(drive, &asked, size_max, &size_span)?;
-            note_table(measured, size_max, &mut notes);
+            note_table(measured, size_max, &mut premises);
             tables.push(measured);
         }
         // An inline table holds for reads, for writes, and for batches that mix them.
@@ -52,23 +53,19 @@ impl WorkloadFile {
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {
-                notes.push(
-                    "the workload reads and writes: a mixed batch is charged as its reads and \
-                     its writes one after the other; no measurement supports this"
-                        .to_owned(),
-                );
+                premises.push(mixed_unmeasured("batch", "batches"));
                 first.table.mixed_with(&second.table)
             }
             [] => unreachable!("a workload has a source"),
         };
-        let costs = self.costs(drive, &mut notes);
+        let costs = self.costs(drive, &mut premises);
         let (table, deferred_writes) = self.beside_deferred(drive, table, costs.as_ref());
         self.check_batch(&table, drive)?;
         let contracts = Contracts {
             costs,
             deferred_writes,
             soft: SoftTable::of(&tables),
-            ..self.contracts(drive, size_max, &mut notes)
+            ..self.contracts(drive, size_max)
         };
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
         let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
@@ -81,7 +78,7 @@ impl WorkloadFile {
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,
-            notes,
+            premises,
             ..Workload::new(drive.name.clone(), drive.depth, table)
         };
         self.check_batch_cost(&workload)?;
@@ -91,7 +88,7 @@ impl WorkloadFile {
     /// Returns the cost model if the requests are of different kinds: the drive file's model, or
     /// the envelope of the tables of these kinds. `None` if all requests are charged from one
     /// table, which is then more precise.
-    fn costs(&self, drive: &DriveFile, notes: &mut Vec<String>) -> Option<CostModel> {
+    fn costs(&self, drive: &DriveFile, premises: &mut Premises) -> Option<CostModel> {
         let kinds: Vec<(Op, Bytes, u64)> = self.kinds().collect();
         let mut tables: Vec<&MeasuredTable> = Vec::new();
         let mut weights: Vec<u64> = Vec::new();
@@ -109,15 +106,19 @@ impl WorkloadFile {
         }
         let Some(costs) = &drive.cost else {
             let costs = CostModel::envelope(&tables, &weights)?;
-            notes.push(note_envelope(&costs));
+            premises.push(of_envelope(&costs));
             return Some(costs);
         };
         let uncovered = kinds.iter().find(|&&(op, size, _)| costs.cost(op, size).is_none());
         if let Some((op, size, _)) = uncovered {
-            notes.push(format!(
-                "[cost] of `{}` does not cover {}s of {size}: all requests are charged as the largest",
-                drive.name,
-                op.name()
+            let requests = format!("{}s of {size}", op.name());
+            premises.push(Premise::new(
+                PremiseCode::LargerSize,
+                format!("no costs of {requests}"),
+                format!(
+                    "[cost] of `{}` does not cover {requests}: all requests are charged as the largest",
+                    drive.name
+                ),
             ));
             return None;
         }
@@ -230,28 +231,44 @@ pub(super) fn ms_ceil(time: Duration) -> String {
     format!("{}.{:03}ms", us / 1_000, us % 1_000)
 }
 
-/// Returns the note on the assumption behind derived costs.
-fn note_envelope(costs: &CostModel) -> String {
+/// Returns the doubt about tables that charge requests of both operations.
+pub(super) fn mixed_unmeasured(one: &str, several: &str) -> Premise {
+    Premise::new(
+        PremiseCode::MixedUnmeasured,
+        format!("unmeasured mixed {several}"),
+        format!(
+            "the workload reads and writes: a mixed {one} is charged as its reads and its writes one \
+             after the other; no measurement supports this"
+        ),
+    )
+}
+
+/// Returns the doubt about derived costs.
+fn of_envelope(costs: &CostModel) -> Premise {
     let of_kind = |cost: &crate::cost::RequestCost| {
         format!("{} for a {} of {}", ms_ceil(cost.time_max), cost.op.name(), cost.size)
     };
     let kinds: Vec<String> = costs.requests.iter().map(of_kind).collect();
-    format!(
+    let text = format!(
         "the requests differ: the bound `mixed` charges {} for a batch and {}. These charges \
          cover every measured batch of one kind. The bound assumes that a mixed batch takes no \
          longer than these batches on average; no measurement supports this",
         ms_ceil(costs.positioning_max),
         kinds.join(", ")
-    )
+    );
+    Premise::new(PremiseCode::MixedUnmeasured, "unmeasured mixed batches", text)
 }
 
-fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
+fn note_table(measured: &MeasuredTable, size: Bytes, premises: &mut Premises) {
     let what = match (measured.op, measured.size) {
         (Some(op), Some(measured_size)) => {
             if measured_size != size {
-                notes.push(format!(
-                    "{}s of up to {size} are charged as {measured_size}, the next larger measured size",
-                    op.name()
+                let charged = format!("charged as {measured_size}");
+                let (what, next) = (op.name(), "the next larger measured size");
+                premises.push(Premise::new(
+                    PremiseCode::LargerSize,
+                    format!("{what}s {charged}"),
+                    format!("{what}s of up to {size} are {charged}, {next}"),
                 ));
             }
             format!("{}s of {measured_size}", op.name())
@@ -259,9 +276,14 @@ fn note_table(measured: &MeasuredTable, size: Bytes, notes: &mut Vec<String>) {
         _ => "the inline drive".to_owned(),
     };
     if !measured.table.raised().is_empty() {
-        notes.push(format!(
-            "the table for {what} is not monotone: {} measured faster than a smaller batch; the smaller batch's time is used",
-            raised_entries(measured.table.raised())
+        let raised = raised_entries(measured.table.raised());
+        premises.push(Premise::new(
+            PremiseCode::RunningMaximum,
+            format!("{raised} raised"),
+            format!(
+                "the table for {what} is not monotone: {raised} measured faster than a smaller \
+                 batch; the smaller batch's time is used"
+            ),
         ));
     }
 }

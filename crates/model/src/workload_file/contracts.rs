@@ -12,11 +12,12 @@
 //! - The last request of a batch of i is on the device for b(i): starvation >= b(i), for each i.
 
 use super::WorkloadFile;
-use super::bind::{covering_table, ms_ceil};
+use super::bind::{covering_table, mixed_unmeasured, ms_ceil};
 use crate::batch_table::BatchTable;
-use crate::contracts::{Contracts, DeferredWrites, DriveContract, RaisedContract};
+use crate::contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract};
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
+use crate::premise::{Premise, PremiseCode};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
@@ -25,6 +26,8 @@ struct Covered {
     contract: DriveContract,
     /// The thing whose time one entry of its table gives.
     what: &'static str,
+    /// The plural of `what`.
+    plural: &'static str,
     /// The reason why b(i) is a case of it.
     case: &'static str,
 }
@@ -32,35 +35,32 @@ struct Covered {
 const DRAINS: Covered = Covered {
     contract: DriveContract::Drain,
     what: "drain",
+    plural: "drains",
     case: "a batch given to an idle drive is one of its drains",
 };
 
 const PRIORITY: Covered = Covered {
     contract: DriveContract::Priority,
     what: "batch with priority",
+    plural: "batches with priority",
     case: "a batch with priority may find the drive idle",
 };
 
 impl WorkloadFile {
     /// Returns the drive's other measured contracts for requests of up to `size`. A contract that
     /// was not measured for every operation of the workload counts as not measured.
-    pub(super) fn contracts(
-        &self,
-        drive: &DriveFile,
-        size: Bytes,
-        notes: &mut Vec<String>,
-    ) -> Contracts {
-        let mut raised = Vec::new();
-        let drain = self.covering(drive, size, &drive.drain, &DRAINS, &mut raised, notes);
-        let priority = self.covering(drive, size, &drive.priority, &PRIORITY, &mut raised, notes);
+    pub(super) fn contracts(&self, drive: &DriveFile, size: Bytes) -> Contracts {
+        let mut premises = Vec::new();
+        let drain = self.covering(drive, size, &drive.drain, &DRAINS, &mut premises);
+        let priority = self.covering(drive, size, &drive.priority, &PRIORITY, &mut premises);
         Contracts {
             drain,
             priority,
-            starvation_max: self.starvation(drive, size, &mut raised),
+            starvation_max: self.starvation(drive, size, &mut premises),
             starvation_depth: self.starvation_depth(drive, size),
             priority_depth: self.priority_depth(drive, size),
             are_positions_known: drive.mechanics.is_some(),
-            raised,
+            premises,
             ..Contracts::default()
         }
     }
@@ -73,8 +73,7 @@ impl WorkloadFile {
         size: Bytes,
         tables: &[MeasuredTable],
         kind: &Covered,
-        raised: &mut Vec<RaisedContract>,
-        notes: &mut Vec<String>,
+        premises: &mut Vec<ContractPremise>,
     ) -> Option<BatchTable> {
         let operations = self.operations();
         let pairs = operations.iter().map(|asked| {
@@ -85,15 +84,12 @@ impl WorkloadFile {
         // As for batches, an inline table holds for both operations.
         pairs.dedup_by(|a, b| std::ptr::eq(a.0, b.0));
         if pairs.len() > 1 {
-            let what = kind.what;
-            notes.push(format!(
-                "the workload reads and writes: a mixed {what} is charged as its reads and its \
-                 writes one after the other; no measurement supports this"
-            ));
+            let premise = mixed_unmeasured(kind.what, kind.plural);
+            premises.push(ContractPremise { contract: kind.contract, premise });
         }
         let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
             let table = measured.table.at_least(&batch.table);
-            raised.extend(note_of(kind, &measured.table, &table));
+            premises.extend(of_raised(kind, &measured.table, &table));
             table
         };
         let mut all: Option<BatchTable> = None;
@@ -155,7 +151,7 @@ impl WorkloadFile {
         &self,
         drive: &DriveFile,
         size: Bytes,
-        raised: &mut Vec<RaisedContract>,
+        premises: &mut Vec<ContractPremise>,
     ) -> Option<Duration> {
         let operations = self.operations();
         self.starvation_depth(drive, size)?;
@@ -166,15 +162,13 @@ impl WorkloadFile {
         let Some(longest) = longest.filter(|&longest| longest > measured) else {
             return Some(measured);
         };
-        raised.push(RaisedContract {
-            contract: DriveContract::Starvation,
-            note: format!(
-                "the drive's starvation bound of {} is below its longest batch, whose last request \
-                 is on the drive for {}; the longer time is used",
-                ms_ceil(measured),
-                ms_ceil(longest)
-            ),
-        });
+        let text = format!(
+            "the drive's starvation bound of {} is below its longest batch, whose last request is on \
+             the drive for {}; the longer time is used",
+            ms_ceil(measured),
+            ms_ceil(longest)
+        );
+        premises.push(raised(DriveContract::Starvation, text));
         Some(longest)
     }
 }
@@ -187,12 +181,18 @@ fn time_by_costs(costs: &CostModel, dearest: Duration, requests: u32) -> Option<
     costs.positioning_max.checked_add(own)?.checked_add(switches)
 }
 
-/// Returns the note on a table that was raised; `None` if it was not.
-fn note_of(
+/// Returns the premise about a contract that was raised to one of its cases.
+fn raised(contract: DriveContract, text: String) -> ContractPremise {
+    let subject = format!("raised {}", contract.what());
+    ContractPremise { contract, premise: Premise::new(PremiseCode::RaisedContract, subject, text) }
+}
+
+/// Returns the premise about a table that was raised; `None` if it was not.
+fn of_raised(
     &Covered { contract, case, .. }: &Covered,
     measured: &BatchTable,
     table: &BatchTable,
-) -> Option<RaisedContract> {
+) -> Option<ContractPremise> {
     let excess = |requests: u32| table.time_max(requests) - measured.time_max(requests);
     let is_raised = |requests: &u32| !excess(*requests).is_zero();
     let count = (1..=table.batch_max()).filter(is_raised).count();
@@ -200,12 +200,10 @@ fn note_of(
     let most = (1..=table.batch_max()).map(excess).max()?;
     let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
     let name = contract.name();
-    Some(RaisedContract {
-        contract,
-        note: format!(
-            "{name}({first}){more} measured shorter than batches of as many requests, by up to \
-             {}; {case}, so b(q) is used there",
-            ms_ceil(most)
-        ),
-    })
+    let text = format!(
+        "{name}({first}){more} measured shorter than batches of as many requests, by up to {}; {case}, \
+         so b(q) is used there",
+        ms_ceil(most)
+    );
+    Some(raised(contract, text))
 }

@@ -13,6 +13,7 @@ use crate::batch_table::BatchTable;
 use crate::drive_file::tables::{MeasuredTable, batch_table};
 use crate::drive_file::{DriveFile, DriveKind};
 use crate::file_error::FileError;
+use crate::premise::{Premise, PremiseCode};
 use crate::units::Duration;
 
 /// The drive of a workload.
@@ -88,7 +89,13 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
             ));
         }
     };
+    let chosen = Premise::new(
+        PremiseCode::Chosen,
+        "chosen times",
+        "the drive's times are those of the workload's [drive]; no measurement supports them",
+    );
     Ok(DriveReference::Inline(Box::new(DriveFile {
+        premises: [chosen].into_iter().collect(),
         batch: vec![inline_table(ns_max, table)],
         drain: inline_tables(inline.drain_ns_max)?,
         priority: inline_tables(inline.priority_ns_max)?,

@@ -8,6 +8,7 @@ use super::{CheckReport, HeadroomReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::{Page, Report};
+use crate::premises;
 use crate::soft::Soft;
 
 /// Consecutive tasks that differ only in their number, and their common name.
@@ -25,7 +26,7 @@ impl Report for CheckReport<'_> {
             self.write_tasks(page);
             writeln!(page);
         }
-        page.labelled("Verdict", verdict_sentence(workload, assessment));
+        write_verdict(workload, assessment, page);
         Soft::write(&self.soft, workload, assessment, page);
         if let Some(limit) = &self.limited_by {
             page.labelled("Limited by", limit);
@@ -149,23 +150,28 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
         }
     };
     page.labelled("Policy", format!("{}, {batch}", assessment.policy));
-    for note in workload.notes.iter().chain(&assessment.assumptions) {
-        page.labelled("Note", note);
-    }
+    premises::write(&assessment.premises, page);
 }
 
-fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
-    match assessment.answer {
+fn write_verdict(workload: &Workload, assessment: &Assessment, page: &mut Page) {
+    let sentence = match assessment.answer {
         Proof::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
         Proof::Proven if workload.tasks.is_empty() => {
             "PROVEN, trivially: no task has a deadline.".to_owned()
         }
-        Proof::Proven => format!(
-            "PROVEN: every job of every task completes within its deadline, provided the drive \
-             stays within its {} (by {}).",
-            figures::kept(assessment),
-            bounds_used(assessment)
-        ),
+        Proof::Proven => {
+            let statement = format!(
+                "every job of every task completes within its deadline, provided the drive stays \
+                 within its {} (by {}).",
+                figures::kept(assessment),
+                bounds_used(assessment)
+            );
+            let (grade, rests_on) = (assessment.grade(), &assessment.premises);
+            return premises::write_proven("Verdict", grade, rests_on, &statement, page);
+        }
+        Proof::NotProven if let Some(void) = assessment.premises.void() => {
+            format!("NOT PROVEN: {}.", void.text)
+        }
         Proof::NotProven => {
             let met = assessment.tasks.iter().filter(|task| task.is_deadline_met).count();
             format!(
@@ -174,7 +180,8 @@ fn verdict_sentence(workload: &Workload, assessment: &Assessment) -> String {
                 figures::count(workload.tasks.len(), "task")
             )
         }
-    }
+    };
+    page.labelled("Verdict", sentence);
 }
 
 /// Returns the names of the bounds that the verdict rests on.

@@ -9,6 +9,7 @@ use tidegate_cpu_analysis::{
     CpuAnswer, CpuAssessment, CpuBound, CpuThreadAssessment, Load, MeasuredDemand, assess,
 };
 use tidegate_cpu_model::{CpuServer, CpuTask, CpuWork, CpuWorkload};
+use tidegate_model::{Grade, Premises};
 
 use crate::check::Verdict;
 use crate::ns::Ns;
@@ -20,6 +21,7 @@ pub struct CpuReport<'a> {
     switch_ns: Ns,
     timer_latency_ns: Ns,
     verdict: Verdict,
+    grade: Option<Grade>,
     reason: Option<String>,
     schedulable: bool,
     tasks: Vec<TaskReport<'a>>,
@@ -27,7 +29,7 @@ pub struct CpuReport<'a> {
     work: Vec<WorkReport<'a>>,
     interference: Vec<InterferenceReport<'a>>,
     limited_by: Option<String>,
-    assumptions: Vec<String>,
+    premises: Premises,
     #[serde(skip)]
     workload: &'a CpuWorkload,
     /// One entry for each interference in the workload.
@@ -125,6 +127,7 @@ impl<'a> CpuReport<'a> {
             switch_ns: workload.switch.into(),
             timer_latency_ns: workload.timer_latency.into(),
             verdict,
+            grade: assessment.grade(),
             reason,
             schedulable: verdict == Verdict::Proven,
             tasks: tasks.collect(),
@@ -132,7 +135,7 @@ impl<'a> CpuReport<'a> {
             work: work.collect(),
             interference: interference.collect(),
             limited_by: limit::limited_by(workload, &assessment),
-            assumptions: assessment.assumptions.clone(),
+            premises: assessment.premises.clone(),
             workload,
             measured,
             assessment,
@@ -146,6 +149,14 @@ impl<'a> CpuReport<'a> {
 
     pub(crate) fn verdict(&self) -> Verdict {
         self.verdict
+    }
+
+    pub(crate) fn grade(&self) -> Option<Grade> {
+        self.grade
+    }
+
+    pub(crate) fn premises(&self) -> &Premises {
+        &self.premises
     }
 }
 

@@ -13,6 +13,7 @@ use super::sections;
 use crate::figures;
 use crate::figures::thousands;
 use crate::paragraph::Fact;
+use crate::premises;
 
 /// Describes the drive in one line.
 pub(crate) fn sentence(file: &DriveFile) -> String {
@@ -28,6 +29,7 @@ pub(crate) fn sentence(file: &DriveFile) -> String {
 pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
     let mut facts = vec![("Drive", sentence(file))];
     facts.extend(identity(file));
+    facts.extend(premises::facts(&file.premises));
     facts.push(("Simulated", simulated(file)));
     for section in file.all_parts() {
         facts.extend(sections::facts(section)?);

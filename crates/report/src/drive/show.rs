@@ -4,7 +4,7 @@
 use serde::Serialize;
 use tidegate_model::drive_file::{Identity, MeasuredTable, SingleTimes, Throughput};
 use tidegate_model::mechanics::MechanicsError;
-use tidegate_model::{Bytes, DriveFile, Op};
+use tidegate_model::{Bytes, DriveFile, Op, Premises};
 
 use super::list::{DriveReport, TableSize};
 use super::{chart, facts, sections};
@@ -19,6 +19,7 @@ pub struct ShowReport<'a> {
     #[serde(flatten)]
     drive: DriveReport<'a, BatchTable<'a>>,
     identity: &'a Identity,
+    premises: &'a Premises,
     drain: Vec<Table<'a>>,
     priority: Vec<Table<'a>>,
     single: &'a [SingleTimes],
@@ -61,6 +62,7 @@ impl<'a> ShowReport<'a> {
         Ok(Self {
             drive: DriveReport::of(file, BatchTable::of),
             identity: &file.identity,
+            premises: &file.premises,
             drain: file.drain.iter().map(Table::of).collect(),
             priority: file.priority.iter().map(Table::of).collect(),
             single: &file.single,

@@ -81,6 +81,7 @@ pub(crate) fn params(
             window: 2 * plan.depth,
             plan,
             bounds: vec![None; exports.len()],
+            premises: Premises::default(),
         },
         exports,
         is_measured: true,

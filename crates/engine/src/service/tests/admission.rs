@@ -342,7 +342,7 @@ fn prove(rules: &Rules, members: Vec<Member>) -> Option<(Vec<Member>, Successor)
     let specs: Vec<ExportSpec> = members.iter().map(|member| member.spec.clone()).collect();
     let arrangement =
         if specs.is_empty() { Arrangement::of_nobody() } else { rules.arrange(&specs)? };
-    let Arrangement { policy, plan, bounds, window } = arrangement;
+    let Arrangement { policy, plan, bounds, window, .. } = arrangement;
     let bounded = members.into_iter().zip(bounds).map(|(member, bound)| Member { bound, ..member });
     let policy = tidegate_policy::build(policy, &plan, None).unwrap();
     let successor = Successor { policy, plan: Some(Box::new(plan)), window: window as usize };

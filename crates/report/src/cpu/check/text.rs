@@ -8,6 +8,7 @@ use tidegate_model::Duration;
 use super::CpuReport;
 use crate::figures;
 use crate::page::{Page, Report};
+use crate::premises;
 
 /// A row of the table.
 struct Row<'a> {
@@ -23,7 +24,7 @@ impl Report for CpuReport<'_> {
         writeln!(page);
         self.write_threads(page);
         writeln!(page);
-        page.labelled("Verdict", self.verdict_sentence());
+        self.write_verdict(page);
         if let Some(limit) = &self.limited_by {
             page.labelled("Limited by", limit);
         }
@@ -64,9 +65,7 @@ impl CpuReport<'_> {
             );
             page.labelled("Interference", text);
         }
-        for note in &self.assessment.assumptions {
-            page.labelled("Note", note);
-        }
+        premises::write(&self.premises, page);
     }
 
     fn write_threads(&self, page: &mut Page) {
@@ -144,7 +143,7 @@ impl CpuReport<'_> {
         rows
     }
 
-    fn verdict_sentence(&self) -> String {
+    fn write_verdict(&self, page: &mut Page) {
         let (measured, window) = (self.measured, self.assessment.window);
         let interference = if measured.is_empty() {
             ""
@@ -154,12 +153,16 @@ impl CpuReport<'_> {
         } else {
             ", and interference takes no more than was measured"
         };
-        match &self.assessment.answer {
+        let sentence = match &self.assessment.answer {
             CpuAnswer::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
-            CpuAnswer::Proven => format!(
-                "PROVEN: every job of every task, and of all work with a deadline, meets its \
-                 deadline, provided no job executes longer than the file says{interference}."
-            ),
+            CpuAnswer::Proven => {
+                let statement = format!(
+                    "every job of every task, and of all work with a deadline, meets its deadline, \
+                     provided no job executes longer than the file says{interference}."
+                );
+                let (grade, rests_on) = (self.grade, &self.premises);
+                return premises::write_proven("Verdict", grade, rests_on, &statement, page);
+            }
             CpuAnswer::NotProven => {
                 let work = self.assessment.work.iter().filter(|row| row.deadline.is_some());
                 let rows: Vec<_> = self.assessment.tasks.iter().chain(work).collect();
@@ -167,7 +170,8 @@ impl CpuReport<'_> {
                 let of = figures::count(rows.len(), "deadline");
                 format!("NOT PROVEN: {met} of {of} can be guaranteed.")
             }
-        }
+        };
+        page.labelled("Verdict", sentence);
     }
 
     /// Returns the reasons why threads cannot be assessed, each with the first such thread.
