@@ -11,6 +11,7 @@ mod bind;
 mod contracts;
 mod drive;
 mod in_use;
+mod places;
 mod policy;
 mod raw;
 mod written;
@@ -51,6 +52,8 @@ pub struct WorkloadFile {
     entries: Vec<String>,
     /// Families of places that no request of the workload has.
     absent_places: Vec<PlaceFamily>,
+    /// Whether several exports share the drive, each at its own place.
+    has_several_exports: bool,
     policy: Policy,
     /// Policies that are requested in addition to the file's policy.
     asked: Vec<PolicyName>,
@@ -118,7 +121,16 @@ impl WorkloadFile {
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = drive::read_drive(drive)?;
-        Ok(Self { drive, entries, absent_places, policy, asked: Vec::new(), tasks, best_effort })
+        Ok(Self {
+            drive,
+            entries,
+            absent_places,
+            has_several_exports: false,
+            policy,
+            asked: Vec::new(),
+            tasks,
+            best_effort,
+        })
     }
 
     /// Creates a workload from a file of another format.
@@ -126,11 +138,21 @@ impl WorkloadFile {
         drive: DriveReference,
         entries: Vec<String>,
         absent_places: Vec<PlaceFamily>,
+        has_several_exports: bool,
         policy: Policy,
         tasks: Vec<Placed<Task>>,
         best_effort: Vec<Placed<BestEffort>>,
     ) -> Self {
-        Self { drive, entries, absent_places, policy, asked: Vec::new(), tasks, best_effort }
+        Self {
+            drive,
+            entries,
+            absent_places,
+            has_several_exports,
+            policy,
+            asked: Vec::new(),
+            tasks,
+            best_effort,
+        }
     }
 
     /// Replaces the file's batch size, for example by a command-line option.

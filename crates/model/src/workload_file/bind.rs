@@ -50,6 +50,7 @@ impl WorkloadFile {
         }
         // An inline table holds for reads, for writes, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        premises.extend(self.premises_of_places(drive, &tables));
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {
