@@ -213,6 +213,9 @@ pub(crate) struct ProfileArguments {
     /// Run only these experiments; all that apply if left out.
     ///
     /// batch: 1, 2, .. K requests at once, until the last is complete; every guarantee needs it.
+    /// places: batches at both ends, in clusters, on one track, in sequence and at the worst places
+    /// that a search finds; they raise the batch table; at most as long as batch.
+    /// drain-places, starvation-places, mixed-places, priority-places: the same for these tables.
     /// single: one request alone, and the positions where it takes long.
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
@@ -271,7 +274,10 @@ impl ProfileArguments {
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
         let may_write = self.allow_writes || self.op.contains(&OpArgument::Write);
         let is_left_out = |it: &Experiment| match *it {
-            Experiment::DRAIN_ADVERSARY => self.samples.quick,
+            Experiment::DRAIN_ADVERSARY
+            | Experiment::DRAIN_PLACES
+            | Experiment::STARVATION_PLACES
+            | Experiment::MIXED_PLACES => self.samples.quick,
             Experiment::FLUSH => !may_write,
             _ => false,
         };
@@ -300,7 +306,8 @@ pub(crate) struct SamplesArguments {
     /// Samples of each entry.
     #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// 100 samples, without drain-adversary: enough for a first look, not for a guarantee.
+    /// 100 samples, without drain-adversary and the places of drains, starvation and mixed
+    /// batches: enough for a first look, not for a guarantee.
     #[arg(long)]
     pub(crate) quick: bool,
     /// As many samples as it takes to observe, with this confidence, a time beyond four standard

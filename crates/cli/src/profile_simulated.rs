@@ -118,7 +118,8 @@ fn drive_of(
 fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
     let is_asked = !arguments.only.is_empty() || honours_priority(file);
     let mut all = arguments.experiments();
-    all.retain(|it| is_asked || *it != Experiment::PRIORITY);
+    let of_priority = [Experiment::PRIORITY, Experiment::PRIORITY_PLACES];
+    all.retain(|it| is_asked || !of_priority.contains(it));
     // Flushes destroy no data here, but a drive with batch tables only has no flush times.
     let is_pseudo = arguments.model == Some(DriveKind::Pseudo);
     all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);

@@ -135,7 +135,8 @@ impl Profile {
 }
 
 fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
-    let ns_max = table.ns_max[entry];
+    // Its times are those of random places.
+    let ns_max = table.random_ns_max()[entry];
     let mut levels = Vec::new();
     let mut highest = 0;
     for (ppm, list) in MeasuredTable::LEVELS_PPM.into_iter().zip(&table.quantiles_ns) {

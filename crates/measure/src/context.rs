@@ -9,7 +9,7 @@ use crate::followers::Followers;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
-use crate::rounds::{Grid, Measured, Rounds, Trial};
+use crate::rounds::{Grid, Measured, Part, Rounds, Trial};
 use crate::subject::{Subject, Tried};
 
 /// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
@@ -51,7 +51,7 @@ impl Context<'_> {
         let ProfileParams { seed, kinds, .. } = self.params;
         let of_kind = kinds.iter().position(|known| *known == kind).unwrap_or(0);
         let seed = seed.wrapping_add(u64::try_from(of_kind).expect("few kinds") << SEED_SHIFT);
-        Rounds { experiment, kind: Some(kind), grid, seed, begun: self.begun }
+        Rounds { experiment, kind: Some(kind), grid, seed, begun: self.begun, part: Part::WHOLE }
     }
 
     /// Runs the rounds. `trial` takes one sample of a cell and leaves the subject idle.

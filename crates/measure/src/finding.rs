@@ -100,10 +100,10 @@ mod tests {
     use tidegate_model::Time;
 
     use super::*;
-    use crate::rounds::Grid;
+    use crate::rounds::{Grid, Part};
 
     fn rounds(experiment: Experiment, grid: Grid) -> Rounds {
-        Rounds { experiment, kind: None, grid, seed: 0, begun: Time::ZERO }
+        Rounds { experiment, kind: None, grid, seed: 0, begun: Time::ZERO, part: Part::WHOLE }
     }
 
     fn measured(cells: Vec<Vec<Sample>>) -> Measured {

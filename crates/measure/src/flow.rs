@@ -66,6 +66,22 @@ impl<'a> Flow<'a> {
         Self { subject, random, outstanding: Vec::new(), returned: Vec::new(), sent_at }
     }
 
+    /// Draws `count` requests at different places. `draw` must sooner or later give as many.
+    pub(crate) fn different(
+        &mut self,
+        count: usize,
+        draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
+    ) -> Vec<Probe> {
+        let mut all: Vec<Probe> = Vec::with_capacity(count);
+        while all.len() < count {
+            let probe = draw(self.random);
+            if all.iter().all(|known| known.start != probe.start) {
+                all.push(probe);
+            }
+        }
+        all
+    }
+
     /// Sends a batch while nothing is outstanding, and returns the time until its last request
     /// completes.
     pub(crate) fn serve(&mut self, probes: &[Probe]) -> Tried<Duration> {

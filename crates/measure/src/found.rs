@@ -83,7 +83,17 @@ impl Found {
         self.count(rounds, measured, None);
     }
 
+    /// Notes only whether the caller stopped the measurement.
+    pub(crate) fn note_stop(&mut self, rounds: &Rounds, measured: &Measured) {
+        self.count_samples(rounds, measured, None);
+    }
+
     fn count(&mut self, rounds: &Rounds, measured: &Measured, entries: Option<Entries>) {
+        self.count_samples(rounds, measured, entries);
+        self.findings.push(Finding::of(rounds, measured));
+    }
+
+    fn count_samples(&mut self, rounds: &Rounds, measured: &Measured, entries: Option<Entries>) {
         let (experiment, asked) = (rounds.experiment, rounds.grid.samples);
         let counts = measured.cells.iter().map(Vec::len).filter(|&count| count > 0);
         let least = counts.min().and_then(|count| u32::try_from(count).ok());
@@ -95,7 +105,6 @@ impl Found {
             Some(samples) => Warning::Cancelled { experiment, samples, asked, entries },
             None => Warning::NotBegun { experiments: vec![experiment] },
         }));
-        self.findings.push(Finding::of(rounds, measured));
     }
 
     /// Notes that the caller stopped an experiment that has nothing to show.

@@ -85,7 +85,7 @@ mod tests {
     use crate::experiment::Experiment;
     use crate::held_up::Sample;
     use crate::kind::Kind;
-    use crate::rounds::{Grid, Measured, Rounds};
+    use crate::rounds::{Grid, Measured, Part, Rounds};
 
     /// Returns the finding of a measurement that gets slower by about `slower` per cent and that
     /// the host holds up for `held_up` microseconds at its end.
@@ -101,7 +101,7 @@ mod tests {
         let kind = Some(Kind { op: Op::Read, size: Bytes::from_kib(4) });
         let begun = Time::ZERO;
         let (grid, seed) = (Grid { samples: 100, cells: 1, ways: 1 }, 0);
-        Finding::of(&Rounds { experiment, kind, grid, seed, begun }, &measured)
+        Finding::of(&Rounds { experiment, kind, grid, seed, begun, part: Part::WHOLE }, &measured)
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod experiment;
 mod experiments;
 #[cfg(test)]
 mod extremes_coverage;
+mod families;
 pub mod finding;
 mod flow;
 mod flush_times;

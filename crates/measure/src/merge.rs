@@ -12,7 +12,7 @@ mod starvation;
 mod tables;
 
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::{Identity, MeasuredTable, Throughput};
+use tidegate_model::drive_file::{Identity, Throughput};
 
 use crate::origin::Origin;
 use crate::start::StartTimes;
@@ -120,7 +120,6 @@ pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile
 /// section.
 pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
-    let or = |new: Vec<MeasuredTable>, old| if new.is_empty() { old } else { new };
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };
     let (known, new) = (file.premises.clone(), measured.clone());
@@ -129,9 +128,9 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
     let how = hows.into_iter().flatten().collect::<Vec<_>>().join("; ");
     let mut whole = DriveFile {
         identity: Identity { how: Some(how), ..file.identity },
-        batch: or(measured.batch.clone(), file.batch),
-        drain: or(measured.drain, file.drain),
-        priority: or(measured.priority, file.priority),
+        batch: tables::replaced(measured.batch.clone(), file.batch),
+        drain: tables::replaced(measured.drain, file.drain),
+        priority: tables::replaced(measured.priority, file.priority),
         single: measured.single,
         prediction: if measured.prediction.is_empty() {
             file.prediction
@@ -147,6 +146,11 @@ pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
             measured.starvation_of
         } else {
             file.starvation_of
+        },
+        starvation_places: if measured.starvation_max.is_some() {
+            measured.starvation_places
+        } else {
+            file.starvation_places
         },
         starvation_max: measured.starvation_max.or(file.starvation_max).filter(|_| !is_endless),
         flush_max: measured.flush_max.or(file.flush_max),

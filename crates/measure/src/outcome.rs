@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes a drive file from what the experiments found: costs, mechanics, remarks.
 
-use tidegate_model::drive_file::Identity;
+use tidegate_model::drive_file::{Identity, MeasuredTable};
 use tidegate_model::mechanics::{Mechanics, Queue};
 use tidegate_model::{CostModel, DriveFile, Op};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA, samples_needed};
@@ -148,7 +148,11 @@ fn fit(found: &mut Found, mechanics: Option<&Mechanics>) {
 /// unless all its figures were measured.
 fn mechanics(found: &Found) -> Option<Box<Mechanics>> {
     let bare = geometry::mechanics(&found.geometry, Queue::default())?;
+    // The order of the queue shows in batches at random places.
     let reads = found.file.batch.iter().find(|table| table.op == Some(Op::Read));
+    let reads = reads
+        .map(|table| MeasuredTable { ns_max: table.random_ns_max().to_vec(), ..table.clone() });
+    let reads = reads.as_ref();
     let order = reads.and_then(|table| geometry::queues(&bare, table)?.into_iter().next());
     // The wait ends with the request that was in service, and the service of the starved request.
     let longest = reads.and_then(|table| table.ns_max.first()).copied().unwrap_or(0);

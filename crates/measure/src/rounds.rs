@@ -13,6 +13,7 @@
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
+use tidegate_model::drive_file::PlaceFamily;
 use tidegate_model::{Duration, Time};
 
 use crate::experiment::Experiment;
@@ -62,6 +63,71 @@ pub(crate) struct Rounds {
     pub(crate) seed: u64,
     /// When the first experiment began.
     pub(crate) begun: Time,
+    /// The part of the experiment that these rounds are.
+    pub(crate) part: Part,
+}
+
+/// A part of an experiment that is made in several, one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    phase: Phase,
+    /// The families of places, one bit each.
+    families: u8,
+    /// The trials of the parts before it, and of all parts; none for a whole experiment.
+    before: u64,
+    total: u64,
+}
+
+/// The parts of an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// All of it.
+    Whole,
+    /// A few samples of each family of places.
+    Pilot,
+    /// More samples of the families that are not far below the longest.
+    Main,
+    /// A search for the longest time.
+    Climb,
+}
+
+impl Phase {
+    /// Returns what keeps its places apart from those of the other parts.
+    pub(crate) const fn seed(self) -> u64 {
+        match self {
+            Self::Whole => 0,
+            Self::Pilot => 1 << 32,
+            Self::Main => 2 << 32,
+            Self::Climb => 3 << 32,
+        }
+    }
+}
+
+impl Part {
+    /// All of an experiment.
+    pub(crate) const WHOLE: Self = Self { phase: Phase::Whole, families: 0, before: 0, total: 0 };
+
+    /// Returns a part about these families, after `before` of `total` trials.
+    pub(crate) fn of(phase: Phase, families: &[PlaceFamily], before: u64, total: u64) -> Self {
+        let bit = |family| PlaceFamily::ALL.iter().position(|known| *known == family).unwrap_or(0);
+        let families = families.iter().fold(0, |bits, &family| bits | 1 << bit(family));
+        Self { phase, families, before, total }
+    }
+
+    /// Returns the end of its name in the journal. Rounds of other families are other rounds.
+    fn name(self) -> String {
+        let has = |index: &usize| self.families & (1 << index) != 0;
+        let names = || {
+            let names = PlaceFamily::ALL.iter().enumerate().filter(|(index, _)| has(index));
+            names.map(|(_, family)| family.name()).collect::<Vec<_>>().join(", ")
+        };
+        match self.phase {
+            Phase::Whole => String::new(),
+            Phase::Pilot => format!(" (pilot: {})", names()),
+            Phase::Main => format!(" (main: {})", names()),
+            Phase::Climb => " (climbed)".to_owned(),
+        }
+    }
 }
 
 /// The samples of an experiment.
@@ -145,7 +211,7 @@ impl Rounds {
     /// Returns the name of its rounds in the journal.
     fn name(&self, followers: &Followers<'_>) -> String {
         let of = self.kind.map_or_else(|| join(followers.kinds), |kind| kind.to_string());
-        format!("{} of {of}", self.experiment.name())
+        format!("{} of {of}{}", self.experiment.name(), self.part.name())
     }
 
     /// Returns a generator that draws other places than earlier runs.
@@ -166,8 +232,9 @@ impl Rounds {
         Progress {
             experiment: self.experiment,
             kind: self.kind,
-            done: cells * u64::try_from(earlier).expect("a number of rounds fits"),
-            total: self.grid.trials(),
+            done: self.part.before
+                + cells * u64::try_from(earlier).expect("a number of rounds fits"),
+            total: self.grid.trials().max(self.part.total),
             elapsed: Duration::ZERO,
         }
     }
@@ -247,6 +314,7 @@ mod tests {
         grid: Grid { samples: 5, cells: 4, ways: 1 },
         seed: 0,
         begun: Time::ZERO,
+        part: Part::WHOLE,
     };
     const PLACES: Places =
         Places { kind: Kind { op: Op::Read, size: Bytes::from_kib(64) }, count: 10 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes a table of a drive file from the samples of an experiment.
 
-use tidegate_model::drive_file::MeasuredTable;
-use tidegate_model::{BatchTable, Duration};
+use tidegate_model::drive_file::{FamilyTimes, MeasuredTable, PlaceFamily};
+use tidegate_model::{BatchTable, DriveFile, Duration};
 use tidegate_stats::confidence;
 use tidegate_stats::order_statistics::Summary;
 
@@ -35,6 +35,7 @@ pub(crate) fn of(kind: Kind, ways: usize, cells: &[Vec<Sample>]) -> Option<Measu
         samples: Some(u64::from(samples)),
         samples_effective: None,
         depth: None,
+        families: Vec::new(),
         confidence: Some(confidence::statement(samples)),
     })
 }
@@ -48,6 +49,94 @@ pub(crate) fn raise(table: &mut MeasuredTable, longest_ns: impl IntoIterator<Ite
     }
     table.table = batch_table(&table.ns_max);
     table.ns_max != before
+}
+
+/// Adds the times of families of places to the table of this kind, which they raise; without such a
+/// table they make one. A table that had no families is one of random places.
+pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec<FamilyTimes>) {
+    let is_it =
+        |table: &&mut MeasuredTable| (table.op, table.size) == (Some(kind.op), Some(kind.size));
+    let longest = longest_of(&new);
+    if longest.is_empty() {
+        return;
+    }
+    match tables.iter_mut().find(is_it) {
+        Some(known) => {
+            known.families = join_families(&with_random(known), new);
+            raise(known, longest);
+        }
+        None => tables.push(MeasuredTable {
+            op: Some(kind.op),
+            size: Some(kind.size),
+            table: batch_table(&longest),
+            ns_max: longest,
+            quantiles_ns: std::array::from_fn(|_| Vec::new()),
+            families: new,
+            samples: None,
+            depth: None,
+            confidence: None,
+        }),
+    }
+}
+
+/// Returns the families of a table; of one without families, its own times as those of random
+/// places.
+pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
+    if table.families.is_empty() {
+        let ns_max = table.ns_max.clone();
+        return vec![FamilyTimes::new(PlaceFamily::Random, table.samples, ns_max)];
+    }
+    table.families.clone()
+}
+
+/// Returns the families of the starvation of a file; of one without families, its longest as that of
+/// random places.
+pub(crate) fn starved_families(file: &DriveFile) -> Vec<FamilyTimes> {
+    let random =
+        |longest: Duration| FamilyTimes::new(PlaceFamily::Random, None, vec![longest.ns()]);
+    if file.starvation_places.is_empty() {
+        return file.starvation_max.map(random).into_iter().collect();
+    }
+    file.starvation_places.clone()
+}
+
+/// Returns the longest times of a kind at random places; empty if they were not measured.
+pub(crate) fn random_ns_max(tables: &[MeasuredTable], kind: Kind) -> Vec<u64> {
+    let is_it = |it: &&MeasuredTable| (it.op, it.size) == (Some(kind.op), Some(kind.size));
+    tables.iter().find(is_it).map_or_else(Vec::new, |table| table.random_ns_max().to_vec())
+}
+
+/// Joins two measurements by families: of each the longer times, entry by entry.
+pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec<FamilyTimes> {
+    let mut all = known.to_vec();
+    for family in new {
+        match all.iter_mut().find(|it| it.places == family.places) {
+            Some(known) => *known = join_family(known, family),
+            None => all.push(family),
+        }
+    }
+    all.sort_by_key(|family| family.places);
+    all
+}
+
+/// Returns the longer times of both; samples and quantiles are those of the longer list, or of the
+/// one with more samples.
+fn join_family(known: &FamilyTimes, new: FamilyTimes) -> FamilyTimes {
+    let weight = |it: &FamilyTimes| (it.ns_max.len(), !it.screened, it.samples);
+    let (main, other) =
+        if weight(&new) >= weight(known) { (new, known.clone()) } else { (known.clone(), new) };
+    let mut ns_max = main.ns_max.clone();
+    for (longer, &ns) in ns_max.iter_mut().zip(&other.ns_max) {
+        *longer = ns.max(*longer);
+    }
+    FamilyTimes { ns_max, ..main }
+}
+
+/// Returns the longest time of all families, entry by entry, up to the last of the longest.
+pub(crate) fn longest_of(families: &[FamilyTimes]) -> Vec<u64> {
+    let entries = families.iter().map(|it| it.ns_max.len()).max().unwrap_or(0);
+    let longest = |at| families.iter().filter_map(|it| it.ns_max.get(at).copied()).max();
+    (0..entries).filter_map(longest).collect()
 }
 
 /// Returns the table of these times, of which none is zero.

@@ -19,6 +19,7 @@ mod cost_section;
 mod identity;
 mod observations;
 mod parts;
+mod places;
 mod prediction;
 pub(crate) mod tables;
 
@@ -28,6 +29,7 @@ pub use observations::{
     FlowPlace, MixedBatches, MixedKind, SingleTimes, SlowPlace, StarvedKind, Throughput,
 };
 pub use parts::{DriveKind, Parts};
+pub use places::{FamilyTimes, PlaceFamily, longest_without, missing};
 pub use prediction::PredictionErrors;
 pub use tables::MeasuredTable;
 use tables::{RawTable, read_tables, write_table};
@@ -66,6 +68,9 @@ pub struct DriveFile {
     /// Number of requests on the drive during that measurement, for entries of `starvation_of`
     /// without a depth; `None` means `depth`.
     pub starvation_depth: Option<u32>,
+    /// The longest starvation at each family of places, one entry each; none of them exceeds
+    /// `starvation_max`. Empty if only random places were measured.
+    pub starvation_places: Vec<FamilyTimes>,
     /// Whether a request was observed to wait without end; no starvation time then bounds the
     /// drive.
     pub is_starvation_endless: bool,
@@ -102,6 +107,8 @@ struct RawDrive {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     premise: Vec<Premise>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    starvation_places: Vec<FamilyTimes>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     batch: Vec<RawTable>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drain: Vec<RawTable>,
@@ -125,6 +132,19 @@ struct RawDrive {
     fit: Option<toml::Table>,
 }
 
+impl RawDrive {
+    /// Returns the first fault of the starvation at several places as a sentence; raises the
+    /// longest starvation to them.
+    fn join_starvation(&mut self) -> Option<String> {
+        let Some(longest) = &mut self.starvation_ns_max else {
+            let is_bounded = !self.starvation_places.is_empty() && !self.starvation_endless;
+            return is_bounded
+                .then(|| "[[starvation_places]] are there without starvation_ns_max".to_owned());
+        };
+        places::join("starvation_places", std::slice::from_mut(longest), &self.starvation_places)
+    }
+}
+
 impl DriveFile {
     /// Creates the file of a drive about which nothing else is known.
     pub fn new(name: impl Into<String>, kind: DriveKind, depth: u32) -> Self {
@@ -144,6 +164,7 @@ impl DriveFile {
             starvation_max: None,
             starvation_of: Vec::new(),
             starvation_depth: None,
+            starvation_places: Vec::new(),
             is_starvation_endless: false,
             flush_max: None,
             prediction: Vec::new(),
@@ -158,7 +179,8 @@ impl DriveFile {
     /// # Errors
     /// The first fault, with its position and what to write instead.
     pub fn parse(text: &str) -> Result<Self, FileError> {
-        let raw: RawDrive = toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
+        let mut raw: RawDrive =
+            toml::from_str(text).map_err(|error| FileError::from_toml(&error))?;
         let depth = *raw.depth.get_ref();
         if depth == 0 {
             return Err(FileError::new(
@@ -189,11 +211,13 @@ impl DriveFile {
                 "delete one of the two",
             ));
         }
+        let of_starvation = raw.join_starvation();
         let batch = read_tables(raw.batch, "batch", depth)?;
         let faults = raw.single.iter().find_map(SingleTimes::fault);
         let faults = faults.or_else(|| raw.throughput.iter().find_map(Throughput::fault));
         let faults = faults.or_else(|| raw.prediction.iter().find_map(PredictionErrors::fault));
-        let faults = faults.or_else(|| raw.mixed.iter().find_map(MixedBatches::fault));
+        let faults =
+            faults.or_else(|| raw.mixed.iter_mut().find_map(MixedBatches::fault)).or(of_starvation);
         if let Some(fault) = faults {
             return Err(FileError::new(0..0, fault, "measure it again, or delete it"));
         }
@@ -214,6 +238,7 @@ impl DriveFile {
             starvation_max: raw.starvation_ns_max.map(Duration::from_ns),
             starvation_of: raw.starvation_of,
             starvation_depth: raw.starvation_depth,
+            starvation_places: raw.starvation_places,
             is_starvation_endless: raw.starvation_endless,
             flush_max: raw.flush_ns_max.map(Duration::from_ns),
             prediction: raw.prediction,
@@ -246,6 +271,7 @@ impl DriveFile {
             starvation_ns_max: self.starvation_max.map(Duration::ns),
             starvation_of: self.starvation_of.clone(),
             starvation_depth: self.starvation_depth,
+            starvation_places: self.starvation_places.clone(),
             starvation_endless: self.is_starvation_endless,
             flush_ns_max: self.flush_max.map(Duration::ns),
             identity: self.identity.clone(),

@@ -120,6 +120,10 @@ codes! {
             "the host or its hypervisor lengthened measured times, so the tables are too long";
         PriorityIgnored => "priority_ignored", Note,
             "measured requests with the drive's own priority were no faster than others";
+        PlacesAbsent => "places_absent", Note,
+            "the workload states places that do not occur, and their times do not count";
+        FamiliesScreened => "families_screened", Note,
+            "some families of places have only a pilot's samples, which found them far below others";
         LargerSize => "larger_size", Note,
             "requests are charged as larger ones, because their size was not measured";
         RunningMaximum => "running_maximum", Note,

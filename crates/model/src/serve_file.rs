@@ -19,7 +19,7 @@ use std::net::SocketAddr;
 use toml::Spanned;
 
 use crate::batch_table::BatchTable;
-use crate::drive_file::DriveFile;
+use crate::drive_file::{DriveFile, PlaceFamily};
 use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
@@ -28,7 +28,7 @@ use crate::quantity::Share;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
-use crate::workload_file::Policy;
+use crate::workload_file::{Policy, check_absent_places};
 
 use exports::sized;
 use raw::{RawExport, RawServe, RawSnippet};
@@ -61,6 +61,8 @@ pub struct ServeFile {
     /// The largest best-effort request, if the file states it.
     size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
+    /// Families of places that no request of any client has.
+    absent_places: Vec<PlaceFamily>,
     /// The policy with contracts.
     policy: Policy,
     /// Whether the file states a policy.
@@ -98,6 +100,8 @@ impl ServeFile {
         let metrics = listen::read_metrics(raw.metrics)?;
         raw.size_max.as_ref().map(sized).transpose()?;
         let size_max = raw.size_max.or(largest_contract(&raw.export));
+        let absent_places = raw.absent_places.map(check_absent_places).transpose()?;
+        let absent_places = absent_places.unwrap_or_default();
         let has_policy = raw.policy.is_some();
         let mut policy = Policy::read(raw.policy)?;
         policy.regulate_tasks();
@@ -124,6 +128,7 @@ impl ServeFile {
             busy_poll,
             size_max,
             exports,
+            absent_places,
             policy,
             has_policy,
         })
@@ -261,7 +266,13 @@ impl ServeFile {
     pub fn bind(&self, drive: &DriveFile) -> Result<Bound, FileError> {
         let reference = workload::drive_of(self.drive.as_ref(), &self.backing);
         let size_max = self.size_max(Some(drive));
-        let file = workload::of_exports(&self.exports, size_max, self.policy(), reference);
+        let file = workload::of_exports(
+            &self.exports,
+            size_max,
+            self.absent_places.clone(),
+            self.policy(),
+            reference,
+        );
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {

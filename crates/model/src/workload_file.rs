@@ -5,11 +5,13 @@
 //! checks it against a drive. Both report the position of a fault in the file. A file may also
 //! describe the users of the processor: see [`Document`].
 
+mod absent_places;
 mod batch_cost;
 mod bind;
 mod contracts;
 mod drive;
 mod in_use;
+mod places;
 mod policy;
 mod raw;
 mod written;
@@ -20,6 +22,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use crate::document::Document;
+use crate::drive_file::PlaceFamily;
 use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
 use crate::names::PolicyName;
@@ -28,6 +31,7 @@ use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
+pub(crate) use absent_places::check as check_absent_places;
 pub use drive::DriveReference;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
@@ -47,6 +51,10 @@ pub struct WorkloadFile {
     /// The drive that the file names or contains.
     pub drive: DriveReference,
     entries: Vec<String>,
+    /// Families of places that no request of the workload has.
+    absent_places: Vec<PlaceFamily>,
+    /// Whether several exports share the drive, each at its own place.
+    has_several_exports: bool,
     policy: Policy,
     /// Policies that are requested in addition to the file's policy.
     asked: Vec<PolicyName>,
@@ -101,6 +109,7 @@ impl WorkloadFile {
             FileError::new(0..0, "missing field `drive`", "add a line for `drive`")
         })?;
         let policy = Policy::read(raw.policy)?;
+        let absent_places = absent_places::read(raw.absent_places, &raw.task, &raw.best_effort)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
@@ -113,18 +122,38 @@ impl WorkloadFile {
             .map(|load| read_best_effort(load, &mut names))
             .collect::<Result<_, _>>()?;
         let drive = drive::read_drive(drive)?;
-        Ok(Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort })
+        Ok(Self {
+            drive,
+            entries,
+            absent_places,
+            has_several_exports: false,
+            policy,
+            asked: Vec::new(),
+            tasks,
+            best_effort,
+        })
     }
 
     /// Creates a workload from a file of another format.
     pub(crate) fn of_parts(
         drive: DriveReference,
         entries: Vec<String>,
+        absent_places: Vec<PlaceFamily>,
+        has_several_exports: bool,
         policy: Policy,
         tasks: Vec<Placed<Task>>,
         best_effort: Vec<Placed<BestEffort>>,
     ) -> Self {
-        Self { drive, entries, policy, asked: Vec::new(), tasks, best_effort }
+        Self {
+            drive,
+            entries,
+            absent_places,
+            has_several_exports,
+            policy,
+            asked: Vec::new(),
+            tasks,
+            best_effort,
+        }
     }
 
     /// Replaces the file's batch size, for example by a command-line option.

@@ -9,6 +9,7 @@ use std::fmt;
 
 use tidegate_analysis::{Assessment, assess};
 use tidegate_drive::builtin;
+use tidegate_model::drive_file::Parts;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{AccessTime, DriveFile, DriveKind, Duration, PolicyName, Workload};
 use tidegate_policy::Policy;
@@ -52,13 +53,14 @@ impl Disk {
     /// Runs any policy.
     ///
     /// # Panics
-    /// If the disk has no mechanics.
+    /// If the drive file describes no parts.
     pub fn run(&self, policy: impl Policy, length: Length, observer: &mut impl Observer) -> SimRun {
-        let drive = tidegate_drive::from_parts(DriveKind::Mechanical, &self.file, self.drive_seed);
+        let kind = self.file.parts().map_or(DriveKind::Mechanical, Parts::kind);
+        let drive = tidegate_drive::from_parts(kind, &self.file, self.drive_seed);
         let capacity = self.file.capacity().expect("the mechanics give it");
         let defaults = SimParams::new(&self.workload, length);
         let params = SimParams { capacity, seed: self.seed, ..defaults };
-        simulate(&params, policy, drive.expect("mechanics"), observer)
+        simulate(&params, policy, drive.expect("it has parts"), observer)
     }
 
     /// Assesses a policy and runs it for `jobs` jobs of each task, with every checker.

@@ -36,6 +36,7 @@ pub(crate) fn measured(op: Option<Op>, size: Option<Bytes>, rows: &[[u64; 7]]) -
         samples_effective: None,
         confidence: None,
         depth: None,
+        families: Vec::new(),
         table: table(&column(6)),
     }
 }

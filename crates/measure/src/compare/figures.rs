@@ -56,7 +56,8 @@ impl Figures {
 
     fn of_table(section: &str, table: &MeasuredTable) -> Self {
         let name = format!("{section} of {}", kind(table.op, table.size));
-        let times = Self::of_times(name, &table.quantiles_ns, &table.ns_max, table.samples);
+        let random = table.random_ns_max();
+        let times = Self::of_times(name, &table.quantiles_ns, random, table.samples);
         // The values that proofs use: each dip is raised to the batches before it.
         let longest = (1..=table.table.batch_max()).map(|n| table.table.time_max(n).ns());
         Self { longest: longest.collect(), ..times }

@@ -79,7 +79,7 @@ impl Procedure for Mixed {
 
 /// Returns the longest time of each composition; `None` without any. Their number of samples is
 /// known when everything is measured.
-fn batches(
+pub(super) fn batches(
     kinds: &[Kind],
     (counts, longest): (Vec<Composition>, Vec<Duration>),
 ) -> Option<MixedBatches> {
@@ -89,15 +89,16 @@ fn batches(
         request: kinds.iter().map(request).collect(),
         counts,
         ns_max: longest.into_iter().map(Duration::ns).collect(),
+        places: Vec::new(),
     })
 }
 
 /// How many requests of each kind a batch has.
-type Composition = Vec<u32>;
+pub(super) type Composition = Vec<u32>;
 
 /// Returns the compositions of all batches, the smallest batches first: of 2 to `depth` requests,
 /// with at least two kinds each.
-fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
+pub(super) fn compositions(kinds: usize, depth: u32) -> Vec<Composition> {
     let random = &mut Pcg64::seed_from_u64(0);
     let mut all: Vec<Composition> = Vec::new();
     for requests in 2..=depth {
@@ -128,17 +129,26 @@ fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
 /// requests start at places of the largest kind, so that no two overlap.
 fn sample(flow: &mut Flow<'_>, places: &[Places], composition: &[u32]) -> Tried<Duration> {
     let requests = composition.iter().sum::<u32>() as usize;
-    let largest = places.iter().max_by_key(|places| places.kind.size).expect("at least one kind");
-    let starts = largest.different(requests, flow.random);
+    let starts = largest(places).different(requests, flow.random);
+    let mut batch = at(starts, places, composition);
+    batch.shuffle(flow.random);
+    flow.serve(&batch)
+}
+
+/// Returns the places of the largest kind.
+pub(super) fn largest(places: &[Places]) -> Places {
+    *places.iter().max_by_key(|places| places.kind.size).expect("at least one kind")
+}
+
+/// Returns a batch of that composition at these places.
+pub(super) fn at(starts: Vec<Probe>, places: &[Places], composition: &[u32]) -> Vec<Probe> {
     let kinds = composition
         .iter()
         .zip(places)
         .flat_map(|(&count, kind)| std::iter::repeat_n(kind.kind, count as usize));
     let at =
         |(place, kind): (Probe, Kind)| Probe { op: kind.op, start: place.start, size: kind.size };
-    let mut batch: Vec<Probe> = starts.into_iter().zip(kinds).map(at).collect();
-    batch.shuffle(flow.random);
-    flow.serve(&batch)
+    starts.into_iter().zip(kinds).map(at).collect()
 }
 
 #[cfg(test)]

@@ -12,25 +12,32 @@ use crate::procedure::Procedure;
 mod batch;
 mod drain;
 mod drain_adversary;
+mod drain_places;
 pub mod flush;
 mod mixed;
+mod mixed_places;
 mod overhead;
+mod places;
 mod prediction;
 mod priority;
+mod priority_places;
 mod probe;
 mod rotation;
 mod seek_curve;
 mod single;
 pub(crate) mod starvation;
+mod starvation_places;
 mod stripe;
 mod throughput;
 mod zones;
 
 /// Every experiment and how it is run, in this order.
-const LIST: [(Experiment, &dyn Procedure); 15] = [
+const LIST: [(Experiment, &dyn Procedure); 20] = [
     (Experiment::BATCH, &batch::Batch),
+    (Experiment::PLACES, &places::Places),
     (Experiment::SINGLE, &single::Single),
     (Experiment::DRAIN, &drain::Drain),
+    (Experiment::DRAIN_PLACES, &drain_places::DrainPlaces),
     (Experiment::THROUGHPUT, &throughput::Flows),
     (Experiment::ROTATION, &rotation::PROCEDURE),
     (Experiment::OVERHEAD, &overhead::PROCEDURE),
@@ -39,8 +46,11 @@ const LIST: [(Experiment, &dyn Procedure); 15] = [
     (Experiment::PREDICTION, &prediction::Prediction),
     (Experiment::STRIPE, &stripe::Stripe),
     (Experiment::STARVATION, &starvation::Starvation),
+    (Experiment::STARVATION_PLACES, &starvation_places::StarvationPlaces),
     (Experiment::MIXED, &mixed::Mixed),
+    (Experiment::MIXED_PLACES, &mixed_places::MixedPlaces),
     (Experiment::PRIORITY, &priority::Priority),
+    (Experiment::PRIORITY_PLACES, &priority_places::PriorityPlaces),
     (Experiment::DRAIN_ADVERSARY, &drain_adversary::DrainAdversary),
     (Experiment::FLUSH, &flush::Flush),
 ];

@@ -70,18 +70,29 @@ impl Procedure for Priority {
 /// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
 fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> Tried<Duration> {
     let FlowParams { places, depth } = flows;
-    let anywhere = |random: &mut Pcg64| places.anywhere(random);
+    let mut anywhere = |random: &mut Pcg64| places.anywhere(random);
     flow.keep_a_while(depth, anywhere)?;
+    served(flow, depth, q, &mut anywhere)
+}
+
+/// Returns the time of q requests of priority on a device that other requests keep full, and leaves
+/// it idle.
+pub(super) fn served(
+    flow: &mut Flow<'_>,
+    depth: u32,
+    q: u32,
+    draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
+) -> Tried<Duration> {
     flow.recede_to(depth - q)?;
     // Several may have completed at once: fill the device up before the requests of priority.
-    flow.fill(depth - q, anywhere)?;
+    flow.fill(depth - q, &mut *draw)?;
     let begun = flow.now();
-    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, anywhere)?.to_vec();
+    let mut awaited: Vec<Probe> = flow.send(q, Tag::Priority, &mut *draw)?.to_vec();
     while !awaited.is_empty() {
         let returned = flow.wait()?;
         awaited.retain(|probe| !returned.contains(&probe.start));
         if !awaited.is_empty() {
-            flow.fill(depth, anywhere)?;
+            flow.fill(depth, &mut *draw)?;
         }
     }
     let took = flow.now().since(begun);

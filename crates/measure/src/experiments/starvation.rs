@@ -7,7 +7,7 @@
 //! Source: RTAS'08, section 3.1 (random others). The sequential others are our own.
 
 use rand_pcg::Pcg64;
-use tidegate_model::drive_file::StarvedKind;
+use tidegate_model::drive_file::{FamilyTimes, PlaceFamily, StarvedKind};
 use tidegate_model::{Duration, Tag};
 
 use crate::context::Context;
@@ -19,7 +19,8 @@ use crate::params::ProfileParams;
 use crate::places::FIFTH;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::Tried;
+use crate::subject::{Probe, Tried};
+use crate::table;
 use crate::warning::{Skip, Warning};
 
 /// A request that has waited this long counts as starved forever: drives that bound the wait do so
@@ -63,21 +64,28 @@ impl Procedure for Starvation {
         found.note(&rounds, &measured);
         if let Some(starved) = measured.longest().flatten().max() {
             write(starved, kind, flows.depth, found);
+            if !found.file.starvation_places.is_empty() {
+                let random = FamilyTimes::new(PlaceFamily::Random, None, vec![starved.ns()]);
+                let known = &found.file.starvation_places;
+                found.file.starvation_places = table::join_families(known, vec![random]);
+            }
         }
         Ok(())
     }
 }
 
 /// Writes the longest time of a starved request; a bound only if no request waited without end.
-fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found) {
+pub(super) fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found) {
     if starved >= ENDLESS {
-        found.warnings.push(Warning::Endless { waited: ENDLESS });
+        found.warn_once(Warning::Endless { waited: ENDLESS });
         found.file.is_starvation_endless = true;
     }
     let known = found.file.starvation_max.max(Some(starved));
     found.file.starvation_max = known.filter(|_| !found.file.is_starvation_endless);
-    let Kind { op, size } = kind;
-    found.file.starvation_of.push(StarvedKind { op, size, depth: Some(depth) });
+    let kind = StarvedKind { op: kind.op, size: kind.size, depth: Some(depth) };
+    if !found.file.starvation_of.contains(&kind) {
+        found.file.starvation_of.push(kind);
+    }
 }
 
 /// The requests that keep the drive from serving the one request.
@@ -106,16 +114,34 @@ pub(crate) fn sample(flow: &mut Flow<'_>, flows: FlowParams, others: Others) -> 
             places.at(next)
         }
     };
-    flow.keep(depth - 1, depth, &mut draw)?;
+    let one = places.within(far, flow.random);
+    starve(flow, depth, one, &mut draw)
+}
+
+/// Returns the time of one request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if
+/// it was not served. `draw` must sooner or later give a place other than that of the one.
+pub(super) fn starve(
+    flow: &mut Flow<'_>,
+    depth: u32,
+    one: Probe,
+    draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
+) -> Tried<Duration> {
+    let mut others = |random: &mut Pcg64| loop {
+        let probe = draw(random);
+        if probe.start != one.start {
+            break probe;
+        }
+    };
+    flow.keep(depth - 1, depth, &mut others)?;
     let begun = flow.now();
-    let starved = flow.send(1, Tag::Simple, |random| places.within(far.clone(), random))?[0];
+    flow.send(1, Tag::Simple, |_| one)?;
     let took = loop {
-        let is_served = flow.wait()?.contains(&starved.start);
+        let is_served = flow.wait()?.contains(&one.start);
         let took = flow.now().since(begun);
         if is_served || took >= ENDLESS {
             break took;
         }
-        flow.fill(depth, &mut draw)?;
+        flow.fill(depth, &mut others)?;
     };
     flow.drain()?;
     Ok(took)

@@ -18,6 +18,7 @@
 use crate::envelope::FITTED;
 use crate::kind::Kind;
 use crate::kind_batches::KindBatches;
+use crate::table::join_families;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
 use tidegate_model::{Bytes, CostModel, DriveFile, Op};
@@ -42,6 +43,12 @@ fn add_batches(known: &mut MixedBatches, new: &MixedBatches) {
         (true, false) => new.samples,
         (false, true) => known.samples,
         (false, false) => known.samples.min(new.samples),
+    };
+    // Families have an entry for each batch of their measurement, in its order.
+    known.places = if known.counts == new.counts {
+        join_families(&known.places, new.places.clone())
+    } else {
+        Vec::new()
     };
     for (counts, &ns) in new.counts.iter().zip(&new.ns_max) {
         if let Some(at) = known.counts.iter().position(|it| it == counts) {

@@ -7,13 +7,16 @@
 //! ```
 
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::StarvedKind;
+use tidegate_model::drive_file::{FamilyTimes, StarvedKind};
+
+use crate::table::{join_families, starved_families};
 
 /// Merges the `measured` starvation into `file`, and returns a remark if there is one.
 pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> {
     let was_endless = file.is_starvation_endless;
     // One figure for all requests remains one: the greatest holds for each kind.
     let is_general = file.starvation_max.is_some() && file.starvation_of.is_empty();
+    file.starvation_places = places(file, measured);
     file.is_starvation_endless |= measured.is_starvation_endless;
     file.starvation_max = file.starvation_max.max(measured.starvation_max);
     file.starvation_max = file.starvation_max.filter(|_| !file.is_starvation_endless);
@@ -28,6 +31,16 @@ pub(super) fn add(file: &mut DriveFile, measured: &DriveFile) -> Option<String> 
          bound; for one, measure it into a new file"
             .to_owned()
     })
+}
+
+/// Returns the starvation at each family of places that either of them has; none if neither has any,
+/// or if a request waited without end.
+fn places(file: &DriveFile, measured: &DriveFile) -> Vec<FamilyTimes> {
+    let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
+    if is_endless || file.starvation_places.is_empty() && measured.starvation_places.is_empty() {
+        return Vec::new();
+    }
+    join_families(&starved_families(file), starved_families(measured))
 }
 
 /// Keeps the deeper of two measurements of one kind: the file's figure is the greater of the two.

@@ -11,7 +11,7 @@
 //! device faster.
 
 use crate::start::{Start, StartTimes};
-use crate::table::{batch_table, raise};
+use crate::table::{batch_table, join_families, raise, with_random};
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{DriveFile, Op};
 
@@ -40,8 +40,13 @@ pub(super) fn merged(known: &MeasuredTable, new: &MeasuredTable) -> MeasuredTabl
     // The longer table's samples are behind the entries that only it has, and behind some other
     // entries too.
     let main = if other.ns_max.len() > most.ns_max.len() { other } else { most };
+    let families = match (known.families.is_empty(), new.families.is_empty()) {
+        (true, true) => Vec::new(),
+        _ => join_families(&with_random(known), with_random(new)),
+    };
     MeasuredTable {
         table: batch_table(&ns_max),
+        families,
         ns_max,
         quantiles_ns: std::array::from_fn(|level| quantiles(level).unwrap_or_default()),
         samples: main.samples,
@@ -101,6 +106,22 @@ pub(super) fn raise_drains(
         said.extend(of_kind.filter(|it| !said.contains(it)));
     }
     said
+}
+
+/// Returns the new tables of a section; where only families of places were measured, the old table
+/// with them. The old tables if there are no new ones.
+pub(super) fn replaced(new: Vec<MeasuredTable>, old: Vec<MeasuredTable>) -> Vec<MeasuredTable> {
+    if new.is_empty() {
+        return old;
+    }
+    let with_old = |table: MeasuredTable| {
+        let known = old.iter().find(|known| is_same_kind(known, &table));
+        match known.filter(|_| !table.is_of_random_places()) {
+            Some(known) => merged(known, &table),
+            None => table,
+        }
+    };
+    new.into_iter().map(with_old).collect()
 }
 
 /// Names a table, for example `writes of 128KiB`.

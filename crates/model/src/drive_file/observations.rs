@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::places::{self, FamilyTimes};
 use super::tables::{MeasuredTable, TIME_NS_MAX};
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -76,6 +77,9 @@ pub struct MixedBatches {
     pub counts: Vec<Vec<u32>>,
     /// The longest measured time of each batch, in ns.
     pub ns_max: Vec<u64>,
+    /// The longest times of each family of places; empty if only random places were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<FamilyTimes>,
 }
 
 /// A kind of request in a mixed batch.
@@ -100,8 +104,11 @@ impl MixedBatches {
         })
     }
 
-    /// Returns the first fault as a sentence.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// Returns the first fault as a sentence; raises the times to those of all places.
+    pub(super) fn fault(&mut self) -> Option<String> {
+        if let Some(fault) = places::join("mixed.places", &mut self.ns_max, &self.places) {
+            return Some(fault);
+        }
         let kinds = self.request.len();
         let is_even = self.counts.len() == self.ns_max.len()
             && self.counts.iter().all(|counts| counts.len() == kinds);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::places::{self, FamilyTimes};
 use crate::batch_table::BatchTable;
 use crate::file_error::FileError;
 use crate::quantity::Quantity;
@@ -23,7 +24,7 @@ pub struct MeasuredTable {
     pub op: Option<Op>,
     /// Size of every request; `None` in an inline drive means every size.
     pub size: Option<Bytes>,
-    /// The longest measured times; bounds use `table` instead.
+    /// The longest measured times at any places; bounds use `table` instead.
     pub ns_max: Vec<u64>,
     /// Quantiles in the order of [`MeasuredTable::LEVELS_PPM`].
     pub quantiles_ns: [Vec<u64>; 6],
@@ -36,6 +37,9 @@ pub struct MeasuredTable {
     pub confidence: Option<String>,
     /// Number of requests on the drive, in a table of priority; `None` means as many as it accepts.
     pub depth: Option<u32>,
+    /// The longest times of each family of places, in the order of the file; none of them exceeds
+    /// `ns_max`. Empty if only random places were measured.
+    pub families: Vec<FamilyTimes>,
     /// The running maximum of `ns_max`.
     pub table: BatchTable,
 }
@@ -75,6 +79,8 @@ pub(super) struct RawTable {
     ns_p10: Option<Spanned<Vec<u64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ns_min: Option<Spanned<Vec<u64>>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    families: Vec<FamilyTimes>,
 }
 
 /// A size that is written with a unit, as people write it.
@@ -137,7 +143,7 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
             format!("give at most {depth} entries, or a larger depth"),
         ));
     }
-    let table = batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?;
+    batch_table(raw.ns_max.get_ref(), raw.ns_max.span())?;
     let quantiles = [raw.ns_min, raw.ns_p10, raw.ns_p50, raw.ns_p90, raw.ns_p99, raw.ns_p999];
     for list in quantiles.iter().flatten() {
         if list.get_ref().len() != entries {
@@ -150,11 +156,17 @@ fn read_table(raw: RawTable, section: &str, depth: u32) -> Result<MeasuredTable,
             ));
         }
     }
+    let span = raw.ns_max.span();
+    let mut ns_max = raw.ns_max.into_inner();
+    if let Some(fault) = places::join(&format!("{section}.families"), &mut ns_max, &raw.families) {
+        return Err(FileError::new(span, fault, "measure the places again, or delete them"));
+    }
     Ok(MeasuredTable {
         op: Some(raw.op),
         size: Some(size),
-        table,
-        ns_max: raw.ns_max.into_inner(),
+        table: raised_table(&ns_max),
+        ns_max,
+        families: raw.families,
         quantiles_ns: quantiles.map(|list| list.map_or_else(Vec::new, Spanned::into_inner)),
         samples: raw.samples,
         samples_effective: raw.samples_effective,
@@ -182,6 +194,12 @@ pub(crate) fn batch_table(ns_max: &[u64], span: Range<usize>) -> Result<BatchTab
     })
 }
 
+/// Returns the table of these maxima, of which there is at least one and none is zero.
+pub(super) fn raised_table(ns_max: &[u64]) -> BatchTable {
+    let times: Vec<Duration> = ns_max.iter().copied().map(Duration::from_ns).collect();
+    BatchTable::new(&times).expect("a measured table has entries above zero")
+}
+
 pub(super) fn write_table(table: &MeasuredTable) -> RawTable {
     let spanned = |list: &Vec<u64>| Spanned::new(0..0, list.clone());
     let measured = |list: &Vec<u64>| (!list.is_empty()).then(|| spanned(list));
@@ -200,5 +218,6 @@ pub(super) fn write_table(table: &MeasuredTable) -> RawTable {
         ns_p50: measured(p50),
         ns_p10: measured(p10),
         ns_min: measured(min),
+        families: table.families.clone(),
     }
 }

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::drive_file::PlaceFamily;
 use crate::task::Op;
 use crate::units::{Bandwidth, Bytes, Duration};
 use crate::workload_file::RawPolicy;
@@ -24,6 +25,7 @@ pub(super) struct RawServe {
     pub(super) read_only: bool,
     pub(super) busy_poll: Option<Spanned<Duration>>,
     pub(super) size_max: Option<Spanned<Bytes>>,
+    pub(super) absent_places: Option<Spanned<Vec<PlaceFamily>>>,
     pub(super) policy: Option<RawPolicy>,
     #[serde(default)]
     pub(super) export: Vec<RawExport>,

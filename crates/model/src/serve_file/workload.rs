@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::listen::{BackingReference, Named};
 use super::written::Written;
+use crate::drive_file::PlaceFamily;
 use crate::export::{Beyond, ExportContract, ExportSpec};
 use crate::task::{BestEffort, Intensity, Op, Task};
 use crate::units::Bytes;
@@ -68,6 +69,7 @@ impl Written {
 pub(super) fn of_exports(
     exports: &[Written],
     size_max: Bytes,
+    absent_places: Vec<PlaceFamily>,
     policy: Policy,
     drive: DriveReference,
 ) -> WorkloadFile {
@@ -80,7 +82,8 @@ pub(super) fn of_exports(
         }
         best_effort.extend(export.best_effort(size_max));
     }
-    WorkloadFile::of_parts(drive, entries, policy, tasks, best_effort)
+    let is_shared = exports.len() > 1;
+    WorkloadFile::of_parts(drive, entries, absent_places, is_shared, policy, tasks, best_effort)
 }
 
 /// Returns the drive of the proofs: the named drive, or the simulated drive.

@@ -26,12 +26,20 @@ impl WorkloadFile {
     /// Returns the workload on this drive.
     ///
     /// All batches are charged from the table of the largest request of any source; if that size
-    /// was not measured, from the next larger size.
+    /// was not measured, from the next larger size. Times at places that the file states not to
+    /// occur do not count.
     ///
     /// # Errors
     /// If the drive's measurements do not cover the workload, or if the batch size exceeds the
     /// table; with the position in the workload file.
     pub fn bind(&self, drive: &DriveFile) -> Result<Workload, FileError> {
+        if self.absent_places.is_empty() {
+            return self.bind_all_places(drive);
+        }
+        self.bind_all_places(&drive.without_places(&self.absent_places))
+    }
+
+    fn bind_all_places(&self, drive: &DriveFile) -> Result<Workload, FileError> {
         self.policy.check_use(&self.asked)?;
         let mut premises = drive.premises.clone();
         let (size_max, size_span) = self.largest_request();
@@ -43,6 +51,7 @@ impl WorkloadFile {
         }
         // An inline table holds for reads, for writes, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        premises.extend(self.premises_of_places(drive, &tables));
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {

@@ -87,6 +87,8 @@ impl WorkloadFile {
             let premise = mixed_unmeasured(kind.what, kind.plural);
             premises.push(ContractPremise { contract: kind.contract, premise });
         }
+        let measured: Vec<&MeasuredTable> = pairs.iter().map(|pair| pair.0).collect();
+        premises.extend(self.contract_places(drive, kind.contract, &measured));
         let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
             let table = measured.table.at_least(&batch.table);
             premises.extend(of_raised(kind, &measured.table, &table));
@@ -156,6 +158,10 @@ impl WorkloadFile {
         let operations = self.operations();
         self.starvation_depth(drive, size)?;
         let measured = drive.starvation_max.filter(|_| !drive.is_starvation_endless)?;
+        let is_inline = drive.batch.iter().all(|table| table.op.is_none());
+        if !is_inline {
+            premises.extend(self.contract_places(drive, DriveContract::Starvation, &[]));
+        }
         let batches =
             operations.iter().filter_map(|asked| covering_table(&drive.batch, asked.op, size));
         let longest = batches.map(|batch| batch.table.time_max(batch.table.batch_max())).max();

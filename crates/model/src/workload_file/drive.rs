@@ -121,6 +121,7 @@ fn inline_table(ns_max: Vec<u64>, table: BatchTable) -> MeasuredTable {
         samples_effective: None,
         confidence: None,
         depth: None,
+        families: Vec::new(),
         table,
     }
 }

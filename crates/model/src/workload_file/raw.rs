@@ -11,6 +11,7 @@ use toml::Spanned;
 use super::drive::RawDrive;
 use super::policy::RawPolicy;
 use super::written::{Written, deserialize_written};
+use crate::drive_file::PlaceFamily;
 use crate::file_error::FileError;
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
@@ -20,6 +21,7 @@ use crate::units::{Bandwidth, Bytes, Duration, Lba};
 #[serde(deny_unknown_fields)]
 pub(super) struct RawWorkload {
     pub(super) drive: Option<Spanned<RawDrive>>,
+    pub(super) absent_places: Option<Spanned<Vec<PlaceFamily>>>,
     pub(super) policy: Option<RawPolicy>,
     #[serde(default)]
     pub(super) task: Vec<RawTask>,

@@ -148,13 +148,14 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     let is_known = measured.samples.is_some_and(|samples| samples >= 1000);
     let rows = powers(measured.ns_max.len()).map(|n: usize| {
         let (batch, n_wide) = (relied_on(measured, n).max(1), n as u64);
+        let gained = || Some(gain(*p50.first()?, (*p50.get(n - 1)?).max(1), n_wide));
         vec![
             n.to_string(),
-            ms(p50[n - 1]),
-            if is_known { ms(p999[n - 1]) } else { "-".to_owned() },
+            quantile(p50, n),
+            if is_known { quantile(p999, n) } else { "-".to_owned() },
             ms(batch),
             ms(batch / n_wide),
-            gain(p50[0], p50[n - 1].max(1), n_wide),
+            gained().unwrap_or_else(|| "-".to_owned()),
         ]
     });
     write_table_title("Batches", measured, page);
@@ -164,6 +165,11 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
     if let Some(confidence) = &measured.confidence {
         page.labelled("Confidence", confidence);
     }
+}
+
+/// Returns an entry of a quantile; a table that was measured at families of places only has none.
+fn quantile(list: &[u64], requests: usize) -> String {
+    list.get(requests - 1).map_or_else(|| "-".to_owned(), |&ns| ms(ns))
 }
 
 /// Returns entry `requests` of a table as proofs use it: more requests never take less time,
@@ -207,8 +213,7 @@ fn write_drains(starts: &[StartTimes], table: Option<&MeasuredTable>, page: &mut
 fn write_priority(measured: &MeasuredTable, page: &mut Page) {
     let [_, _, p50, _, _, p999] = &measured.quantiles_ns;
     let rows = powers(measured.ns_max.len()).map(|q| {
-        let times = [p50[q - 1], p999[q - 1], relied_on(measured, q)].map(ms);
-        [q.to_string()].into_iter().chain(times).collect()
+        vec![q.to_string(), quantile(p50, q), quantile(p999, q), ms(relied_on(measured, q))]
     });
     write_table_title("Of the drive's own priority", measured, page);
     write_rows(&["of priority", "median", "99.9 %", "priority(q): maximum"], rows.collect(), page);

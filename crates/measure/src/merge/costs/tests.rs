@@ -24,6 +24,7 @@ fn mixed(kib: u64, ns: [u64; 3]) -> MixedBatches {
         request: [Op::Read, Op::Write].map(kind).to_vec(),
         counts: vec![vec![1, 1], vec![2, 1], vec![1, 2]],
         ns_max: ns.to_vec(),
+        places: Vec::new(),
     }
 }
 

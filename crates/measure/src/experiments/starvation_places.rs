@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Starvation again, by families of places of the others.
+//!
+//! Source: our own.
+
+use std::ops::Range;
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::Duration;
+use tidegate_model::drive_file::PlaceFamily;
+
+use super::starvation::{self, Starvation};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::flow::{Flow, FlowParams};
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::{FIFTH, TWENTIETH};
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::Tried;
+use crate::table;
+use crate::warning::Skip;
+
+/// One trial, with the requests of about a second.
+const ROUND: Round = Round { entries: 1, requests: 128 };
+
+impl Experiment {
+    /// Starvation by others at the other end, in clusters, on one track, in sequence, and at the
+    /// places that a search finds.
+    pub const STARVATION_PLACES: Self = Self::of(&Facts {
+        name: "starvation-places",
+        scope: Scope::EachKind,
+        cell_name: CellName::Number,
+        time: "starved at families of places: one request, and the others far from it",
+        is_about_maxima: false,
+        tail: None,
+    });
+}
+
+/// See [`Experiment::STARVATION_PLACES`].
+pub(super) struct StarvationPlaces;
+
+impl Procedure for StarvationPlaces {
+    fn skip(&self, params: &ProfileParams, has_tags: bool) -> Option<Skip> {
+        Starvation.skip(params, has_tags)
+    }
+
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        families::grid(params.samples, ROUND)
+    }
+
+    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
+        families::requests(Starvation.requests(params, pace))
+    }
+
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+        let starved = Starved { flows: context.flows(kind) };
+        let known = found.file.starvation_max.map(Duration::ns);
+        let by_families = ByFamilies {
+            experiment: Experiment::STARVATION_PLACES,
+            kind: Some(kind),
+            at_places: &starved,
+            random_ns_max: known.as_slice(),
+        };
+        let new = by_families.measure(context, found)?;
+        if let Some(&longest) = table::longest_of(&new).first() {
+            let known = table::starved_families(&found.file);
+            let joined = table::join_families(&known, new);
+            starvation::write(Duration::from_ns(longest), kind, starved.flows.depth, found);
+            let is_bounded = !found.file.is_starvation_endless;
+            found.file.starvation_places = if is_bounded { joined } else { Vec::new() };
+        }
+        Ok(())
+    }
+}
+
+/// One request, and others that keep the drive from it. The first place is that of the one.
+struct Starved {
+    flows: FlowParams,
+}
+
+impl AtPlaces for Starved {
+    fn flows(&self) -> FlowParams {
+        self.flows
+    }
+
+    fn round(&self) -> Round {
+        ROUND
+    }
+
+    /// The one request, the first of the others' places, and how many they have.
+    fn chosen(&self, _entry: usize) -> usize {
+        3
+    }
+
+    fn source(&self, family: PlaceFamily, random: &mut Pcg64) -> Box<Draw> {
+        let (places, flows) = (self.flows.places, self.flows);
+        if family != PlaceFamily::BothEnds {
+            let mut others = families::drawn(family, flows, random);
+            let mut is_first = true;
+            return Box::new(move |random| {
+                if std::mem::take(&mut is_first) { places.anywhere(random) } else { others(random) }
+            });
+        }
+        let part = if random.random() { FIFTH } else { TWENTIETH };
+        let [low, high] = flows.ends(part);
+        let (near, far) = if random.random() { (low, high) } else { (high, low) };
+        beside(flows, far, near)
+    }
+
+    fn climbed(&self, chosen: &[usize]) -> Box<Draw> {
+        let chosen = <[usize; 3]>::try_from(chosen);
+        let [one, first, width] = chosen.expect("as many as a search chooses");
+        let count = self.flows.places.count;
+        let width = (width / 4).max(2 * self.flows.depth as usize).min(count);
+        let first = first.min(count - width);
+        beside(self.flows, one..one + 1, first..first + width)
+    }
+
+    fn trial(
+        &self,
+        flow: &mut Flow<'_>,
+        _entry: usize,
+        _family: PlaceFamily,
+        draw: &mut Draw,
+    ) -> Tried<Duration> {
+        let one = draw(flow.random);
+        starvation::starve(flow, self.flows.depth, one, draw)
+    }
+}
+
+/// Returns a source whose first place lies in `one`, and all others in `others`.
+fn beside(flows: FlowParams, one: Range<usize>, others: Range<usize>) -> Box<Draw> {
+    let mut is_first = true;
+    Box::new(move |random| {
+        let range = if std::mem::take(&mut is_first) { &one } else { &others };
+        flows.places.within(range.clone(), random)
+    })
+}

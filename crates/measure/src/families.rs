@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Measures an experiment again by families of places.
+//!
+//! Random places hardly ever are the worst ones. So each table is measured again at both ends, in
+//! clusters, on one track, in sequence, and at places that a search finds:
+//!
+//! ```text
+//!   pilot .... every family of [`SAMPLED`], a few samples each
+//!                 |--> a family far below the longest keeps its pilot figures (screened)
+//!   main ..... the other families share a fixed number of samples
+//!   climb .... a search over places, their order and the starting position of the heads
+//! ```
+//!
+//! The three parts take three quarters of the samples of the experiment that they repeat, so a
+//! measurement of both takes at most twice its time.
+
+mod climb;
+mod source;
+
+use tidegate_model::Duration;
+use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};
+use tidegate_stats::order_statistics::Summary;
+
+use crate::context::Context;
+use crate::experiment::Experiment;
+use crate::flow::{Flow, FlowParams};
+use crate::found::Found;
+use crate::held_up::Sample;
+use crate::kind::Kind;
+use crate::rounds::{Grid, Part, Phase, Rounds};
+use crate::subject::Tried;
+
+use climb::Climb;
+pub(crate) use source::{Draw, of as drawn};
+
+/// The families whose places are drawn.
+const SAMPLED: [PlaceFamily; 4] =
+    [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Track, PlaceFamily::Sequential];
+
+/// Divides the number of samples: those of each family in the pilot.
+const PILOT_PART: u32 = 20;
+
+/// Divides the number of samples: those that the families that are not screened share.
+const MAIN_PART: u32 = 4;
+
+/// Divides the number of samples: the steps of the search.
+const CLIMB_PART: u32 = 4;
+
+/// The number of requests between two trials of a search of the same entry: more than a drive's cache
+/// keeps apart.
+const BETWEEN: u64 = 128;
+
+/// A family whose pilot stays below this share of the longest time in most entries, in per cent,
+/// is screened. A pilot's longest time lies below that of a whole measurement, but not by this much.
+const FAR_BELOW_PERCENT: u128 = 75;
+
+/// An experiment that can be made at chosen places.
+pub(crate) trait AtPlaces {
+    /// Returns where requests can lie, and how many can be outstanding.
+    fn flows(&self) -> FlowParams;
+
+    /// Returns the number of entries of its table, the cheapest first, and the requests of a trial.
+    fn round(&self) -> Round;
+
+    /// Returns how many places a search chooses for a trial of this entry; later ones are random.
+    fn chosen(&self, entry: usize) -> usize;
+
+    /// Returns a source of places of a family other than random and climbed, for one trial.
+    fn source(&self, family: PlaceFamily, random: &mut rand_pcg::Pcg64) -> Box<Draw> {
+        source::of(family, self.flows(), random)
+    }
+
+    /// Returns a source of the places that a search chose.
+    fn climbed(&self, chosen: &[usize]) -> Box<Draw> {
+        source::listed(self.flows().places, chosen.to_vec())
+    }
+
+    /// Takes one sample of an entry with these places, and leaves the subject idle.
+    ///
+    /// # Errors
+    /// If the target fails.
+    fn trial(
+        &self,
+        flow: &mut Flow<'_>,
+        entry: usize,
+        family: PlaceFamily,
+        draw: &mut Draw,
+    ) -> Tried<Duration>;
+}
+
+/// What a round of trials consists of, one of each entry of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// The number of entries.
+    pub(crate) entries: usize,
+    /// The requests of a trial, on average.
+    pub(crate) requests: u64,
+}
+
+impl Round {
+    /// Returns the round of batches or drains of 1 to `depth` requests.
+    pub(crate) fn of_depth(depth: u32) -> Self {
+        Self { entries: depth as usize, requests: u64::from(depth.div_ceil(2)) }
+    }
+
+    /// Returns how many requests at other places precede a trial of a search, so that the drive does
+    /// not answer the places of the last trial of the same entry from its memory.
+    fn between(self) -> u64 {
+        let entries = u64::try_from(self.entries).expect("a count fits").max(1);
+        BETWEEN.saturating_sub(entries * self.requests).div_ceil(entries)
+    }
+}
+
+/// Returns the samples of each entry in all parts: the grid from which a plan estimates the time.
+pub(crate) fn grid(samples: u32, round: Round) -> Grid {
+    let Shares { pilot, main, climb } = Shares::of(samples, round);
+    let ways = u32::try_from(SAMPLED.len()).expect("a few");
+    Grid { samples: pilot * ways + main + climb, cells: round.entries, ways: 1 }
+}
+
+/// The samples of each part.
+struct Shares {
+    /// Of each family and entry.
+    pilot: u32,
+    /// Of each entry.
+    main: u32,
+    /// Of each entry.
+    climb: u32,
+}
+
+impl Shares {
+    fn of(samples: u32, round: Round) -> Self {
+        // A step with more requests counts as several.
+        let requests = round.requests.max(1);
+        let steps = u64::from(samples) * requests / (requests + round.between());
+        let climb = steps.div_ceil(u64::from(CLIMB_PART)).max(1);
+        Self {
+            pilot: samples.div_ceil(PILOT_PART),
+            main: samples.div_ceil(MAIN_PART),
+            climb: u32::try_from(climb).expect("no more than the samples"),
+        }
+    }
+}
+
+/// The measurement of one experiment by families.
+pub(crate) struct ByFamilies<'a> {
+    /// The experiment.
+    pub(crate) experiment: Experiment,
+    /// The kind of its requests; `None` if it takes several.
+    pub(crate) kind: Option<Kind>,
+    /// What is measured.
+    pub(crate) at_places: &'a dyn AtPlaces,
+    /// The longest times at random places in ns, as far as they are known.
+    pub(crate) random_ns_max: &'a [u64],
+}
+
+impl ByFamilies<'_> {
+    /// Measures all families but random places.
+    ///
+    /// # Errors
+    /// If the target fails.
+    pub(crate) fn measure(
+        &self,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Tried<Vec<FamilyTimes>> {
+        let shares = Shares::of(context.params.samples, self.at_places.round());
+        let pilot = self.sampled(Phase::Pilot, &SAMPLED, shares.pilot, context, found)?;
+        let kept = self.kept(&pilot);
+        let each = kept.len().try_into().map_or(0, |count: u32| shares.main.div_ceil(count.max(1)));
+        let main = self.sampled(Phase::Main, &kept, each, context, found)?;
+        let climbed = self.climb(shares.climb, context, found)?;
+        let join = |(index, &family): (usize, &PlaceFamily)| {
+            let mut cells = pilot[index].clone();
+            let more = kept.iter().position(|known| *known == family).map(|at| &main[at]);
+            for (cell, more) in cells.iter_mut().zip(more.into_iter().flatten()) {
+                cell.extend_from_slice(more);
+            }
+            let screened = more.is_none();
+            times(family, &cells).map(|times| FamilyTimes { screened, ..times })
+        };
+        let sampled = SAMPLED.iter().enumerate().filter_map(join);
+        Ok(sampled.chain(times(PlaceFamily::Climbed, &climbed)).collect())
+    }
+
+    /// Measures these families; returns the samples of each by entry.
+    fn sampled(
+        &self,
+        phase: Phase,
+        families: &[PlaceFamily],
+        samples: u32,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Tried<Vec<Vec<Vec<Sample>>>> {
+        let (ways, entries) = (families.len(), self.at_places.round().entries);
+        if ways == 0 || found.is_cancelled {
+            return Ok(vec![vec![Vec::new(); entries]; ways]);
+        }
+        let grid = Grid { samples, cells: entries * ways, ways };
+        let rounds = self.rounds(phase, families, grid, context);
+        let measured = context.measure(&rounds, |flow, cell| {
+            let family = families[cell % ways];
+            let mut draw = self.at_places.source(family, flow.random);
+            self.at_places.trial(flow, cell / ways, family, &mut *draw)
+        })?;
+        found.note(&rounds, &measured);
+        let of_way = |way: usize| measured.cells.iter().skip(way).step_by(ways).cloned().collect();
+        Ok((0..ways).map(of_way).collect())
+    }
+
+    /// Searches for the places of the longest time of each entry.
+    fn climb(
+        &self,
+        samples: u32,
+        context: &mut Context<'_>,
+        found: &mut Found,
+    ) -> Tried<Vec<Vec<Sample>>> {
+        let (flows, round) = (self.at_places.flows(), self.at_places.round());
+        let (places, entries) = (flows.places, round.entries);
+        if found.is_cancelled {
+            return Ok(vec![Vec::new(); entries]);
+        }
+        let grid = Grid { samples, cells: entries, ways: 1 };
+        let rounds = self.rounds(Phase::Climb, &[], grid, context);
+        let new = |entry| Climb::new(places.count, self.at_places.chosen(entry));
+        let mut climbs: Vec<Climb> = (0..entries).map(new).collect();
+        let measured = context.measure(&rounds, |flow, entry| {
+            forget(flow, flows, round.between())?;
+            let climb = &mut climbs[entry];
+            let candidate = climb.propose(flow.random);
+            flow.serve(&[places.at(candidate.start)])?;
+            let mut draw = self.at_places.climbed(&candidate.chosen);
+            let took = self.at_places.trial(flow, entry, PlaceFamily::Climbed, &mut *draw)?;
+            climb.accept(candidate, took);
+            Ok(took)
+        })?;
+        // A search that gets longer times is neither drift nor dependence.
+        found.note_stop(&rounds, &measured);
+        Ok(measured.cells)
+    }
+
+    /// Returns the rounds of a part. The parts have other places than the experiment that they
+    /// repeat, and than each other.
+    fn rounds(
+        &self,
+        phase: Phase,
+        families: &[PlaceFamily],
+        grid: Grid,
+        context: &Context<'_>,
+    ) -> Rounds {
+        let (params, round) = (context.params, self.at_places.round());
+        let Shares { pilot, main, .. } = Shares::of(params.samples, round);
+        let entries_count = u64::try_from(round.entries).expect("a count fits");
+        let families_count = u64::try_from(SAMPLED.len()).expect("a few");
+        let piloted = entries_count * u64::from(pilot) * families_count;
+        let before = match phase {
+            Phase::Whole | Phase::Pilot => 0,
+            Phase::Main => piloted,
+            Phase::Climb => piloted + entries_count * u64::from(main),
+        };
+        let total = self::grid(params.samples, round).trials();
+        let kind = self.kind.or_else(|| params.kinds.first().copied());
+        let kind = kind.expect("a measurement has a kind of request");
+        let rounds = context.rounds(self.experiment, kind, grid);
+        let seed = rounds.seed.wrapping_add(phase.seed());
+        Rounds { kind: self.kind, seed, part: Part::of(phase, families, before, total), ..rounds }
+    }
+
+    /// Returns the families that may hold a longest time: those that come near it in half of the
+    /// entries or more. One request alone is far from the last one in every family.
+    fn kept(&self, pilot: &[Vec<Vec<Sample>>]) -> Vec<PlaceFamily> {
+        let longest = |cell: &[Sample]| cell.iter().map(|sample| sample.took.ns()).max();
+        let best = |entry: usize| {
+            let of_pilot = pilot.iter().filter_map(|cells| longest(&cells[entry]));
+            of_pilot.chain(self.random_ns_max.get(entry).copied()).max().unwrap_or(0)
+        };
+        let is_near = |cells: &[Vec<Sample>]| {
+            let is_near = |(entry, cell): &(usize, &Vec<Sample>)| {
+                let own = u128::from(longest(cell).unwrap_or(0));
+                own * 100 >= u128::from(best(*entry)) * FAR_BELOW_PERCENT
+            };
+            2 * cells.iter().enumerate().filter(is_near).count() >= cells.len()
+        };
+        let all = SAMPLED.into_iter().zip(pilot);
+        all.filter(|(_, cells)| is_near(cells)).map(|(family, _)| family).collect()
+    }
+}
+
+/// Serves this many requests at random places of an idle drive.
+fn forget(flow: &mut Flow<'_>, flows: FlowParams, requests: u64) -> Tried {
+    let mut left = usize::try_from(requests).expect("a few");
+    while left > 0 {
+        let count = left.min(flows.depth as usize);
+        let batch = flows.places.different(count, flow.random);
+        flow.serve(&batch)?;
+        left -= count;
+    }
+    Ok(())
+}
+
+/// Returns the times of a family, up to the first entry without a sample; `None` without any.
+fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
+    let all: Vec<Summary> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
+    let samples = all.iter().map(|summary| summary.count).min()?;
+    let list = |figure: &dyn Fn(&Summary) -> Duration| -> Vec<u64> {
+        all.iter().map(|summary| figure(summary).ns()).collect()
+    };
+    // A quantile of a search says nothing about the drive.
+    let quantile = |level: usize| match places {
+        PlaceFamily::Climbed => Vec::new(),
+        PlaceFamily::Random
+        | PlaceFamily::BothEnds
+        | PlaceFamily::Clusters
+        | PlaceFamily::Track
+        | PlaceFamily::Sequential => list(&|summary| summary.quantiles[level]),
+    };
+    let times = FamilyTimes::new(places, Some(u64::from(samples)), list(&|it| it.highest));
+    Some(FamilyTimes { ns_p99: quantile(4), ns_p50: quantile(2), ..times })
+}
+
+/// Returns the number of requests that a part of an experiment has on average, where `each` is that
+/// of the experiment: a search sends one more, for the starting position.
+pub(crate) fn requests(each: u64) -> u64 {
+    each + 1
+}

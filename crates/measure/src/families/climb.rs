@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A search for the places, their order and the starting position of the heads that take longest.
+//!
+//! Hill climbing: a step changes the longest known choice a little and is kept if it takes no less
+//! time. A search that no longer gets anywhere begins again elsewhere; the longest time of all
+//! counts, not the last.
+//!
+//! The samples of one entry lie far apart, because a round has one sample of each, so that a drive's
+//! cache rarely answers the places that two steps share.
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::Duration;
+
+/// A search begins again after this many steps without a longer time.
+const STALE: u32 = 120;
+
+/// The choice of places for one trial.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// Where the heads are before.
+    pub(super) start: usize,
+    /// The places in their order.
+    pub(super) chosen: Vec<usize>,
+}
+
+/// The search for one entry of a table.
+#[derive(Debug)]
+pub(super) struct Climb {
+    /// The number of places of the target.
+    count: usize,
+    /// The number of chosen places.
+    length: usize,
+    /// The longest known choice since the search last began, and its time.
+    top: Option<(Candidate, Duration)>,
+    /// Steps since it got longer.
+    stale: u32,
+    /// How often the search has begun.
+    begun: u32,
+}
+
+impl Climb {
+    /// Creates a search for `length` of `count` places.
+    pub(super) fn new(count: usize, length: usize) -> Self {
+        Self { count, length, top: None, stale: 0, begun: 0 }
+    }
+
+    /// Returns the next choice to try.
+    pub(super) fn propose(&mut self, random: &mut Pcg64) -> Candidate {
+        if self.stale > STALE {
+            self.top = None;
+        }
+        let Some((top, _)) = &self.top else {
+            return self.begin(random);
+        };
+        let mut next = top.clone();
+        // Mostly one change; several leave a summit on which every single one is shorter.
+        let changes = if random.random_range(0..4) == 0 { random.random_range(2..=3) } else { 1 };
+        for _ in 0..changes {
+            self.change(&mut next, random);
+        }
+        next
+    }
+
+    /// Takes the time of a choice.
+    pub(super) fn accept(&mut self, tried: Candidate, took: Duration) {
+        let known = self.top.as_ref().map(|(_, longest)| *longest);
+        if known.is_none_or(|longest| took > longest) {
+            self.stale = 0;
+        } else {
+            self.stale += 1;
+        }
+        if known.is_none_or(|longest| took >= longest) {
+            self.top = Some((tried, took));
+        }
+    }
+
+    /// Begins at places on both ends by turns, then at random places, and so on.
+    fn begin(&mut self, random: &mut Pcg64) -> Candidate {
+        let at_ends = self.begun.is_multiple_of(2);
+        self.begun += 1;
+        self.stale = 0;
+        let place = |index: usize, random: &mut Pcg64| {
+            if at_ends {
+                let near = random.random_range(0..(self.count / 20).max(1));
+                if index.is_multiple_of(2) { near } else { self.count - 1 - near }
+            } else {
+                random.random_range(0..self.count)
+            }
+        };
+        let chosen = (1..=self.length).map(|index| place(index, random)).collect();
+        Candidate { start: place(0, random), chosen }
+    }
+
+    /// Changes one place, or the order of two.
+    fn change(&self, candidate: &mut Candidate, random: &mut Pcg64) {
+        let at = random.random_range(0..=self.length);
+        let kind = random.random_range(0..8);
+        if kind == 0 && self.length > 1 {
+            let (a, b) = (random.random_range(0..self.length), random.random_range(0..self.length));
+            candidate.chosen.swap(a, b);
+            return;
+        }
+        let place = match at.checked_sub(1) {
+            None => &mut candidate.start,
+            Some(at) => &mut candidate.chosen[at],
+        };
+        *place = match kind {
+            0 | 1 => random.random_range(0..self.count),
+            2 => self.count - 1 - *place,
+            _ => self.near(*place, random),
+        };
+    }
+
+    /// Returns a place near another: as often within ten places as within a thousand.
+    fn near(&self, place: usize, random: &mut Pcg64) -> usize {
+        let bits = usize::BITS - self.count.leading_zeros();
+        let reach = 1_usize << random.random_range(0..bits);
+        let step = random.random_range(1..=reach) % self.count;
+        if random.random() {
+            (place + step) % self.count
+        } else {
+            (place + self.count - step) % self.count
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+
+    use super::*;
+
+    /// Goal: the search finds the one longest choice of an even slope. Method: the time grows with
+    /// the distances between three places of 1,000.
+    #[test]
+    fn a_search_finds_a_summit() {
+        let random = &mut Pcg64::seed_from_u64(1);
+        let mut climb = Climb::new(1_000, 2);
+        let mut longest = 0;
+        for _ in 0..2_000 {
+            let candidate = climb.propose(random);
+            let [a, b] = candidate.chosen[..] else { panic!("two places") };
+            let took = candidate.start.abs_diff(a) + a.abs_diff(b) + 1;
+            longest = longest.max(took);
+            climb.accept(candidate, Duration::from_ns(took as u64));
+        }
+        assert!(longest >= 1_980, "{longest} of 1999");
+    }
+
+    #[test]
+    fn a_stale_search_begins_again() {
+        let random = &mut Pcg64::seed_from_u64(2);
+        let mut climb = Climb::new(10, 1);
+        for _ in 0..10 * STALE {
+            let candidate = climb.propose(random);
+            climb.accept(candidate, Duration::from_ns(5));
+        }
+        assert!(climb.begun >= 9, "{}", climb.begun);
+    }
+}

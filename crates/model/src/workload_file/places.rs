@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The premises about places: whether a drive was measured at all places that a workload may have.
+
+use super::WorkloadFile;
+use crate::contracts::{ContractPremise, DriveContract};
+use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, missing};
+use crate::premise::{Premise, PremiseCode, Premises};
+use crate::task::{Op, Place};
+
+/// The places at which one measurement was made.
+struct Measured<'a> {
+    families: &'a [FamilyTimes],
+    missing: Vec<PlaceFamily>,
+    /// The operations and sizes of its tables, as options; empty if the places are those of all
+    /// requests.
+    options: String,
+}
+
+impl WorkloadFile {
+    /// Returns the premises of every proof: about the places of the batches in these tables.
+    pub(super) fn premises_of_places(
+        &self,
+        drive: &DriveFile,
+        tables: &[&MeasuredTable],
+    ) -> Premises {
+        let mut premises = Premises::default();
+        if !self.absent_places.is_empty() {
+            premises.push(self.of_absent());
+        }
+        premises.extend(self.of_tables(drive, "batch times", "places", tables));
+        let is_mixed = self.kinds().any(|(op, size, _)| {
+            self.kinds().any(|(other_op, other_size, _)| (op, size) != (other_op, other_size))
+        });
+        for mixed in drive.mixed.iter().filter(|_| is_mixed && drive.cost.is_some()) {
+            let missing = missing(&mixed.places, mixed.ns_max.len());
+            let measured = Measured { families: &mixed.places, missing, options: String::new() };
+            premises.extend(self.of_measured(drive, "mixed batches", "mixed-places", measured));
+        }
+        premises
+    }
+
+    /// Returns the premises of the proofs that rest on another contract, measured in these tables.
+    pub(super) fn contract_places(
+        &self,
+        drive: &DriveFile,
+        contract: DriveContract,
+        tables: &[&MeasuredTable],
+    ) -> Vec<ContractPremise> {
+        let premises = match contract {
+            DriveContract::Batches => Vec::new(),
+            DriveContract::Drain => self.of_tables(drive, "drains", "drain-places", tables),
+            DriveContract::Priority => {
+                self.of_tables(drive, "times with priority", "priority-places", tables)
+            }
+            DriveContract::Starvation => {
+                let families = &drive.starvation_places;
+                let (missing, options) = (missing(families, 1), String::new());
+                let measured = Measured { families, missing, options };
+                self.of_measured(drive, "starvation", "starvation-places", measured)
+            }
+        };
+        premises.into_iter().map(|premise| ContractPremise { contract, premise }).collect()
+    }
+
+    fn of_tables(
+        &self,
+        drive: &DriveFile,
+        what: &str,
+        experiment: &str,
+        tables: &[&MeasuredTable],
+    ) -> Vec<Premise> {
+        let of_table = |table: &&MeasuredTable| {
+            let measured = Measured {
+                families: &table.families,
+                missing: table.missing_families(),
+                options: options(table),
+            };
+            self.of_measured(drive, what, experiment, measured)
+        };
+        tables.iter().flat_map(of_table).collect()
+    }
+
+    fn of_measured(
+        &self,
+        drive: &DriveFile,
+        what: &str,
+        experiment: &str,
+        measured: Measured<'_>,
+    ) -> Vec<Premise> {
+        let Measured { families, missing, options } = measured;
+        let is_absent = |family: &PlaceFamily| self.absent_places.contains(family);
+        let missing: Vec<_> = missing.into_iter().filter(|family| !is_absent(family)).collect();
+        let screened = families.iter().filter(|it| it.screened).map(|it| it.places);
+        let screened: Vec<_> = screened.filter(|family| !is_absent(family)).collect();
+        let mut premises = Vec::new();
+        if !missing.is_empty() {
+            premises.push(self.of_missing(drive, what, experiment, &missing, &options));
+        }
+        if !screened.is_empty() {
+            premises.push(Premise::new(
+                PremiseCode::FamiliesScreened,
+                format!("few samples of some places of {what}"),
+                format!(
+                    "{what} at {} places have the few samples of a pilot, which found them far below \
+                     other places",
+                    names(&screened)
+                ),
+            ));
+        }
+        premises
+    }
+
+    /// Returns the premise of places that were not measured: a doubt, or nothing is proven if the
+    /// workload sets its places.
+    fn of_missing(
+        &self,
+        drive: &DriveFile,
+        what: &str,
+        experiment: &str,
+        missing: &[PlaceFamily],
+        options: &str,
+    ) -> Premise {
+        let (code, subject) = if self.sets_places() {
+            (PremiseCode::PlacesSetUnmeasured, "set places that were not measured")
+        } else {
+            (PremiseCode::PlacesUnmeasured, "places not measured")
+        };
+        let target = if drive.parts().is_some() { "NAME|FILE" } else { "DEVICE" };
+        let text = format!(
+            "`{}` has no {what} at {} places: measure them with `tidegate profile {target} --only \
+             {experiment}{options} --add -o FILE`, where FILE is that drive's file, or state them in \
+             absent_places if they do not occur",
+            drive.name,
+            names(missing)
+        );
+        Premise::new(code, subject, text)
+    }
+
+    fn of_absent(&self) -> Premise {
+        let names = names(&self.absent_places);
+        Premise::new(
+            PremiseCode::PlacesAbsent,
+            "places stated absent",
+            format!(
+                "the file states that no request has {names} places, so the drive's times there do \
+                 not count; a request there may take longer than proven"
+            ),
+        )
+    }
+
+    /// Returns whether a source has places other than random ones, or several exports share a drive.
+    fn sets_places(&self) -> bool {
+        let of_tasks = self.tasks.iter().map(|task| task.source.place);
+        let mut places = of_tasks.chain(self.best_effort.iter().map(|load| load.source.place));
+        self.has_several_exports || places.any(|place| place != Place::Random)
+    }
+}
+
+/// Returns the options that measure a table again.
+fn options(table: &MeasuredTable) -> String {
+    let op = table.op.map_or("read", Op::name);
+    let size = table.size.unwrap_or_default();
+    let writes = if table.op == Some(Op::Write) { " --allow-writes" } else { "" };
+    format!(" --op {op} --size {size} --depth {}{writes}", table.ns_max.len())
+}
+
+/// Lists families: `both_ends, clusters`.
+fn names(families: &[PlaceFamily]) -> String {
+    families.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Looks for a workload that is proven and misses: random tasks on a built-in drive, with the
+//! shortest deadline that a policy proves, at random places, at both ends, and at the places that an
+//! adversary found.
+
+use rand::RngExt as _;
+use rand::SeedableRng as _;
+use rand_pcg::Pcg64;
+use tidegate_analysis::{Answer, assess};
+use tidegate_drive::builtin;
+use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::{
+    BestEffort, DriveFile, Duration, Intensity, Op, Place, PolicyName, Task, Workload, WorkloadFile,
+};
+
+use crate::disk::{Disk, Outcome};
+use crate::places::Batches;
+
+/// The most tasks of a workload.
+const TASKS_MAX: u32 = 4;
+
+/// How often the range of possible deadlines is halved.
+const HALVINGS: u32 = 12;
+
+/// The steps of the adversary for one choice of places, and how many choices it makes.
+const CLIMB: (u32, u64) = (300, 8);
+
+/// The width of a part of a drive, in parts per million.
+const END_PPM: u32 = 5_000;
+const ALL_PPM: u32 = 1_000_000;
+
+/// Where the tasks of a workload read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// Anywhere.
+    Random,
+    /// At the two ends by turns.
+    BothEnds,
+    /// Where the adversary found the longest batch.
+    Climbed,
+}
+
+impl Placement {
+    /// All.
+    pub const ALL: [Self; 3] = [Self::Random, Self::BothEnds, Self::Climbed];
+
+    /// Returns the name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::BothEnds => "both ends",
+            Self::Climbed => "climbed",
+        }
+    }
+}
+
+/// A drive under attack, with the places that the adversary found on it.
+#[derive(Debug)]
+pub struct Attacked {
+    file: DriveFile,
+    /// By table and number of tasks: starting position and places, in parts per million.
+    climbed: Vec<Vec<Vec<Vec<u32>>>>,
+}
+
+impl Attacked {
+    /// Returns a built-in drive, and lets the adversary search on it.
+    ///
+    /// # Panics
+    /// If there is no such drive.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let file = builtin::load(name).expect("Tidegate includes it");
+        let has_heads = file.mechanics.is_some();
+        let of_count = |table: &MeasuredTable, count: u32| {
+            let choices = if has_heads { CLIMB.1 } else { 0 };
+            (0..choices).map(|seed| climbed(&file, table, count, seed)).collect()
+        };
+        let of_table =
+            |table: &MeasuredTable| (1..=TASKS_MAX).map(|count| of_count(table, count)).collect();
+        let climbed = reads(&file).map(of_table).collect();
+        Self { file, climbed }
+    }
+
+    /// Runs the random workload of this seed with the shortest deadline that the policy proves;
+    /// `None` if it proves none, or the drive has no such places.
+    ///
+    /// # Panics
+    /// If the policy breaks its own rule.
+    #[must_use]
+    pub fn attack(
+        &self,
+        policy: PolicyName,
+        placement: Placement,
+        seed: u64,
+        jobs: u64,
+    ) -> Option<Outcome> {
+        let mut workload = self.workload(placement, seed)?;
+        shorten(&mut workload, policy)?;
+        let disk = Disk { file: self.file.clone(), workload, drive_seed: seed, seed };
+        Some(disk.outcome(policy, jobs))
+    }
+
+    fn workload(&self, placement: Placement, seed: u64) -> Option<Workload> {
+        let random = &mut Pcg64::seed_from_u64(seed);
+        let tables = reads(&self.file).count();
+        let at = random.random_range(0..tables);
+        let table = reads(&self.file).nth(at).expect("one of them");
+        let size = table.size.expect("a measured table has a size");
+        let count = random.random_range(1..=TASKS_MAX);
+        let factor = random.random_range(12..=60);
+        let period = table.table.time_max(1) * u64::from(count) * factor / 10;
+        let places = self.places(placement, at, count, random)?;
+        let text = format!(
+            "drive = \"{}\"\n[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{}ns\"\nsize = \"{}B\"\n",
+            self.file.name,
+            period.ns(),
+            size.get()
+        );
+        let parsed = WorkloadFile::parse(&text).expect("well formed");
+        let mut workload = parsed.bind(&self.file).expect("measured for these requests");
+        for (task, place) in workload.tasks.iter_mut().zip(&places[1..]) {
+            task.place = *place;
+            task.offset = Duration::from_ns(random.random_range(0..period.ns()));
+        }
+        if random.random() {
+            let outstanding = random.random_range(1..=32);
+            let load = BestEffort::reads("load", Intensity::Outstanding(outstanding), size);
+            workload.best_effort.push(BestEffort { place: places[0], ..load });
+        }
+        Some(workload)
+    }
+
+    /// Returns the place of best effort, and one of each task.
+    fn places(
+        &self,
+        placement: Placement,
+        table: usize,
+        count: u32,
+        random: &mut Pcg64,
+    ) -> Option<Vec<Place>> {
+        let ends = |index: u32| {
+            let (low, high) = ((0, END_PPM), (ALL_PPM - END_PPM, ALL_PPM));
+            let (from_ppm, to_ppm) = if index.is_multiple_of(2) { low } else { high };
+            Place::Range { from_ppm, to_ppm }
+        };
+        match placement {
+            Placement::Random => Some(vec![Place::Random; count as usize + 1]),
+            Placement::BothEnds => Some((0..=count).map(ends).collect()),
+            Placement::Climbed => {
+                let choices = &self.climbed[table][count as usize - 1];
+                let chosen = choices.get(random.random_range(0..choices.len().max(1)))?;
+                let near = |&ppm: &u32| Place::Range { from_ppm: ppm, to_ppm: ppm + 2 };
+                Some(chosen.iter().map(near).collect())
+            }
+        }
+    }
+}
+
+fn reads(file: &DriveFile) -> impl Iterator<Item = &MeasuredTable> {
+    file.batch.iter().filter(|table| table.op == Some(Op::Read))
+}
+
+/// Returns the starting position and the places of the longest batch, in parts per million.
+fn climbed(file: &DriveFile, table: &MeasuredTable, count: u32, seed: u64) -> Vec<u32> {
+    let size = table.size.expect("a measured table has a size");
+    let batches = Batches { file, op: Op::Read, size, count: count as usize };
+    let (_, choice) = batches.climb(CLIMB.0, CLIMB.0, seed);
+    let capacity = file.capacity().expect("the mechanics give it").get();
+    let ppm = |place: &u64| {
+        let ppm = u128::from(place * size.get()) * u128::from(ALL_PPM) / u128::from(capacity);
+        u32::try_from(ppm).expect("below a million").min(ALL_PPM - 2)
+    };
+    std::iter::once(&choice.start).chain(&choice.places).map(ppm).collect()
+}
+
+/// Gives all tasks the shortest deadline that the policy proves; `None` without any.
+fn shorten(workload: &mut Workload, policy: PolicyName) -> Option<()> {
+    let set = |workload: &mut Workload, deadline: Duration| {
+        let give = |task: &mut Task| task.deadline = deadline;
+        workload.tasks.iter_mut().for_each(give);
+        assess(workload, policy).answer == Answer::Proven
+    };
+    let period = workload.tasks[0].period;
+    let (mut short, mut long) = (0, period.ns() * 8);
+    if !set(workload, Duration::from_ns(long)) {
+        long = period.ns();
+        if !set(workload, period) {
+            return None;
+        }
+    }
+    for _ in 0..HALVINGS {
+        let middle = u64::midpoint(short, long);
+        if set(workload, Duration::from_ns(middle)) {
+            long = middle;
+        } else {
+            short = middle;
+        }
+    }
+    set(workload, Duration::from_ns(long)).then_some(())
+}
