@@ -97,9 +97,8 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
     };
     let deadline_ns = tasks.iter().map(|task| task.deadline.ns()).max()?;
     let added_to = |base: &Workload| {
-        let holds = |ns| {
-            proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract))
-        };
+        let holds =
+            |ns| proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract));
         Duration::from_ns(largest(deadline_ns, holds))
     };
     let beyond_plan = added_to(&planned);

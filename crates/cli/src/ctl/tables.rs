@@ -282,8 +282,7 @@ mod tests {
             assert_eq!(is_guaranteed(&status), is_good, "{status:?}");
             assert!(guarantee(&status).starts_with(said), "{}", guarantee(&status));
         }
-        let status =
-            Status { degradations: 2, unchanged_ns: 65_000_000_000, ..status(0, false) };
+        let status = Status { degradations: 2, unchanged_ns: 65_000_000_000, ..status(0, false) };
         assert!(is_guaranteed(&status));
         let said = "stands, for 0:01:05 now; it was degraded 2 times: see `statistics`";
         assert_eq!(guarantee(&status), said);

@@ -186,10 +186,7 @@ mod tests {
             ("after one look", Some(seen(100, 1000, false))),
             ("after two", Some(seen(102, 1500, false))),
             ("a bound was exceeded", Some(seen(103, 1501, true))),
-            (
-                "it stands again",
-                Some(Statistics { is_degraded: false, ..seen(104, 1501, true) }),
-            ),
+            ("it stands again", Some(Statistics { is_degraded: false, ..seen(104, 1501, true) })),
         ];
         let mut text = String::new();
         for (state, seen) in looks {

@@ -31,7 +31,6 @@ impl Look {
     /// response exceeded the bound, and the guarantee does not stand again yet.
     pub fn is_export_degraded(&self, index: usize) -> bool {
         let export = &self.seen.exports[index];
-        self.offer.bounds()[index].is_some()
-            && (self.seen.is_drive_degraded || export.is_degraded)
+        self.offer.bounds()[index].is_some() && (self.seen.is_drive_degraded || export.is_degraded)
     }
 }

@@ -25,9 +25,9 @@ mod export;
 mod export_table;
 mod flush_groups;
 mod gate;
+mod guarantee;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
-mod guarantee;
 mod inbox;
 mod look;
 mod offer;

@@ -53,7 +53,8 @@ impl<B: DataBackend> Core<B> {
             let has_timed_all = self.watch.has_timed_all();
             let tenants = self.tenants.values_mut();
             // Every tenant is asked, not only those before the first one that stays degraded.
-            let still_degraded = tenants.filter_map(|it| (!it.stand_again(has_timed_all)).then_some(()));
+            let still_degraded =
+                tenants.filter_map(|it| (!it.stand_again(has_timed_all)).then_some(()));
             self.watch.stand_again(now, still_degraded.count() == 0);
         }
     }
