@@ -29,8 +29,8 @@ use crate::{SporadicTask, System, cost_limited, rtio};
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
 
 /// Why a policy that spends all slack tolerates nothing beyond its plan.
-const SPENT: &str = "the policy gives away all the time that its plan leaves before the deadlines, so a \
-     drive that exceeds the plan's times may miss them; a margin is planned for";
+const SPENT: &str = "the policy gives other requests all the time that its plan leaves before the \
+     deadlines, so a drive that exceeds the plan's times can miss them";
 
 /// How much longer than its tables the drive may take, with every deadline still met.
 ///
@@ -97,9 +97,8 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
     };
     let deadline_ns = tasks.iter().map(|task| task.deadline.ns()).max()?;
     let added_to = |base: &Workload| {
-        let holds = |ns| {
-            proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract))
-        };
+        let holds =
+            |ns| proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract));
         Duration::from_ns(largest(deadline_ns, holds))
     };
     let beyond_plan = added_to(&planned);

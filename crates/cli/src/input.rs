@@ -50,8 +50,7 @@ pub(crate) fn read_machine(
     let file =
         MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
     let WorkloadArguments { drive, batch, margin, .. } = arguments;
-    let is_about_disk =
-        drive.is_some() || batch.is_some() || margin.is_some() || !asked.is_empty();
+    let is_about_disk = drive.is_some() || batch.is_some() || margin.is_some() || !asked.is_empty();
     if file.disk.is_none() && is_about_disk {
         return Err(Failure::input(
             "--drive, --batch, --margin and --policy apply to a disk, but the workload has none",

@@ -122,7 +122,9 @@ impl Observer for BatchWatch {
 #[cfg(test)]
 mod tests {
     use tidegate_model::cost::RequestCost;
-    use tidegate_model::{BatchTable, Bytes, Class, CostModel, RequestCharges, RequestId, Slowdown};
+    use tidegate_model::{
+        BatchTable, Bytes, Class, CostModel, RequestCharges, RequestId, Slowdown,
+    };
 
     use super::*;
 

@@ -61,10 +61,8 @@ impl Slowdown {
     #[must_use]
     pub fn of_costs(self, costs: &CostModel) -> CostModel {
         let share = Self::by_ppm(self.factor_ppm);
-        let slowed = |cost: &RequestCost| RequestCost {
-            time_max: share.of_time(cost.time_max),
-            ..*cost
-        };
+        let slowed =
+            |cost: &RequestCost| RequestCost { time_max: share.of_time(cost.time_max), ..*cost };
         CostModel {
             positioning_max: self.of_time(costs.positioning_max),
             requests: costs.requests.iter().map(slowed).collect(),

@@ -84,7 +84,7 @@ impl OverrunForecast {
         };
         let text = match (self.batches_per_megasecond_max, self.interval_ns_min) {
             (Some(rate), Some(Ns(interval))) => format!(
-                "at {} a second, one longer than the table is expected at most every {}, with \
+                "at up to {} a second, one longer than the table is expected at most every {}, with \
                  99 % confidence ({samples})",
                 batches_a_second(rate),
                 long(interval)
@@ -113,7 +113,9 @@ fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Optio
     let loads = loads.map(requests_per_megasecond).sum::<Option<u128>>();
     let shortest = workload.contracts.sampling.iter().map(|table| table.time_min);
     let shortest = shortest.collect::<Option<Vec<Duration>>>();
-    let by_time = shortest.and_then(|times| times.into_iter().min()).map(|time| MEGASECOND_NS.div_ceil(u128::from(time.ns().max(1))));
+    let by_time = shortest
+        .and_then(|times| times.into_iter().min())
+        .map(|time| MEGASECOND_NS.div_ceil(u128::from(time.ns().max(1))));
     let by_load = loads.map(|loads| tasks + loads);
     by_load.into_iter().chain(by_time).min()
 }

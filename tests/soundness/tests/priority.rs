@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use tidegate_analysis::{Answer, assess};
 use tidegate_drive::builtin;
 use tidegate_model::{
-    BatchTable, Class, DriveContract, DriveFile, DriveLimits, PolicyName, RequestId,
-    Tag, Time, Workload,
+    BatchTable, Class, DriveContract, DriveFile, DriveLimits, PolicyName, RequestId, Tag, Time,
+    Workload,
 };
 use tidegate_policy::{Decision, Event, Full, Policy, Rtio};
 use tidegate_sim::{ContractWatch, SimRun};

@@ -153,12 +153,8 @@ fn batches_tolerate_what_they_say() {
 #[test]
 fn two_requests_share_the_slack() {
     let task = SmallTask { requests: 1, period: 25, deadline: 25 };
-    let system = SmallSystem {
-        tasks: vec![task; 2],
-        table: vec![0, 10],
-        batch_max: 1,
-        best_effort_fill: 0,
-    };
+    let system =
+        SmallSystem { tasks: vec![task; 2], table: vec![0, 10], batch_max: 1, best_effort_fill: 0 };
     let workload = workload(&system, false);
     for policy in [PolicyName::Fifo, PolicyName::Edf, PolicyName::Dqf] {
         let assessment = assess(&workload, policy);
@@ -174,12 +170,8 @@ fn two_requests_share_the_slack() {
 #[test]
 fn a_margin_is_part_of_the_tolerance() {
     let task = SmallTask { requests: 1, period: 25, deadline: 25 };
-    let system = SmallSystem {
-        tasks: vec![task; 2],
-        table: vec![0, 10],
-        batch_max: 1,
-        best_effort_fill: 0,
-    };
+    let system =
+        SmallSystem { tasks: vec![task; 2], table: vec![0, 10], batch_max: 1, best_effort_fill: 0 };
     let workload = Workload { margin_ppm: 100_000, ..workload(&system, false) };
     let assessment = assess(&workload, PolicyName::Edf);
     let bounds = assessment.tasks.iter().filter_map(|task| task.response_max);

@@ -70,8 +70,7 @@ fn slow_batches_miss_nothing_within_the_tolerance() {
             let margin_ppm = if number % 3 == 0 { 50_000 } else { 0 };
             let found = proven(number, policy, on_batches, margin_ppm);
             let Some((trial, tolerance)) = found else { continue };
-            for slowdown in
-                [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
+            for slowdown in [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
             {
                 let (run, ()) = trial.checked_run(slow_disk(&trial, slowdown), ());
                 assert_eq!(misses(&run), 0, "{policy} number {number}, {tolerance:?}");
@@ -122,8 +121,7 @@ fn slow_drains_miss_nothing_within_the_tolerance() {
             let found = proven(number, policy, drains::leaning_on_drains, 0);
             let Some((mut trial, tolerance)) = found else { continue };
             let drain = trial.workload.contracts.drain.clone().expect("it leans on drains");
-            for slowdown in
-                [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
+            for slowdown in [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)]
             {
                 let missed = misses_on_box(&mut trial, &slowdown.of_table(&drain));
                 assert_eq!(missed, 0, "{policy} number {number}, {tolerance:?}");

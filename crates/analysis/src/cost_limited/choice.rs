@@ -128,8 +128,7 @@ pub(crate) fn holds_at(
     let all: Vec<usize> = (0..tasks.len()).collect();
     let Some(mut question) = Question::of(workload, tasks, &all) else { return false };
     let cost_max = limit.cost_max;
-    question.system =
-        CostLimitedSystem { positioning_max, batch_max, cost_max, ..question.system };
+    question.system = CostLimitedSystem { positioning_max, batch_max, cost_max, ..question.system };
     question.proven_count(limit.best_effort_fill) == tasks.len()
 }
 

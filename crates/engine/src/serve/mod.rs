@@ -38,9 +38,9 @@ use prover::FileProver;
 use crate::service::{Arrangement, DeviceStore, Service, ServiceParams};
 
 pub use crate::service::outstanding_max;
-pub use tidegate_model::quantity::Share as Margin;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) use prover::arrangement;
+pub use tidegate_model::quantity::Share as Margin;
 
 pub use control_plane::ControlPlane;
 pub use error::ServeError;

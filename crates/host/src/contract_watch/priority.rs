@@ -60,8 +60,8 @@ impl Observer for PriorityWatch {
         }
         self.check(now);
         let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
-        self.clock = is_comparable
-            .then(|| Clock::start(now, self.limits(count), &mut self.overruns));
+        self.clock =
+            is_comparable.then(|| Clock::start(now, self.limits(count), &mut self.overruns));
         self.in_flight_count += count;
     }
 
