@@ -5,7 +5,7 @@
 use tidegate_analysis::{Answer, Tolerance, assess, tolerance};
 use tidegate_model::cost::{CostModel, RequestCost};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, DriveContract, Duration, Intensity, Op, PolicyName,
+    BatchChoice, BatchTable, BestEffort, Bytes, DriveContract, Duration, Intensity, Op, PolicyName,
     RegulatorName, Slowdown, Task, Workload,
 };
 
@@ -14,7 +14,7 @@ const fn ms(ms: u64) -> Duration {
 }
 
 /// Returns this many tasks of one request each 200 ms with a deadline of 100 ms, on a drive with
-/// b(i) = 10 ms + i ms.
+/// b(i) = 10 ms + i ms, z = 4.
 fn workload(count: u32) -> Workload {
     let times: Vec<Duration> = (1..=8).map(|n| ms(10 + n)).collect();
     let task = |entry: u32| Task {
@@ -23,7 +23,11 @@ fn workload(count: u32) -> Workload {
         ..Task::periodic(format!("task-{entry}"), ms(200), Bytes::from_kib(4))
     };
     let table = BatchTable::new(&times).expect("a table");
-    Workload { tasks: (0..count).map(task).collect(), ..Workload::new("d", 8, table) }
+    Workload {
+        tasks: (0..count).map(task).collect(),
+        batch: BatchChoice::Fixed(4),
+        ..Workload::new("d", 8, table)
+    }
 }
 
 fn found(workload: &Workload, policy: PolicyName) -> Tolerance {
