@@ -29,8 +29,8 @@ use crate::{SporadicTask, System, cost_limited, rtio};
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
 
 /// Why a policy that spends all slack tolerates nothing beyond its plan.
-const SPENT: &str = "the policy gives away all the time that its plan leaves before the deadlines, so a \
-     drive that exceeds the plan's times may miss them; a margin is planned for";
+const SPENT: &str = "the policy gives other requests all the time that its plan leaves before the \
+     deadlines, so a drive that exceeds the plan's times can miss them";
 
 /// How much longer than its tables the drive may take, with every deadline still met.
 ///

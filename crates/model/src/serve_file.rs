@@ -348,7 +348,8 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     if let Some(costs) = &mut workload.contracts.costs {
         costs.positioning_max += flush_max;
     }
-    workload.contracts.soft = Vec::new();
+    // Neither the quantiles nor the samples of the table contain flushes.
+    (workload.contracts.soft, workload.contracts.sampling) = (Vec::new(), Vec::new());
     let mut text = format!("every batch is charged {flush_max} for the flush that may follow it");
     if flush_max > batch_time_max {
         text += ", which is longer than any batch: switch the drive's volatile write cache off \

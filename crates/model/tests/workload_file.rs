@@ -7,8 +7,8 @@ use common::Fault;
 use tidegate_model::parameters::PriorityTag;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, PolicyName,
-    PremiseCode, Workload,
+    BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, Plan,
+    PolicyName, PremiseCode, Slowdown, Workload,
 };
 
 const DRIVE: &str = r#"
@@ -371,4 +371,26 @@ fn depth_limit_is_read_and_has_to_be_said() {
 
     refused(&with("")).says("the number of requests", "\"depth-limit\"", "in_flight = 8");
     refused(&with("[policy.depth-limit]\nin_flight = 0\n")).says("in_flight is 0", "0", "");
+}
+
+/// The workload keeps the drive's own times; the plan is made for the slower ones.
+#[test]
+fn a_margin_is_kept_beside_the_table_and_reaches_the_plan() {
+    let text = format!("{CAMERA}[policy]\nname = \"dqf\"\nmargin = \"10%\"\n");
+    let (plain, with) = (bind(CAMERA).unwrap(), bind(&text).unwrap());
+    assert_eq!((plain.margin_ppm, with.margin_ppm), (0, 100_000));
+    assert_eq!(plain.table, with.table);
+    let slower = Slowdown::by_ppm(100_000).of_table(&plain.table);
+    assert_eq!((&with.planned().table, with.planned().margin_ppm), (&slower, 0));
+    let plan = Plan::of(&with);
+    assert_eq!((&plan.table, &plan.limits.measured.batches.table), (&slower, &plain.table));
+    assert_eq!(plan.limits.tolerated.batches.table, slower);
+    assert_eq!(*plain.planned(), plain);
+}
+
+#[test]
+fn a_margin_is_a_share_with_its_unit() {
+    let of = |margin: &str| format!("{CAMERA}[policy]\nname = \"dqf\"\nmargin = {margin}\n");
+    refused(&of("0.1")).says("`0.1` has no unit", "0.1", "\"20%\"");
+    assert!(refused(&of("\"101%\"")).message.contains("more than 100%"));
 }

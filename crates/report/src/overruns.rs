@@ -84,7 +84,7 @@ impl OverrunForecast {
         };
         let text = match (self.batches_per_megasecond_max, self.interval_ns_min) {
             (Some(rate), Some(Ns(interval))) => format!(
-                "at {} a second, one longer than the table is expected at most every {}, with \
+                "at up to {} a second, one longer than the table is expected at most every {}, with \
                  99 % confidence ({samples})",
                 batches_a_second(rate),
                 long(interval)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a verdict tolerates: how much longer than its tables the drive may take.
+//! Reports what a verdict tolerates: how much longer than its tables the drive may take.
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, Tolerance, tolerance};
@@ -9,7 +9,7 @@ use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
 
-/// What a verdict tolerates.
+/// The tolerance of a verdict.
 #[derive(Debug, Serialize)]
 pub(crate) struct ToleranceReport {
     contract: &'static str,
@@ -41,7 +41,7 @@ impl ToleranceReport {
         let times = times(contract);
         if let Some(reason) = spent {
             let what = match factor_ppm {
-                0 => "nothing: --margin 10% plans for a slower drive".to_owned(),
+                0 => "nothing; --margin 10% would plan for a slower drive".to_owned(),
                 _ => format!("its margin: {times} up to {} longer", percent_floor(factor_ppm)),
             };
             page.labelled("Tolerates", what);
