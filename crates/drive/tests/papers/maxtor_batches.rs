@@ -73,7 +73,7 @@ fn large_batches_stay_below_the_published_bound() {
     let table = tidegate_drive::measured_table(&file, Op::Read, SIZE).unwrap();
     let percent_of_bound = |n: usize| {
         let longest = Times::of_batches(&file, SIZE, n, 10_000).longest();
-        longest.ns() * 100 / table.ns_max[n - 1]
+        longest.ns() * 100 / table.random_ns_max()[n - 1]
     };
     let percents = [4, 8, 16, 32].map(percent_of_bound);
     assert!(percents[0] < 100, "{percents:?}");
