@@ -6,7 +6,7 @@ use tidegate_analysis::{Answer, Tolerance, assess, tolerance};
 use tidegate_model::cost::{CostModel, RequestCost};
 use tidegate_model::{
     BatchChoice, BatchTable, BestEffort, Bytes, DriveContract, Duration, Intensity, Op, PolicyName,
-    RegulatorName, Slowdown, Task, Workload,
+    RegulatorName, ServicePrediction, Slowdown, Task, Workload,
 };
 
 const fn ms(ms: u64) -> Duration {
@@ -147,7 +147,8 @@ fn each_contract_has_its_own_tolerance() {
 #[test]
 fn a_policy_that_spends_all_slack_tolerates_its_margin() {
     let mut workload = workload(4);
-    workload.contracts.are_positions_known = true;
+    let (ceiling, late_max) = (Duration::from_ms(1), Some(Duration::ZERO));
+    workload.contracts.prediction = Some(ServicePrediction { ceiling, late_max });
     let without = found(&workload, PolicyName::Das);
     assert_eq!((without.added, without.factor_ppm), (Duration::ZERO, 0));
     assert!(without.spent.is_some());

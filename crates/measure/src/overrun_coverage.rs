@@ -78,8 +78,10 @@ fn compare(name: &str, seed: u64, batches: u64, (single, mixture): (&mut Count, 
         depth: DEPTH,
         allows_writes: false,
         samples: SAMPLES,
+        is_quick: false,
         seed,
         real_time: None,
+        mechanics: None,
     };
     let mut measured = drive(2 * seed);
     let never = AtomicBool::new(false);

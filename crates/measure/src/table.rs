@@ -73,6 +73,7 @@ pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec
             quantiles_ns: std::array::from_fn(|_| Vec::new()),
             families: new,
             samples: None,
+            samples_effective: None,
             depth: None,
             confidence: None,
         }),

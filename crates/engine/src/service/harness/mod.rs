@@ -11,7 +11,9 @@ pub(crate) mod store;
 use std::sync::{Arc, LazyLock};
 
 use tidegate_device::Waker;
-use tidegate_model::{BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Time, Workload};
+use tidegate_model::{
+    BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Premises, Time, Workload,
+};
 use tidegate_platform::realtime::RealTime;
 
 use super::inbox::Message;
