@@ -136,11 +136,13 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     premises.extend(shaping::premise(workload));
     premises.extend(deferred::premise(workload));
     // A doubt about a table or about costs on which no bound rests is none about the verdict.
-    premises.retain(|code| match () {
-        () if code == PremiseCode::MixedUnmeasured => !by_table.is_empty() || by_costs.is_empty(),
-        () if code == PremiseCode::CostsUnmeasured => !by_costs.is_empty() || by_table.is_empty(),
-        () => true,
-    });
+    let is_by_one = by_costs.is_empty() != by_table.is_empty();
+    let other = if by_costs.is_empty() {
+        PremiseCode::CostsUnmeasured
+    } else {
+        PremiseCode::MixedUnmeasured
+    };
+    premises.retain(|code| !(is_by_one && code == other));
     premises.extend(workload.contracts.premises_of(policy.facts().contract()).cloned());
     if !by_costs.is_empty() {
         premises.push(rests_on_costs(workload));
