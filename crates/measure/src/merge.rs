@@ -11,7 +11,7 @@ mod starvation;
 mod tables;
 
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::{Identity, Throughput};
+use tidegate_model::drive_file::{Identity, PlaceFamily, Throughput};
 
 use crate::origin::Origin;
 use crate::start::StartTimes;
@@ -151,7 +151,7 @@ pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile
 
 /// Returns the simulated drive `file` with the `measured` tables in place of its tables of the same
 /// section.
-pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
+pub fn replaced(mut file: DriveFile, mut measured: DriveFile) -> DriveFile {
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };

@@ -8,8 +8,18 @@ use std::path::Path;
 use crate::{COLUMNS, assert_snapshot, folder, run};
 
 /// Labels of lines that appear only on some machines.
-const OF_THE_HOST: [&str; 10] =
-    ["Doubt", "Drained", "Exceeded", "Host", "Hyperbola", "Line", "Note", "Processor", "Samples", "Tail"];
+const OF_THE_HOST: [&str; 10] = [
+    "Doubt",
+    "Drained",
+    "Exceeded",
+    "Host",
+    "Hyperbola",
+    "Line",
+    "Note",
+    "Processor",
+    "Samples",
+    "Tail",
+];
 
 /// Returns a line's standard output; `None`, after printing the reason, if it fails.
 fn printed(line: &str, folder: &Path) -> Option<String> {
