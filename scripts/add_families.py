@@ -113,7 +113,7 @@ def main():
             piece = starved + piece
         made.append(piece)
     with open(path, "w", encoding="utf-8") as file:
-        file.write("".join(made).rstrip("\n") + "\n")
+        file.write(re.sub(r"\n{3,}", "\n\n", "".join(made)).rstrip("\n") + "\n")
 
 
 main()
