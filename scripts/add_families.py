@@ -49,7 +49,8 @@ def families_of(known, measured):
     if not random:
         random = [{"places": "random", "ns_max": known["ns_max"]}]
         random[0] |= {"samples": known["samples"]} if "samples" in known else {}
-    others = [it for it in measured.get("families", []) if it["places"] != "random"]
+    others = measured.get("families", known.get("families", []))
+    others = [it for it in others if it["places"] != "random"]
     cut = len(known["ns_max"])
     others = [{key: value[:cut] if key in LISTS else value for key, value in it.items()} for it in others]
     return random + others
@@ -65,13 +66,26 @@ def with_families(text, section, known, measured):
     return text[: end.start()].rstrip("\n") + "\n\n" + blocks + end.group(0).rstrip("\n") + "\n\n"
 
 
-def parts(text):
+def starvation(known, measured):
+    """Returns the text of the starvation at families of places; of random places as the file has it."""
+    others = [it for it in measured.get("starvation_places", []) if it["places"] != "random"]
+    if not others or "starvation_ns_max" not in known:
+        return ""
+    random = [it for it in known.get("starvation_places", []) if it["places"] == "random"]
+    random = random or [{"places": "random", "ns_max": [known["starvation_ns_max"]]}]
+    if max(it["ns_max"][0] for it in others) > known["starvation_ns_max"]:
+        sys.exit("starvation_ns_max is too short: write the longest of starvation_places")
+    return "\n".join(block("starvation_places", it) for it in random + others) + "\n"
+
+
+def parts(text, has_starvation):
     """Splits a file before each header of a table, without the families that it has."""
     headers = [match.start() for match in re.finditer(r"^\[", text, flags=re.M)]
     pieces = [text[a:b] for a, b in zip([0, *headers], [*headers, len(text)])]
     kept, pending = [], ""
     for piece in pieces:
-        if ".families]]" in piece.split("\n", 1)[0] or piece.startswith("[[starvation_places]]"):
+        is_replaced = has_starvation and piece.startswith("[[starvation_places]]")
+        if ".families]]" in piece.split("\n", 1)[0] or is_replaced:
             comment = re.search(r"(\n\s*#[^\n]*)+\s*\Z", piece)
             pending = comment.group(0) if comment else ""
             kept[-1] += pending
@@ -85,19 +99,21 @@ def main():
     text = open(path, encoding="utf-8").read()
     known, measured = tomllib.loads(text), tomllib.load(open(measured_path, "rb"))
     at = dict.fromkeys(SECTIONS, 0)
-    made = []
-    for piece in parts(text):
+    made, starved = [], starvation(known, measured)
+    for piece in parts(text, bool(starved)):
         section = next((it for it in SECTIONS if piece.startswith(f"[[{it}]]")), None)
         if section:
             table = known[section][at[section]]
             at[section] += 1
             is_it = lambda it: (it["op"], it["size"]) == (table["op"], table["size"])
-            found = next(filter(is_it, measured.get(section, [])), None)
-            if found and "families" in found:
+            found = next(filter(is_it, measured.get(section, [])), {})
+            if "families" in found or "families" in table:
                 piece = with_families(piece, section, table, found)
+        if starved and piece.startswith("[identity]"):
+            piece = starved + piece
         made.append(piece)
     with open(path, "w", encoding="utf-8") as file:
-        file.write("".join(made).rstrip("\n") + "\n")
+        file.write(re.sub(r"\n{3,}", "\n\n", "".join(made)).rstrip("\n") + "\n")
 
 
 main()

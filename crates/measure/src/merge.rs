@@ -12,7 +12,7 @@ mod starvation;
 mod tables;
 
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::{Identity, Throughput};
+use tidegate_model::drive_file::{FamilyTimes, Identity, PlaceFamily, Throughput};
 
 use crate::origin::Origin;
 use crate::start::StartTimes;
@@ -118,7 +118,14 @@ pub fn with_drains_of(measured: &DriveFile, starts: &[StartTimes]) -> (DriveFile
 
 /// Returns the simulated drive `file` with the `measured` tables in place of its tables of the same
 /// section.
-pub fn replaced(file: DriveFile, measured: DriveFile) -> DriveFile {
+pub fn replaced(mut file: DriveFile, mut measured: DriveFile) -> DriveFile {
+    let is_random = |it: &FamilyTimes| it.places == PlaceFamily::Random;
+    let is_whole = measured.starvation_places.iter().any(is_random);
+    if !is_whole && !measured.starvation_places.is_empty() && file.starvation_max.is_some() {
+        // The times at families of places join those that the file has at random places.
+        starvation::add(&mut file, &measured);
+        measured.starvation_max = None;
+    }
     let is_endless = file.is_starvation_endless || measured.is_starvation_endless;
     let is_of_device = Origin::of(&file.identity) == Origin::Simulation;
     let said = if is_of_device { "simulated: " } else { "" };

@@ -108,8 +108,10 @@ impl Attacked {
         let table = reads(&self.file).nth(at).expect("one of them");
         let size = table.size.expect("a measured table has a size");
         let count = random.random_range(1..=TASKS_MAX);
+        // In tenths of the time that the tasks need one after the other.
         let factor = random.random_range(12..=60);
-        let period = table.table.time_max(1) * u64::from(count) * factor / 10;
+        let alone = table.table.time_max(1).ns();
+        let period = Duration::from_ns(alone * u64::from(count) * factor / 10);
         let places = self.places(placement, at, count, random)?;
         let text = format!(
             "drive = \"{}\"\n[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{}ns\"\nsize = \"{}B\"\n",
