@@ -141,7 +141,8 @@ fn a_drive_that_keeps_its_table_degrades_nothing() {
     assert!(bench.page().contains("tidegate_export_degraded{export=\"camera\"} 0\n"));
     assert_eq!(*bench.said.lock().unwrap(), GRADE);
     let doubts = status["premises"].as_array().unwrap().iter();
-    let doubts: Vec<_> = doubts.filter(|it| it["weight"] == "weak").map(|it| &it["code"]).collect();
+    let doubts: Vec<_> =
+        doubts.filter(|it| it["weight"] == "weak").filter_map(|it| it["code"].as_str()).collect();
     assert_eq!((&status["grade"], doubts), (&"weak".into(), vec!["mixed_unmeasured"]), "{status}");
     for metric in
         ["grade=\"weak\"", "tidegate_premises{code=\"mixed_unmeasured\",weight=\"weak\"} 1\n"]
