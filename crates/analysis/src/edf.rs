@@ -63,18 +63,22 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
     Ok(verdicts(system, true))
 }
 
-fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
-    let request_ns = system.table.time_max(1).ns();
-    let demand = Demand::new(&system.tasks);
+/// Returns whether every task has a bound within its deadline; with best effort if `is_shared`.
+/// Stops as soon as the answer is known.
+pub(crate) fn are_deadlines_met(system: &System, is_shared: bool) -> bool {
     let kinds = kinds(&system.tasks);
-    // A request with a later deadline may be in service first; if all deadlines are equal there is
-    // none.
-    let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
-    let blocking = u128::from(is_shared || has_later);
-    let busy_ns = least_fixed_point(1, |length| {
-        serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
-    });
-    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns, is_shared });
+    let search = Search::of(system, &kinds, is_shared, true);
+    search.is_some_and(|search| {
+        let is_met = |task: &SporadicTask| {
+            search.response_ns(task).is_some_and(|response| response <= task.deadline.ns())
+        };
+        kinds.iter().all(|(task, _)| is_met(task))
+    })
+}
+
+fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
+    let kinds = kinds(&system.tasks);
+    let search = Search::of(system, &kinds, is_shared, false);
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
         .iter()
         .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
@@ -98,9 +102,31 @@ struct Search<'a> {
     busy_ns: u64,
     /// Whether best effort may be in service at first.
     is_shared: bool,
+    /// Whether the search for a task ends, without a bound, at the first response beyond its
+    /// deadline.
+    stops_late: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Returns `None` if the busy interval does not end.
+    fn of(
+        system: &System,
+        kinds: &'a [(SporadicTask, u64)],
+        is_shared: bool,
+        stops_late: bool,
+    ) -> Option<Self> {
+        let request_ns = system.table.time_max(1).ns();
+        let demand = Demand::new(&system.tasks);
+        // A request with a later deadline may be in service first; if all deadlines are equal there
+        // is none.
+        let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
+        let blocking = u128::from(is_shared || has_later);
+        let busy_ns = least_fixed_point(1, |length| {
+            serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
+        })?;
+        Some(Self { kinds, request_ns, busy_ns, is_shared, stops_late })
+    }
+
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
         let mut worst = self.request_ns;
         for release_ns in self.releases(task)? {
@@ -113,6 +139,9 @@ impl Search<'_> {
             })?;
             let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
             worst = worst.max(response);
+            if self.stops_late && worst > task.deadline.ns() {
+                return None;
+            }
         }
         Some(worst)
     }
