@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::budget::Budget;
 use crate::dqf::Demand;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
@@ -64,10 +65,10 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
 }
 
 /// Returns whether every task has a bound within its deadline; with best effort if `is_shared`.
-/// Stops as soon as the answer is known.
-pub(crate) fn are_deadlines_met(system: &System, is_shared: bool) -> bool {
+/// Stops as soon as the answer is known. A search beyond the budget counts as "no bound".
+pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budget) -> bool {
     let kinds = kinds(&system.tasks);
-    let search = Search::of(system, &kinds, is_shared, true);
+    let search = Search::of(system, &kinds, is_shared, Some(budget));
     search.is_some_and(|search| {
         let is_met = |task: &SporadicTask| {
             search.response_ns(task).is_some_and(|response| response <= task.deadline.ns())
@@ -78,7 +79,7 @@ pub(crate) fn are_deadlines_met(system: &System, is_shared: bool) -> bool {
 
 fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
     let kinds = kinds(&system.tasks);
-    let search = Search::of(system, &kinds, is_shared, false);
+    let search = Search::of(system, &kinds, is_shared, None);
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
         .iter()
         .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
@@ -102,9 +103,9 @@ struct Search<'a> {
     busy_ns: u64,
     /// Whether best effort may be in service at first.
     is_shared: bool,
-    /// Whether the search for a task ends, without a bound, at the first response beyond its
-    /// deadline.
-    stops_late: bool,
+    /// The work that the search may spend if only the deadlines matter: it then ends, without a
+    /// bound, at the first response beyond a deadline. `None` for the bounds themselves.
+    budget: Option<&'a Budget>,
 }
 
 impl<'a> Search<'a> {
@@ -113,7 +114,7 @@ impl<'a> Search<'a> {
         system: &System,
         kinds: &'a [(SporadicTask, u64)],
         is_shared: bool,
-        stops_late: bool,
+        budget: Option<&'a Budget>,
     ) -> Option<Self> {
         let request_ns = system.table.time_max(1).ns();
         let demand = Demand::new(&system.tasks);
@@ -124,7 +125,7 @@ impl<'a> Search<'a> {
         let busy_ns = least_fixed_point(1, |length| {
             serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
         })?;
-        Some(Self { kinds, request_ns, busy_ns, is_shared, stops_late })
+        Some(Self { kinds, request_ns, busy_ns, is_shared, budget })
     }
 
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
@@ -139,8 +140,12 @@ impl<'a> Search<'a> {
             })?;
             let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
             worst = worst.max(response);
-            if self.stops_late && worst > task.deadline.ns() {
-                return None;
+            if let Some(budget) = self.budget {
+                // A release takes a few rounds over all kinds.
+                let terms = 4 * u64::try_from(self.kinds.len()).ok()?;
+                if worst > task.deadline.ns() || !budget.afford(terms) {
+                    return None;
+                }
             }
         }
         Some(worst)
