@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::budget::Budget;
 use crate::dqf::Demand;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
@@ -63,18 +64,22 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
     Ok(verdicts(system, true))
 }
 
-fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
-    let request_ns = system.table.time_max(1).ns();
-    let demand = Demand::new(&system.tasks);
+/// Returns whether every task has a bound within its deadline; with best effort if `is_shared`.
+/// Stops as soon as the answer is known. A search beyond the budget counts as "no bound".
+pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budget) -> bool {
     let kinds = kinds(&system.tasks);
-    // A request with a later deadline may be in service first; if all deadlines are equal there is
-    // none.
-    let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
-    let blocking = u128::from(is_shared || has_later);
-    let busy_ns = least_fixed_point(1, |length| {
-        serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
-    });
-    let search = busy_ns.map(|busy_ns| Search { kinds: &kinds, request_ns, busy_ns, is_shared });
+    let search = Search::of(system, &kinds, is_shared, Some(budget));
+    search.is_some_and(|search| {
+        let is_met = |task: &SporadicTask| {
+            search.response_ns(task).is_some_and(|response| response <= task.deadline.ns())
+        };
+        kinds.iter().all(|(task, _)| is_met(task))
+    })
+}
+
+fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
+    let kinds = kinds(&system.tasks);
+    let search = Search::of(system, &kinds, is_shared, None);
     let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
         .iter()
         .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
@@ -98,9 +103,31 @@ struct Search<'a> {
     busy_ns: u64,
     /// Whether best effort may be in service at first.
     is_shared: bool,
+    /// The work that the search may spend if only the deadlines matter: it then ends, without a
+    /// bound, at the first response beyond a deadline. `None` for the bounds themselves.
+    budget: Option<&'a Budget>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// Returns `None` if the busy interval does not end.
+    fn of(
+        system: &System,
+        kinds: &'a [(SporadicTask, u64)],
+        is_shared: bool,
+        budget: Option<&'a Budget>,
+    ) -> Option<Self> {
+        let request_ns = system.table.time_max(1).ns();
+        let demand = Demand::new(&system.tasks);
+        // A request with a later deadline may be in service first; if all deadlines are equal there
+        // is none.
+        let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
+        let blocking = u128::from(is_shared || has_later);
+        let busy_ns = least_fixed_point(1, |length| {
+            serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
+        })?;
+        Some(Self { kinds, request_ns, busy_ns, is_shared, budget })
+    }
+
     fn response_ns(&self, task: &SporadicTask) -> Option<u64> {
         let mut worst = self.request_ns;
         for release_ns in self.releases(task)? {
@@ -113,6 +140,13 @@ impl Search<'_> {
             })?;
             let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
             worst = worst.max(response);
+            if let Some(budget) = self.budget {
+                // A release takes a few rounds over all kinds.
+                let terms = 4 * u64::try_from(self.kinds.len()).ok()?;
+                if worst > task.deadline.ns() || !budget.afford(terms) {
+                    return None;
+                }
+            }
         }
         Some(worst)
     }

@@ -17,13 +17,13 @@ use tidegate_model::{DriveContract, Duration, Slowdown, Theorem, Workload};
 
 use crate::assessment::{Answer, Assessment};
 use crate::batch_choice::{Choice, Order, proves_all};
-use crate::bounds::{Bounds, edf_bounds, is_met};
+use crate::bounds::{Bounds, is_met};
 use crate::budget::Budget;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
 use crate::select::{fifo_bounds, is_shared, mixed, single};
 use crate::shaping::sporadic;
-use crate::{SporadicTask, System, cost_limited, rtio};
+use crate::{SporadicTask, System, cost_limited, edf, rtio};
 
 /// Factors beyond this are not searched: a thousand times the table.
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
@@ -159,9 +159,7 @@ impl Proof<'_> {
     fn holds(&self, slowed: &Workload) -> bool {
         match self.theorem {
             Theorem::Fifo => self.are_met(fifo_bounds(slowed, self.tasks)),
-            Theorem::Edf => {
-                self.are_met(edf_bounds(&single(slowed, self.tasks), is_shared(slowed)))
-            }
+            Theorem::Edf => edf::are_deadlines_met(&single(slowed, self.tasks), is_shared(slowed)),
             Theorem::DualQueueEdf => self.holds_in_batches(slowed, Order::Due),
             // Proven deadlines exclude the overload in which batches grow.
             Theorem::DualQueue | Theorem::ElasticDualQueue => self.holds_by_release(slowed),

@@ -17,8 +17,8 @@ use tidegate_soundness::workloads::{self, Load};
 use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_128;
-const TRIALS: u64 = 300;
-const JOBS: u64 = 40;
+const TRIALS: u64 = 120;
+const JOBS: u64 = 20;
 const IN_BATCHES: [PolicyName; 6] = [
     PolicyName::Fifo,
     PolicyName::Edf,
@@ -79,7 +79,7 @@ fn slow_batches_miss_nothing_within_the_tolerance() {
             slack += u32::from(!tolerance.added.is_zero());
         }
         println!("{policy}: {runs} workloads, {slack} with a tolerance");
-        assert!(runs > 40 && slack > 40, "{policy}: {runs} {slack}");
+        assert!(runs > 15 && slack > 15, "{policy}: {runs} {slack}");
     }
 }
 
@@ -131,7 +131,7 @@ fn slow_drains_miss_nothing_within_the_tolerance() {
             runs += 1;
         }
         println!("{policy}: {runs} workloads");
-        assert!(runs > 20 && is_caught, "{policy}: {runs} {is_caught}");
+        assert!(runs > 5 && is_caught, "{policy}: {runs} {is_caught}");
     }
 }
 
@@ -156,7 +156,7 @@ fn slow_rounds_with_priority_miss_nothing_within_the_tolerance() {
         runs += 1;
     }
     println!("rtio-priority: {runs} workloads");
-    assert!(runs > 100 && is_caught, "{runs} {is_caught}");
+    assert!(runs > 40 && is_caught, "{runs} {is_caught}");
 }
 
 /// Policies that spend all slack tolerate nothing without a margin, and the margin with one.
@@ -192,6 +192,6 @@ fn policies_that_spend_all_slack_tolerate_their_margin() {
             runs += 1;
         }
         println!("{policy}: {runs} systems with a margin");
-        assert!(runs > 100 && is_caught, "{policy}: {runs} {is_caught}");
+        assert!(runs > 40 && is_caught, "{policy}: {runs} {is_caught}");
     }
 }
