@@ -84,7 +84,7 @@ fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_a_premise() {
     };
     says(&workload, "plus 2ms, the margin in [policy.das]");
     workload.parameters.das.margin = None;
-    says(&workload, "plus 0ns, the largest error that was measured");
+    says(&workload, "plus 0ms, the largest error that was measured");
 }
 
 /// Goal: C is the larger of b(1) and what the mechanics can predict, plus the margin and the flush.
