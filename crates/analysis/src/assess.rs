@@ -120,10 +120,6 @@ fn not_applicable(workload: &Workload, policy: PolicyName, reason: &'static str)
 fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessment {
     let tasks = sporadic(&workload.tasks);
     let bounds = shaping::while_in_rhythm(&workload.tasks, choice.bounds);
-    let mut premises = workload.premises.and(&choice.premises);
-    premises.extend(shaping::premise(workload));
-    premises.extend(deferred::premise(workload));
-    premises.extend(workload.contracts.premises_of(policy.facts().contract()).cloned());
     let assessed = tasks.iter().zip(bounds).map(|(task, bounds)| TaskAssessment {
         bounds,
         response_max: bounds.least(),
@@ -131,9 +127,22 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     });
     let assessed: Vec<TaskAssessment> = assessed.collect();
     let is_proven = assessed.iter().all(|task| task.is_deadline_met);
-    let mut used = assessed.iter().filter_map(|task| task.response_max);
-    if used.any(|(_, name)| name.rests_on_costs()) {
-        premises.push(by_costs(workload));
+    let used = assessed.iter().filter_map(|task| task.response_max);
+    let (by_costs, by_table): (Vec<_>, Vec<_>) = used.partition(|(_, name)| name.rests_on_costs());
+    let mut premises = workload.premises.and(&choice.premises);
+    premises.extend(shaping::premise(workload));
+    premises.extend(deferred::premise(workload));
+    // A doubt about a table or about costs on which no bound rests is none about the verdict.
+    let is_by_one = by_costs.is_empty() != by_table.is_empty();
+    let other = if by_costs.is_empty() {
+        PremiseCode::CostsUnmeasured
+    } else {
+        PremiseCode::MixedUnmeasured
+    };
+    premises.retain(|code| !(is_by_one && code == other));
+    premises.extend(workload.contracts.premises_of(policy.facts().contract()).cloned());
+    if !by_costs.is_empty() {
+        premises.push(rests_on_costs(workload));
     }
     premises.extend((!tasks.is_empty()).then(without_host));
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
@@ -160,7 +169,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
 }
 
 /// Returns the premise of the bound `mixed`.
-fn by_costs(workload: &Workload) -> Premise {
+fn rests_on_costs(workload: &Workload) -> Premise {
     let text = format!(
         "the bound `mixed` holds while no batch of `{}` takes longer than A and the costs of its \
          requests, which is less than its table for small requests",

@@ -106,7 +106,9 @@ codes! {
 
         // What no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
-            "requests of different kinds share a batch, and no mixed batches were measured";
+            "a table charges batches of reads and writes, which were measured apart";
+        CostsUnmeasured => "costs_unmeasured", Weak,
+            "the bound `mixed` rests on costs that come from batches of one kind each";
         CpuExtrapolated => "cpu_extrapolated", Weak,
             "the processor's demand is needed for longer intervals than were measured";
         // Facts that a reader must know.
@@ -227,6 +229,11 @@ impl Premises {
         if !self.0.contains(&premise) {
             self.0.push(premise);
         }
+    }
+
+    /// Keeps the premises of the codes for which `is_kept` holds.
+    pub fn retain(&mut self, is_kept: impl Fn(PremiseCode) -> bool) {
+        self.0.retain(|premise| is_kept(premise.code));
     }
 
     /// Returns these premises and then `others`.

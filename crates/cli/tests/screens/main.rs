@@ -110,12 +110,16 @@ fn screen(line: &str, folder: &Path, columns: &str) -> String {
     redacted.collect::<String>() + "\n"
 }
 
-/// Replaces text that differs from run to run: the folder, the version, the commit, dates.
+/// Replaces text that differs from run to run: the folder, the version, the commit, hashes, dates.
 fn redacted(line: &str, folder: &Path) -> String {
     let folder = folder.to_str().unwrap();
     let line = line.replace(folder, "FOLDER").replace(env!("CARGO_PKG_VERSION"), "VERSION");
-    let varying =
-        [("when = ", "DATE"), ("    \"commit\": ", "COMMIT"), ("      \"modified\": \"", "DATE")];
+    let varying = [
+        ("when = ", "DATE"),
+        ("    \"commit\": ", "\"COMMIT\","),
+        ("      \"sha256\": ", "\"HASH\","),
+        ("      \"modified\": \"", "DATE\""),
+    ];
     let varying = varying.into_iter().find(|(start, _)| line.starts_with(start));
     varying.map_or_else(|| line.clone(), |(start, what)| format!("{start}{what}"))
 }

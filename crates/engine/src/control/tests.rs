@@ -280,6 +280,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     assert!(bench.service.export("second").is_none());
     let said = bench.ask_second("admit", 1);
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
+    assert_eq!((&said["grade"], &said["premises"]), (&"weak".into(), &would["premises"]), "{said}");
     // The new export is placed after the file's two exports, and both contracts have the new set's
     // bounds.
     assert_eq!(said["offset_bytes"], 2 << 20);

@@ -35,6 +35,13 @@ size = "1MiB"
 best_effort = true
 "#;
 
+/// The log of a start: the exports may read and write, and the drive file has no mixed batches.
+const GRADE: [&str; 2] = [
+    "the contracts are proven, weak: unmeasured mixed batches",
+    "doubt: the workload reads and writes: a mixed batch is charged as its reads and its writes one \
+     after the other; no measurement supports this",
+];
+
 struct Bench {
     folder: tempfile::TempDir,
     service: Service,
@@ -120,7 +127,8 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_and_is_said_once_a_secon
         assert!(begun.elapsed() < Wall::from_mins(1), "{:?}", said.lock().unwrap());
         std::thread::yield_now();
     }
-    let first = &said.lock().unwrap()[0];
+    assert_eq!(said.lock().unwrap()[..2], GRADE);
+    let first = &said.lock().unwrap()[2];
     assert!(first.contains("longer than the drive's table says (overrun 1)"), "{first}");
 }
 
@@ -131,7 +139,15 @@ fn a_drive_that_keeps_its_table_degrades_nothing() {
     let status = bench.ask("status");
     assert_eq!(status["is_degraded"], false, "{status}");
     assert!(bench.page().contains("tidegate_export_degraded{export=\"camera\"} 0\n"));
-    assert_eq!(*bench.said.lock().unwrap(), [] as [&str; 0]);
+    assert_eq!(*bench.said.lock().unwrap(), GRADE);
+    let doubts = status["premises"].as_array().unwrap().iter();
+    let doubts: Vec<_> = doubts.filter(|it| it["weight"] == "weak").map(|it| &it["code"]).collect();
+    assert_eq!((&status["grade"], doubts), (&"weak".into(), vec!["mixed_unmeasured"]), "{status}");
+    for metric in
+        ["grade=\"weak\"", "tidegate_premises{code=\"mixed_unmeasured\",weight=\"weak\"} 1\n"]
+    {
+        assert!(bench.page().contains(metric), "{metric}");
+    }
     assert_eq!(bench.ask("stop")["ok"], true);
     assert!(bench.is_stopped.load(Ordering::Relaxed));
     let Bench { folder, control_plane, .. } = bench;

@@ -11,7 +11,7 @@
 //!   few_samples ...................... of the table with the fewest samples, which states them
 //! ```
 
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::{MeasuredTable, MixedBatches};
 use tidegate_model::{DriveFile, Premise, PremiseCode, Premises};
 
 use super::tables::is_same_kind;
@@ -55,8 +55,7 @@ fn is_measured_again(measured: &DriveFile, sum: &DriveFile) -> bool {
         && covers(&measured.drain, &sum.drain)
         && covers(&measured.priority, &sum.priority)
         && sum.mixed.iter().all(|all| {
-            let is_it =
-                |new: &&tidegate_model::drive_file::MixedBatches| new.request == all.request;
+            let is_it = |new: &&MixedBatches| new.request == all.request;
             let new = measured.mixed.iter().find(is_it);
             new.is_some_and(|new| all.counts.iter().all(|counts| new.counts.contains(counts)))
         })

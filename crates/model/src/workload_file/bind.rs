@@ -257,7 +257,7 @@ fn of_envelope(costs: &CostModel) -> Premise {
         ms_ceil(costs.positioning_max),
         kinds.join(", ")
     );
-    Premise::new(PremiseCode::MixedUnmeasured, "unmeasured mixed batches", text)
+    Premise::new(PremiseCode::CostsUnmeasured, "unmeasured costs", text)
 }
 
 fn note_table(measured: &MeasuredTable, size: Bytes, premises: &mut Premises) {
