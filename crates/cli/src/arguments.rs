@@ -216,6 +216,7 @@ pub(crate) struct ProfileArguments {
     /// places: batches at both ends, in clusters, on one track, in sequence and at the worst places
     /// that a search finds; they raise the batch table; at most as long as batch.
     /// drain-places, starvation-places, mixed-places, priority-places: the same for these tables.
+    /// batch, drain, starvation, mixed and priority include their places.
     /// single: one request alone, and the positions where it takes long.
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
@@ -283,7 +284,7 @@ impl ProfileArguments {
         };
         match &self.only[..] {
             [] => Experiment::ALL.into_iter().filter(|it| !is_left_out(it)).collect(),
-            only => only.to_vec(),
+            only => with_places(only),
         }
     }
 
@@ -297,6 +298,22 @@ impl ProfileArguments {
     pub(crate) fn writes(&self) -> bool {
         self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::FLUSH)
     }
+}
+
+/// Returns the named experiments, each with its measurement at other places: a table of random
+/// places alone is a weak one.
+fn with_places(only: &[Experiment]) -> Vec<Experiment> {
+    let pairs = [
+        (Experiment::BATCH, Experiment::PLACES),
+        (Experiment::DRAIN, Experiment::DRAIN_PLACES),
+        (Experiment::STARVATION, Experiment::STARVATION_PLACES),
+        (Experiment::MIXED, Experiment::MIXED_PLACES),
+        (Experiment::PRIORITY, Experiment::PRIORITY_PLACES),
+    ];
+    let is_implied =
+        |(of, places): &(Experiment, Experiment)| only.contains(of) && !only.contains(places);
+    let implied = pairs.into_iter().filter(is_implied).map(|(_, places)| places);
+    only.iter().copied().chain(implied).collect()
 }
 
 /// The number of samples of each entry.
