@@ -9,8 +9,8 @@ use rand::RngExt;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
-    AccessTime, ActiveSubset, BatchTable, BestEffort, Bytes, DriveLimits, Duration, Intensity,
-    Plan, PolicyName, RegulatorName, Request, ServicePrediction, Task, TaskIndex, Time, Workload,
+    AccessTime, ActiveSubset, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
+    RegulatorName, Request, ServicePrediction, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Noop};
 use tidegate_sim::{Length, Observer, Releases, SimRun};
