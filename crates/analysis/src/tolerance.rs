@@ -110,24 +110,41 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
             let factor = u128::from(added.ns()) * 1_000_000 / longest.max(1);
             u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX).max(factor_planned)
         }
-        None => largest(FACTOR_PPM_MAX, |ppm| {
+        // A factor that adds more than the tolerance to the shortest time adds more to all times.
+        None => largest(factor_max(&measured, contract, added), |ppm| {
             proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract))
         }),
     };
     Some(Tolerance { contract, added, factor_ppm, beyond_plan, spent: None })
 }
 
-/// Returns the least time by which a time of the contract exceeds the drive's under the margin.
-fn least_excess(measured: &Workload, planned: &Workload, contract: DriveContract) -> Duration {
-    let table = |workload: &Workload| match contract {
+/// Returns the shortest time of a contract.
+fn shortest(workload: &Workload, contract: DriveContract) -> Option<Duration> {
+    match contract {
         DriveContract::Batches => Some(workload.table.time_max(1)),
         DriveContract::Drain => workload.contracts.drain.as_ref().map(|it| it.time_max(1)),
         DriveContract::Starvation => workload.contracts.starvation_max,
         DriveContract::Priority => workload.contracts.priority.as_ref().map(|it| it.time_max(1)),
-    };
+    }
+}
+
+/// Returns the least time by which a time of the contract exceeds the drive's under the margin.
+fn least_excess(measured: &Workload, planned: &Workload, contract: DriveContract) -> Duration {
     // A share of a longer time is longer, so the shortest time of a table has the least excess.
-    let excess = table(planned).zip(table(measured)).map(|(planned, measured)| planned - measured);
-    excess.unwrap_or_default()
+    let [planned, measured] = [planned, measured].map(|workload| shortest(workload, contract));
+    planned.zip(measured).map(|(planned, measured)| planned - measured).unwrap_or_default()
+}
+
+/// Returns the largest factor that adds at most `added` to the shortest time of the contract; at
+/// most [`FACTOR_PPM_MAX`].
+fn factor_max(measured: &Workload, contract: DriveContract, added: Duration) -> u64 {
+    // Costs may be shorter than the table, so their factor is searched as a whole.
+    let has_costs = measured.contracts.costs.is_some();
+    let Some(time) = shortest(measured, contract).filter(|_| !has_costs) else {
+        return FACTOR_PPM_MAX;
+    };
+    let factor = u128::from(added.ns()) * 1_000_000 / u128::from(time.ns().max(1));
+    u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX)
 }
 
 /// Returns the largest value up to `most` that `holds`, by bisection; 0 if not even 0 does.
@@ -159,7 +176,10 @@ impl Proof<'_> {
     fn holds(&self, slowed: &Workload) -> bool {
         match self.theorem {
             Theorem::Fifo => self.are_met(fifo_bounds(slowed, self.tasks)),
-            Theorem::Edf => edf::are_deadlines_met(&single(slowed, self.tasks), is_shared(slowed)),
+            Theorem::Edf => {
+                let system = single(slowed, self.tasks);
+                edf::are_deadlines_met(&system, is_shared(slowed), &self.budget)
+            }
             Theorem::DualQueueEdf => self.holds_in_batches(slowed, Order::Due),
             // Proven deadlines exclude the overload in which batches grow.
             Theorem::DualQueue | Theorem::ElasticDualQueue => self.holds_by_release(slowed),
