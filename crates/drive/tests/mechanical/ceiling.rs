@@ -31,6 +31,8 @@ struct Adversary<'a> {
     mechanics: &'a Mechanics,
     op: Op,
     sectors: u64,
+    /// Where the climbs begin; by default at the end far from the heads.
+    hint: Option<u64>,
     random: Random,
 }
 
@@ -73,6 +75,7 @@ impl Adversary<'_> {
     fn first(&mut self, climb: u64) -> Choice {
         let last = self.mechanics.sectors - self.sectors;
         let (before, start) = if climb.is_multiple_of(2) { (0, last) } else { (last, 0) };
+        let start = self.hint.unwrap_or(start);
         Choice { before: [before; 2], pause: Duration::ZERO, start }
     }
 
@@ -113,9 +116,9 @@ impl Adversary<'_> {
 }
 
 /// Returns the longest time that the adversary finds.
-fn longest(mechanics: &Mechanics, op: Op, size: Bytes) -> Duration {
+fn longest(mechanics: &Mechanics, op: Op, size: Bytes, hint: Option<u64>) -> Duration {
     let random = Random::new(size.get(), 3);
-    let mut adversary = Adversary { mechanics, op, sectors: size.sectors_ceil(), random };
+    let mut adversary = Adversary { mechanics, op, sectors: size.sectors_ceil(), hint, random };
     (0..CLIMBS).map(|number| adversary.climb(number)).max().expect("some climbs")
 }
 
@@ -127,15 +130,15 @@ impl fmt::Display for Us {
     }
 }
 
-/// Asserts that the adversary comes near the ceiling and never above it.
-fn check(name: &str, mechanics: &Mechanics, op: Op, kib: u64) {
+/// Asserts that the adversary comes within a part of the ceiling and never above it.
+fn check(name: &str, mechanics: &Mechanics, op: Op, kib: u64, part: u64, hint: Option<u64>) {
     let size = Bytes::from_kib(kib);
     let ceiling = Ceiling::of(mechanics, op, size).expect("a disk").expect("a ceiling");
-    let (total, seen) = (ceiling.total(), longest(mechanics, op, size));
+    let (total, seen) = (ceiling.total(), longest(mechanics, op, size, hint));
     println!("{name}, {} of {size}: {} of {}, {ceiling:?}", op.name(), Us(seen), Us(total));
     assert!(seen <= total, "{name}, {op:?} of {size}: {seen} is above {total}");
     let distance = total - seen;
-    let distance_max = distance_max(mechanics, total);
+    let distance_max = Duration::from_ns(total.ns() / part);
     assert!(distance <= distance_max, "{name}, {op:?} of {size}: {seen} is far below {total}");
     // Canary: each of the large parts is needed.
     for part in [ceiling.movement, ceiling.rotation, ceiling.transfer] {
@@ -151,11 +154,10 @@ fn disks() -> impl Iterator<Item = (&'static str, Mechanics)> {
     })
 }
 
-/// Returns how far below the ceiling the adversary may stay. A disk that begins in the middle of a
-/// request saves up to a passage that the ceiling counts.
-fn distance_max(mechanics: &Mechanics, total: Duration) -> Duration {
-    let part = if mechanics.zero_latency { 5 } else { 15 };
-    Duration::from_ns(total.ns() / part)
+/// Returns the part of the ceiling by which the adversary may stay below it. A disk that begins in
+/// the middle of a request saves up to a passage that the ceiling counts.
+const fn part(mechanics: &Mechanics) -> u64 {
+    if mechanics.zero_latency { 5 } else { 15 }
 }
 
 #[test]
@@ -163,13 +165,13 @@ fn no_request_of_a_built_in_disk_exceeds_its_ceiling_and_some_come_near() {
     let mut count = 0;
     for (name, mechanics) in disks() {
         for kib in [4, 256] {
-            check(name, &mechanics, Op::Read, kib);
+            check(name, &mechanics, Op::Read, kib, part(&mechanics), None);
         }
         let takes = mechanics.cache.as_ref().is_some_and(|it| it.write_back == WriteBack::On);
         let of_writes = Ceiling::of(&mechanics, Op::Write, Bytes::from_kib(4)).expect("a disk");
         assert_eq!(of_writes.is_none(), takes, "{name}: memory takes writes");
         if !takes {
-            check(name, &mechanics, Op::Write, 128);
+            check(name, &mechanics, Op::Write, 128, part(&mechanics), None);
         }
         count += 1;
     }
@@ -198,16 +200,16 @@ fn every_part_of_a_disk_counts() {
         segment_sectors = 400
         read = true
         read_ahead = 'segment'
-        read_ahead_after_hits = true
     ";
     let parts: toml::Table = toml::from_str(text).expect("well formed");
     let mut whole = toml::Table::try_from(plain()).expect("a table");
     whole.extend(parts);
     let slow_bus: Mechanics = whole.try_into().expect("a disk");
     for op in [Op::Read, Op::Write] {
-        check("a slow bus", &slow_bus, op, 32);
+        // A gate and a change of tracks do not both delay the last sectors.
+        check("a slow bus", &slow_bus, op, 32, 3, None);
         let slow_writes = Mechanics { write_seek_ns_min: 15_000_000, ..slow_bus.clone() };
-        check("slow positioning of writes", &slow_writes, op, 32);
+        check("slow positioning of writes", &slow_writes, op, 32, 3, None);
     }
 }
 
@@ -222,7 +224,7 @@ fn faults_count() {
     };
     let mechanics = Mechanics { faults: Some(faults), ..plain() };
     for op in [Op::Read, Op::Write] {
-        check("a disk with faults", &mechanics, op, 32);
+        check("a disk with faults", &mechanics, op, 32, 10, None);
     }
 }
 
@@ -242,5 +244,5 @@ fn defects_and_slips_count() {
         ceiling.expect("a disk").expect("a ceiling").transfer
     };
     assert!(of(&other) > of(&plain) + Duration::from_ms(10), "{} {}", of(&other), of(&plain));
-    check("a defect", &other, Op::Read, 32);
+    check("a defect", &other, Op::Read, 32, 3, Some(10_040));
 }
