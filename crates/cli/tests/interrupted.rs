@@ -67,7 +67,7 @@ fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     let value: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
     assert_eq!((&value["end"], &value["written"]), (&"interrupted".into(), &"d.toml".into()));
     assert_eq!(value["samples_file"], "d.toml.samples");
-    assert_eq!(value["warnings"][0]["kind"], "cancelled");
+    assert_eq!(value["warnings"][0]["kind"], "incomplete");
     let best_effort = "[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n";
     folder.file("w.toml", &format!("drive = \"d.toml\"\n{best_effort}"));
     assert_eq!(folder.json(&["check", "w.toml"]).0, 0);

@@ -132,7 +132,8 @@ fn the_host_of_a_killed_run_is_that_of_the_file() {
     let file = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
     assert!(file.contains("when = \"2001-01-01T00:00:00Z\""), "{file}");
     assert!(file.contains("other load: 700 reads, 7 writes completed"), "{file}");
-    assert_eq!(file.matches("other load").count(), 1, "{file}");
+    assert_eq!(file.matches("other load: ").count(), 1, "{file}");
+    assert!(file.contains("code = \"other_load\""), "{file}");
 }
 
 #[test]
