@@ -18,8 +18,9 @@ use tidegate_soundness::sweep::{Attacked, Placement};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let mut number =
-        |default| arguments.next().map_or(default, |text| text.parse().expect("a number"));
+    let mut number = |default: u64| -> u64 {
+        arguments.next().map_or(default, |text| text.parse().expect("a number"))
+    };
     let (seeds, jobs) = (number(200), number(500));
     let mut drives: Vec<String> = arguments.collect();
     if drives.is_empty() {
