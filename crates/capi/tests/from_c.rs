@@ -27,6 +27,7 @@ ns_max = [1000000, 1000000, 1000000, 1000000]
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
+absent_places = ["both_ends", "clusters", "track", "sequential", "climbed"]
 
 [[export]]
 name = "camera"

@@ -62,8 +62,7 @@ fn assert_whole(table: &MeasuredTable) {
 }
 
 /// Goal: each family is there, the table is the longest of all, and that of random places is the
-/// same as without families. Method: the nearline disk, where both ends take longer than random
-/// places and a sequence takes far less.
+/// same as without families. Method: the nearline disk, where a sequence takes far less time.
 #[test]
 fn every_family_is_measured() {
     let (alone, _) = whole(&[Experiment::BATCH]);
@@ -77,7 +76,6 @@ fn every_family_is_measured() {
             .map(|family| of(&table.families, family));
     assert!(sequential.screened && !ends.screened && !climbed.screened);
     assert!(ends.samples > sequential.samples);
-    assert!(climbed.ns_max[1] > table.random_ns_max()[1], "{table:?}");
     assert_eq!(DriveFile::parse(&profile.file.to_toml()).expect("it is read back"), profile.file);
 }
 
@@ -144,7 +142,7 @@ fn a_measurement_by_families_goes_on() {
     let path = folder.path().join("samples");
     drop(Journal::create(&path, "it").expect("a journal"));
     let experiments = [Experiment::BATCH, Experiment::PLACES];
-    for stop_at in [40, 80, 140] {
+    for stop_at in [40, 80, 108] {
         let cancelled = AtomicBool::new(false);
         let stop = |progress: Progress| {
             let is_due = progress.experiment == Experiment::PLACES && progress.done >= stop_at;
@@ -158,6 +156,9 @@ fn a_measurement_by_families_goes_on() {
     let profile = measured(&params(&experiments), |_| (), &AtomicBool::new(false), Some(journal));
     assert!(!profile.is_cancelled);
     assert_whole(&profile.file.batch[0]);
-    let climbed = of(&profile.file.batch[0].families, PlaceFamily::Climbed);
-    assert_eq!(climbed.samples, Some(u64::from(SAMPLES.div_ceil(4))));
+    let at_once = whole(&experiments).0;
+    for family in [PlaceFamily::Random, PlaceFamily::Climbed] {
+        let samples = |profile: &Profile| of(&profile.file.batch[0].families, family).samples;
+        assert_eq!(samples(&profile), samples(&at_once), "{family}");
+    }
 }

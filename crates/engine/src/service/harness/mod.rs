@@ -11,6 +11,7 @@ pub(crate) mod store;
 use std::sync::{Arc, LazyLock};
 
 use tidegate_device::Waker;
+use tidegate_model::drive_file::PlaceFamily;
 use tidegate_model::{
     BatchTable, Bytes, Duration, ExportSpec, Plan, PolicyName, Premises, Time, Workload,
 };
@@ -49,13 +50,19 @@ best_effort = true
 pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
     let times: Vec<u64> = (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
     let (depth, flush_ns) = (batch.batch_max(), flush.ns());
-    let table =
-        |op: &str| format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\nns_max = {times:?}\n");
+    let (times, places) = (format!("ns_max = {times:?}\n"), at_all_places(&times));
+    let table = |op: &str| format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\n{times}{places}");
     format!(
         "name = \"disk\"\nkind = \"pseudo\"\ndepth = {depth}\nflush_ns_max = {flush_ns}\n{}{}",
         table("read"),
         table("write")
     )
+}
+
+/// Returns the key of a table whose times are the same at all places: exports lie at several.
+pub(crate) fn at_all_places(ns_max: &[u64]) -> String {
+    let family = |family: PlaceFamily| format!("{{ places = \"{family}\", ns_max = {ns_max:?} }}");
+    format!("families = [{}]\n", PlaceFamily::ALL.map(family).join(", "))
 }
 
 pub(crate) fn table(ms: &[u64]) -> BatchTable {

@@ -14,7 +14,7 @@ use crate::service::call::{Awaited, Call, CallKind};
 use crate::service::core::{Core, Switch};
 use crate::service::harness::offered::{BATCH_MS, Rules, core, exports};
 use crate::service::harness::store::{FLUSH_TIME, Store};
-use crate::service::harness::{self, SERVE, drive_file, table};
+use crate::service::harness::{self, SERVE, at_all_places, drive_file, table};
 use crate::service::offer::{Arrangement, Member};
 use crate::service::statistics::ServiceStatistics;
 use crate::service::{Guarantee, ServiceParams, harness::params};
@@ -389,7 +389,8 @@ fn a_gate_is_not_proved_beside_flushes_that_take_time() {
         let mut drive = drive_file(&batch, flush);
         for op in ["read", "write"] {
             let times: Vec<u64> = (1..=6).map(|count| batch.time_max(count).ns()).collect();
-            let table = format!("size = \"16KiB\"\nns_max = {times:?}\n");
+            let places = at_all_places(&times);
+            let table = format!("size = \"16KiB\"\nns_max = {times:?}\n{places}");
             drive = [&drive, "[[drain]]\nop = \"", op, "\"\n", &table].concat();
         }
         let policy = "size_max = \"16KiB\"\n[policy]\nname = \"gated-drain\"\n\n";
