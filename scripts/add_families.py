@@ -116,4 +116,5 @@ def main():
         file.write(re.sub(r"\n{3,}", "\n\n", "".join(made)).rstrip("\n") + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -146,7 +146,7 @@ impl Assessment {
     /// its table says.
     fn limits(&self, workload: &Workload, plan: &Plan) -> DriveLimits {
         let mut limits = DriveLimits::of(workload, self.rests_on_costs());
-        if self.policy.facts().theorem == Ok(Theorem::ActiveSubset) {
+        if self.policy.facts().rests_on_predictions() {
             let service = BatchTable::new(&[plan.active_subset.service_max]);
             let batches = &mut limits.tolerated.batches;
             batches.table = batches.table.at_least(&service.expect("b(1) is not 0"));

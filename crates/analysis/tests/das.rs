@@ -88,7 +88,7 @@ fn assessment_names_the_deadline_as_the_bound_and_the_margin_as_a_premise() {
 }
 
 /// Goal: C is the larger of b(1) and what the mechanics can predict, plus the margin and the flush.
-/// The plan carries the same C to the policy, and the table in which b(1) is C.
+/// The plan carries the same C to the policy, and tolerates a request that takes C.
 #[test]
 fn longest_service_is_never_below_what_the_mechanics_can_predict() {
     for (ceiling, margin, flush, service_max) in
@@ -105,9 +105,10 @@ fn longest_service_is_never_below_what_the_mechanics_can_predict() {
             let plan = assessment.plan(&workload);
             assert_eq!(plan.active_subset.service_max, ms(service_max));
             assert_eq!(plan.active_subset.excess_max, ms(margin + flush));
-            assert_eq!(plan.table.time_max(1), ms(service_max));
+            assert_eq!(plan.limits.tolerated.batches.table.time_max(1), ms(service_max));
             let other = assess(&workload, PolicyName::Edf).plan(&workload);
-            assert_eq!(other.table.time_max(1), ms(10), "edf rests on the table alone");
+            let table = &other.limits.tolerated.batches.table;
+            assert_eq!(table.time_max(1), ms(10), "edf rests on the table alone");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use tidegate_analysis::{Assessment, assess};
 use tidegate_host::{ContractWatch, Length};
 use tidegate_model::{
-    Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Theorem, Workload,
+    Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Workload,
 };
 use tidegate_report::sim::SimulatedRun;
 use tidegate_report::{PolicyReport, SimReport};
@@ -81,7 +81,7 @@ fn simulate<'a>(
     // Other drive models take their times from tables, not from the file's mechanics.
     let is_mechanical = kind == DriveKind::Mechanical;
     let mut assessment = assess(workload, policy);
-    if is_mechanical && policy.facts().theorem == Ok(Theorem::ActiveSubset) {
+    if is_mechanical && policy.facts().rests_on_predictions() {
         assessment.premises.push(perfect_knowledge(policy));
     }
     let plan = assessment.tolerant_plan(workload);

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use tidegate_device::DeviceFacts;
 use tidegate_model::drive_file::OtherDevice;
-use tidegate_model::{Bytes, DriveFile, Knowledge, Op, PolicyName, Workload};
+use tidegate_model::{Bytes, DriveFile, Op, PolicyName, Workload};
 
 /// Why a policy may not predict a device's service times.
 #[derive(Debug, thiserror::Error)]
@@ -91,8 +91,7 @@ pub fn check(
     drive: &DriveFile,
     facts: &DeviceFacts,
 ) -> Result<(), UnknownDevice> {
-    let policy_facts = policy.facts();
-    if policy_facts.theorem.is_err() || policy_facts.needs != Knowledge::AccessTimes {
+    if !policy.facts().rests_on_predictions() {
         return Ok(());
     }
     let (name, device) = (|| drive.name.clone(), || facts.path.clone());

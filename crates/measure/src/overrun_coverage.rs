@@ -136,7 +136,7 @@ fn predicted_rates_of_overruns_cover_counted_ones() {
 
 /// As the test before, with 320 profiles and 100,000 batches for each:
 /// `cargo test -p tidegate-measure many_predicted_rates -- --ignored --nocapture`. It takes several
-/// minutes; the result is in `docs/evidence/proofs.md`.
+/// minutes.
 #[test]
 #[ignore = "several minutes"]
 fn many_predicted_rates_of_overruns_cover_counted_ones() {

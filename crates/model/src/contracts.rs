@@ -23,7 +23,7 @@ pub struct Contracts {
     pub starvation_depth: Option<u32>,
     /// The operations of the workload, each with the size of the largest request.
     pub covered: Vec<(Op, Bytes)>,
-    /// What the device's mechanics predict; `None` if they are not known.
+    /// The predictions of the device's mechanics; `None` if they are not known.
     pub prediction: Option<ServicePrediction>,
     /// The longest flush that may follow a batch; the times of batches contain it.
     pub flush_max: Duration,

@@ -45,7 +45,7 @@ pub struct DriveFile {
     pub depth: u32,
     /// The measured device and the method of measurement.
     pub identity: Identity,
-    /// What a reader must know about the figures, and the doubts about them.
+    /// Facts that a reader of the figures must know, and the doubts about them.
     pub premises: Premises,
     /// Batch service times, at most one table for each operation and size.
     pub batch: Vec<MeasuredTable>,

@@ -133,6 +133,14 @@ impl PolicyFacts {
         }
     }
 
+    /// Returns whether its bounds rest on predicted service times of requests.
+    pub const fn rests_on_predictions(&self) -> bool {
+        match self.needs {
+            Knowledge::AccessTimes => self.theorem.is_ok(),
+            Knowledge::Nothing | Knowledge::DrainTimes => false,
+        }
+    }
+
     /// Returns whether its real-time requests carry the drive's own priority.
     pub const fn uses_drive_priority(&self) -> bool {
         match self.contract() {

@@ -57,7 +57,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// What a premise is about. The first line of a verdict names doubts in this order.
+    /// The subjects of premises. The first line of a verdict names doubts in this order.
     pub enum PremiseCode {
         // Nothing is proven.
         PlacesSetUnmeasured => "places_set_unmeasured", Void,
@@ -196,7 +196,7 @@ by_name! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premise {
-    /// What it is about.
+    /// Its subject's kind.
     pub code: PremiseCode,
     /// A noun phrase for the first line of a verdict, for example `100 samples`.
     pub subject: String,

@@ -56,7 +56,7 @@ pub struct Workload {
     /// for times that are longer by this. `table` and `contracts` are those of the drive, without
     /// it.
     pub margin_ppm: u32,
-    /// What every verdict on this workload rests on, whatever the policy: the drive file's premises,
+    /// The premises of every verdict on this workload, whatever the policy: the drive file's premises,
     /// and how `table` was made.
     pub premises: Premises,
 }

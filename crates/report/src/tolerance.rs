@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, Tolerance, tolerance};
-use tidegate_model::{DriveContract, Workload};
+use tidegate_model::{DriveContract, Duration, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -46,6 +46,11 @@ impl ToleranceReport {
             };
             page.labelled("Tolerates", what);
             page.labelled("", format!("{reason}."));
+            return;
+        }
+        if added < Duration::from_us(1) {
+            let nothing = "nothing: the plan leaves a task no time before its deadline";
+            page.labelled("Tolerates", nothing);
             return;
         }
         let text = format!(

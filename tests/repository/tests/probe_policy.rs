@@ -142,6 +142,8 @@ const FACTS: &str = "crates/model/src/facts.rs";
 const REGULATORS: &str = "crates/model/src/regulator.rs";
 const THEOREMS: &str = "crates/model/src/facts/theorem.rs";
 const CONTRACTS: &str = "crates/model/src/contracts.rs";
+const PLACES: &str = "crates/model/src/workload_file/places.rs";
+const SLOWDOWN: &str = "crates/model/src/slowdown.rs";
 const WRAP: &str = "crates/policy/src/regulators/mod.rs";
 const MATCH_OF_ROWS: &str =
     "// the reason for no bound, conserved work, required knowledge of the drive.\n";
@@ -174,7 +176,7 @@ fn added_names_stop_the_build_wherever_they_count() {
     copy.insert(THEOREMS, "pub enum Theorem {\n", "/// A probe.\nProbe,\n");
     copy.stops("model", &["facts/theorem.rs"]);
     copy.insert(THEOREMS, "match self {\n", "Self::Probe => Self::Fifo.facts(),\n");
-    copy.stops("analysis", &["select.rs"]);
+    copy.stops("analysis", &["select.rs", "tolerance.rs"]);
 
     let copy = Copy::new();
     let bounds = "crates/analysis/src/bounds.rs";
@@ -184,13 +186,16 @@ fn added_names_stop_the_build_wherever_they_count() {
     let copy = Copy::new();
     let name = "/// A probe.\nProbe => \"probe\",\n";
     copy.insert(CONTRACTS, "pub enum DriveContract {\n", name);
-    copy.stops("model", &["contracts.rs", "facts.rs"]);
+    copy.stops("model", &["contracts.rs", "facts.rs", "slowdown.rs", "workload_file/places.rs"]);
     for arm in ["Self::Drain | Self::Priority => true,\n", "Self::Batches => \"table\",\n"] {
         let value = &arm[arm.find("=>").expect("an arm")..];
         copy.insert(CONTRACTS, arm, &format!("Self::Probe {value}"));
     }
     copy.insert(FACTS, "DriveContract::Priority => true,\n", "DriveContract::Probe => true,\n");
-    copy.stops("analysis", &["deferred.rs"]);
+    let arm = "DriveContract::Batches => Vec::new(),\n";
+    copy.insert(PLACES, arm, "DriveContract::Probe => Vec::new(),\n");
+    copy.insert(SLOWDOWN, "match contract {\n", "DriveContract::Probe => (),\n");
+    copy.stops("analysis", &["deferred.rs", "tolerance.rs"]);
     copy.stops("host", &["contract_watch.rs"]);
 
     let copy = Copy::new();

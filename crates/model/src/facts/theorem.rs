@@ -36,6 +36,7 @@ pub enum Theorem {
 
 /// What a theorem assumes of its policies and of the drive, and what it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, a line of the table each")]
 pub struct TheoremFacts {
     /// The dispatch mode of its policies.
     pub dispatch: DispatchMode,
