@@ -19,7 +19,7 @@ const STEPS_PER_TURN: u64 = 1_024;
 
 /// A completion is near its expected instant if it is off by at most this part of a turn, lost turns
 /// not counted.
-const NEAR_PER_TURN: u64 = 64;
+const NEAR_PER_TURN: u64 = 16;
 
 /// How much more often than not completions must be near: a far one cancels [`FAR_COST`] near ones.
 const SETTLED: u32 = 32;
