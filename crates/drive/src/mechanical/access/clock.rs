@@ -183,8 +183,8 @@ mod tests {
             }
             clock.is_settled(at(first + count))
         };
-        assert!(!is_settled_after(&mut clock, 1, 200), "900 us are 230 steps away");
-        assert!(is_settled_after(&mut clock, 201, 100));
+        assert!(!is_settled_after(&mut clock, 1, 150), "900 us are 230 steps away");
+        assert!(is_settled_after(&mut clock, 151, 150));
         assert!(!clock.is_settled(at(300) + PAUSE_MAX + TURN));
         assert!(!is_settled_after(&mut clock, 1_000, u64::from(SETTLED) - 1));
         assert!(is_settled_after(&mut clock, 1_031, 1));
