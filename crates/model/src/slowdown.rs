@@ -46,8 +46,10 @@ impl Slowdown {
         // Neither product nor sum can overflow: each factor is below 2^64, and so is each addend.
         let slowed = u128::from(time.ns()) + added.div_ceil(u128::from(WHOLE_PPM));
         let slowed = slowed.saturating_add(u128::from(self.added.ns()));
-        let capped = slowed.min(u128::from(Self::TIME_MAX.ns()));
-        Duration::from_ns(u64::try_from(capped).expect("capped")).max(time)
+        u64::try_from(slowed)
+            .map_or(Self::TIME_MAX, Duration::from_ns)
+            .min(Self::TIME_MAX)
+            .max(time)
     }
 
     /// Returns the table with every entry slowed; a batch of no requests takes no time.

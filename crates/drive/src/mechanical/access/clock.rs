@@ -44,10 +44,11 @@ impl Settling {
 
     fn count(&mut self, now: Time, is_near: bool) {
         let known = if self.is_fresh(now) { self.near_count } else { 0 };
-        self.near_count = match is_near {
-            true => (known + 1).min(SETTLED_MAX),
+        self.near_count = if is_near {
+            (known + 1).min(SETTLED_MAX)
+        } else {
             // Below zero, nothing is known anyway.
-            false => known.saturating_sub(FAR_COST),
+            known.saturating_sub(FAR_COST)
         };
         self.last = Some(now);
     }
