@@ -2,8 +2,7 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, BatchTable, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Theorem,
-    Workload,
+    BatchCost, BatchTable, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};

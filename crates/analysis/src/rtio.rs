@@ -134,9 +134,9 @@ impl<'a> Question<'a> {
              longer than {response}, whatever else is sent{}",
             self.limited_to(depth)
         );
-        let premise = Premise::new(PremiseCode::StarvationContract, "the starvation bound", text);
+        let contract = Premise::new(PremiseCode::StarvationContract, "the starvation bound", text);
         let promise = Promise::of(Some(response), self.is_within_periods(response));
-        Ok(self.choice(best_effort_depth, promise, [premise]))
+        Ok(self.choice(best_effort_depth, promise, [contract]))
     }
 
     /// Returns the choice for `rtio-drain`, with the largest admissible best-effort depth.
@@ -195,8 +195,8 @@ impl<'a> Question<'a> {
              nothing more sent, all complete within {}",
             drain.time_max(requests)
         );
-        let premise = Premise::new(PremiseCode::DrainContract, "drain times", text);
-        Ok(self.choice(best_effort_depth, promise, [premise]))
+        let contract = Premise::new(PremiseCode::DrainContract, "drain times", text);
+        Ok(self.choice(best_effort_depth, promise, [contract]))
     }
 
     /// Returns the largest best-effort depth up to `most` that invalidates no proof. Returns 0 if
@@ -266,9 +266,9 @@ impl<'a> Question<'a> {
             priority.time_max(self.requests),
             self.limited_to(depth)
         );
-        let premise = Premise::new(PremiseCode::PriorityContract, "times with priority", text);
+        let contract = Premise::new(PremiseCode::PriorityContract, "times with priority", text);
         let ignored = dishonour(priority.time_max(1), self.workload.table.time_max(1));
-        Ok(self.choice(best_effort_depth, promise, [premise].into_iter().chain(ignored)))
+        Ok(self.choice(best_effort_depth, promise, [contract].into_iter().chain(ignored)))
     }
 
     /// Returns D: the largest number of requests on the drive for which a contract holds, given the

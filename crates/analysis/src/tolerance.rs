@@ -175,7 +175,7 @@ impl Proof<'_> {
     /// Returns whether every deadline is met on the drive of this workload.
     fn holds(&self, slowed: &Workload) -> bool {
         match self.theorem {
-            Theorem::Fifo => self.are_met(fifo_bounds(slowed, self.tasks)),
+            Theorem::Fifo => self.are_met(&fifo_bounds(slowed, self.tasks)),
             Theorem::Edf => {
                 let system = single(slowed, self.tasks);
                 edf::are_deadlines_met(&system, is_shared(slowed), &self.budget)
@@ -194,8 +194,8 @@ impl Proof<'_> {
         }
     }
 
-    fn are_met(&self, bounds: Vec<Bounds>) -> bool {
-        self.tasks.iter().zip(&bounds).all(|(task, bounds)| is_met(task, bounds))
+    fn are_met(&self, bounds: &[Bounds]) -> bool {
+        self.tasks.iter().zip(bounds).all(|(task, bounds)| is_met(task, bounds))
     }
 
     fn holds_for(
@@ -204,7 +204,7 @@ impl Proof<'_> {
         choose: impl Fn(&rtio::Question<'_>) -> Option<Choice>,
     ) -> bool {
         let question = rtio::Question::of(slowed, self.tasks).ok();
-        question.and_then(|it| choose(&it)).is_some_and(|choice| self.are_met(choice.bounds))
+        question.and_then(|it| choose(&it)).is_some_and(|choice| self.are_met(&choice.bounds))
     }
 
     fn holds_by_release(&self, slowed: &Workload) -> bool {

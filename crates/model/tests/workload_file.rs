@@ -382,9 +382,9 @@ fn a_margin_is_kept_beside_the_table_and_reaches_the_plan() {
     assert_eq!(plain.table, with.table);
     let slower = Slowdown::by_ppm(100_000).of_table(&plain.table);
     assert_eq!((&with.planned().table, with.planned().margin_ppm), (&slower, 0));
-    let plan = Plan::of(&with);
-    assert_eq!((&plan.table, &plan.limits.measured.batches.table), (&slower, &plain.table));
-    assert_eq!(plan.limits.tolerated.batches.table, slower);
+    let made = Plan::of(&with);
+    assert_eq!((&made.table, &made.limits.measured.batches.table), (&slower, &plain.table));
+    assert_eq!(made.limits.tolerated.batches.table, slower);
     assert_eq!(*plain.planned(), plain);
 }
 

@@ -66,12 +66,12 @@ impl Procedure for MixedPlaces {
             random_ns_max: &random,
         };
         let new = by_families.measure(context, found)?;
-        let longest = table::longest_of(&new);
+        let longest = table::longest_of(new);
         if longest.is_empty() {
             return Ok(());
         }
         if let Some(known) = found.file.mixed.last_mut() {
-            add(known, &random, new);
+            add(known, &random, &new);
         } else {
             let longest = longest.into_iter().map(Duration::from_ns);
             let made = mixed::batches(kinds, batches.compositions.into_iter().zip(longest).unzip());
@@ -82,10 +82,10 @@ impl Procedure for MixedPlaces {
 }
 
 /// Adds the times of families to the batches of all compositions, which they raise.
-fn add(known: &mut MixedBatches, random_ns_max: &[u64], new: Vec<FamilyTimes>) {
+fn add(known: &mut MixedBatches, random_ns_max: &[u64], new: &[FamilyTimes]) {
     let random = FamilyTimes::new(PlaceFamily::Random, known.samples, random_ns_max.to_vec());
-    known.places = table::join_families(&[random], new.clone());
-    for (known, longest) in known.ns_max.iter_mut().zip(table::longest_of(&new)) {
+    known.places = table::join_families(&[random], new.to_vec());
+    for (known, longest) in known.ns_max.iter_mut().zip(table::longest_of(new)) {
         *known = longest.max(*known);
     }
 }
