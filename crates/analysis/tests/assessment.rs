@@ -161,7 +161,7 @@ fn only_a_policy_whose_row_names_a_theorem_has_a_bound() {
     known.contracts.drain = Some(known.table.clone());
     known.contracts.priority = Some(known.table.clone());
     known.contracts.starvation_max = Some(Duration::from_ms(900));
-    known.contracts.prediction = predicted(&known);
+    known.contracts.prediction = Some(predicted(&known));
     for policy in PolicyName::ALL {
         let (facts, assessment) = (policy.facts(), assess(&known, policy));
         match facts.theorem {
@@ -246,9 +246,9 @@ fn where_nothing_is_said_best_effort_is_not_starved() {
 }
 
 /// Returns the exact prediction of a drive that takes b(1) at most.
-fn predicted(workload: &Workload) -> Option<ServicePrediction> {
+fn predicted(workload: &Workload) -> ServicePrediction {
     let ceiling = workload.table.time_max(1);
-    Some(ServicePrediction { ceiling, late_max: Some(Duration::ZERO) })
+    ServicePrediction { ceiling, late_max: Some(Duration::ZERO) }
 }
 
 /// Returns a workload of reads and writes on a drive that defers writes.
@@ -258,7 +258,7 @@ fn deferring(deferred_writes: DeferredWrites, ops: [&str; 2]) -> Workload {
     let mut workload = workload(&(task("a", ops[0]) + &task("b", ops[1])));
     workload.contracts.deferred_writes = deferred_writes;
     workload.contracts.drain = Some(workload.table.clone());
-    workload.contracts.prediction = predicted(&workload);
+    workload.contracts.prediction = Some(predicted(&workload));
     workload
 }
 

@@ -87,6 +87,10 @@ impl Batches<'_> {
     }
 
     /// Returns the longest batch that `steps` steps find, in climbs of `steps_each`.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `steps` is 0.
     #[must_use]
     pub fn climb(&self, steps: u32, steps_each: u32, seed: u64) -> (Duration, Choice) {
         let random = &mut Pcg64::seed_from_u64(seed);

@@ -40,8 +40,8 @@ fn workload(system: &SmallSystem, has_best_effort: bool) -> Workload {
 fn slowed(system: &SmallSystem, slowdown: Slowdown) -> SmallSystem {
     let mut slower = system.clone();
     for time in &mut slower.table[1..] {
-        let slowed = slowdown.of_time(Duration::from_ns((*time).into()));
-        *time = u32::try_from(slowed.ns()).expect("a small time");
+        let longer = slowdown.of_time(Duration::from_ns((*time).into()));
+        *time = u32::try_from(longer.ns()).expect("a small time");
     }
     slower
 }

@@ -66,7 +66,7 @@ impl Procedure for MixedPlaces {
             random_ns_max: &random,
         };
         let new = by_families.measure(context, found)?;
-        let longest = table::longest_of(new);
+        let longest = table::longest_of(&new);
         if longest.is_empty() {
             return Ok(());
         }
