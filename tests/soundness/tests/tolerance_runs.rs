@@ -10,7 +10,7 @@ use tidegate_drive::{Drive, PseudoDisk};
 use tidegate_model::{BatchTable, Duration, PolicyName, Slowdown, Workload};
 use tidegate_sim::{Releases, SimRun};
 use tidegate_soundness::black_box::{BlackBox, Malice};
-use tidegate_soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
+use tidegate_soundness::drain_system::{adaptive_system, gated_system};
 use tidegate_soundness::priority_box::{PriorityBox, leaning_on_priority};
 use tidegate_soundness::trial::Trial;
 use tidegate_soundness::workloads::{self, Load};
