@@ -17,17 +17,30 @@ flush_ns_max = 0
 op = "read"
 size = "16KiB"
 ns_max = [1000000, 1000000, 1000000, 1000000]
+families = [
+    { places = "both_ends", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "clusters", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "track", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "sequential", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "climbed", ns_max = [1000000, 1000000, 1000000, 1000000] },
+]
 [[batch]]
 op = "write"
 size = "16KiB"
 ns_max = [1000000, 1000000, 1000000, 1000000]
+families = [
+    { places = "both_ends", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "clusters", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "track", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "sequential", ns_max = [1000000, 1000000, 1000000, 1000000] },
+    { places = "climbed", ns_max = [1000000, 1000000, 1000000, 1000000] },
+]
 "#;
 
 /// A serve file; its deadline of 10 s is missed only if the host stops for that long.
 const SERVE: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
-absent_places = ["both_ends", "clusters", "track", "sequential", "climbed"]
 
 [[export]]
 name = "camera"

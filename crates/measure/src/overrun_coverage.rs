@@ -58,7 +58,7 @@ impl Count {
     fn assert_within(self, what: &str) {
         println!("{what}: {self:?}, at most {} may be wrong", self.wrong_max());
         assert!(self.wrong <= self.wrong_max(), "{what}: {self:?}");
-        assert!(self.wrong_canary * 4 > self.made, "{what}: the canary lives: {self:?}");
+        assert!(self.wrong_canary > self.wrong_max(), "{what}: the canary lives: {self:?}");
     }
 }
 

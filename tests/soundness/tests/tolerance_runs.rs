@@ -103,14 +103,18 @@ fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
     (0..=depth).map(|count| drain.time_max(count.min(drain.batch_max()))).collect()
 }
 
-/// Runs on the drive that keeps this table and nothing else, with every malice; returns all misses.
+/// Those without completions after 1 ns: these policies answer each with another best-effort request,
+/// millions of times before a job is due.
+const MALICES: [Malice; 3] = [Malice::Burst, Malice::Random, Malice::LateTrickle];
+
+/// Runs on the drive that keeps this table and nothing else, with each malice; returns all misses.
 fn misses_on_box(trial: &mut Trial, drain: &BatchTable) -> u64 {
     let of = |trial: &mut Trial, malice| {
         let random = generate::generator(SEED + 1, trial.number);
         let drive = BlackBox::new(of_box(drain, trial.workload.depth), malice, random);
         misses(&trial.run(trial.policy(), drive, &mut ()))
     };
-    Malice::ALL.into_iter().map(|malice| of(trial, malice)).sum()
+    MALICES.into_iter().map(|malice| of(trial, malice)).sum()
 }
 
 #[test]

@@ -27,7 +27,7 @@ metrics = "127.0.0.1:PORT"
 [[export]]
 name = "camera"
 size = "1MiB"
-contract = { period = "20s", requests = 4, size_max = "16KiB" }
+contract = { period = "20s", deadline = "DEADLINE", requests = 4, size_max = "16KiB" }
 
 [[export]]
 name = "rest"
@@ -56,7 +56,9 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let drive = drive_file(&table(&[table_ms; 2]), Duration::ZERO);
-        let serve = SERVE.replace("PORT", &port.to_string());
+        // Just enough for the contract, so that an overrun of more than a table time is one too many.
+        let deadline = format!("{}ms", 8 * table_ms);
+        let serve = SERVE.replace("PORT", &port.to_string()).replace("DEADLINE", &deadline);
         let prepared = prepared(folder.path(), &serve, &drive);
         let size = Bytes::from_kib(2048);
         let params = prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }).unwrap();
