@@ -136,19 +136,23 @@ impl<'a> Search<'a> {
                 break;
             }
             let start_ns = least_fixed_point(0, |start_ns| {
+                if !self.affords_a_round() {
+                    return None;
+                }
                 self.last_request_start(task, release_ns, start_ns)
             })?;
             let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);
             worst = worst.max(response);
-            if let Some(budget) = self.budget {
-                // A release takes a few rounds over all kinds.
-                let terms = 4 * u64::try_from(self.kinds.len()).ok()?;
-                if worst > task.deadline.ns() || !budget.afford(terms) {
-                    return None;
-                }
+            if self.budget.is_some() && worst > task.deadline.ns() {
+                return None;
             }
         }
         Some(worst)
+    }
+
+    /// Takes a round over all kinds from the budget, if there is one; returns whether it may.
+    fn affords_a_round(&self) -> bool {
+        self.budget.is_none_or(|budget| budget.afford(self.kinds.len() as u64))
     }
 
     /// Returns the releases for which the job's deadline equals a deadline of another task.

@@ -17,7 +17,7 @@ use tidegate_soundness::workloads::{self, Load};
 use tidegate_soundness::{drains, generate};
 
 const SEED: u64 = 20_261_128;
-const TRIALS: u64 = 120;
+const TRIALS: u64 = 60;
 const JOBS: u64 = 20;
 const IN_BATCHES: [PolicyName; 6] = [
     PolicyName::Fifo,
