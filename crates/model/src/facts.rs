@@ -111,6 +111,8 @@ pub struct PolicyFacts {
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
+    /// Whether best effort waits in an order that the workload names, which no bound depends on.
+    pub orders_best_effort: bool,
     /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
     /// The most best effort that it sends to the drive if nothing is proved.
@@ -160,6 +162,7 @@ pub(crate) const fn proved(theorem: Theorem) -> PolicyFacts {
         batch_limit: facts.batch_limit,
         needs: facts.needs,
         has_common_queue: facts.counts_best_effort_ahead,
+        orders_best_effort: true,
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -180,6 +183,7 @@ pub(crate) const fn unproved(
         batch_limit: BatchLimit::Count,
         needs,
         has_common_queue: false,
+        orders_best_effort: false,
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -206,8 +210,9 @@ mod tests {
         for policy in PolicyName::ALL {
             let row = policy.facts();
             let Ok(theorem) = row.theorem else { continue };
-            let PolicyFacts { wants_choice, unproved_depth, .. } = row;
-            let expected = PolicyFacts { wants_choice, unproved_depth, ..proved(theorem) };
+            let PolicyFacts { orders_best_effort, wants_choice, unproved_depth, .. } = row;
+            let stated = PolicyFacts { orders_best_effort, ..proved(theorem) };
+            let expected = PolicyFacts { wants_choice, unproved_depth, ..stated };
             assert_eq!(row, expected, "{policy}");
         }
     }

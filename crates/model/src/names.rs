@@ -96,15 +96,23 @@ impl PolicyName {
                 wants_choice: true,
                 ..unproved(OneAtATime, reason::SATF, Conserves::All, AccessTimes)
             },
-            Self::Das => PolicyFacts { wants_choice: true, ..proved(Theorem::ActiveSubset) },
+            Self::Das => PolicyFacts {
+                orders_best_effort: false,
+                wants_choice: true,
+                ..proved(Theorem::ActiveSubset)
+            },
             Self::Edf | Self::ScanEdf => proved(Theorem::Edf),
-            Self::GroupEdf => unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing),
+            Self::GroupEdf => PolicyFacts {
+                orders_best_effort: true,
+                ..unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing)
+            },
             Self::DqEdf => proved(Theorem::DualQueueEdf),
             Self::Rtio => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::Starvation) },
             Self::RtioDrain => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::DrainRounds) },
             Self::RtioLimit => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::LimitedDrainRounds) },
             Self::RtioPriority => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::PriorityRounds) },
             Self::RtioSlots => PolicyFacts {
+                orders_best_effort: true,
                 unproved_depth: WithinDeadlines,
                 ..unproved(BestEffortDepth, reason::RTIO_SLOTS, Conserves::RealTime, DrainTimes)
             },

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
+use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
@@ -40,6 +41,8 @@ pub struct Workload {
     pub policy: PolicyName,
     /// The batch size in the file.
     pub batch: BatchChoice,
+    /// The order in which best effort is served: the file's, or the default for the drive.
+    pub best_effort_order: BestEffortOrder,
     /// The drive's name, for people.
     pub drive_name: String,
     /// K of the drive.
@@ -63,7 +66,8 @@ pub struct Workload {
 
 impl Workload {
     /// Creates a workload without sources on a drive with this name, depth and table and no other
-    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size.
+    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size and with best effort
+    /// in the order of release.
     pub fn new(drive_name: impl Into<String>, depth: u32, table: BatchTable) -> Self {
         Self {
             tasks: Vec::new(),
@@ -71,6 +75,7 @@ impl Workload {
             entries: Vec::new(),
             policy: PolicyName::Dqf,
             batch: BatchChoice::Auto,
+            best_effort_order: BestEffortOrder::Fifo,
             drive_name: drive_name.into(),
             depth,
             table,

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DriveFile, Identity};
+use crate::best_effort_order::BestEffortOrder;
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
@@ -156,6 +157,20 @@ impl DriveFile {
     pub fn defers_writes(&self) -> bool {
         self.all_parts().any(Parts::defers_writes)
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
+    }
+
+    /// Returns the order in which best effort is served unless a workload names another: by position
+    /// on a disk that rotates, in the order of release where no positions are known to matter.
+    pub fn best_effort_order(&self) -> BestEffortOrder {
+        let rotates = match self.kind {
+            DriveKind::Mechanical => true,
+            DriveKind::Ssd => false,
+            // Times from tables have no positions, unless the device behind them is a disk.
+            DriveKind::Pseudo | DriveKind::Recorded => {
+                self.identity.host.iter().any(|line| line == Identity::ROTATES)
+            }
+        };
+        if rotates { BestEffortOrder::Elevator } else { BestEffortOrder::Fifo }
     }
 
     /// Returns a text that is equal for two files only if their sections are. Interrupted

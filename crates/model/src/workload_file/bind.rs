@@ -78,6 +78,10 @@ impl WorkloadFile {
             entries: self.entries.clone(),
             policy: self.policy.name,
             batch: self.policy.batch,
+            best_effort_order: self
+                .policy
+                .best_effort_order
+                .unwrap_or_else(|| drive.best_effort_order()),
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,

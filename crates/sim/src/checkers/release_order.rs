@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
-//! queue for all requests (`fifo`, `noop`), or one for real time and one for best effort (`dqf`).
-//! Policies that order real time by deadline keep the order of release only for best effort.
+//! queue for all requests (`noop`), or one for real time or best effort alone. `fifo` serves turns in
+//! the order of release; a best-effort request may take the turn of another one.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one.
+
+use std::collections::BTreeSet;
 
 use tidegate_model::{Request, RequestId, Time};
 
@@ -16,8 +18,11 @@ use crate::Observer;
 pub enum Lines {
     /// One queue for all requests.
     Common,
-    /// One queue for real time, another for best effort.
-    OfClass,
+    /// One queue for all requests, in which each best-effort request takes the oldest turn of best
+    /// effort, whoever brought it.
+    Turns,
+    /// One queue for real time; the order of best effort is not checked.
+    OfRealTime,
     /// One queue for best effort; the order of real time is not checked.
     OfBestEffort,
 }
@@ -27,25 +32,34 @@ pub enum Lines {
 pub struct ReleaseOrder {
     lines: Lines,
     arrivals: Arrivals,
-    /// The youngest request that each queue has dispatched in earlier batches.
-    youngest: [Option<(u64, RequestId)>; 2],
+    /// The unused turns of best effort.
+    turns: BTreeSet<u64>,
+    /// The youngest request that was dispatched in earlier batches.
+    youngest: Option<(u64, RequestId)>,
     log: ViolationLog,
 }
 
 impl ReleaseOrder {
     /// Creates the checker of a policy with these queues.
     pub fn new(lines: Lines) -> Self {
-        let (arrivals, log) = Default::default();
-        Self { lines, arrivals, youngest: [None; 2], log }
+        let (arrivals, turns, log) = Default::default();
+        Self { lines, arrivals, turns, youngest: None, log }
     }
 
-    /// Returns the request's queue; `None` if its order is not checked.
-    fn line(&self, request: &Request) -> Option<usize> {
-        let is_best_effort = is_best_effort(request);
+    /// Returns whether the request's order is checked.
+    fn is_checked(&self, request: &Request) -> bool {
         match self.lines {
-            Lines::Common => Some(0),
-            Lines::OfClass => Some(usize::from(is_best_effort)),
-            Lines::OfBestEffort => is_best_effort.then_some(0),
+            Lines::Common | Lines::Turns => true,
+            Lines::OfRealTime => !is_best_effort(request),
+            Lines::OfBestEffort => is_best_effort(request),
+        }
+    }
+
+    /// Returns whether the request may be served in another one's turn.
+    fn takes_turns(&self, request: &Request) -> bool {
+        match self.lines {
+            Lines::Turns => is_best_effort(request),
+            Lines::Common | Lines::OfRealTime | Lines::OfBestEffort => false,
         }
     }
 }
@@ -58,7 +72,10 @@ impl Checker for ReleaseOrder {
 
 impl Observer for ReleaseOrder {
     fn released(&mut self, _now: Time, request: &Request) {
-        self.arrivals.arrive(request.id);
+        let number = self.arrivals.arrive(request.id);
+        if self.takes_turns(request) {
+            self.turns.insert(number);
+        }
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
@@ -66,16 +83,24 @@ impl Observer for ReleaseOrder {
         for request in batch {
             let id = request.id;
             // Another checker reports a request that never arrived.
-            let Some(number) = self.arrivals.leave(id) else { continue };
-            let Some(line) = self.line(request) else { continue };
-            if let Some((_, younger)) = before[line].filter(|&(before, _)| before > number) {
+            let Some(own) = self.arrivals.leave(id) else { continue };
+            if !self.is_checked(request) {
+                continue;
+            }
+            let takes_turn = self.takes_turns(request);
+            let turn = if takes_turn { self.turns.pop_first() } else { None };
+            let number = turn.unwrap_or(own);
+            if let Some((_, younger)) = before.filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });
             }
-            self.youngest[line] = self.youngest[line].max(Some((number, id)));
+            self.youngest = self.youngest.max(Some((number, id)));
         }
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
-        self.arrivals.leave(request.id);
+        let left = self.arrivals.leave(request.id);
+        if self.takes_turns(request) && left.is_some() {
+            self.turns.pop_first();
+        }
     }
 }
