@@ -40,12 +40,12 @@ impl BestEffortOrder {
         }
     }
 
-    /// Returns what it does, as reports say it.
+    /// Returns what it does, as help says it.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Fifo => "in the order of release",
-            Self::Elevator => "by position (elevator)",
-            Self::Nearest => "the nearest first",
+            Self::Elevator => "by rising position",
+            Self::Nearest => "the nearest request first",
             Self::Satf => "the shortest access time first",
         }
     }
