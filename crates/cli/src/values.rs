@@ -14,9 +14,8 @@ pub(crate) fn model() -> impl TypedValueParser<Value = DriveKind> {
 
 /// Returns a parser of the orders of best effort.
 pub(crate) fn order() -> impl TypedValueParser<Value = BestEffortOrder> {
-    let value = |order: BestEffortOrder| PossibleValue::new(order.name()).help(order.about());
-    PossibleValuesParser::new(BestEffortOrder::ALL.map(value))
-        .map(|name| BestEffortOrder::from_name(&name).expect("one of the possible values"))
+    let named = |name: String| BestEffortOrder::from_name(&name).expect("a possible value");
+    PossibleValuesParser::new(BestEffortOrder::ALL.map(BestEffortOrder::name)).map(named)
 }
 
 /// Returns a parser of the drive models that can be measured.

@@ -40,7 +40,7 @@ impl BestEffortOrder {
         }
     }
 
-    /// Returns what it does, as help says it.
+    /// Returns what it does, as reports say it.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Fifo => "in the order of release",
