@@ -57,8 +57,8 @@ pub use drive_file::{DriveFile, DriveKind};
 pub use drive_limits::{BatchTimes, DriveLimits, DriveTimes};
 pub use export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use facts::{
-    BatchLimit, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, TheoremFacts,
-    UnprovedDepth,
+    BatchLimit, BestEffortQueue, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem,
+    TheoremFacts, UnprovedDepth,
 };
 pub use file_error::FileError;
 pub use names::PolicyName;

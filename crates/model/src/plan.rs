@@ -72,7 +72,7 @@ impl Plan {
             best_effort_fill: 0,
             batch_cost: None,
             best_effort_depth: workload.depth,
-            best_effort_order: workload.best_effort_order,
+            best_effort_order: workload.best_effort_order_under(workload.policy),
             queued_max: Self::QUEUED_MAX_DEFAULT,
             tasks: workload.tasks.clone(),
             active_subset: ActiveSubset::of(&planned),

@@ -159,7 +159,7 @@ fn check_knowledge(
 ) -> Result<(), BuildError> {
     let order = plan.best_effort_order;
     let facts = policy.facts();
-    if facts.orders_best_effort && order.needs_access_times() && !has_access_times {
+    if facts.best_effort.has_order() && order.needs_access_times() && !has_access_times {
         return Err(BuildError::OrderUnknown { order });
     }
     match facts.needs {

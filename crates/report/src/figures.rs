@@ -15,8 +15,8 @@ pub(crate) fn best_effort_order(
     workload: &Workload,
     policy: PolicyName,
 ) -> Option<BestEffortOrder> {
-    let is_ordered = policy.facts().orders_best_effort && !workload.best_effort.is_empty();
-    is_ordered.then_some(workload.best_effort_order)
+    let is_ordered = policy.facts().best_effort.has_order() && !workload.best_effort.is_empty();
+    is_ordered.then(|| workload.best_effort_order_under(policy))
 }
 
 /// Formats an order other than the order of release; `None` for that one, which needs no mention.

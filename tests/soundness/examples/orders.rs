@@ -88,7 +88,7 @@ fn cell(
     let run = |seed| {
         let experiment = experiment(Duration::from_ms(deadline_ms), count);
         let mut disk = Disk { drive_seed: seed, seed, ..experiment };
-        disk.workload.best_effort_order = order;
+        disk.workload.best_effort_order = Some(order);
         disk.workload.best_effort[0].intensity = Intensity::Outstanding(outstanding);
         disk.outcome(policy, jobs / u64::from(count))
     };

@@ -27,7 +27,7 @@ pub fn experiment(deadline: Duration, count: u32) -> Disk {
         deadline.ns() / 1_000
     );
     let mut disk = Disk::new("fujitsu-max3036rc", &sources);
-    disk.workload.best_effort_order = BestEffortOrder::Fifo;
+    disk.workload.best_effort_order = Some(BestEffortOrder::Fifo);
     disk
 }
 

@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{DriveFile, Identity};
-use crate::best_effort_order::BestEffortOrder;
 use crate::mechanics::{Mechanics, WriteBack};
 use crate::ssd::Ssd;
 use crate::units::{Bytes, Lba};
@@ -159,18 +158,16 @@ impl DriveFile {
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
-    /// Returns the order in which best effort is served unless a workload names another: by position
-    /// on a disk that rotates, in the order of release where no positions are known to matter.
-    pub fn best_effort_order(&self) -> BestEffortOrder {
-        let rotates = match self.kind {
+    /// Returns whether the drive is known to rotate, so that the order of positions matters. Times
+    /// from tables have no positions, unless the device behind them is a disk.
+    pub fn rotates(&self) -> bool {
+        match self.kind {
             DriveKind::Mechanical => true,
             DriveKind::Ssd => false,
-            // Times from tables have no positions, unless the device behind them is a disk.
             DriveKind::Pseudo | DriveKind::Recorded => {
                 self.identity.host.iter().any(|line| line == Identity::ROTATES)
             }
-        };
-        if rotates { BestEffortOrder::Elevator } else { BestEffortOrder::Fifo }
+        }
     }
 
     /// Returns a text that is equal for two files only if their sections are. Interrupted

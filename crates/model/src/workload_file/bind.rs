@@ -78,10 +78,8 @@ impl WorkloadFile {
             entries: self.entries.clone(),
             policy: self.policy.name,
             batch: self.policy.batch,
-            best_effort_order: self
-                .policy
-                .best_effort_order
-                .unwrap_or_else(|| drive.best_effort_order()),
+            best_effort_order: self.policy.best_effort_order,
+            rotates: drive.rotates(),
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,

@@ -25,7 +25,7 @@ impl Checkers {
         checkers.add(ExactlyOnce::default());
         checkers.add(DepthKept::new(plan.depth));
         checkers.add_rule(name, plan, positions);
-        if name.facts().orders_best_effort {
+        if name.facts().best_effort.has_order() {
             checkers.add_order(plan);
         }
         if let Some(served) = served(name, plan) {
