@@ -27,6 +27,33 @@ const POLICIES: [PolicyName; 5] = [
 const ORDERS: [BestEffortOrder; 3] =
     [BestEffortOrder::Fifo, BestEffortOrder::Elevator, BestEffortOrder::Satf];
 
+/// The real-time tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tasks {
+    One,
+    /// Four, whose releases are spread over the period.
+    FourApart,
+    /// Four that release together.
+    FourAtOnce,
+}
+
+impl Tasks {
+    const fn count(self) -> u32 {
+        match self {
+            Self::One => 1,
+            Self::FourApart | Self::FourAtOnce => 4,
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::One => "1 x ",
+            Self::FourApart => "4 apart x ",
+            Self::FourAtOnce => "4 at once x ",
+        }
+    }
+}
+
 /// The results of one policy in one order, over all seeds.
 struct Cell {
     throughput_bytes_per_s: u64,
@@ -43,18 +70,18 @@ fn main() {
         "| tasks x deadline | outstanding | policy | fifo | elevator | oracle | misses | overruns |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for count in [1, 4] {
+    for tasks in [Tasks::One, Tasks::FourApart, Tasks::FourAtOnce] {
         for deadline_ms in [160, 75, 30] {
             for outstanding in [64, 450] {
-                rows(count, deadline_ms, outstanding, jobs);
+                rows(tasks, deadline_ms, outstanding, jobs);
             }
         }
     }
 }
 
 /// Prints a row for each policy that proves the deadline.
-fn rows(count: u32, deadline_ms: u64, outstanding: u32, jobs: u64) {
-    let of = |policy, order| cell(policy, order, count, deadline_ms, outstanding, jobs);
+fn rows(tasks: Tasks, deadline_ms: u64, outstanding: u32, jobs: u64) {
+    let of = |policy, order| cell(policy, order, tasks, deadline_ms, outstanding, jobs);
     let unlimited = of(PolicyName::Rtio, BestEffortOrder::Fifo).throughput_bytes_per_s;
     for policy in POLICIES {
         let cells = ORDERS.map(|order| of(policy, order));
@@ -67,7 +94,8 @@ fn rows(count: u32, deadline_ms: u64, outstanding: u32, jobs: u64) {
             cells.each_ref().map(|cell| format!("{} ({})", cell.overruns, cell.overrun_sum));
         assert!(cells.iter().all(|cell| !cell.is_exceeded), "{policy} at {deadline_ms} ms");
         println!(
-            "| {count} x {deadline_ms} ms | {outstanding} | `{policy}` | {} | {} | {} | {} | {} |",
+            "| {}{deadline_ms} ms | {outstanding} | `{policy}` | {} | {} | {} | {} | {} |",
+            tasks.text(),
             shares[0],
             shares[1],
             shares[2],
@@ -80,17 +108,20 @@ fn rows(count: u32, deadline_ms: u64, outstanding: u32, jobs: u64) {
 fn cell(
     policy: PolicyName,
     order: BestEffortOrder,
-    count: u32,
+    tasks: Tasks,
     deadline_ms: u64,
     outstanding: u32,
     jobs: u64,
 ) -> Cell {
     let run = |seed| {
-        let experiment = experiment(Duration::from_ms(deadline_ms), count);
+        let experiment = experiment(Duration::from_ms(deadline_ms), tasks.count());
         let mut disk = Disk { drive_seed: seed, seed, ..experiment };
+        if tasks == Tasks::FourAtOnce {
+            disk.workload.tasks.iter_mut().for_each(|task| task.offset = Duration::ZERO);
+        }
         disk.workload.best_effort_order = Some(order);
         disk.workload.best_effort[0].intensity = Intensity::Outstanding(outstanding);
-        disk.outcome(policy, jobs / u64::from(count))
+        disk.outcome(policy, jobs)
     };
     let outcomes: Vec<Outcome> = SEEDS.into_iter().map(run).collect();
     let mean = outcomes.iter().map(|it| it.throughput_bytes_per_s).sum::<u64>() / 5;

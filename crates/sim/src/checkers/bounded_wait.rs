@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tidegate_model::{BestEffortOrder, Request, RequestId, Time};
 
+use super::policy_room::PolicyRoom;
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
@@ -16,7 +17,7 @@ use crate::Observer;
 #[derive(Debug)]
 pub struct BoundedWait {
     order: BestEffortOrder,
-    queued_max: u64,
+    room: PolicyRoom,
     /// The number of dispatches before the release of each queued request.
     released: BTreeMap<RequestId, u64>,
     /// The same, the longest wait first; without requests already reported.
@@ -29,16 +30,16 @@ pub struct BoundedWait {
 
 impl BoundedWait {
     /// Creates the checker of a policy that serves best effort in this order and holds `queued_max`
-    /// requests of it.
-    pub fn new(order: BestEffortOrder, queued_max: u32) -> Self {
-        let queued_max = u64::from(queued_max);
+    /// requests: of best effort or, in a common queue, of all classes together.
+    pub fn new(order: BestEffortOrder, queued_max: u32, has_common_queue: bool) -> Self {
+        let room = PolicyRoom::new(queued_max, has_common_queue);
         let (released, waiting, log) = Default::default();
-        Self { order, queued_max, released, waiting, dispatched_count: 0, queued_most: 0, log }
+        Self { order, room, released, waiting, dispatched_count: 0, queued_most: 0, log }
     }
 
     /// Returns the most dispatches that a request may wait for; `None` if nothing is claimed.
     fn overtaken_max(&self) -> Option<u64> {
-        let is_known = self.queued_most <= self.queued_max;
+        let is_known = !self.room.was_exceeded();
         self.order.overtaken_max(self.queued_most).filter(|_| is_known)
     }
 
@@ -66,6 +67,7 @@ impl Checker for BoundedWait {
 
 impl Observer for BoundedWait {
     fn released(&mut self, _now: Time, request: &Request) {
+        self.room.enter(request);
         if is_best_effort(request) {
             self.released.insert(request.id, self.dispatched_count);
             self.waiting.insert((self.dispatched_count, request.id));
@@ -74,7 +76,8 @@ impl Observer for BoundedWait {
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        for request in batch.iter().filter(|request| is_best_effort(request)) {
+        for request in batch {
+            self.room.leave(request);
             // Another checker reports a request that never arrived.
             let Some((before, is_unreported)) = self.remove(request.id) else { continue };
             if is_unreported {
@@ -90,6 +93,7 @@ impl Observer for BoundedWait {
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
+        self.room.leave(request);
         self.remove(request.id);
     }
 }

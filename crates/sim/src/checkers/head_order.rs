@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use tidegate_model::{Lba, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
+use super::policy_room::PolicyRoom;
 use super::{Breach, Checker, ViolationLog, end_of, is_best_effort};
 use crate::Observer;
 
@@ -34,12 +35,11 @@ type Key = (Lba, u64);
 pub struct HeadOrder {
     sweep: Sweep,
     is_of_best_effort: bool,
-    queued_max: usize,
+    room: PolicyRoom,
     queued: BTreeMap<Key, RequestId>,
     arrivals: Arrivals,
     heads_at: Lba,
     is_upward: bool,
-    is_over: bool,
     log: ViolationLog,
 }
 
@@ -50,20 +50,20 @@ impl HeadOrder {
         Self {
             sweep,
             is_of_best_effort: false,
-            queued_max: queued_max as usize,
+            room: PolicyRoom::new(queued_max, true),
             queued,
             arrivals,
             heads_at: Lba::new(0),
             is_upward: true,
-            is_over: false,
             log,
         }
     }
 
     /// Creates the checker of a policy that orders only best effort in this way and holds
-    /// `queued_max` requests of it.
-    pub fn of_best_effort(sweep: Sweep, queued_max: u32) -> Self {
-        Self { is_of_best_effort: true, ..Self::new(sweep, queued_max) }
+    /// `queued_max` requests: of best effort or, in a common queue, of all classes together.
+    pub fn of_best_effort(sweep: Sweep, queued_max: u32, has_common_queue: bool) -> Self {
+        let room = PolicyRoom::new(queued_max, has_common_queue);
+        Self { is_of_best_effort: true, room, ..Self::new(sweep, queued_max) }
     }
 
     /// Returns whether the request's order is not checked.
@@ -111,20 +111,21 @@ impl Checker for HeadOrder {
 
 impl Observer for HeadOrder {
     fn released(&mut self, _now: Time, request: &Request) {
+        self.room.enter(request);
         if self.ignores(request) {
             return;
         }
         let number = self.arrivals.arrive(request.id);
         self.queued.insert((request.start, number), request.id);
-        self.is_over |= self.queued.len() > self.queued_max;
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         for request in batch {
+            self.room.leave(request);
             let next = self.next().map(|key| (key, self.queued[&key]));
             // Another checker reports a request that never arrived.
             let Some(key) = self.remove(request) else { continue };
-            if let Some((next, expected)) = next.filter(|_| !self.is_over)
+            if let Some((next, expected)) = next.filter(|_| !self.room.was_exceeded())
                 && next != key
             {
                 self.log.add(now, Breach::OutOfPosition { id: request.id, expected });
@@ -140,6 +141,7 @@ impl Observer for HeadOrder {
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
+        self.room.leave(request);
         self.remove(request);
     }
 }

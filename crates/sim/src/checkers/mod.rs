@@ -25,6 +25,7 @@ mod fallback_kept;
 mod group_order;
 mod head_order;
 mod idle_dispatch;
+mod policy_room;
 mod position_order;
 mod promises;
 mod rank_order;

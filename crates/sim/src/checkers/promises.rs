@@ -26,7 +26,7 @@ impl Checkers {
         checkers.add(DepthKept::new(plan.depth));
         checkers.add_rule(name, plan, positions);
         if name.facts().best_effort.has_order() {
-            checkers.add_order(plan);
+            checkers.add_order(name, plan);
         }
         if let Some(served) = served(name, plan) {
             checkers.add(conservation(name, plan, served));
@@ -134,17 +134,18 @@ impl Checkers {
 
     /// Adds the checkers of the order in which best effort is served. The order by access time is
     /// not checked, because no checker knows it.
-    fn add_order(&mut self, plan: &Plan) {
+    fn add_order(&mut self, name: PolicyName, plan: &Plan) {
         let (order, queued_max) = (plan.best_effort_order, plan.queued_max);
+        let is_common = name.facts().has_common_queue;
         match order {
             BestEffortOrder::Fifo => self.add(ReleaseOrder::new(Lines::OfBestEffort)),
-            BestEffortOrder::Elevator => self.add(SweepOrder::new(queued_max)),
+            BestEffortOrder::Elevator => self.add(SweepOrder::new(queued_max, is_common)),
             BestEffortOrder::Nearest => {
-                self.add(HeadOrder::of_best_effort(Sweep::Nearest, queued_max));
+                self.add(HeadOrder::of_best_effort(Sweep::Nearest, queued_max, is_common));
             }
             BestEffortOrder::Satf => {}
         }
-        self.add(BoundedWait::new(order, queued_max));
+        self.add(BoundedWait::new(order, queued_max, is_common));
     }
 
     /// Adds the checker of an order by distance or direction. The order by a drive's cylinders is

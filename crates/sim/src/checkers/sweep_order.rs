@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use tidegate_model::{Lba, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
+use super::policy_room::PolicyRoom;
 use super::{Breach, Checker, ViolationLog, is_best_effort};
 use crate::Observer;
 
@@ -20,27 +21,26 @@ type Key = (Lba, u64, RequestId);
 /// Checks the sweeps of best effort; see the module documentation.
 #[derive(Debug)]
 pub struct SweepOrder {
-    queued_max: usize,
+    room: PolicyRoom,
     /// The running sweep, and the next one.
     sweeps: [BTreeSet<Key>; 2],
     arrivals: Arrivals,
     last: Lba,
     newcomers_left: usize,
-    is_over: bool,
     log: ViolationLog,
 }
 
 impl SweepOrder {
-    /// Creates the checker of a policy that holds `queued_max` requests of best effort.
-    pub fn new(queued_max: u32) -> Self {
+    /// Creates the checker of a policy that holds `queued_max` requests: of best effort or, in a
+    /// common queue, of all classes together.
+    pub fn new(queued_max: u32, has_common_queue: bool) -> Self {
         let (sweeps, arrivals, log) = Default::default();
         Self {
-            queued_max: queued_max as usize,
+            room: PolicyRoom::new(queued_max, has_common_queue),
             sweeps,
             arrivals,
             last: Lba::new(0),
             newcomers_left: 0,
-            is_over: false,
             log,
         }
     }
@@ -62,7 +62,8 @@ impl SweepOrder {
         let next = self.sweeps[0].first().copied();
         // Another checker reports a request that never arrived.
         let Some(key) = self.remove(request) else { return };
-        if let Some((.., expected)) = next.filter(|&next| next != key && !self.is_over) {
+        if let Some((.., expected)) = next.filter(|&next| next != key && !self.room.was_exceeded())
+        {
             self.log.add(now, Breach::OutOfPosition { id: request.id, expected });
         }
         self.last = request.start;
@@ -77,6 +78,7 @@ impl Checker for SweepOrder {
 
 impl Observer for SweepOrder {
     fn released(&mut self, _now: Time, request: &Request) {
+        self.room.enter(request);
         if !is_best_effort(request) {
             return;
         }
@@ -84,16 +86,19 @@ impl Observer for SweepOrder {
         let joins = request.start >= self.last && self.newcomers_left > 0;
         self.newcomers_left -= usize::from(joins);
         self.sweeps[usize::from(!joins)].insert(key);
-        self.is_over |= self.sweeps.iter().map(BTreeSet::len).sum::<usize>() > self.queued_max;
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        for request in batch.iter().filter(|request| is_best_effort(request)) {
-            self.dispatch(now, request);
+        for request in batch {
+            self.room.leave(request);
+            if is_best_effort(request) {
+                self.dispatch(now, request);
+            }
         }
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
+        self.room.leave(request);
         self.remove(request);
     }
 }

@@ -156,6 +156,7 @@ fn starving_order_is_caught() {
         checkers.add(tidegate_sim::checkers::BoundedWait::new(
             promise.best_effort_order,
             promise.queued_max,
+            name.facts().has_common_queue,
         ));
         let params = SimParams::new(&workload, Length::Jobs(400));
         tidegate_sim::simulate(&params, policy, disk(&workload), &mut checkers);
