@@ -185,7 +185,12 @@ pub(crate) const fn proved(theorem: Theorem) -> PolicyFacts {
         batch_limit: facts.batch_limit,
         needs: facts.needs,
         has_common_queue: facts.counts_best_effort_ahead,
-        best_effort: BestEffortQueue::Held,
+        // In a common queue the order of best effort decides how soon closed loops release again.
+        best_effort: if facts.counts_best_effort_ahead {
+            BestEffortQueue::OwnRule
+        } else {
+            BestEffortQueue::Held
+        },
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,

@@ -69,7 +69,7 @@ impl TaskContract {
 /// # Invariants
 /// - `earliest_due` is the earliest deadline of the real-time requests in flight, or `None` if
 ///   there are none.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AdaptiveDrain {
     queues: ClassQueues,
     in_flight: InFlight,

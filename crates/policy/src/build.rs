@@ -103,7 +103,7 @@ fn build_bare(
         PolicyName::Noop | PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
             Box::new(Noop::new(depth, queued_max))
         }
-        PolicyName::Fifo => ordered(Fifo::new(queued_max), plan, access),
+        PolicyName::Fifo => Box::new(Fifo::new(queued_max)),
         PolicyName::Sstf => Box::new(ByPosition::new(Rule::Nearest, access, queued_max)),
         PolicyName::Scan => Box::new(ByPosition::new(Rule::BothWays, access, queued_max)),
         PolicyName::CLook => Box::new(ByPosition::new(Rule::OneWay, access, queued_max)),

@@ -10,7 +10,7 @@ use crate::Full;
 use crate::order::OrderedQueue;
 
 /// Released, undispatched requests, at most `queued_max` of each class.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ClassQueues {
     /// The classes above best effort, in order of priority.
     real_time: [VecDeque<Request>; 3],

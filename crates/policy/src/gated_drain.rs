@@ -71,7 +71,7 @@ struct InFlightRequest {
 /// # Complexity
 /// O(log n) per decision; O(n log n) if an empty drive cannot take all waiting units. O(depth) per
 /// completion.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct GatedDrain {
     drain: DrainTimes,
     units: Units,

@@ -33,7 +33,7 @@ use crate::{Decision, Event, Full, Policy, Tag};
 /// # Invariants
 /// - `best_effort_count` counts the best-effort requests in `in_flight`; `earliest_due` is the
 ///   earliest deadline of the others.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct RtioSlots {
     queues: ClassQueues,
     in_flight: InFlight,

@@ -160,7 +160,7 @@ pub(crate) fn arrangement(
         export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)
     };
     let bounds = exports.iter().map(bound).collect();
-    let window = window_of(&workload, &plan);
+    let window = window_of(workload, &plan);
     let premises = assessment.premises.clone();
     Arrangement { policy: workload.policy, plan, bounds, premises, window }
 }

@@ -171,7 +171,7 @@ mod tests {
             best_effort_order: BestEffortOrder::Elevator,
             ..Plan::of(&Workload::new("test", 1, table))
         };
-        let mut policy = tidegate_policy::build(PolicyName::Fifo, &plan, None).unwrap();
+        let mut policy = tidegate_policy::build(PolicyName::Edf, &plan, None).unwrap();
         let mut shares = shares(&[1, 3]);
         let (mut admitted, mut served, mut heads_at) = ([0_usize; 2], [0_usize; 2], 0);
         let mut owners = std::collections::BTreeMap::new();

@@ -31,7 +31,7 @@ enum Heading {
 ///
 /// # Complexity
 /// O(log queued) for `push`, `peek` and `pop`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ByDistance {
     positions: Positions,
     heading: Heading,
@@ -111,5 +111,9 @@ impl Order for ByDistance {
 
     fn len(&self) -> usize {
         self.requests.len()
+    }
+
+    fn boxed(&self) -> Box<dyn Order> {
+        Box::new(self.clone())
     }
 }

@@ -65,7 +65,7 @@ impl Eq for Waiting {}
 /// # Complexity
 /// O(log queued) for `push` and `pop`, O(1) for `peek`; allocates nothing once its capacity has
 /// grown.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Elevator {
     positions: Positions,
     running: BinaryHeap<Waiting>,
@@ -121,7 +121,8 @@ impl Order for Elevator {
     }
 
     fn pop(&mut self) -> Option<Request> {
-        if self.running.is_empty() {
+        // Only a request begins a sweep: asking an empty queue must not use up newcomers.
+        if self.running.is_empty() && !self.next.is_empty() {
             std::mem::swap(&mut self.running, &mut self.next);
             self.newcomers_left = self.running.len();
         }
@@ -140,5 +141,9 @@ impl Order for Elevator {
 
     fn len(&self) -> usize {
         self.running.len() + self.next.len()
+    }
+
+    fn boxed(&self) -> Box<dyn Order> {
+        Box::new(self.clone())
     }
 }

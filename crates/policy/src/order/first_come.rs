@@ -8,7 +8,7 @@ use tidegate_model::{Request, RequestId};
 use super::Order;
 
 /// First in, first out. It grows on demand and keeps its capacity.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct FirstCome {
     requests: VecDeque<Request>,
 }
@@ -33,5 +33,9 @@ impl Order for FirstCome {
 
     fn len(&self) -> usize {
         self.requests.len()
+    }
+
+    fn boxed(&self) -> Box<dyn Order> {
+        Box::new(self.clone())
     }
 }

@@ -23,6 +23,7 @@ mod heads;
 mod shortest_access;
 
 use std::fmt;
+use std::rc::Rc;
 
 use tidegate_model::{AccessTime, BestEffortOrder, Request, RequestId};
 
@@ -48,6 +49,9 @@ pub(crate) trait Order: fmt::Debug {
     fn cancel(&mut self, id: RequestId) -> Option<Request>;
 
     fn len(&self) -> usize;
+
+    /// Returns a copy, with the same model of the drive if it has one.
+    fn boxed(&self) -> Box<dyn Order>;
 }
 
 /// At most `queued_max` requests in an order of service.
@@ -123,6 +127,12 @@ impl OrderedQueue {
     }
 }
 
+impl Clone for OrderedQueue {
+    fn clone(&self) -> Self {
+        Self { order: self.order.boxed(), queued_max: self.queued_max }
+    }
+}
+
 /// A policy whose best effort waits in an order of its own.
 pub(crate) trait OrdersBestEffort {
     /// Returns the queue of best effort, which may be replaced while it is empty.
@@ -130,9 +140,9 @@ pub(crate) trait OrdersBestEffort {
 }
 
 /// Computes the positions of requests: cylinders if they are known, otherwise sector numbers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Positions {
-    access: Option<Box<dyn AccessTime>>,
+    access: Option<Rc<dyn AccessTime>>,
 }
 
 impl Positions {
@@ -142,8 +152,8 @@ impl Positions {
     }
 
     /// Positions are the cylinders of `access`, or sector numbers without it.
-    pub(crate) const fn of(access: Option<Box<dyn AccessTime>>) -> Self {
-        Self { access }
+    pub(crate) fn of(access: Option<Box<dyn AccessTime>>) -> Self {
+        Self { access: access.map(Rc::from) }
     }
 
     /// Returns the positions of the heads before and after a request.

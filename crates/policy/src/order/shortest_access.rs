@@ -19,7 +19,7 @@ use crate::placed_queue::Placed;
 ///
 /// # Complexity
 /// One estimate per queued request for `peek` and for `pop`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ShortestAccess {
     heads: Heads,
     placed: Vec<Placed>,
@@ -77,5 +77,9 @@ impl Order for ShortestAccess {
 
     fn len(&self) -> usize {
         self.placed.len()
+    }
+
+    fn boxed(&self) -> Box<dyn Order> {
+        Box::new(self.clone())
     }
 }

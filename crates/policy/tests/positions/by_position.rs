@@ -203,35 +203,3 @@ fn order_by_access_time_needs_a_model() {
         assert!(matches!(built, Err(BuildError::OrderUnknown { .. })), "{name}");
     }
 }
-
-/// Goal: `fifo` keeps the place of real time whatever the order of best effort, and a cancelled
-/// request gives its turn back. Method: turns of best effort around one of real time.
-#[test]
-fn fifo_swaps_turns_of_best_effort_only() {
-    let queued = || {
-        let plan = ordered(BestEffortOrder::Elevator);
-        let mut policy = tidegate_policy::build(PolicyName::Fifo, &plan, None).unwrap();
-        for (id, start) in [(1, 9_000), (2, 5_000)] {
-            release_at(&mut policy, id, start).unwrap();
-        }
-        policy.observe(at(0), Event::Release(request(3, Class::Hard))).unwrap();
-        for (id, start) in [(4, 7_000), (5, 1_000)] {
-            release_at(&mut policy, id, start).unwrap();
-        }
-        policy
-    };
-    assert_eq!(served(&mut queued()), [5, 2, 3, 4, 1]);
-    for (cancelled, expected) in
-        [(1, [5, 3, 2, 4]), (5, [2, 4, 3, 1]), (3, [5, 2, 4, 1]), (4, [5, 2, 3, 1])]
-    {
-        let mut policy = queued();
-        policy.observe(at(0), Event::Cancel(RequestId(cancelled))).unwrap();
-        assert_eq!(served(&mut policy), expected, "without {cancelled}");
-    }
-    // Its own turn is used up, so the next one is given back: real time waits for one request less.
-    let mut policy = queued();
-    assert!(matches!(policy.decide(at(0)), Decision::Dispatch { id: RequestId(5), .. }));
-    complete(&mut policy, at(0), [5]);
-    policy.observe(at(0), Event::Cancel(RequestId(1))).unwrap();
-    assert_eq!(served(&mut policy), [3, 2, 4]);
-}

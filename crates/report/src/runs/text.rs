@@ -50,7 +50,7 @@ fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
             .and_then(figures::order)
     };
     let ordered: Vec<_> = results.iter().filter(|result| order_of(result).is_some()).collect();
-    if let Some(order) = ordered.first().and_then(|first| order_of(first)) {
+    if let Some(order) = ordered.first().and_then(order_of) {
         let policies: Vec<&str> = ordered.iter().map(|result| result.policy).collect();
         page.labelled("Order", format!("{order} ({})", policies.join(", ")));
     }

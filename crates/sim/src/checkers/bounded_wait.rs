@@ -30,9 +30,9 @@ pub struct BoundedWait {
 
 impl BoundedWait {
     /// Creates the checker of a policy that serves best effort in this order and holds `queued_max`
-    /// requests: of best effort or, in a common queue, of all classes together.
-    pub fn new(order: BestEffortOrder, queued_max: u32, has_common_queue: bool) -> Self {
-        let room = PolicyRoom::new(queued_max, has_common_queue);
+    /// requests of it.
+    pub fn new(order: BestEffortOrder, queued_max: u32) -> Self {
+        let room = PolicyRoom::of_best_effort(queued_max);
         let (released, waiting, log) = Default::default();
         Self { order, room, released, waiting, dispatched_count: 0, queued_most: 0, log }
     }

@@ -50,7 +50,7 @@ impl HeadOrder {
         Self {
             sweep,
             is_of_best_effort: false,
-            room: PolicyRoom::new(queued_max, true),
+            room: PolicyRoom::of_all(queued_max),
             queued,
             arrivals,
             heads_at: Lba::new(0),
@@ -60,9 +60,9 @@ impl HeadOrder {
     }
 
     /// Creates the checker of a policy that orders only best effort in this way and holds
-    /// `queued_max` requests: of best effort or, in a common queue, of all classes together.
-    pub fn of_best_effort(sweep: Sweep, queued_max: u32, has_common_queue: bool) -> Self {
-        let room = PolicyRoom::new(queued_max, has_common_queue);
+    /// `queued_max` requests of it.
+    pub fn of_best_effort(sweep: Sweep, queued_max: u32) -> Self {
+        let room = PolicyRoom::of_best_effort(queued_max);
         Self { is_of_best_effort: true, room, ..Self::new(sweep, queued_max) }
     }
 

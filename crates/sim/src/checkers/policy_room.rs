@@ -17,10 +17,15 @@ pub(super) struct PolicyRoom {
 }
 
 impl PolicyRoom {
-    /// Creates the room of a policy that holds `queued_max` requests: of best effort, or of all
-    /// classes together.
-    pub(super) const fn new(queued_max: u32, is_common: bool) -> Self {
-        Self { queued_max: queued_max as u64, is_common, queued: 0, was_exceeded: false }
+    /// Creates the room of a policy that holds `queued_max` requests of best effort.
+    pub(super) fn of_best_effort(queued_max: u32) -> Self {
+        let queued_max = u64::from(queued_max);
+        Self { queued_max, is_common: false, queued: 0, was_exceeded: false }
+    }
+
+    /// Creates the room of a policy that holds `queued_max` requests of all classes together.
+    pub(super) fn of_all(queued_max: u32) -> Self {
+        Self { is_common: true, ..Self::of_best_effort(queued_max) }
     }
 
     fn is_counted(&self, request: &Request) -> bool {

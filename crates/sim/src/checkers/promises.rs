@@ -26,7 +26,7 @@ impl Checkers {
         checkers.add(DepthKept::new(plan.depth));
         checkers.add_rule(name, plan, positions);
         if name.facts().best_effort.has_order() {
-            checkers.add_order(name, plan);
+            checkers.add_order(plan);
         }
         if let Some(served) = served(name, plan) {
             checkers.add(conservation(name, plan, served));
@@ -45,8 +45,7 @@ impl Checkers {
     fn add_rule(&mut self, name: PolicyName, plan: &Plan, positions: Positions) {
         let queued_max = plan.queued_max;
         match name {
-            PolicyName::Noop => self.add(ReleaseOrder::new(Lines::Common)),
-            PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Turns)),
+            PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
             PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
                 self.add(DueOrder::new(queued_max));
             }
@@ -134,18 +133,17 @@ impl Checkers {
 
     /// Adds the checkers of the order in which best effort is served. The order by access time is
     /// not checked, because no checker knows it.
-    fn add_order(&mut self, name: PolicyName, plan: &Plan) {
+    fn add_order(&mut self, plan: &Plan) {
         let (order, queued_max) = (plan.best_effort_order, plan.queued_max);
-        let is_common = name.facts().has_common_queue;
         match order {
             BestEffortOrder::Fifo => self.add(ReleaseOrder::new(Lines::OfBestEffort)),
-            BestEffortOrder::Elevator => self.add(SweepOrder::new(queued_max, is_common)),
+            BestEffortOrder::Elevator => self.add(SweepOrder::new(queued_max)),
             BestEffortOrder::Nearest => {
-                self.add(HeadOrder::of_best_effort(Sweep::Nearest, queued_max, is_common));
+                self.add(HeadOrder::of_best_effort(Sweep::Nearest, queued_max));
             }
             BestEffortOrder::Satf => {}
         }
-        self.add(BoundedWait::new(order, queued_max, is_common));
+        self.add(BoundedWait::new(order, queued_max));
     }
 
     /// Adds the checker of an order by distance or direction. The order by a drive's cylinders is

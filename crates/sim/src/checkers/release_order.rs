@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
-//! queue for all requests (`noop`), or one for real time or best effort alone. `fifo` serves turns in
-//! the order of release; a best-effort request may take the turn of another one.
+//! queue for all requests (`fifo`, `noop`), or one for real time or for best effort, if only that is
+//! in the order of release.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one.
-
-use std::collections::BTreeSet;
 
 use tidegate_model::{Request, RequestId, Time};
 
@@ -18,9 +16,6 @@ use crate::Observer;
 pub enum Lines {
     /// One queue for all requests.
     Common,
-    /// One queue for all requests, in which each best-effort request takes the oldest turn of best
-    /// effort, whoever brought it.
-    Turns,
     /// One queue for real time; the order of best effort is not checked.
     OfRealTime,
     /// One queue for best effort; the order of real time is not checked.
@@ -32,8 +27,6 @@ pub enum Lines {
 pub struct ReleaseOrder {
     lines: Lines,
     arrivals: Arrivals,
-    /// The unused turns of best effort.
-    turns: BTreeSet<u64>,
     /// The youngest request that was dispatched in earlier batches.
     youngest: Option<(u64, RequestId)>,
     log: ViolationLog,
@@ -42,24 +35,16 @@ pub struct ReleaseOrder {
 impl ReleaseOrder {
     /// Creates the checker of a policy with these queues.
     pub fn new(lines: Lines) -> Self {
-        let (arrivals, turns, log) = Default::default();
-        Self { lines, arrivals, turns, youngest: None, log }
+        let (arrivals, log) = Default::default();
+        Self { lines, arrivals, youngest: None, log }
     }
 
     /// Returns whether the request's order is checked.
     fn is_checked(&self, request: &Request) -> bool {
         match self.lines {
-            Lines::Common | Lines::Turns => true,
+            Lines::Common => true,
             Lines::OfRealTime => !is_best_effort(request),
             Lines::OfBestEffort => is_best_effort(request),
-        }
-    }
-
-    /// Returns whether the request may be served in another one's turn.
-    fn takes_turns(&self, request: &Request) -> bool {
-        match self.lines {
-            Lines::Turns => is_best_effort(request),
-            Lines::Common | Lines::OfRealTime | Lines::OfBestEffort => false,
         }
     }
 }
@@ -72,10 +57,7 @@ impl Checker for ReleaseOrder {
 
 impl Observer for ReleaseOrder {
     fn released(&mut self, _now: Time, request: &Request) {
-        let number = self.arrivals.arrive(request.id);
-        if self.takes_turns(request) {
-            self.turns.insert(number);
-        }
+        self.arrivals.arrive(request.id);
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
@@ -83,13 +65,10 @@ impl Observer for ReleaseOrder {
         for request in batch {
             let id = request.id;
             // Another checker reports a request that never arrived.
-            let Some(own) = self.arrivals.leave(id) else { continue };
+            let Some(number) = self.arrivals.leave(id) else { continue };
             if !self.is_checked(request) {
                 continue;
             }
-            let takes_turn = self.takes_turns(request);
-            let turn = if takes_turn { self.turns.pop_first() } else { None };
-            let number = turn.unwrap_or(own);
             if let Some((_, younger)) = before.filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });
             }
@@ -98,9 +77,6 @@ impl Observer for ReleaseOrder {
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
-        let left = self.arrivals.leave(request.id);
-        if self.takes_turns(request) && left.is_some() {
-            self.turns.pop_first();
-        }
+        self.arrivals.leave(request.id);
     }
 }

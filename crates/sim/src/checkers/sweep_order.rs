@@ -31,12 +31,11 @@ pub struct SweepOrder {
 }
 
 impl SweepOrder {
-    /// Creates the checker of a policy that holds `queued_max` requests: of best effort or, in a
-    /// common queue, of all classes together.
-    pub fn new(queued_max: u32, has_common_queue: bool) -> Self {
+    /// Creates the checker of a policy that holds `queued_max` requests of best effort.
+    pub fn new(queued_max: u32) -> Self {
         let (sweeps, arrivals, log) = Default::default();
         Self {
-            room: PolicyRoom::new(queued_max, has_common_queue),
+            room: PolicyRoom::of_best_effort(queued_max),
             sweeps,
             arrivals,
             last: Lba::new(0),
