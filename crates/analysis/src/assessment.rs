@@ -124,6 +124,7 @@ impl Assessment {
             best_effort_fill: self.best_effort_fill,
             batch_cost: self.batch_cost.clone(),
             best_effort_depth: self.best_effort_depth,
+            best_effort_order: workload.best_effort_order_under(self.policy),
             limits: self.limits(workload, &whole),
             ..whole
         }

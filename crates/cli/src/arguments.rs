@@ -7,13 +7,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use tidegate_measure::{Experiment, Kind, ProfileParams};
 use tidegate_model::quantity::Share;
-use tidegate_model::{Bytes, DriveKind, Duration, Grade, Op, PolicyName};
+use tidegate_model::{BestEffortOrder, Bytes, DriveKind, Duration, Grade, Op, PolicyName};
 use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
 use crate::values::{
-    OpArgument, experiment, grade, length, measurable_model, model, policy, printable, quantity,
+    OpArgument, experiment, grade, length, measurable_model, model, order, policy, printable,
+    quantity,
 };
 
 /// Response-time guarantees for workloads that share a disk: measure the device, prove the
@@ -67,6 +68,9 @@ pub(crate) struct WorkloadArguments {
     /// The largest batch size (z), in requests; overrides the workload's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch: Option<u32>,
+    /// The order in which best effort is served; overrides the workload's.
+    #[arg(long, value_name = "ORDER", value_parser = order())]
+    pub(crate) order: Option<BestEffortOrder>,
     /// Plan for a drive that exceeds its tables by this share, for example 10%; overrides the
     /// workload's.
     #[arg(long, value_name = "PERCENT", value_parser = quantity::<Share>)]

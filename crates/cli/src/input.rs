@@ -53,11 +53,15 @@ pub(crate) fn read_machine(
     let text = text_input::read_named(path, "workload file")?;
     let file =
         MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
-    let WorkloadArguments { drive, batch, margin, .. } = arguments;
-    let is_about_disk = drive.is_some() || batch.is_some() || margin.is_some() || !asked.is_empty();
+    let WorkloadArguments { drive, batch, order, margin, .. } = arguments;
+    let is_about_disk = drive.is_some()
+        || batch.is_some()
+        || order.is_some()
+        || margin.is_some()
+        || !asked.is_empty();
     if file.disk.is_none() && is_about_disk {
         return Err(Failure::input(
-            "--drive, --batch, --margin and --policy apply to a disk, but the workload has none",
+            "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
             "leave these options out, or add a drive and a [[task]] to the file",
         ));
     }
@@ -76,6 +80,9 @@ fn bind(
     let path = &arguments.workload;
     let in_file = |error: FileError| Failure::in_file(path, text.to_owned(), &error);
     file.also_try(asked);
+    if let Some(order) = arguments.order {
+        file.set_best_effort_order(order);
+    }
     if let Some(margin) = arguments.margin {
         file.set_margin(margin);
     }

@@ -5,11 +5,17 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tidegate_measure::Experiment;
 use tidegate_model::quantity::Quantity;
-use tidegate_model::{DriveKind, Duration, Grade, Op, PolicyName};
+use tidegate_model::{BestEffortOrder, DriveKind, Duration, Grade, Op, PolicyName};
 
 /// Returns a parser of the drive models that can be simulated.
 pub(crate) fn model() -> impl TypedValueParser<Value = DriveKind> {
     one_of(DriveKind::ALL)
+}
+
+/// Returns a parser of the orders of best effort.
+pub(crate) fn order() -> impl TypedValueParser<Value = BestEffortOrder> {
+    let named = |name: String| BestEffortOrder::from_name(&name).expect("a possible value");
+    PossibleValuesParser::new(BestEffortOrder::ALL.map(BestEffortOrder::name)).map(named)
 }
 
 /// Returns a parser of the drive models that can be measured.

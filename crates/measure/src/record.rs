@@ -83,7 +83,7 @@ fn list<T: PartialEq + ToString>(kinds: &[Kind], of: impl Fn(&Kind) -> T) -> Str
 
 /// Returns what the kernel reports about the device.
 fn device_lines(facts: &DeviceFacts) -> Vec<String> {
-    let media = |rotational| if rotational { "rotational" } else { "not rotational" };
+    let media = |rotational| if rotational { Identity::ROTATES } else { "not rotational" };
     [
         Some(format!("kernel {}", facts.kernel)),
         facts.scheduler.as_ref().map(|name| format!("scheduler {name}")),

@@ -95,6 +95,29 @@ pub enum UnprovedDepth {
     WithinDeadlines,
 }
 
+/// How best effort waits in a policy. No bound depends on its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BestEffortQueue {
+    /// The policy's own rule orders it.
+    OwnRule,
+    /// In the order that the workload names. Nothing joins real time on the drive that could delay
+    /// it more than the policy allows, so by position unless the workload names another order.
+    Held,
+    /// In the order that the workload names, by default that of release. Best effort joins real time
+    /// on the drive: a run of near requests keeps the drive's own queue from a distant one.
+    BesideRealTime,
+}
+
+impl BestEffortQueue {
+    /// Returns whether best effort waits in the order that the workload names.
+    pub const fn has_order(self) -> bool {
+        match self {
+            Self::OwnRule => false,
+            Self::Held | Self::BesideRealTime => true,
+        }
+    }
+}
+
 /// The facts of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PolicyFacts {
@@ -111,6 +134,8 @@ pub struct PolicyFacts {
     pub needs: Knowledge,
     /// Whether best effort waits in the same queue as the tasks, in the order of release.
     pub has_common_queue: bool,
+    /// How best effort waits.
+    pub best_effort: BestEffortQueue,
     /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
     /// The most best effort that it sends to the drive if nothing is proved.
@@ -160,6 +185,12 @@ pub(crate) const fn proved(theorem: Theorem) -> PolicyFacts {
         batch_limit: facts.batch_limit,
         needs: facts.needs,
         has_common_queue: facts.counts_best_effort_ahead,
+        // In a common queue the order of best effort decides how soon closed loops release again.
+        best_effort: if facts.counts_best_effort_ahead {
+            BestEffortQueue::OwnRule
+        } else {
+            BestEffortQueue::Held
+        },
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -180,6 +211,7 @@ pub(crate) const fn unproved(
         batch_limit: BatchLimit::Count,
         needs,
         has_common_queue: false,
+        best_effort: BestEffortQueue::OwnRule,
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -206,8 +238,9 @@ mod tests {
         for policy in PolicyName::ALL {
             let row = policy.facts();
             let Ok(theorem) = row.theorem else { continue };
-            let PolicyFacts { wants_choice, unproved_depth, .. } = row;
-            let expected = PolicyFacts { wants_choice, unproved_depth, ..proved(theorem) };
+            let PolicyFacts { best_effort, wants_choice, unproved_depth, .. } = row;
+            let stated = PolicyFacts { best_effort, ..proved(theorem) };
+            let expected = PolicyFacts { wants_choice, unproved_depth, ..stated };
             assert_eq!(row, expected, "{policy}");
         }
     }

@@ -15,6 +15,7 @@ pub mod access_time;
 pub mod active_subset;
 pub mod batch_cost;
 pub mod batch_table;
+mod best_effort_order;
 pub mod contracts;
 pub mod cost;
 pub mod document;
@@ -48,6 +49,7 @@ pub use access_time::{AccessTime, Target};
 pub use active_subset::{ActiveSubset, Margin};
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
+pub use best_effort_order::BestEffortOrder;
 pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract, ServicePrediction};
 pub use cost::CostModel;
 pub use document::Document;
@@ -55,8 +57,8 @@ pub use drive_file::{DriveFile, DriveKind};
 pub use drive_limits::{BatchTimes, DriveLimits, DriveTimes};
 pub use export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use facts::{
-    BatchLimit, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, TheoremFacts,
-    UnprovedDepth,
+    BatchLimit, BestEffortQueue, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem,
+    TheoremFacts, UnprovedDepth,
 };
 pub use file_error::FileError;
 pub use names::PolicyName;

@@ -3,8 +3,8 @@
 //! policy.
 
 use crate::facts::{
-    ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, UnprovedDepth, proved, reason,
-    shaped, unproved,
+    BestEffortQueue, ConservesWork, DispatchMode, Knowledge, PolicyFacts, Theorem, UnprovedDepth,
+    proved, reason, shaped, unproved,
 };
 use crate::regulator::RegulatorName;
 
@@ -96,15 +96,27 @@ impl PolicyName {
                 wants_choice: true,
                 ..unproved(OneAtATime, reason::SATF, Conserves::All, AccessTimes)
             },
-            Self::Das => PolicyFacts { wants_choice: true, ..proved(Theorem::ActiveSubset) },
+            Self::Das => PolicyFacts {
+                best_effort: BestEffortQueue::OwnRule,
+                wants_choice: true,
+                ..proved(Theorem::ActiveSubset)
+            },
             Self::Edf | Self::ScanEdf => proved(Theorem::Edf),
-            Self::GroupEdf => unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing),
+            Self::GroupEdf => PolicyFacts {
+                best_effort: BestEffortQueue::Held,
+                ..unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing)
+            },
             Self::DqEdf => proved(Theorem::DualQueueEdf),
-            Self::Rtio => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::Starvation) },
+            Self::Rtio => PolicyFacts {
+                best_effort: BestEffortQueue::BesideRealTime,
+                unproved_depth: BesideTasks,
+                ..proved(Theorem::Starvation)
+            },
             Self::RtioDrain => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::DrainRounds) },
             Self::RtioLimit => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::LimitedDrainRounds) },
             Self::RtioPriority => PolicyFacts { unproved_depth: BesideTasks, ..proved(Theorem::PriorityRounds) },
             Self::RtioSlots => PolicyFacts {
+                best_effort: BestEffortQueue::BesideRealTime,
                 unproved_depth: WithinDeadlines,
                 ..unproved(BestEffortDepth, reason::RTIO_SLOTS, Conserves::RealTime, DrainTimes)
             },

@@ -113,6 +113,7 @@ macro_rules! parameters {
         pub(crate) struct PolicyTable<B> {
             pub(crate) name: Spanned<String>,
             pub(crate) batch: Option<Spanned<B>>,
+            pub(crate) best_effort_order: Option<Spanned<String>>,
             pub(crate) margin: Option<Share>,
             pub(crate) regulators: Option<Vec<Spanned<String>>>,
             $(#[serde(rename = $name)] pub(crate) $field: Option<Spanned<$Written>>,)+

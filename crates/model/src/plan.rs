@@ -7,6 +7,7 @@
 use crate::active_subset::ActiveSubset;
 use crate::batch_cost::BatchCost;
 use crate::batch_table::BatchTable;
+use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
 use crate::drive_limits::DriveLimits;
 use crate::parameters::Parameters;
@@ -36,6 +37,8 @@ pub struct Plan {
     /// The maximum number of best-effort requests on the device at once, for policies that limit
     /// them separately.
     pub best_effort_depth: u32,
+    /// The order in which best effort is served. A policy keeps the order that it was built with.
+    pub best_effort_order: BestEffortOrder,
     /// The number of requests of one class that a policy holds before it returns `Full`.
     pub queued_max: u32,
     /// The tasks that were proved together.
@@ -69,6 +72,7 @@ impl Plan {
             best_effort_fill: 0,
             batch_cost: None,
             best_effort_depth: workload.depth,
+            best_effort_order: workload.best_effort_order_under(workload.policy),
             queued_max: Self::QUEUED_MAX_DEFAULT,
             tasks: workload.tasks.clone(),
             active_subset: ActiveSubset::of(&planned),

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
+use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
+use crate::facts::BestEffortQueue;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
 use crate::premise::Premises;
@@ -40,6 +42,10 @@ pub struct Workload {
     pub policy: PolicyName,
     /// The batch size in the file.
     pub batch: BatchChoice,
+    /// The order of best effort in the file; `None`: the default ([`Self::best_effort_order_under`]).
+    pub best_effort_order: Option<BestEffortOrder>,
+    /// Whether the drive rotates, so that the order of positions matters.
+    pub rotates: bool,
     /// The drive's name, for people.
     pub drive_name: String,
     /// K of the drive.
@@ -63,7 +69,8 @@ pub struct Workload {
 
 impl Workload {
     /// Creates a workload without sources on a drive with this name, depth and table and no other
-    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size.
+    /// measured figures. The policy is dual-queue FIFO, with no fixed batch size and with best effort
+    /// in the order of release.
     pub fn new(drive_name: impl Into<String>, depth: u32, table: BatchTable) -> Self {
         Self {
             tasks: Vec::new(),
@@ -71,6 +78,8 @@ impl Workload {
             entries: Vec::new(),
             policy: PolicyName::Dqf,
             batch: BatchChoice::Auto,
+            best_effort_order: None,
+            rotates: false,
             drive_name: drive_name.into(),
             depth,
             table,
@@ -104,6 +113,17 @@ impl Workload {
             planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
         }
         Cow::Owned(planned)
+    }
+
+    /// Returns the order in which best effort is served under this policy: the file's or, without
+    /// one, by position if the drive rotates and the policy holds best effort back by itself.
+    pub fn best_effort_order_under(&self, policy: PolicyName) -> BestEffortOrder {
+        let by_position = match policy.facts().best_effort {
+            BestEffortQueue::Held => self.rotates,
+            BestEffortQueue::OwnRule | BestEffortQueue::BesideRealTime => false,
+        };
+        let default = if by_position { BestEffortOrder::Elevator } else { BestEffortOrder::Fifo };
+        self.best_effort_order.unwrap_or(default)
     }
 
     /// Returns the size of the largest request of any source.

@@ -21,6 +21,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
+use crate::best_effort_order::BestEffortOrder;
 use crate::document::Document;
 use crate::drive_file::PlaceFamily;
 use crate::entry::{claim, positive, read_count, within_time_max};
@@ -159,6 +160,11 @@ impl WorkloadFile {
     /// Replaces the file's batch size, for example by a command-line option.
     pub fn set_batch(&mut self, batch: BatchChoice) {
         self.policy.batch = batch;
+    }
+
+    /// Replaces the file's order of best effort, for example by a command-line option.
+    pub fn set_best_effort_order(&mut self, order: BestEffortOrder) {
+        self.policy.best_effort_order = Some(order);
     }
 
     /// Replaces the file's margin, for example by a command-line option.

@@ -6,7 +6,7 @@ mod common;
 use common::Fault;
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::workload_file::WorkloadFile;
-use tidegate_model::{DriveFile, Duration, FileError, Parameters, PolicyName};
+use tidegate_model::{BestEffortOrder, DriveFile, Duration, FileError, Parameters, PolicyName};
 
 const DRIVE: &str = "name = \"test drive\"\nkind = \"pseudo\"\ndepth = 1\n\
                      [[batch]]\nop = \"read\"\nsize = \"4KiB\"\nns_max = [5_000_000]\n";
@@ -149,4 +149,39 @@ fn a_regulator_that_wraps_itself_is_refused() {
     unused(same, &[]).says("which is the same", "\"mdn\"", "name = \"dqf\"");
     let asked = "[policy]\nname = \"dqf\"\nregulators = [\"mdn\"]\n";
     assert!(bound(&file(asked), &[PolicyName::Mdn]).is_err());
+}
+
+/// Returns the order of best effort under `dqf` on a drive that rotates or does not.
+fn order(policy: &str, rotates: bool) -> BestEffortOrder {
+    let workload = WorkloadFile::parse(&file(policy)).unwrap();
+    let host = if rotates { "[identity]\nhost = [\"rotational\"]\n" } else { "" };
+    let drive = DriveFile::parse(&format!("{DRIVE}{host}")).unwrap();
+    workload.bind(&drive).unwrap().best_effort_order_under(PolicyName::Dqf)
+}
+
+/// Goal: the file's order holds everywhere; without one, position counts only on a disk that
+/// rotates, and never where best effort joins real time on the drive.
+#[test]
+fn order_of_best_effort_is_the_files_or_suits_the_drive() {
+    assert_eq!(order("", true), BestEffortOrder::Elevator);
+    assert_eq!(order("", false), BestEffortOrder::Fifo);
+    for named in BestEffortOrder::ALL {
+        let policy = format!("[policy]\nname = \"dqf\"\nbest_effort_order = \"{named}\"\n");
+        assert_eq!([order(&policy, true), order(&policy, false)], [named; 2]);
+    }
+    let drive = DriveFile::parse(&format!("{DRIVE}[identity]\nhost = [\"rotational\"]\n")).unwrap();
+    let workload = WorkloadFile::parse(&file("")).unwrap().bind(&drive).unwrap();
+    for policy in [PolicyName::Rtio, PolicyName::RtioSlots] {
+        assert_eq!(workload.best_effort_order_under(policy), BestEffortOrder::Fifo, "{policy}");
+    }
+}
+
+#[test]
+fn unknown_order_is_refused_with_the_known_ones() {
+    let policy = "[policy]\nname = \"dqf\"\nbest_effort_order = \"lift\"\n";
+    let fault = unused(policy, &[]);
+    let fault = format!("{fault:?}");
+    for named in BestEffortOrder::ALL {
+        assert!(fault.contains(named.name()), "{fault}");
+    }
 }

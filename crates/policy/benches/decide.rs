@@ -9,14 +9,15 @@
 mod task;
 
 use std::fmt;
+use std::time::Instant;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use task::task;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::{
-    BatchCost, BatchTable, Bytes, Class, CostModel, Duration, Lba, Op, Outcome, Plan, PolicyName,
-    RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
+    BatchCost, BatchTable, BestEffortOrder, Bytes, Class, CostModel, Duration, Lba, Op, Outcome,
+    Plan, PolicyName, RegulatorName, Request, RequestCharges, RequestId, Time, Workload,
 };
 use tidegate_policy::{Decision, DqEdf, Dqf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
@@ -59,6 +60,83 @@ fn round(bencher: Bencher, batch_max: u32) {
 #[divan::bench(args = [1, 8, 32, 64])]
 fn steady_state(bencher: Bencher, batch_max: u32) {
     batches(bencher, full_policy(batch_max), batch_max + 1, QUEUED, request);
+}
+
+/// Best effort at pseudo-random positions, in batches, with the events that lead to each. `order` is
+/// the number of the order in [`ORDERS`].
+#[divan::bench(args = [1, 8, 32], consts = [0, 1, 2])]
+fn best_effort_in_order<const ORDER: usize>(bencher: Bencher, fill: u32) {
+    let policy = filled(ordered_policy(ORDERS[ORDER], fill), QUEUED, best_effort);
+    batches(bencher, policy, fill + 1, QUEUED, best_effort);
+}
+
+/// One round of `decide` alone, for best effort in the elevator's order.
+#[divan::bench(args = [1, 8, 32])]
+fn elevator_round(bencher: Bencher, fill: u32) {
+    bencher
+        .counter(ItemsCount::new(fill + 1))
+        .with_inputs(|| {
+            filled(ordered_policy(BestEffortOrder::Elevator, fill), QUEUED, best_effort)
+        })
+        .bench_local_refs(|policy| {
+            while let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) {
+                divan::black_box(id);
+            }
+        });
+}
+
+/// Prints quantiles of single decisions in the elevator's order: `cargo bench -p tidegate-policy
+/// --bench decide -- elevator_decision --nocapture`. The clock's own time is included.
+#[divan::bench(sample_count = 1, sample_size = 1)]
+fn elevator_decision() {
+    let mut policy = filled(ordered_policy(BestEffortOrder::Elevator, 32), QUEUED, best_effort);
+    let (mut ids, mut in_flight) = (QUEUED.., Vec::new());
+    let mut times_ns = Vec::new();
+    for _ in 0..20_000 {
+        for (id, next) in in_flight.drain(..).zip(&mut ids) {
+            let event = Event::Complete { id, outcome: Outcome::Done };
+            policy.observe(Time::ZERO, event).expect("completions are always taken");
+            policy.observe(Time::ZERO, Event::Release(best_effort(next))).expect("room for one");
+        }
+        loop {
+            let start = Instant::now();
+            let decision = divan::black_box(policy.decide(Time::ZERO));
+            times_ns.push(start.elapsed().as_nanos());
+            let Decision::Dispatch { id, .. } = decision else { break };
+            in_flight.push(id);
+        }
+    }
+    times_ns.sort_unstable();
+    let quantile = |ppm: usize| times_ns[(times_ns.len() - 1) * ppm / 1_000_000];
+    println!(
+        "{} decisions: median {} ns, p99 {} ns, p99.9 {} ns",
+        times_ns.len(),
+        quantile(500_000),
+        quantile(990_000),
+        quantile(999_000)
+    );
+}
+
+/// The orders that need no model of the drive.
+const ORDERS: [BestEffortOrder; 3] =
+    [BestEffortOrder::Fifo, BestEffortOrder::Elevator, BestEffortOrder::Nearest];
+
+/// Returns DQF with batches of `fill` best-effort requests in this order.
+fn ordered_policy(order: BestEffortOrder, fill: u32) -> Box<dyn Policy> {
+    let times: Vec<Duration> = (1..=32).map(|n| Duration::from_ms(4 + n)).collect();
+    let table = BatchTable::new(&times).expect("a table");
+    let plan = Plan {
+        batch_max: fill,
+        best_effort_fill: fill,
+        best_effort_order: order,
+        ..Plan::of(&Workload::new("bench", 32, table))
+    };
+    tidegate_policy::build(PolicyName::Dqf, &plan, None).expect("it needs nothing else")
+}
+
+/// Returns a best-effort request at a pseudo-random position.
+fn best_effort(id: u64) -> Request {
+    Request { class: Class::BestEffort, due: None, ..scattered(id) }
 }
 
 /// As above, with each request's cost looked up among eight kinds; the costs limit batches to the

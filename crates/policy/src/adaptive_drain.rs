@@ -40,6 +40,7 @@ use tidegate_model::{Class, Duration, Plan, Request, RequestId, Time};
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy, Tag};
 
 /// The real-time task's contract from the plan.
@@ -172,6 +173,12 @@ impl AdaptiveDrain {
     }
 }
 
+impl OrdersBestEffort for AdaptiveDrain {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.queues.best_effort_mut()
+    }
+}
+
 impl Policy for AdaptiveDrain {
     fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
         match event {
@@ -190,7 +197,7 @@ impl Policy for AdaptiveDrain {
         let next = if let Some(request) = self.queues.next_real_time() {
             let due = self.due(request);
             if self.may_send(now, due) { self.queues.pop_real_time() } else { None }
-        } else if self.queues.next_best_effort().is_some() && self.may_add(now) {
+        } else if self.queues.has_best_effort() && self.may_add(now) {
             self.queues.pop_best_effort()
         } else {
             None

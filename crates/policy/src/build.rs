@@ -3,8 +3,9 @@
 //! in files and scripts to this crate's policies. If a policy needs drive data that is unknown, the
 //! result is an error, never another policy.
 
-use tidegate_model::{AccessTime, Knowledge, Plan, PolicyName, RegulatorName};
+use tidegate_model::{AccessTime, BestEffortOrder, Knowledge, Plan, PolicyName, RegulatorName};
 
+use crate::order::{Heads, OrderedQueue, OrdersBestEffort, Tracked};
 use crate::{
     AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,
     Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, Noop, Policy, Rtio, RtioSlots, Rule, Satf,
@@ -23,6 +24,15 @@ pub enum BuildError {
     AccessTimeUnknown {
         /// The policy.
         policy: PolicyName,
+    },
+    /// Best effort is to be ordered by access time, which is unknown for the drive.
+    #[error(
+        "best_effort_order = \"{order}\" orders requests by access time, which is unknown for this \
+         drive; name a drive file with [mechanics], or write best_effort_order = \"elevator\""
+    )]
+    OrderUnknown {
+        /// The order.
+        order: BestEffortOrder,
     },
     /// The policy relies on drain times, and the drive has none.
     #[error(
@@ -89,38 +99,54 @@ fn build_bare(
 ) -> Result<Box<dyn Policy>, BuildError> {
     check_knowledge(name, plan, access.is_some())?;
     let (depth, queued_max) = (plan.depth, plan.queued_max);
-    let by_position =
-        |rule, access| Box::new(ByPosition::new(rule, access, queued_max)) as Box<dyn Policy>;
     Ok(match name {
         PolicyName::Noop | PolicyName::TokenBucket | PolicyName::Mdn | PolicyName::MdnExtended => {
             Box::new(Noop::new(depth, queued_max))
         }
         PolicyName::Fifo => Box::new(Fifo::new(queued_max)),
-        PolicyName::Sstf => by_position(Rule::Nearest, access),
-        PolicyName::Scan => by_position(Rule::BothWays, access),
-        PolicyName::CLook => by_position(Rule::OneWay, access),
+        PolicyName::Sstf => Box::new(ByPosition::new(Rule::Nearest, access, queued_max)),
+        PolicyName::Scan => Box::new(ByPosition::new(Rule::BothWays, access, queued_max)),
+        PolicyName::CLook => Box::new(ByPosition::new(Rule::OneWay, access, queued_max)),
         PolicyName::Satf => Box::new(Satf::new(access.expect(KNOWN), queued_max)),
         PolicyName::Das => Box::new(Das::new(plan, access.expect(KNOWN))),
-        PolicyName::Edf => Box::new(Edf::new(queued_max)),
-        PolicyName::ScanEdf => Box::new(ScanEdf::new(queued_max)),
+        PolicyName::Edf => ordered(Edf::new(queued_max), plan, access),
+        PolicyName::ScanEdf => ordered(ScanEdf::new(queued_max), plan, access),
         PolicyName::GroupEdf => {
-            Box::new(GroupEdf::new(plan.parameters.group_edf.group_ppm, &plan.tasks, queued_max))
+            let group_ppm = plan.parameters.group_edf.group_ppm;
+            ordered(GroupEdf::new(group_ppm, &plan.tasks, queued_max), plan, access)
         }
-        PolicyName::DqEdf => Box::new(DqEdf::of(plan)),
-        PolicyName::Rtio => Box::new(Rtio::at_once(plan)),
-        PolicyName::RtioDrain | PolicyName::RtioLimit => Box::new(Rtio::draining(plan)),
-        PolicyName::RtioPriority => Box::new(Rtio::by_priority(plan)),
-        PolicyName::RtioSlots => Box::new(RtioSlots::new(plan)),
-        PolicyName::AdaptiveDrain => Box::new(AdaptiveDrain::new(plan)),
-        PolicyName::GatedDrain => Box::new(GatedDrain::new(plan)),
-        PolicyName::Dqf => Box::new(Dqf::of(plan)),
-        PolicyName::DqfElastic => Box::new(DqfElastic::new(plan)),
+        PolicyName::DqEdf => ordered(DqEdf::of(plan), plan, access),
+        PolicyName::Rtio => ordered(Rtio::at_once(plan), plan, access),
+        PolicyName::RtioDrain | PolicyName::RtioLimit => {
+            ordered(Rtio::draining(plan), plan, access)
+        }
+        PolicyName::RtioPriority => ordered(Rtio::by_priority(plan), plan, access),
+        PolicyName::RtioSlots => ordered(RtioSlots::new(plan), plan, access),
+        PolicyName::AdaptiveDrain => ordered(AdaptiveDrain::new(plan), plan, access),
+        PolicyName::GatedDrain => ordered(GatedDrain::new(plan), plan, access),
+        PolicyName::Dqf => ordered(Dqf::of(plan), plan, access),
+        PolicyName::DqfElastic => ordered(DqfElastic::new(plan), plan, access),
         PolicyName::Deadline => Box::new(Deadline::new(depth, queued_max)),
         PolicyName::Cfq => Box::new(Cfq::new(depth, queued_max)),
         PolicyName::CfqGrouped => Box::new(CfqGrouped::new(depth, queued_max)),
         PolicyName::MqDeadline => Box::new(MqDeadline::new(depth, queued_max)),
         PolicyName::BfqStrict => Box::new(BfqStrict::new(queued_max)),
     })
+}
+
+/// Returns a new policy that serves best effort in the plan's order.
+fn ordered<P: Policy + OrdersBestEffort + 'static>(
+    mut policy: P,
+    plan: &Plan,
+    access: Option<Box<dyn AccessTime>>,
+) -> Box<dyn Policy> {
+    let order = plan.best_effort_order;
+    let heads = access.filter(|_| order.needs_access_times()).map(Heads::new);
+    *policy.best_effort_mut() = OrderedQueue::in_order(order, heads.as_ref(), plan.queued_max);
+    match heads {
+        Some(heads) => Box::new(Tracked::new(policy, heads)),
+        None => Box::new(policy),
+    }
 }
 
 const KNOWN: &str = "the policy's row of facts says that it needs this";
@@ -131,7 +157,12 @@ fn check_knowledge(
     plan: &Plan,
     has_access_times: bool,
 ) -> Result<(), BuildError> {
-    match policy.facts().needs {
+    let order = plan.best_effort_order;
+    let facts = policy.facts();
+    if facts.best_effort.has_order() && order.needs_access_times() && !has_access_times {
+        return Err(BuildError::OrderUnknown { order });
+    }
+    match facts.needs {
         Knowledge::AccessTimes if !has_access_times => {
             Err(BuildError::AccessTimeUnknown { policy })
         }

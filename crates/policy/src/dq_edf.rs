@@ -13,6 +13,7 @@ use tidegate_model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::edf::DueQueue;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy};
 
 /// Dual-queue EDF; see the module documentation.
@@ -39,6 +40,12 @@ impl DqEdf {
         let mut policy = Self::new(plan.batch_max, plan.best_effort_fill, plan.queued_max);
         policy.batches.mind_overruns(plan.table.clone());
         policy
+    }
+}
+
+impl OrdersBestEffort for DqEdf {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.batches.best_effort_mut()
     }
 }
 

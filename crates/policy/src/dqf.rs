@@ -15,6 +15,7 @@ use tidegate_model::{Plan, Time};
 
 use crate::dual_queue::DualQueue;
 use crate::kind_queue::KindQueue;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy};
 
 /// Dual-queue FIFO; see the module documentation.
@@ -58,6 +59,12 @@ impl Dqf {
     /// Sets z, which must be at least beta, from the next batch on.
     pub(crate) fn set_batch_max(&mut self, batch_max: u32) {
         self.batches.set_batch_max(batch_max);
+    }
+}
+
+impl OrdersBestEffort for Dqf {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.batches.best_effort_mut()
     }
 }
 

@@ -16,6 +16,7 @@
 
 use tidegate_model::{Plan, Time};
 
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Dqf, Event, Full, Policy};
 
 /// Dual-queue FIFO that grows its batches in an overload; see the module documentation.
@@ -59,6 +60,12 @@ impl DqfElastic {
         }
         self.is_overloaded = queued > self.batch_max_in_overload;
         self.batch_max_in_overload
+    }
+}
+
+impl OrdersBestEffort for DqfElastic {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.dqf.best_effort_mut()
     }
 }
 

@@ -22,7 +22,7 @@
 
 use tidegate_model::{BatchCost, BatchTable, Class, Duration, Time};
 
-use crate::kind_queue::KindQueue;
+use crate::order::OrderedQueue;
 use crate::overrun::Overrun;
 use crate::queue::{Prefix, RealTimeQueue};
 use crate::{Decision, Event, Full, Tag};
@@ -32,24 +32,32 @@ use crate::{Decision, Event, Full, Tag};
 enum Phase {
     /// The drive is empty and no batch has begun.
     Idle,
-    /// A batch of this cost has begun; these numbers of requests of each kind are not yet
-    /// dispatched.
-    Forming { real_time_left: u32, best_effort_left: u32, in_flight_count: u32, cost_ns: u64 },
+    /// A batch of this cost has begun; it gets so many more real-time requests, and the best effort
+    /// that fits into the room.
+    Forming { real_time_left: u32, room: Room, in_flight_count: u32, cost_ns: u64 },
     /// The batch is on the drive; this number of its requests is not yet complete.
     Serving { in_flight_count: u32 },
 }
 
-/// Sends real-time requests in the order of `Q` and best effort in order of release, one batch at a
-/// time; see the module documentation.
+/// The room of a batch for best effort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Room {
+    count: u32,
+    /// In ns; without meaning if batches are not limited by cost.
+    cost_ns: u64,
+}
+
+/// Sends real-time requests in the order of `Q` and best effort in an order of its own, one batch at
+/// a time; see the module documentation.
 ///
 /// # Invariants
-/// - In `Forming` both queues hold at least the requests that are not yet dispatched.
+/// - In `Forming` the real-time queue holds at least the requests that are not yet dispatched.
 /// - In `Serving` at least one request is in flight.
 /// - `best_effort_fill <= batch_max`.
 #[derive(Debug)]
 pub(crate) struct DualQueue<Q> {
     real_time: Q,
-    best_effort: KindQueue,
+    best_effort: OrderedQueue,
     batch_max: u32,
     best_effort_fill: u32,
     /// Z and F, if batches are limited by cost.
@@ -72,7 +80,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     ) -> Self {
         assert!(batch_max >= 1, "a batch has at least one request");
         assert!(best_effort_fill <= batch_max, "best effort fills a batch up to z at most");
-        let best_effort = KindQueue::new(queued_max);
+        let best_effort = OrderedQueue::first_come(queued_max);
         let (cost, phase, overrun) = (None, Phase::Idle, Overrun::default());
         Self { real_time, best_effort, batch_max, best_effort_fill, cost, phase, overrun }
     }
@@ -85,6 +93,11 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     /// Sets or removes the limit by cost, from the next batch on.
     pub(crate) fn limit_cost(&mut self, cost: Option<BatchCost>) {
         self.cost = cost;
+    }
+
+    /// Returns the queue of best effort.
+    pub(crate) fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        &mut self.best_effort
     }
 
     /// Returns whether the next round may begin a batch.
@@ -106,30 +119,40 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     fn begin_batch(&self, now: Time) -> Phase {
         let real_time = self.real_time.prefix(self.batch_max, self.cost.as_ref());
         let is_paying = self.overrun.wait(now).is_some();
-        let best_effort = if is_paying { Prefix::default() } else { self.filling(real_time) };
-        if real_time.count + best_effort.count == 0 {
+        let room = if is_paying { Room::default() } else { self.room_beside(real_time) };
+        if real_time.count == 0 && self.next_within(room).is_none() {
             return Phase::Idle;
         }
         Phase::Forming {
             real_time_left: real_time.count,
-            best_effort_left: best_effort.count,
+            room,
             in_flight_count: 0,
-            cost_ns: real_time.cost_ns.saturating_add(best_effort.cost_ns),
+            cost_ns: real_time.cost_ns,
         }
     }
 
-    /// Returns the best effort that fills a batch with these real-time requests.
-    fn filling(&self, real_time: Prefix) -> Prefix {
+    /// Returns the room of a batch with these real-time requests.
+    fn room_beside(&self, real_time: Prefix) -> Room {
         // f(j) = max(j, beta), `docs/theory/dual-queue-fifo.md` section 5.
-        let room = self.best_effort_fill.max(real_time.count) - real_time.count;
-        let Some(cost) = &self.cost else { return self.best_effort.prefix(room, None) };
+        let count = self.best_effort_fill.max(real_time.count) - real_time.count;
+        let Some(cost) = &self.cost else { return Room { count, cost_ns: 0 } };
         if self.real_time.len() > real_time.count {
             // The proof charges a batch that leaves requests behind for real-time requests only.
-            return Prefix::default();
+            return Room::default();
         }
         // Saturation is intended: a batch that costs more than F has no room.
-        let room_ns = cost.best_effort_fill.ns().saturating_sub(real_time.cost_ns);
-        self.best_effort.within(room, room_ns, cost)
+        Room { count, cost_ns: cost.best_effort_fill.ns().saturating_sub(real_time.cost_ns) }
+    }
+
+    /// Returns what the next best-effort request costs if it fits into the room; 0 if batches are
+    /// not limited by cost.
+    fn next_within(&self, room: Room) -> Option<u64> {
+        if room.count == 0 || self.best_effort.is_empty() {
+            return None;
+        }
+        let Some(cost) = &self.cost else { return Some(0) };
+        let next = self.best_effort.peek()?;
+        Some(cost.charge_ns(next.op, next.size)).filter(|&charge_ns| charge_ns <= room.cost_ns)
     }
 
     /// Returns the longest time of a batch of this cost; `None` if batches are not limited by cost.
@@ -157,7 +180,7 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
     /// event.
     fn await_turn(&self, now: Time) -> Decision {
         let is_waiting = self.phase == Phase::Idle && self.best_effort_fill > 0;
-        let resume = self.overrun.wait(now).filter(|_| is_waiting && self.best_effort.len() > 0);
+        let resume = self.overrun.wait(now).filter(|_| is_waiting && !self.best_effort.is_empty());
         resume.map_or(Decision::AwaitEvent, Decision::NotBefore)
     }
 
@@ -167,19 +190,21 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         assert!(!matches!(self.phase, Phase::Forming { .. }), "event in the middle of a round");
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
-                self.best_effort.push(&request)?;
+                self.best_effort.push(request)?;
             }
             Event::Release(request) => self.real_time.push(&request)?,
             Event::Complete { .. } => self.complete(now),
             Event::Cancel(id) => {
-                let _ = self.real_time.cancel(id) || self.best_effort.cancel(id);
+                if !self.real_time.cancel(id) {
+                    self.best_effort.cancel(id);
+                }
             }
             Event::Notice { .. } => {}
             Event::Reconfigure(plan) => {
                 self.batch_max = plan.batch_max;
                 self.best_effort_fill = plan.best_effort_fill;
                 self.real_time.reconfigure(&plan);
-                self.best_effort.reconfigure(&plan);
+                self.best_effort.set_queued_max(plan.queued_max);
                 self.cost = plan.batch_cost;
                 if self.overrun.is_counting() {
                     self.overrun.set_table(plan.table);
@@ -194,23 +219,25 @@ impl<Q: RealTimeQueue> DualQueue<Q> {
         if self.phase == Phase::Idle {
             self.phase = self.begin_batch(now);
         }
-        let Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns } =
-            self.phase
-        else {
+        let Phase::Forming { real_time_left, room, in_flight_count, cost_ns } = self.phase else {
             return self.await_turn(now);
         };
-        let (id, real_time_left, best_effort_left) = if real_time_left > 0 {
-            (self.real_time.pop(), real_time_left - 1, best_effort_left)
-        } else if best_effort_left > 0 {
-            (self.best_effort.pop(), 0, best_effort_left - 1)
+        let sent = in_flight_count + 1;
+        let (id, forming) = if real_time_left > 0 {
+            let id = self.real_time.pop().expect("counted when the batch was begun");
+            let real_time_left = real_time_left - 1;
+            (id, Phase::Forming { real_time_left, room, in_flight_count: sent, cost_ns })
+        } else if let Some(charge_ns) = self.next_within(room) {
+            let id = self.best_effort.pop().expect("`next_within` saw it").id;
+            let room = Room { count: room.count - 1, cost_ns: room.cost_ns - charge_ns };
+            let cost_ns = cost_ns.saturating_add(charge_ns);
+            (id, Phase::Forming { real_time_left, room, in_flight_count: sent, cost_ns })
         } else {
             self.phase = Phase::Serving { in_flight_count };
             self.overrun.send(now, in_flight_count, self.time_max(cost_ns));
             return Decision::AwaitEvent;
         };
-        let id = id.expect("counted when the batch was begun");
-        let in_flight_count = in_flight_count + 1;
-        self.phase = Phase::Forming { real_time_left, best_effort_left, in_flight_count, cost_ns };
+        self.phase = forming;
         Decision::Dispatch { id, tag: Tag::Simple }
     }
 }

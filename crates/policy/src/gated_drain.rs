@@ -50,6 +50,7 @@ use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy, Tag};
 use units::{Unit, Units};
 
@@ -271,13 +272,18 @@ impl GatedDrain {
 
     /// Returns a request without a contract, if it may be sent.
     fn next_other(&mut self, now: Time) -> Option<InFlightRequest> {
-        let is_any_queued =
-            self.others.next_real_time().or(self.others.next_best_effort()).is_some();
+        let is_any_queued = self.others.next_real_time().is_some() || self.others.has_best_effort();
         if !is_any_queued || !self.may_add(now) {
             return None;
         }
         let request = self.others.pop_real_time().or_else(|| self.others.pop_best_effort());
         request.map(|request| InFlightRequest { request, unit: None })
+    }
+}
+
+impl OrdersBestEffort for GatedDrain {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.others.best_effort_mut()
     }
 }
 

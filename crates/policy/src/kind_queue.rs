@@ -37,7 +37,7 @@ impl KindQueue {
     ///
     /// # Complexity
     /// O(log sizes) per request that fits, and for one more.
-    pub(crate) fn within(&self, most: u32, room_ns: u64, cost: &BatchCost) -> Prefix {
+    fn within(&self, most: u32, room_ns: u64, cost: &BatchCost) -> Prefix {
         let mut prefix = Prefix::default();
         for queued in self.requests.iter().take(most as usize) {
             let charged = prefix.cost_ns.checked_add(cost.charge_ns(queued.op, queued.size));

@@ -24,13 +24,13 @@ mod in_flight;
 mod kind_queue;
 mod linux;
 mod noop;
+mod order;
 mod overrun;
 mod placed_queue;
 mod queue;
 mod regulators;
 mod rtio;
 mod rtio_slots;
-mod satf;
 mod tournament;
 
 use tidegate_model::{Outcome, Plan, Request, RequestId, TaskIndex, Time};
@@ -39,7 +39,7 @@ pub use tidegate_model::Tag;
 
 pub use adaptive_drain::AdaptiveDrain;
 pub use build::{BuildError, available, build, build_watched, parts};
-pub use by_position::{ByPosition, Rule};
+pub use by_position::{ByPosition, Rule, Satf};
 pub use das::Das;
 pub use dq_edf::DqEdf;
 pub use dqf::Dqf;
@@ -52,7 +52,6 @@ pub use noop::Noop;
 pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;
 pub use rtio_slots::RtioSlots;
-pub use satf::Satf;
 
 /// An event that a policy must know about.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -27,6 +27,7 @@ use tidegate_model::{Class, Plan, Request, RequestId, Time};
 
 use crate::class_queues::ClassQueues;
 use crate::in_flight::InFlight;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy, Tag};
 
 /// How real-time requests are sent.
@@ -125,7 +126,7 @@ impl Rtio {
         }
         let may_flow = is_open || self.rule != Rule::Draining;
         let has_room = self.best_effort_count < self.best_effort_depth;
-        let is_next = may_flow && has_room && self.queues.next_best_effort().is_some();
+        let is_next = may_flow && has_room && self.queues.has_best_effort();
         is_next.then_some(Next::BestEffort)
     }
 
@@ -167,6 +168,12 @@ impl Rtio {
 
 fn is_best_effort(request: &Request) -> bool {
     request.class == Class::BestEffort
+}
+
+impl OrdersBestEffort for Rtio {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.queues.best_effort_mut()
+    }
 }
 
 impl Policy for Rtio {

@@ -25,6 +25,7 @@ use tidegate_model::{Class, Duration, Plan, Request, Time};
 use crate::class_queues::ClassQueues;
 use crate::drain_times::DrainTimes;
 use crate::in_flight::InFlight;
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy, Tag};
 
 /// Reserved slots; see the module documentation and its warning.
@@ -90,6 +91,12 @@ fn slots(plan: &Plan) -> u32 {
     u32::try_from(plan.real_time_requests()).unwrap_or(u32::MAX)
 }
 
+impl OrdersBestEffort for RtioSlots {
+    fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        self.queues.best_effort_mut()
+    }
+}
+
 impl Policy for RtioSlots {
     fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
         match event {
@@ -117,7 +124,7 @@ impl Policy for RtioSlots {
             None
         } else if self.queues.next_real_time().is_some() {
             self.queues.pop_real_time()
-        } else if self.queues.next_best_effort().is_some() && self.may_add(now) {
+        } else if self.queues.has_best_effort() && self.may_add(now) {
             self.queues.pop_best_effort()
         } else {
             None

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use tidegate_analysis::{
     Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, headroom,
 };
-use tidegate_model::{Duration, Grade, PolicyName, Premises, Task, Workload};
+use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -34,6 +34,7 @@ pub struct CheckReport<'a> {
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
     best_effort_depth: Option<u32>,
+    best_effort_order: Option<&'static str>,
     margin_ppm: u32,
     tolerance: Option<ToleranceReport>,
     overruns: Option<OverrunForecast>,
@@ -167,6 +168,8 @@ impl<'a> CheckReport<'a> {
                 })
                 .collect(),
             best_effort_depth: figures::best_effort_depth(&assessment),
+            best_effort_order: figures::best_effort_order(workload, assessment.policy)
+                .map(BestEffortOrder::name),
             margin_ppm: workload.margin_ppm,
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),

@@ -2,11 +2,31 @@
 //! The format of figures in text, and the phrases that several reports share.
 
 use tidegate_analysis::{Answer, Assessment};
-use tidegate_model::{Bytes, DispatchMode, Duration};
+use tidegate_model::{BestEffortOrder, Bytes, DispatchMode, Duration, PolicyName, Workload};
 
 /// Names numbered tasks by the first and the last, for example `camera-1 to 16`.
 pub(crate) fn numbered(first: &str, last: &str) -> String {
     format!("{first} to {}", last.rsplit('-').next().unwrap_or(last))
+}
+
+/// Returns the order in which this policy serves the workload's best effort; `None` if there is none,
+/// or if the policy's own rule orders it.
+pub(crate) fn best_effort_order(
+    workload: &Workload,
+    policy: PolicyName,
+) -> Option<BestEffortOrder> {
+    let is_ordered = policy.facts().best_effort.has_order() && !workload.best_effort.is_empty();
+    is_ordered.then(|| workload.best_effort_order_under(policy))
+}
+
+/// Formats an order other than the order of release; `None` for that one, which needs no mention.
+pub(crate) fn order(order: BestEffortOrder) -> Option<String> {
+    match order {
+        BestEffortOrder::Fifo => None,
+        BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {
+            Some(format!("best effort in the order {order}: {}", order.about()))
+        }
+    }
 }
 
 /// Describes how best effort is served.

@@ -7,7 +7,7 @@ pub(crate) mod text;
 use serde::Serialize;
 use tidegate_analysis::Assessment;
 use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
-use tidegate_model::{Duration, Grade, PolicyName, Premises, Task, Workload};
+use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 use tidegate_stats::Distribution;
 
 use crate::figures;
@@ -28,6 +28,7 @@ pub struct PolicyReport<'a> {
     batch_cost_ns: Option<Ns>,
     best_effort_fill_cost_ns: Option<Ns>,
     best_effort_depth: Option<u32>,
+    best_effort_order: Option<&'static str>,
     tasks: Vec<TaskReport<'a>>,
     real_time: VolumeReport,
     best_effort: VolumeReport,
@@ -102,6 +103,8 @@ impl<'a> PolicyReport<'a> {
             batch_cost_ns: cost.map(|cost| cost.cost_max.into()),
             best_effort_fill_cost_ns: cost.map(|cost| cost.best_effort_fill.into()),
             best_effort_depth: figures::best_effort_depth(&assessment),
+            best_effort_order: figures::best_effort_order(workload, assessment.policy)
+                .map(BestEffortOrder::name),
             tasks: tasks.collect(),
             real_time: VolumeReport::of(run.metrics.real_time()),
             best_effort: VolumeReport::of(run.metrics.best_effort()),

@@ -2,12 +2,13 @@
 //! The experiments of RTAS 2008 on the built-in Fujitsu: real-time tasks that read 256 KiB once in
 //! a period, with a deadline of one period, beside 450 outstanding best-effort reads of the same
 //! size, all at random places. So the workload states that no other places occur, and is charged
-//! with the times at random places, as in the paper.
+//! with the times at random places, as in the paper. Best effort is served in the order of release,
+//! as in the paper.
 //!
 //! Source: Stanovich, Baker and Wang, "Throttling On-Disk Schedulers to Meet Soft-Real-Time
 //! Requirements", RTAS 2008, sections 2.3, 3.3, 3.4 and 5.
 
-use tidegate_model::{Duration, PolicyName};
+use tidegate_model::{BestEffortOrder, Duration, PolicyName};
 
 use crate::disk::{Disk, Outcome};
 
@@ -25,7 +26,9 @@ pub fn experiment(deadline: Duration, count: u32) -> Disk {
          [[best_effort]]\nname = \"backlog\"\noutstanding = 450\nsize = \"256KiB\"\n",
         deadline.ns() / 1_000
     );
-    Disk::new("fujitsu-max3036rc", &sources)
+    let mut disk = Disk::new("fujitsu-max3036rc", &sources);
+    disk.workload.best_effort_order = Some(BestEffortOrder::Fifo);
+    disk
 }
 
 /// Runs a policy for `jobs` jobs of each task, with every checker.

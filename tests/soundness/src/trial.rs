@@ -7,7 +7,7 @@
 
 use tidegate_analysis::{Answer, Assessment, BoundName, TaskAssessment, assess};
 use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_model::{Duration, Plan, PolicyName, Workload};
+use tidegate_model::{BestEffortOrder, Duration, Plan, PolicyName, Workload};
 use tidegate_policy::Policy;
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, Observer, Releases, SimParams, SimRun, SourceMetrics, simulate};
@@ -35,6 +35,15 @@ pub struct Trial {
     pub plan: Plan,
 }
 
+/// Returns the order of best effort in a trial: no bound depends on it.
+const fn order_of(number: u64) -> BestEffortOrder {
+    match number % 4 {
+        0 => BestEffortOrder::Fifo,
+        1 => BestEffortOrder::Nearest,
+        _ => BestEffortOrder::Elevator,
+    }
+}
+
 impl Trial {
     /// Creates a trial of a workload under a policy, with its assessment.
     #[must_use]
@@ -46,7 +55,8 @@ impl Trial {
         jobs: u64,
     ) -> Self {
         let assessment = assess(&workload, name);
-        let plan = assessment.plan(&workload);
+        let mut plan = assessment.plan(&workload);
+        plan.best_effort_order = order_of(number);
         let (deeds, culprit, length) = (None, None, Length::Jobs(jobs));
         Self { number, workload, deeds, culprit, releases, length, assessment, plan }
     }
@@ -69,7 +79,8 @@ impl Trial {
     /// Assesses the workload again after a change.
     pub fn assess_anew(&mut self) {
         self.assessment = assess(&self.workload, self.assessment.policy);
-        self.plan = self.assessment.plan(&self.workload);
+        let best_effort_order = self.plan.best_effort_order;
+        self.plan = Plan { best_effort_order, ..self.assessment.plan(&self.workload) };
     }
 
     /// Returns the assessed policy.

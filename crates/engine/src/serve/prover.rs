@@ -3,6 +3,7 @@
 //! set.
 
 use tidegate_analysis::{Answer, Assessment, assess};
+use tidegate_model::BestEffortOrder::{Elevator, Fifo, Nearest, Satf};
 use tidegate_model::serve_file::{Bound, Layout};
 use tidegate_model::{
     BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
@@ -17,6 +18,11 @@ const DEPTH_DEFAULT: u32 = 32;
 
 /// The number of best-effort requests among which a policy that orders by position may choose.
 const POSITIONS_WINDOW: u32 = 512;
+
+/// The number of best-effort requests in which the order of a plan works: most of what an order by
+/// position gains, it gains with 64 requests. A larger window would let more requests of one export
+/// pass those of another ([`crate::service::shares`]).
+const ORDER_WINDOW: u32 = 64;
 
 /// The rules of a serve file, applied to other sets of exports.
 #[derive(Debug)]
@@ -154,10 +160,22 @@ pub(crate) fn arrangement(
         export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)
     };
     let bounds = exports.iter().map(bound).collect();
-    let window =
-        if workload.policy.facts().wants_choice { POSITIONS_WINDOW } else { 2 * plan.depth };
+    let window = window_of(workload, &plan);
     let premises = assessment.premises.clone();
     Arrangement { policy: workload.policy, plan, bounds, premises, window }
+}
+
+/// Returns the number of best-effort requests that the policy holds at once.
+fn window_of(workload: &Workload, plan: &Plan) -> u32 {
+    let facts = workload.policy.facts();
+    if facts.wants_choice {
+        return POSITIONS_WINDOW;
+    }
+    let order = if facts.best_effort.has_order() { plan.best_effort_order } else { Fifo };
+    match order {
+        Fifo => 2 * plan.depth,
+        Elevator | Nearest | Satf => ORDER_WINDOW.max(2 * plan.depth),
+    }
 }
 
 /// Makes the arrangement for a store about which nothing is known, with a depth that most stores

@@ -7,7 +7,11 @@
 //! requests wait longer. A request is charged its bytes plus the bytes that the drive would
 //! transfer while it positions.
 //!
-//! The policy gets a *window* of these requests; it cannot reorder those outside the window.
+//! The policy gets a *window* of these requests; it cannot reorder those outside the window. Shares
+//! and limits decide which requests enter the window, and the policy's order which leaves it first.
+//! So of any export at most a window fewer requests are served than have entered: an order by
+//! position takes at most that many requests from one export's share and gives them to others, and
+//! gives them back as the window moves on. Limits hold for the requests that enter.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -106,6 +110,11 @@ impl Shares {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_model::{
+        BatchTable, BestEffortOrder, Class, Lba, Outcome, Plan, PolicyName, Request, Workload,
+    };
+    use tidegate_policy::{Decision, Event, Policy};
+
     use super::*;
 
     const SIZE: Bytes = Bytes::from_kib(64);
@@ -149,6 +158,48 @@ mod tests {
         let served = drained(&mut shares, 400);
         let second = served.iter().filter(|&&lane| lane == 1).count();
         assert!((98..=102).contains(&second), "{second} of 400 for a quarter");
+    }
+
+    /// Goal: an order by position moves at most a window of service between exports, however they
+    /// place their requests. Method: the first export, with a quarter of the weight, always places
+    /// its requests just ahead of the heads; the elevator serves the window.
+    #[test]
+    fn an_order_takes_at_most_a_window_from_a_share() {
+        const WINDOW: usize = 64;
+        let table = BatchTable::new(&[Duration::from_ms(5)]).unwrap();
+        let plan = Plan {
+            best_effort_order: BestEffortOrder::Elevator,
+            ..Plan::of(&Workload::new("test", 1, table))
+        };
+        let mut policy = tidegate_policy::build(PolicyName::Edf, &plan, None).unwrap();
+        let mut shares = shares(&[1, 3]);
+        let (mut admitted, mut served, mut heads_at) = ([0_usize; 2], [0_usize; 2], 0);
+        let mut owners = std::collections::BTreeMap::new();
+        for lane in 0..2 {
+            fill(&mut shares, lane, 10_000);
+        }
+        for number in 0..5_000 {
+            while owners.len() < WINDOW {
+                let RequestId(lane) = shares.pop(Time::ZERO).unwrap();
+                let id = RequestId(admitted.iter().sum::<usize>() as u64);
+                let far = (id.0 * 7_919) % 1_000_003;
+                let sector = if lane == 0 { heads_at + 1 } else { far };
+                let plain = Request::plain(id, Class::BestEffort, SIZE);
+                let request = Request { start: Lba::new(sector), ..plain };
+                policy.observe(Time::ZERO, Event::Release(request)).unwrap();
+                owners.insert(id, (usize::try_from(lane).unwrap(), sector));
+                admitted[usize::try_from(lane).unwrap()] += 1;
+            }
+            let Decision::Dispatch { id, .. } = policy.decide(Time::ZERO) else { panic!("queued") };
+            let done = Event::Complete { id, outcome: Outcome::Done };
+            policy.observe(Time::ZERO, done).unwrap();
+            let (lane, sector) = owners.remove(&id).unwrap();
+            (served[lane], heads_at) = (served[lane] + 1, sector);
+            let fair = (number + 1) / 4;
+            assert!(served[0] <= fair + WINDOW / 4 + 2, "{served:?} after {number}");
+            assert!(served[0] + WINDOW >= fair, "{served:?} after {number}");
+            assert!(admitted[0].abs_diff(admitted.iter().sum::<usize>() / 4) <= 2);
+        }
     }
 
     #[test]

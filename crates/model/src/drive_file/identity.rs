@@ -34,6 +34,9 @@ impl Identity {
     /// The line of `host` which says that the device's volatile write cache is on.
     pub const DEFERS_WRITES: &'static str = "write cache: write back";
 
+    /// The line of `host` which says that the device rotates.
+    pub const ROTATES: &'static str = "rotational";
+
     /// Refuses measurements of another device.
     ///
     /// # Errors

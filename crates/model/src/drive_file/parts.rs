@@ -158,6 +158,18 @@ impl DriveFile {
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
+    /// Returns whether the drive is known to rotate, so that the order of positions matters. Times
+    /// from tables have no positions, unless the device behind them is a disk.
+    pub fn rotates(&self) -> bool {
+        match self.kind {
+            DriveKind::Mechanical => true,
+            DriveKind::Ssd => false,
+            DriveKind::Pseudo | DriveKind::Recorded => {
+                self.identity.host.iter().any(|line| line == Identity::ROTATES)
+            }
+        }
+    }
+
     /// Returns a text that is equal for two files only if their sections are. Interrupted
     /// measurements are resumed by a hash of it: if the form changes, they count as other drives.
     pub fn parts_text(&self) -> String {

@@ -78,6 +78,8 @@ impl WorkloadFile {
             entries: self.entries.clone(),
             policy: self.policy.name,
             batch: self.policy.batch,
+            best_effort_order: self.policy.best_effort_order,
+            rotates: drive.rotates(),
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,

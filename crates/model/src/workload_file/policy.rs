@@ -8,6 +8,7 @@ use serde::de::Error;
 use toml::Spanned;
 
 use super::written::{Written, deserialize_written};
+use crate::best_effort_order::BestEffortOrder;
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::parameters::{Parameters, PolicyTable};
@@ -22,6 +23,8 @@ pub(crate) struct Policy {
     pub(super) batch_span: Range<usize>,
     /// The position of `batch_cost`, empty if it is not written.
     pub(super) batch_cost_span: Range<usize>,
+    /// The order of best effort; `None`: the default for the drive.
+    pub(super) best_effort_order: Option<BestEffortOrder>,
     pub(super) regulators: Vec<RegulatorName>,
     /// The position of each regulator.
     pub(super) regulator_spans: Vec<Range<usize>>,
@@ -40,6 +43,7 @@ impl Policy {
             batch: BatchChoice::Auto,
             batch_span: 0..0,
             batch_cost_span: 0..0,
+            best_effort_order: None,
             regulators: Vec::new(),
             regulator_spans: Vec::new(),
             sections: Vec::new(),
@@ -74,6 +78,7 @@ impl Policy {
         let (sections, parameters) = (raw.sections(), raw.parameters());
         let batch_cost = raw.dqf.as_ref().and_then(|dqf| dqf.get_ref().batch_cost.as_ref());
         let batch_cost_span = batch_cost.map_or(0..0, Spanned::span);
+        let best_effort_order = raw.best_effort_order.as_ref().map(read_order).transpose()?;
         let margin_ppm = raw.margin.as_ref().map_or(0, |margin| margin.ppm);
         let (batch, batch_span) = read_batch(raw.batch)?;
         Ok(Self {
@@ -81,6 +86,7 @@ impl Policy {
             batch,
             batch_span,
             batch_cost_span,
+            best_effort_order,
             regulators,
             regulator_spans,
             sections,
@@ -88,6 +94,19 @@ impl Policy {
             margin_ppm,
         })
     }
+}
+
+fn read_order(name: &Spanned<String>) -> Result<BestEffortOrder, FileError> {
+    BestEffortOrder::from_name(name.get_ref()).ok_or_else(|| {
+        FileError::new(
+            name.span(),
+            format!("there is no order of best effort `{}`", name.get_ref()),
+            format!(
+                "write one of {}, or delete the line",
+                BestEffortOrder::ALL.map(BestEffortOrder::name).join(", ")
+            ),
+        )
+    })
 }
 
 fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {

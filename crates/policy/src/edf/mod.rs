@@ -10,7 +10,7 @@
 //! A group holds the requests due no later than the earliest deadline + factor * the relative
 //! deadline of the earliest request.
 //!
-//! Best effort is sent, oldest first, only while no real-time request is queued.
+//! Best effort is sent, in an order of its own, only while no real-time request is queued.
 //! `tidegate_analysis::edf` bounds the first two; no bound for the third is known. The variant with
 //! batches is `dq-edf`.
 
@@ -23,6 +23,7 @@ use tidegate_model::{Task, Time};
 
 pub(crate) use due_queue::DueQueue;
 
+use crate::order::{OrderedQueue, OrdersBestEffort};
 use crate::{Decision, Event, Full, Policy};
 use elevator_queue::ElevatorQueue;
 use group_queue::GroupQueue;
@@ -91,6 +92,12 @@ impl GroupEdf {
 
 macro_rules! policy_of_requests {
     ($($Name:ty),+) => {$(
+        impl OrdersBestEffort for $Name {
+            fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+                self.requests.best_effort_mut()
+            }
+        }
+
         impl Policy for $Name {
             fn observe(&mut self, _now: Time, event: Event) -> Result<(), Full> {
                 self.requests.observe(event)

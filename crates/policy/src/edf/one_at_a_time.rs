@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Sends one request at a time: real-time requests in the order of a queue, and best effort in
-//! order of release while no real-time request is queued.
+//! Sends one request at a time: real-time requests in the order of a queue, and best effort in an
+//! order of its own while no real-time request is queued.
 //!
 //! ```text
 //!          something is queued
@@ -10,10 +10,9 @@
 //!           the request completes
 //! ```
 
-use std::collections::VecDeque;
-
 use tidegate_model::{Class, Lba, Request};
 
+use crate::order::OrderedQueue;
 use crate::queue::RealTimeQueue;
 use crate::{Decision, Event, Full, Tag};
 
@@ -33,25 +32,27 @@ pub(crate) fn end_of(start: Lba, sectors: u64) -> Lba {
 #[derive(Debug)]
 pub(crate) struct OneAtATime<Q> {
     real_time: Q,
-    best_effort: VecDeque<Request>,
-    queued_max: u32,
+    best_effort: OrderedQueue,
     is_busy: bool,
 }
 
 impl<Q: PlacedQueue> OneAtATime<Q> {
     /// Returns a state with an idle drive and at most `queued_max` best-effort requests queued.
     pub(crate) fn new(real_time: Q, queued_max: u32) -> Self {
-        Self { real_time, best_effort: VecDeque::new(), queued_max, is_busy: false }
+        let best_effort = OrderedQueue::first_come(queued_max);
+        Self { real_time, best_effort, is_busy: false }
+    }
+
+    /// Returns the queue of best effort.
+    pub(crate) fn best_effort_mut(&mut self) -> &mut OrderedQueue {
+        &mut self.best_effort
     }
 
     /// See [`crate::Policy::observe`].
     pub(crate) fn observe(&mut self, event: Event) -> Result<(), Full> {
         match event {
             Event::Release(request) if request.class == Class::BestEffort => {
-                if self.best_effort.len() >= self.queued_max as usize {
-                    return Err(Full);
-                }
-                self.best_effort.push_back(request);
+                self.best_effort.push(request)?;
             }
             Event::Release(request) => self.real_time.push(&request)?,
             Event::Complete { .. } => {
@@ -60,12 +61,12 @@ impl<Q: PlacedQueue> OneAtATime<Q> {
             }
             Event::Cancel(id) => {
                 if !self.real_time.cancel(id) {
-                    self.best_effort.retain(|queued| queued.id != id);
+                    self.best_effort.cancel(id);
                 }
             }
             Event::Notice { .. } => {}
             Event::Reconfigure(plan) => {
-                self.queued_max = plan.queued_max;
+                self.best_effort.set_queued_max(plan.queued_max);
                 self.real_time.reconfigure(&plan);
             }
         }
@@ -78,7 +79,7 @@ impl<Q: PlacedQueue> OneAtATime<Q> {
             return Decision::AwaitEvent;
         }
         let next = self.real_time.pop().or_else(|| {
-            let request = self.best_effort.pop_front()?;
+            let request = self.best_effort.pop()?;
             self.real_time.note_sent(&request);
             Some(request.id)
         });

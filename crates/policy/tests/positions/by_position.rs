@@ -3,8 +3,8 @@
 //! hand.
 
 use tidegate_model::{
-    AccessTime, BatchTable, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Target,
-    Time, Workload,
+    AccessTime, BatchTable, BestEffortOrder, Class, Duration, Lba, Plan, PolicyName, Request,
+    RequestId, Target, Time, Workload,
 };
 use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rule, Satf};
 
@@ -137,5 +137,69 @@ fn policies_that_need_a_model_say_so() {
     }
     for policy in [PolicyName::Sstf, PolicyName::Scan, PolicyName::CLook] {
         assert!(tidegate_policy::build(policy, &plan, None).is_ok());
+    }
+}
+
+/// Returns the plan of a drive with a depth of 4 that drains as fast as it serves batches.
+fn ordered(order: BestEffortOrder) -> Plan {
+    let table = BatchTable::new(&[1, 2, 3, 4].map(Duration::from_ms)).unwrap();
+    let workload = Workload::new("test", 4, table.clone());
+    let mut plan = Plan { best_effort_order: order, ..Plan::of(&workload) };
+    (plan.best_effort_fill, plan.contracts.drain) = (4, Some(table));
+    plan
+}
+
+/// The policies that serve best effort in an order of its own.
+fn in_order() -> impl Iterator<Item = PolicyName> {
+    PolicyName::ALL.into_iter().filter(|name| name.facts().best_effort.has_order())
+}
+
+/// Serves every queued request, however many at a time, and returns the order.
+fn drained(policy: &mut Box<dyn Policy>) -> Vec<u64> {
+    let (mut order, mut round) = (Vec::new(), Vec::new());
+    loop {
+        match policy.decide(at(0)) {
+            Decision::Dispatch { id, .. } => round.push(id.0),
+            _ if round.is_empty() => return order,
+            _ => {
+                complete(policy, at(0), round.iter().copied());
+                order.append(&mut round);
+            }
+        }
+    }
+}
+
+/// Goal: each order is the same in every policy that holds best effort back. Method: five requests
+/// are queued at once.
+#[test]
+fn every_policy_serves_best_effort_in_its_order() {
+    let orders = [
+        (BestEffortOrder::Fifo, [1, 2, 3, 4, 5]),
+        (BestEffortOrder::Elevator, [4, 3, 1, 5, 2]),
+        (BestEffortOrder::Nearest, [4, 3, 1, 5, 2]),
+    ];
+    for name in in_order() {
+        for (order, expected) in orders {
+            let mut policy = tidegate_policy::build(name, &ordered(order), None).unwrap();
+            for (id, start) in (1..).zip(STARTS) {
+                release_at(&mut policy, id, start).unwrap();
+            }
+            assert_eq!(drained(&mut policy), expected, "{name}, {order}");
+        }
+        // On cylinder 1 after 1.9 ms, on cylinder 2 after 2.1 ms, on cylinder 1 after 1.1 ms.
+        let mut policy =
+            tidegate_policy::build(name, &ordered(BestEffortOrder::Satf), Some(disk())).unwrap();
+        for (id, start) in [(1, 1_900), (2, 2_100), (3, 1_100)] {
+            release_at(&mut policy, id, start).unwrap();
+        }
+        assert_eq!(drained(&mut policy), [3, 1, 2], "{name}");
+    }
+}
+
+#[test]
+fn order_by_access_time_needs_a_model() {
+    for name in in_order() {
+        let built = tidegate_policy::build(name, &ordered(BestEffortOrder::Satf), None);
+        assert!(matches!(built, Err(BuildError::OrderUnknown { .. })), "{name}");
     }
 }

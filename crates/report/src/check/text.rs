@@ -46,6 +46,10 @@ impl Report for CheckReport<'_> {
         }
         if !workload.best_effort.is_empty() {
             page.labelled("Best effort", figures::best_effort(assessment));
+            let order = figures::best_effort_order(workload, assessment.policy);
+            if let Some(order) = order.and_then(figures::order) {
+                page.labelled("Order", order);
+            }
         }
     }
 }

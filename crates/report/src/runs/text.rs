@@ -35,10 +35,24 @@ pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
     let header = ["policy", "batches", "real_time", "best_effort", "together", "requests"];
     let rows = results.iter().map(|result| throughput_row(result)).collect();
     page.table(&header, rows, 2);
+    write_order(results, page);
     for result in results {
         for (label, remark) in result.remarks() {
             page.labelled(label, format!("{}: {remark}", result.policy));
         }
+    }
+}
+
+/// Writes the order of best effort, which is the same for all policies that have one.
+fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
+    let order_of = |result: &&&PolicyReport<'_>| {
+        figures::best_effort_order(result.workload, result.assessment.policy)
+            .and_then(figures::order)
+    };
+    let ordered: Vec<_> = results.iter().filter(|result| order_of(result).is_some()).collect();
+    if let Some(order) = ordered.first().and_then(order_of) {
+        let policies: Vec<&str> = ordered.iter().map(|result| result.policy).collect();
+        page.labelled("Order", format!("{order} ({})", policies.join(", ")));
     }
 }
 

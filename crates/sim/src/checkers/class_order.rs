@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: within a class, requests are dispatched in the order of their release; a real-time
+//! Asserts: within a real-time class, requests are dispatched in the order of their release; such a
 //! class dispatches nothing while a higher class has a queued request (the RTIO family).
 //!
 //! Best effort may be dispatched while real time waits for its round, or because only best effort
@@ -17,7 +17,7 @@ use crate::Observer;
 /// The classes, the highest first, best effort last.
 const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
 
-/// Checks class priority, and first in first out within a class; see the module documentation.
+/// Checks class priority, and first in first out within a real-time class; see the module documentation.
 #[derive(Debug)]
 pub struct ClassOrder {
     queued_max: u64,
@@ -79,7 +79,9 @@ impl Observer for ClassOrder {
             for place in &sent {
                 self.queued[index].remove(place);
             }
-            self.check_release_order(now, index, &sent);
+            if class != Class::BestEffort {
+                self.check_release_order(now, index, &sent);
+            }
             if let Some(&(_, id)) = sent.first()
                 && is_higher_left
                 && class != Class::BestEffort

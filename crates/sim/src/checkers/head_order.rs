@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: the next request is found from the heads, which are at the end of the last request
-//! (`sstf`, `scan`, `c-look`). Of equally good requests the oldest is sent.
+//! Asserts: the next request is found from the heads (`sstf`, `scan`, `c-look`, and best effort in
+//! the order `nearest`). They are at the end of the last request, for `c-look` at its start. Of
+//! equally good requests the oldest is sent.
 //!
 //! Sectors are the positions. A policy that knows the drive's cylinders orders by them, and this
 //! checker does not apply. Once the host has held requests back because the policy was full, the
@@ -11,7 +12,8 @@ use std::collections::BTreeMap;
 use tidegate_model::{Lba, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
-use super::{Breach, Checker, ViolationLog, end_of};
+use super::policy_room::PolicyRoom;
+use super::{Breach, Checker, ViolationLog, end_of, is_best_effort};
 use crate::Observer;
 
 /// The way in which the heads sweep over the drive.
@@ -32,12 +34,12 @@ type Key = (Lba, u64);
 #[derive(Debug)]
 pub struct HeadOrder {
     sweep: Sweep,
-    queued_max: usize,
+    is_of_best_effort: bool,
+    room: PolicyRoom,
     queued: BTreeMap<Key, RequestId>,
     arrivals: Arrivals,
     heads_at: Lba,
     is_upward: bool,
-    is_over: bool,
     log: ViolationLog,
 }
 
@@ -47,14 +49,26 @@ impl HeadOrder {
         let (queued, arrivals, log) = Default::default();
         Self {
             sweep,
-            queued_max: queued_max as usize,
+            is_of_best_effort: false,
+            room: PolicyRoom::of_all(queued_max),
             queued,
             arrivals,
             heads_at: Lba::new(0),
             is_upward: true,
-            is_over: false,
             log,
         }
+    }
+
+    /// Creates the checker of a policy that orders only best effort in this way and holds
+    /// `queued_max` requests of it.
+    pub fn of_best_effort(sweep: Sweep, queued_max: u32) -> Self {
+        let room = PolicyRoom::of_best_effort(queued_max);
+        Self { is_of_best_effort: true, room, ..Self::new(sweep, queued_max) }
+    }
+
+    /// Returns whether the request's order is not checked.
+    fn ignores(&self, request: &Request) -> bool {
+        self.is_of_best_effort && !is_best_effort(request)
     }
 
     /// Returns the first request at or above the heads.
@@ -97,17 +111,21 @@ impl Checker for HeadOrder {
 
 impl Observer for HeadOrder {
     fn released(&mut self, _now: Time, request: &Request) {
+        self.room.enter(request);
+        if self.ignores(request) {
+            return;
+        }
         let number = self.arrivals.arrive(request.id);
         self.queued.insert((request.start, number), request.id);
-        self.is_over |= self.queued.len() > self.queued_max;
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         for request in batch {
+            self.room.leave(request);
             let next = self.next().map(|key| (key, self.queued[&key]));
             // Another checker reports a request that never arrived.
             let Some(key) = self.remove(request) else { continue };
-            if let Some((next, expected)) = next.filter(|_| !self.is_over)
+            if let Some((next, expected)) = next.filter(|_| !self.room.was_exceeded())
                 && next != key
             {
                 self.log.add(now, Breach::OutOfPosition { id: request.id, expected });
@@ -115,11 +133,15 @@ impl Observer for HeadOrder {
             if request.start != self.heads_at {
                 self.is_upward = request.start > self.heads_at;
             }
-            self.heads_at = end_of(request);
+            self.heads_at = match self.sweep {
+                Sweep::OneWay => request.start,
+                Sweep::Nearest | Sweep::BothWays => end_of(request),
+            };
         }
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
+        self.room.leave(request);
         self.remove(request);
     }
 }

@@ -6,15 +6,16 @@
 //! policy.
 
 use tidegate_model::{
-    BatchLimit, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Tag, Task,
+    BatchLimit, BestEffortOrder, ConservesWork, DispatchMode, Plan, PolicyName, RegulatorName, Tag,
+    Task,
 };
 
 use super::{
-    AdaptiveGate, BatchSize, BestEffortDepth, Checkers, ClassDrained, ClassOrder, CostKept,
-    DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry, FallbackKept,
-    GroupOrder, HeadOrder, IdleDispatch, Lines, PositionLines, PositionOrder, Positions, RankOrder,
-    Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept, Sweep, TimeSlices,
-    WorkConservation,
+    AdaptiveGate, BatchSize, BestEffortDepth, BoundedWait, Checkers, ClassDrained, ClassOrder,
+    CostKept, DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry,
+    FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, PositionLines, PositionOrder,
+    Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept, Sweep,
+    SweepOrder, TimeSlices, WorkConservation,
 };
 
 impl Checkers {
@@ -24,6 +25,9 @@ impl Checkers {
         checkers.add(ExactlyOnce::default());
         checkers.add(DepthKept::new(plan.depth));
         checkers.add_rule(name, plan, positions);
+        if name.facts().best_effort.has_order() {
+            checkers.add_order(plan);
+        }
         if let Some(served) = served(name, plan) {
             checkers.add(conservation(name, plan, served));
         }
@@ -44,25 +48,23 @@ impl Checkers {
             PolicyName::Noop | PolicyName::Fifo => self.add(ReleaseOrder::new(Lines::Common)),
             PolicyName::Edf | PolicyName::ScanEdf | PolicyName::DqEdf => {
                 self.add(DueOrder::new(queued_max));
-                self.add(ReleaseOrder::new(Lines::OfBestEffort));
             }
             PolicyName::GroupEdf => {
                 self.add(GroupOrder::new(plan));
                 self.add(RankOrder::new(Ranks::RealTimeFirst, queued_max));
-                self.add(ReleaseOrder::new(Lines::OfBestEffort));
             }
             PolicyName::Sstf => self.add_sweep(Sweep::Nearest, positions, queued_max),
             PolicyName::Scan => self.add_sweep(Sweep::BothWays, positions, queued_max),
             PolicyName::CLook => self.add_sweep(Sweep::OneWay, positions, queued_max),
             PolicyName::Das => self.add(FallbackKept::new(plan)),
             PolicyName::Dqf => {
-                self.add(ReleaseOrder::new(Lines::OfClass));
+                self.add(ReleaseOrder::new(Lines::OfRealTime));
                 if let Some(cost_kept) = CostKept::of(plan) {
                     self.add(cost_kept);
                 }
             }
             PolicyName::DqfElastic => {
-                self.add(ReleaseOrder::new(Lines::OfClass));
+                self.add(ReleaseOrder::new(Lines::OfRealTime));
                 self.add(ElasticBatch::new(plan));
             }
             PolicyName::Rtio => {
@@ -127,6 +129,21 @@ impl Checkers {
             | PolicyName::Mdn
             | PolicyName::MdnExtended => {}
         }
+    }
+
+    /// Adds the checkers of the order in which best effort is served. The order by access time is
+    /// not checked, because no checker knows it.
+    fn add_order(&mut self, plan: &Plan) {
+        let (order, queued_max) = (plan.best_effort_order, plan.queued_max);
+        match order {
+            BestEffortOrder::Fifo => self.add(ReleaseOrder::new(Lines::OfBestEffort)),
+            BestEffortOrder::Elevator => self.add(SweepOrder::new(queued_max)),
+            BestEffortOrder::Nearest => {
+                self.add(HeadOrder::of_best_effort(Sweep::Nearest, queued_max));
+            }
+            BestEffortOrder::Satf => {}
+        }
+        self.add(BoundedWait::new(order, queued_max));
     }
 
     /// Adds the checker of an order by distance or direction. The order by a drive's cylinders is

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Asserts: batches are dispatched in the order of release, within each queue of the policy: one
-//! queue for all requests (`fifo`, `noop`), or one for real time and one for best effort (`dqf`).
-//! Policies that order real time by deadline keep the order of release only for best effort.
+//! queue for all requests (`fifo`, `noop`), or one for real time or for best effort, if only that is
+//! in the order of release.
 //!
 //! The order within a batch does not count, because the drive takes the batch as one.
 
@@ -16,8 +16,8 @@ use crate::Observer;
 pub enum Lines {
     /// One queue for all requests.
     Common,
-    /// One queue for real time, another for best effort.
-    OfClass,
+    /// One queue for real time; the order of best effort is not checked.
+    OfRealTime,
     /// One queue for best effort; the order of real time is not checked.
     OfBestEffort,
 }
@@ -27,8 +27,8 @@ pub enum Lines {
 pub struct ReleaseOrder {
     lines: Lines,
     arrivals: Arrivals,
-    /// The youngest request that each queue has dispatched in earlier batches.
-    youngest: [Option<(u64, RequestId)>; 2],
+    /// The youngest request that was dispatched in earlier batches.
+    youngest: Option<(u64, RequestId)>,
     log: ViolationLog,
 }
 
@@ -36,16 +36,15 @@ impl ReleaseOrder {
     /// Creates the checker of a policy with these queues.
     pub fn new(lines: Lines) -> Self {
         let (arrivals, log) = Default::default();
-        Self { lines, arrivals, youngest: [None; 2], log }
+        Self { lines, arrivals, youngest: None, log }
     }
 
-    /// Returns the request's queue; `None` if its order is not checked.
-    fn line(&self, request: &Request) -> Option<usize> {
-        let is_best_effort = is_best_effort(request);
+    /// Returns whether the request's order is checked.
+    fn is_checked(&self, request: &Request) -> bool {
         match self.lines {
-            Lines::Common => Some(0),
-            Lines::OfClass => Some(usize::from(is_best_effort)),
-            Lines::OfBestEffort => is_best_effort.then_some(0),
+            Lines::Common => true,
+            Lines::OfRealTime => !is_best_effort(request),
+            Lines::OfBestEffort => is_best_effort(request),
         }
     }
 }
@@ -67,11 +66,13 @@ impl Observer for ReleaseOrder {
             let id = request.id;
             // Another checker reports a request that never arrived.
             let Some(number) = self.arrivals.leave(id) else { continue };
-            let Some(line) = self.line(request) else { continue };
-            if let Some((_, younger)) = before[line].filter(|&(before, _)| before > number) {
+            if !self.is_checked(request) {
+                continue;
+            }
+            if let Some((_, younger)) = before.filter(|&(before, _)| before > number) {
                 self.log.add(now, Breach::Overtaken { id, younger });
             }
-            self.youngest[line] = self.youngest[line].max(Some((number, id)));
+            self.youngest = self.youngest.max(Some((number, id)));
         }
     }
 

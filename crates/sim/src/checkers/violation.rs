@@ -196,6 +196,16 @@ pub enum Breach {
         /// The source that has the turn.
         kept_for: TaskIndex,
     },
+    /// More best-effort requests were served before a request than its order allows.
+    #[error("{id:?} let {overtaken_by} requests of best effort pass; {overtaken_max} allowed")]
+    WaitedTooLong {
+        /// The request.
+        id: RequestId,
+        /// The number of best-effort requests dispatched since it was released.
+        overtaken_by: u64,
+        /// The largest allowed number.
+        overtaken_max: u64,
+    },
     /// More requests were on the drive than allowed.
     #[error("{in_flight_count} requests in flight; {in_flight_max} allowed")]
     TooManyInFlight {

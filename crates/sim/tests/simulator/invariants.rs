@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use tidegate_model::{
-    Bandwidth, BatchTable, BestEffort, Class, Intensity, Outcome, Plan, PolicyName, Request, Task,
-    Time, Workload,
+    Bandwidth, BatchTable, BestEffort, BestEffortOrder, Class, Intensity, Outcome, Plan,
+    PolicyName, Request, Task, Time, Workload,
 };
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, Observer, Releases, SimParams};
@@ -59,6 +59,10 @@ fn any_workload() -> impl Strategy<Value = Workload> {
     })
 }
 
+/// The orders of best effort that need no model of the drive.
+const ORDERS: [BestEffortOrder; 3] =
+    [BestEffortOrder::Fifo, BestEffortOrder::Elevator, BestEffortOrder::Nearest];
+
 proptest! {
     #[test]
     fn policies_keep_their_promises(
@@ -67,12 +71,13 @@ proptest! {
         batch_share in 0_u32..8,
         fill_share in 0_u32..9,
         extra_ms in 0_u64..30,
+        order in prop::sample::select(&ORDERS[..]),
         queued_max in prop::sample::select(&[1, 2, 7, Plan::QUEUED_MAX_DEFAULT][..]),
         seed: u64,
     ) {
         let batch_max = batch_share % workload.depth + 1;
         let plan = plan(&workload, batch_max, fill_share % (batch_max + 1));
-        let plan = Plan { queued_max, ..plan };
+        let plan = Plan { queued_max, best_effort_order: order, ..plan };
         let names = tidegate_policy::available(&plan);
         let name = names[choice.index(names.len())];
         let params = SimParams {

@@ -12,6 +12,7 @@ mod endings;
 mod full_policies;
 mod invariants;
 mod late_drives;
+mod orders;
 mod outcomes;
 mod regulated;
 mod releases;

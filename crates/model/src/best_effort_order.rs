@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The order in which a policy serves best effort.
+
+names! {
+    /// The orders of best effort, by the names that files use. No bound depends on the order.
+    pub enum BestEffortOrder {
+        /// In the order of release.
+        Fifo => "fifo",
+        /// By rising position, then again from the lowest (C-LOOK), with a bound on waiting.
+        Elevator => "elevator",
+        /// The nearest to the last one first; requests may starve.
+        Nearest => "nearest",
+        /// The shortest access time first; requests may starve. Access times must be known.
+        Satf => "satf",
+    }
+}
+
+impl BestEffortOrder {
+    /// Returns whether it needs a model of the drive that estimates access times.
+    pub const fn needs_access_times(self) -> bool {
+        match self {
+            Self::Satf => true,
+            Self::Fifo | Self::Elevator | Self::Nearest => false,
+        }
+    }
+
+    /// Returns the most best-effort requests that are served between the arrival of one and its own
+    /// service, while at most `queued_max` best-effort requests are queued, itself included; `None`
+    /// if no number bounds them.
+    ///
+    /// # Source
+    /// Own derivation, `docs/theory/draining.md` section 29.
+    pub const fn overtaken_max(self, queued_max: u64) -> Option<u64> {
+        match self {
+            Self::Fifo => Some(queued_max.saturating_sub(1)),
+            Self::Elevator if queued_max <= 1 => Some(0),
+            // Saturation is safe: no queue reaches a bound that a u64 cannot hold.
+            Self::Elevator => Some(queued_max.saturating_mul(4).saturating_sub(2)),
+            Self::Nearest | Self::Satf => None,
+        }
+    }
+
+    /// Returns what it does, as reports say it.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Fifo => "in the order of release",
+            Self::Elevator => "by rising position",
+            Self::Nearest => "the nearest request first",
+            Self::Satf => "the shortest access time first",
+        }
+    }
+}
