@@ -61,7 +61,13 @@ fn climb(
         // Beyond capacity no window closes and no backlog is bounded.
         return Some(vec![None; demand.kinds.len()]);
     };
-    let busy = busy_interval::response_ns(system, demand);
+    let limit_min = limits_ns.and_then(|limits| limits.iter().min());
+    if linear.zip(limit_min).is_some_and(|(linear, &limit)| linear <= limit) {
+        return Some(vec![linear; demand.kinds.len()]);
+    }
+    // A window longer than every limit keeps no limit.
+    let horizon = limits_ns.and_then(|limits| limits.iter().max()).copied().unwrap_or(HORIZON_NS);
+    let busy = busy_interval::response_ns(system, demand, horizon);
     let cap = [linear, busy].into_iter().flatten().min();
     let backlog = OnceCell::new();
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {

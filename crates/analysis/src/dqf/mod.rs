@@ -24,6 +24,7 @@ mod min_period;
 mod totals;
 mod two_batches;
 
+pub use backlog::{BacklogStep, backlog_steps};
 pub use busy_interval::busy_interval;
 pub use linear::linear;
 pub use min_period::min_period;
