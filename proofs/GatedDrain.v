@@ -384,7 +384,7 @@ Theorem gated_drain : forall n p d K drain W,
          X j = true -> X k = false -> r + d j <= r' + d k).
 Proof.
   intros n p d K drain W Hmono Hpairs HW Hd HK. split.
-  - intros s i r Hs. apply (gated_safe n p d K drain W Hmono Hpairs HW Hd s i r Hs).
+  - intros s i r Hs. apply (gated_safe n p d K drain W Hpairs HW Hd HK s i r Hs).
   - apply (gated_never_sticks n p d K drain W Hmono Hpairs HW Hd HK).
 Qed.
 
