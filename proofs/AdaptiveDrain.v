@@ -3,7 +3,7 @@
     Stands for crates/policy/src/adaptive_drain.rs.  One task whose jobs have one request, with
     drain(1) <= D <= p.  The device honours drain(k) and nothing else: if k requests are on it
     just after a dispatch and nothing more is sent, it is empty within drain(k). *)
-From Coq Require Import Arith Lia PeanoNat.
+From Coq Require Import List Arith Lia PeanoNat Bool.
 
 (** The task's request: not released, held by the policy, or on the device. *)
 Inductive phase := Idle | Held (released : nat) | Flying (released : nat).
@@ -108,3 +108,114 @@ Theorem adaptive_never_sticks : forall t r nx t0 k,
   step (State t (Held r) nx 0 t0 k) Send (State t (Flying r) nx 0 t 1).
 Proof. intros. apply (send t r nx 0 t0 k). left. reflexivity. Qed.
 End AdaptiveDrain.
+
+(** ** An executable form, to replay logs of the real policy: it accepts a log only if the log is an
+    execution of the model. *)
+Inductive entry :=
+| At (t : nat) | Released | Sent | AddedBestEffort | Completed | CompletedOther.
+
+Section Replay.
+Variables p D : nat.
+Variable drain : nat -> nat.
+
+Definition enter (s : state) (en : entry) : option state :=
+  let '(State t u nx o t0 k) := s in
+  match en, u with
+  | At t', _ =>
+    if t' <? t then None else if t' =? t then Some s else
+    if outstanding s =? 0 then
+      match u with Idle => Some (State t' Idle nx o t0 k) | _ => None end
+    else if negb (t' <=? t0 + drain k) then None else
+      match u with
+      | Held r => if (0 <? o) && (r + D <? t + drain (o + 1)) then Some (State t' u nx o t0 k) else None
+      | _ => Some (State t' u nx o t0 k)
+      end
+  | Released, Idle => if nx <=? t then Some (State t (Held t) (t + p) o t0 k) else None
+  | Sent, Held r =>
+    if (o =? 0) || (t + drain (o + 1) <=? r + D) then Some (State t (Flying r) nx o t (o + 1)) else None
+  | AddedBestEffort, Flying r =>
+    if t + drain (o + 2) <=? r + D then Some (State t u nx (o + 1) t (o + 2)) else None
+  | AddedBestEffort, Idle =>
+    if (drain (o + 2) <=? D) || (t + drain (o + 1) + drain 1 <=? max t nx + D)
+    then Some (State t u nx (o + 1) t (o + 1)) else None
+  | Completed, Flying _ => Some (State t Idle nx o t0 k)
+  | CompletedOther, _ => match o with S o' => Some (State t u nx o' t0 k) | 0 => None end
+  | _, _ => None
+  end.
+
+Fixpoint replay_drain_from (count : nat) (s : state) (log : list entry) : state + nat :=
+  match log with
+  | nil => inl s
+  | cons en log' =>
+    match enter s en with Some s' => replay_drain_from (S count) s' log' | None => inr count end
+  end.
+Definition replay_drain (nx : nat) (log : list entry) : state + nat :=
+  replay_drain_from 1 (initial nx) log.
+
+Notation run := (run p D drain).
+
+Lemma run_app : forall s s' s'', run s s' -> run s' s'' -> run s s''.
+Proof. intros s s' s'' H H'. induction H; [assumption|]. econstructor; [eassumption|auto]. Qed.
+
+Lemma empty_ticks : forall d t nx t0 k, run (State t Idle nx 0 t0 k) (State (t + d) Idle nx 0 t0 k).
+Proof.
+  induction d; intros.
+  - rewrite Nat.add_0_r. constructor.
+  - econstructor; [apply tick_empty|]. replace (t + S d) with (S t + d) by lia. apply IHd.
+Qed.
+
+Lemma busy_ticks : forall d t u nx o t0 k, 0 < outstanding (State t u nx o t0 k) ->
+  t + d <= t0 + drain k -> must_wait D drain t u o ->
+  run (State t u nx o t0 k) (State (t + d) u nx o t0 k).
+Proof.
+  induction d; intros t u nx o t0 k Ho Ht Hw.
+  - rewrite Nat.add_0_r. constructor.
+  - econstructor; [apply tick_busy; [assumption|lia|assumption]|].
+    replace (t + S d) with (S t + d) by lia. apply IHd; [assumption|lia|].
+    unfold must_wait in *. destruct u; lia.
+Qed.
+
+Lemma enter_sound : forall s en s', enter s en = Some s' -> run s s'.
+Proof.
+  intros [t u nx o t0 k] en s' H. unfold enter in H. destruct en as [t'| | | | |].
+  - destruct (Nat.ltb_spec t' t); [discriminate|]. destruct (Nat.eqb_spec t' t).
+    { injection H as <-. constructor. }
+    destruct (Nat.eqb_spec (outstanding (State t u nx o t0 k)) 0) as [Hz|Hz].
+    + destruct u; try discriminate. injection H as <-. unfold outstanding in Hz. simpl in Hz. subst o.
+      replace t' with (t + (t' - t)) by lia. apply empty_ticks.
+    + destruct (Nat.leb_spec t' (t0 + drain k)); [simpl in H|discriminate].
+      replace t' with (t + (t' - t)) in * by lia.
+      destruct u as [|r|r].
+      * injection H as <-. apply busy_ticks; [lia|lia|exact I].
+      * destruct (Nat.ltb_spec 0 o); [|discriminate].
+        destruct (Nat.ltb_spec (r + D) (t + drain (o + 1))); [|discriminate].
+        injection H as <-. apply busy_ticks; [lia|lia|]. unfold must_wait. lia.
+      * injection H as <-. apply busy_ticks; [lia|lia|exact I].
+  - destruct u; try discriminate. destruct (Nat.leb_spec nx t); [|discriminate]. injection H as <-.
+    econstructor; [apply release; assumption|constructor].
+  - destruct u; try discriminate.
+    destruct ((o =? 0) || (t + drain (o + 1) <=? released + D))%bool eqn:E; [|discriminate].
+    injection H as <-. econstructor; [apply send|constructor].
+    apply Bool.orb_true_iff in E. destruct E as [E|E];
+      [left; apply Nat.eqb_eq|right; apply Nat.leb_le]; assumption.
+  - destruct u; try discriminate.
+    + destruct ((drain (o + 2) <=? D) || (t + drain (o + 1) + drain 1 <=? max t nx + D))%bool eqn:E;
+        [|discriminate].
+      injection H as <-. econstructor; [apply add_alone|constructor].
+      apply Bool.orb_true_iff in E. destruct E as [E|E]; [left|right]; apply Nat.leb_le; assumption.
+    + destruct (Nat.leb_spec (t + drain (o + 2)) (released + D)); [|discriminate]. injection H as <-.
+      econstructor; [apply add_beside; assumption|constructor].
+  - destruct u; try discriminate. injection H as <-. econstructor; [apply complete|constructor].
+  - destruct o; destruct u; try discriminate; injection H as <-;
+      (econstructor; [apply complete_other|constructor]).
+Qed.
+
+Theorem replay_drain_sound : forall nx log s, replay_drain nx log = inl s -> reachable p D drain s.
+Proof.
+  intros nx log s H. exists nx. unfold replay_drain in H. revert H. generalize 1.
+  generalize (initial nx). induction log as [|en log IH]; intros s0 c H; simpl in H.
+  - injection H as <-. constructor.
+  - destruct (enter s0 en) as [s1|] eqn:E; [|discriminate].
+    eapply run_app; [apply (enter_sound _ _ _ E)|]. apply (IH _ _ H).
+Qed.
+End Replay.

@@ -23,5 +23,6 @@ Print Assumptions GatedDrain.release_not_held.
 Print Assumptions AdaptiveDrain.adaptive_drain.
 Print Assumptions AdaptiveDrain.adaptive_never_sticks.
 (* the judges *)
+Print Assumptions AdaptiveDrain.replay_drain_sound.
 Print Assumptions Judge.replay_sound.
 Print Assumptions Checker.check_backlog_sound.

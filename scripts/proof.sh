@@ -40,6 +40,8 @@ judge() {
 # True logs are executions of the model; logs with a flaw are not, where the flaw shows.
 judge all logs 600 200
 for flaw in z beta long-batch early-release; do judge few logs 600 200 "$flaw"; done
+judge all drains 600 200
+for flaw in deadline long-drain early-release; do judge few drains 600 200 "$flaw"; done
 # Certificates follow from the theorem; a bound lower by 1 ns does not.
 judge all certificates 600
 judge none certificates 600 lower-bound

@@ -79,6 +79,6 @@ fn about(file: Option<&FileHash>, is_compared: bool) -> String {
     let Some(FileHash { name, sha256 }) = file else {
         return "in the workload file".to_owned();
     };
-    let how = if is_compared { "compared" } else { "not compared" };
+    let how = if is_compared { "compared with your file" } else { "not compared" };
     format!("{name}, SHA-256 {sha256} ({how})")
 }

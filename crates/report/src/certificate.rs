@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf};
-use tidegate_model::{PolicyName, Premises, Workload};
+use tidegate_model::{Premises, Theorem, Workload};
 
 use crate::ns::Ns;
 use crate::origin::Origin;
@@ -90,8 +90,22 @@ impl<'a> Certificate<'a> {
                 return Err(NoCertificate::NotProven);
             }
         }
-        if assessment.policy != PolicyName::Dqf {
-            return Err(NoCertificate::Policy);
+        match assessment.policy.facts().theorem {
+            Ok(Theorem::DualQueue) => {}
+            Ok(
+                Theorem::Fifo
+                | Theorem::Edf
+                | Theorem::ActiveSubset
+                | Theorem::DualQueueEdf
+                | Theorem::ElasticDualQueue
+                | Theorem::Starvation
+                | Theorem::DrainRounds
+                | Theorem::LimitedDrainRounds
+                | Theorem::PriorityRounds
+                | Theorem::AdaptiveDrain
+                | Theorem::GatedDrain,
+            )
+            | Err(_) => return Err(NoCertificate::Policy),
         }
         if assessment.rests_on_costs() {
             return Err(NoCertificate::Costs);
