@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check plugin lint docs book bench fuzz tools
+.PHONY: help build demo test check plugin lint docs book bench proof coqchk fuzz tools
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ book: ## Build docs as a book with formulas in target/book; install mdBook there
 bench: ## Run the benchmarks; with fio installed, also compare `run` with fio on the same file
 	$(CARGO) bench --workspace --locked
 	@scripts/bench-fio.sh "$(TARGET)"
+
+proof: ## Check the machine-checked proofs, and let the checkers extracted from them judge policies
+	@scripts/proof.sh
+
+coqchk: ## The same, and check the proofs again with Coq's independent checker
+	@scripts/proof.sh coqchk
 
 fuzz: ## Fuzz serve files, the control socket and requests, SECONDS=60 each; needs nightly and cargo-fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60)

@@ -158,6 +158,10 @@ impl<'a> Search<'a> {
     /// Returns the releases for which the job's deadline equals a deadline of another task.
     fn releases(&self, task: &SporadicTask) -> Option<Vec<u64>> {
         let offsets_max = STEPS_MAX / self.kinds.len().pow(2);
+        // The window's start and the task's own first release are always tried.
+        if offsets_max < 2 {
+            return None;
+        }
         let mut releases = vec![0];
         for (other, _) in self.kinds {
             let period = other.period.ns();

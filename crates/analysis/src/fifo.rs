@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Bounds for FIFO with one request on the device at a time: every request costs at most b(1).
 
+use tidegate_model::Duration;
+
 use crate::dqf::Demand;
 use crate::search::{OFFSETS_MAX, least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
@@ -66,6 +68,19 @@ pub fn responses_with_best_effort(
         by_backlog(&demand, request_ns, ahead.outstanding)
     };
     Ok(vec![verdict(response); system.tasks.len()])
+}
+
+/// Returns whether no bound can be within this deadline: the last of the jobs that are released
+/// together, behind all closed loops, completes later.
+pub(crate) fn exceeds_at_once(
+    system: &System,
+    ahead: &BestEffortAhead,
+    deadline: Duration,
+) -> bool {
+    let ahead = ahead.outstanding + ahead.open_loops.len() as u64;
+    let requests = u128::from(ahead) + u128::from(system.requests_sum());
+    let together = serial_time_ns(system.table.time_max(1).ns(), requests);
+    together.is_none_or(|together| together > deadline.ns())
 }
 
 fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {

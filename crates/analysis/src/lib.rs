@@ -45,6 +45,7 @@ pub use assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 pub use bounds::{BoundName, Bounds};
 pub use headroom::{Headroom, headroom};
 pub use inapplicable::Inapplicable;
+pub use shaping::response_limit;
 pub use soft::{SoftPromise, soft_promise};
 pub use system::{SporadicTask, System};
 pub use tidegate_model::Verdict;

@@ -163,6 +163,17 @@ pub(crate) fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bo
     zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
 }
 
+/// Returns whether one-at-a-time FIFO bounds every task within its deadline.
+pub(crate) fn fifo_proves(workload: &Workload, tasks: &[SporadicTask]) -> bool {
+    let system = single(workload, tasks);
+    let ahead = best_effort_ahead(workload);
+    let shortest = tasks.iter().map(|task| task.deadline).min();
+    let is_possible =
+        shortest.is_none_or(|deadline| !fifo::exceeds_at_once(&system, &ahead, deadline));
+    let are_met = |bounds: &[Bounds]| tasks.iter().zip(bounds).all(|(t, b)| is_met(t, b));
+    is_possible && are_met(&fifo_bounds(workload, tasks))
+}
+
 /// Returns the choice for the dynamic active subset; nothing is promised if service
 /// times cannot be predicted, or if nobody knows how well.
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {

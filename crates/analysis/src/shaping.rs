@@ -87,7 +87,7 @@ pub(crate) fn premise(workload: &Workload) -> Option<Premise> {
 /// Returns the longest response with which a task keeps both its deadline and its period. A task
 /// with m buffers that waits longer than m periods for a job releases the next ones late, and
 /// closer together than a period.
-pub(crate) fn response_limit(task: &Task) -> Duration {
+pub fn response_limit(task: &Task) -> Duration {
     let buffered = task.outstanding_max.and_then(|jobs| task.period.checked_mul(u64::from(jobs)));
     buffered.map_or(task.deadline, |buffered| task.deadline.min(buffered))
 }

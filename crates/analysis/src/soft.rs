@@ -10,7 +10,7 @@
 
 use tidegate_model::{BatchTable, Duration, Workload};
 
-use crate::dqf::{self, Demand, window_batches};
+use crate::dqf::{self, Demand, backlog, window_batches};
 use crate::search::HORIZON_NS;
 use crate::shaping::sporadic;
 use crate::{Assessment, System};
@@ -115,29 +115,16 @@ fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64,
 
 /// Returns A_k of Theorem 1 for any task; a batch of best effort alone takes `alone_ns`.
 fn by_backlog(soft: &System, demand: &Demand, alone_ns: u64) -> Option<u64> {
-    let (sum, batch_max) = (demand.requests_sum(), u64::from(soft.batch_max));
     let time_ns = |real_time: u64| match real_time {
         0 => alone_ns,
         _ => soft.batch_time_of_ns(real_time),
     };
-    let full_ns = soft.table.time_max(soft.batch_max).ns();
-    let response = |in_flight: u64| {
-        let queued = sum - in_flight;
-        let batches = queued.div_ceil(batch_max);
-        let behind = if batches == 1 { queued } else { sum - batch_max };
-        time_ns(in_flight)
-            .checked_add((batches - 1).checked_mul(full_ns)?)?
-            .checked_add(time_ns(behind.min(batch_max)))
-    };
-    let carry_ins: Vec<u64> = if sum <= batch_max {
-        let reachable = demand.subset_sums();
-        (0..sum).zip(reachable).filter(|&(_, is_set)| is_set).map(|(first, _)| first).collect()
-    } else {
-        let step = usize::try_from(demand.requests_gcd(soft.batch_max)).ok()?;
-        (0..=batch_max.min(sum - 1)).step_by(step).collect()
-    };
-    let responses: Option<Vec<u64>> = carry_ins.into_iter().map(response).collect();
-    responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
+    let (sum, batch_max) = (demand.requests_sum(), u64::from(soft.batch_max));
+    // Every total below E leaves out some task.
+    let last = batch_max.min(sum.checked_sub(1)?);
+    let totals = demand.totals(last, None);
+    let full = (batch_max <= last).then_some(batch_max);
+    backlog::longest_ns(soft, demand, totals.iter().chain(full), time_ns)
 }
 
 /// Returns M: the number of batches that jobs may lead if a task of period p has `jobs(p)` of them.

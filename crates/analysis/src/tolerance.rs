@@ -21,7 +21,7 @@ use crate::bounds::{Bounds, is_met};
 use crate::budget::Budget;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
-use crate::select::{fifo_bounds, is_shared, mixed, single};
+use crate::select::{fifo_proves, is_shared, mixed, single};
 use crate::shaping::sporadic;
 use crate::{SporadicTask, System, cost_limited, edf, rtio};
 
@@ -175,7 +175,7 @@ impl Proof<'_> {
     /// Returns whether every deadline is met on the drive of this workload.
     fn holds(&self, slowed: &Workload) -> bool {
         match self.theorem {
-            Theorem::Fifo => self.are_met(&fifo_bounds(slowed, self.tasks)),
+            Theorem::Fifo => fifo_proves(slowed, self.tasks),
             Theorem::Edf => {
                 let system = single(slowed, self.tasks);
                 edf::are_deadlines_met(&system, is_shared(slowed), &self.budget)

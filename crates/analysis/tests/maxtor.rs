@@ -108,3 +108,25 @@ fn best_effort_fills_eight_beside_sixteen_tasks() {
     let nine = dqf::tight(&cameras(16, 64, 9)).unwrap()[0].bound().unwrap();
     assert!(nine > Duration::from_ms(300));
 }
+
+/// Behind a batch in flight that other tasks cut into, only whole jobs of the others, or a full
+/// batch, can be on the drive: sums of 8 and 1, not every multiple of their common divisor.
+#[test]
+fn a_batch_in_flight_holds_whole_jobs_of_the_others_or_is_full() {
+    let bound_ms = |requests: &[u32], task: usize, batch_max: u32| {
+        let period = Duration::from_ms(2_000);
+        let task_of = |&requests: &u32| SporadicTask { period, requests, deadline: period };
+        let tasks: Vec<SporadicTask> = requests.iter().map(task_of).collect();
+        let system = System { tasks, table: maxtor(), batch_max, best_effort_fill: 0 };
+        let ns = dqf::tight(&system).unwrap()[task].bound().unwrap().ns();
+        format!("{}.{:02}", ns / 1_000_000, ns / 10_000 % 100)
+    };
+    for (requests, task, z, all_multiples, whole_jobs) in [
+        (&[8, 1][..], 1, 8, "126.14", "120.54"),
+        (&[16, 16, 16], 0, 33, "587.0", "575.8"),
+        (&[5, 5, 1], 2, 8, "154.7", "149.1"),
+    ] {
+        let bound = bound_ms(requests, task, z);
+        assert!(bound.starts_with(whole_jobs), "{requests:?}: {bound}, not {all_multiples}");
+    }
+}

@@ -33,6 +33,9 @@ const EXIT_CODES: &str = "Exit codes: 0 yes (proven, no deadline missed), 1 no (
 pub(crate) enum Command {
     /// Prove offline whether every task meets its deadline on a drive.
     Check(CheckArguments),
+    /// Check a certificate of a verdict, without the code that made the verdict.
+    #[command(after_help = "Exit codes: 0 accepted, 1 refused, 2 wrong input.")]
+    Verify(VerifyArguments),
     /// Try policies side by side on a simulated drive, in virtual time.
     Sim(SimArguments),
     /// Measure how long a device takes for 1, 2, .. K requests, and write a drive file.
@@ -87,9 +90,25 @@ pub(crate) struct CheckArguments {
     /// The weakest grade that counts as proven; docs/reference/premises.md describes grades.
     #[arg(long, value_name = "GRADE", value_parser = grade(), default_value = "weak", hide_default_value = true)]
     pub(crate) require: Grade,
+    /// Write the numbers that the verdict follows from to this file, for `tidegate verify`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) certificate: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// The certificate, as `tidegate check --certificate` writes it.
+    #[arg(value_name = "FILE")]
+    pub(crate) certificate: PathBuf,
+    /// The workload file that the certificate must be about.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) workload: Option<PathBuf>,
+    /// The drive file or built-in drive that the certificate must be about.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) drive: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate check`: proves the deadlines of a workload, or says that it cannot.
 
+use std::path::Path;
+
 use tidegate_model::Grade;
 use tidegate_report::cpu::CpuReport;
-use tidegate_report::{CheckReport, MachineReport};
+use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin};
 
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
@@ -20,6 +22,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
     let of_drive = machine.disk.as_ref().and_then(|disk| disk.drive_origin.clone());
     let origin = origin::of(machine.workload_origin.clone(), of_drive);
+    if let Some(path) = &arguments.certificate {
+        certify(path, disk.as_ref(), &origin)?;
+    }
     let report = MachineReport::of(disk, cpu, origin);
     show::report(&report, arguments.json);
     let is_enough = is_enough(report.grade(), arguments.require);
@@ -30,6 +35,35 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         );
     }
     Ok(Answer::of(is_enough))
+}
+
+/// Writes the certificate of the disk's verdict. A verdict that proves nothing has none, which is not
+/// a failure.
+fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Result<(), Failure> {
+    let Some(disk) = disk else {
+        return Err(Failure::input(
+            "--certificate applies to a disk, but the workload has none",
+            "leave the option out, or add a drive and a [[task]] to the file",
+        ));
+    };
+    let certificate = match disk.certificate(origin.clone()) {
+        Ok(certificate) => certificate,
+        Err(NoCertificate::NotProven) => {
+            eprintln!("tidegate: no certificate: {}", NoCertificate::NotProven);
+            return Ok(());
+        }
+        Err(reason) => {
+            let message = format!("no certificate: {reason}");
+            return Err(Failure::input(message, "check the workload without --certificate"));
+        }
+    };
+    let text = serde_json::to_string_pretty(&certificate).expect("a certificate has string keys");
+    std::fs::write(path, text + "\n").map_err(|error| {
+        Failure::input(
+            format!("cannot write the certificate {}: {error}", path.display()),
+            "name a file in a folder that can be written",
+        )
+    })
 }
 
 /// Returns whether a verdict of this grade counts as proven.

@@ -165,6 +165,12 @@ pub(crate) fn drive_named(name: &str) -> Result<DriveFile, Failure> {
     read.map(|(drive, _)| drive).map_err(DriveFault::on_command_line)
 }
 
+/// Returns where the drive that the command line names is from.
+pub(crate) fn drive_origin(name: &str) -> Result<FileOrigin, Failure> {
+    let read = read_drive(name, Path::new(""));
+    read.map(|(_, origin)| origin).map_err(DriveFault::on_command_line)
+}
+
 /// Returns the drive of that name, a built-in one or a file relative to `folder`, and its origin.
 fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), DriveFault> {
     let built_in = tidegate_drive::builtin::text(name);

@@ -28,6 +28,7 @@ mod sim;
 mod text_input;
 mod top;
 mod values;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {
         Command::Check(arguments) => check::check(arguments),
+        Command::Verify(arguments) => verify::verify(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Run(arguments) => run::run(arguments),

@@ -10,8 +10,10 @@ use tidegate_analysis::{
 };
 use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 
+use crate::certificate::{Certificate, NoCertificate};
 use crate::figures;
 use crate::ns::Ns;
+use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
 use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
@@ -178,6 +180,14 @@ impl<'a> CheckReport<'a> {
             assessment,
             soft,
         }
+    }
+
+    /// Returns the certificate of the verdict.
+    ///
+    /// # Errors
+    /// [`NoCertificate`] if nothing is proven, or by theorems that `tidegate verify` does not check.
+    pub fn certificate(&self, origin: Origin) -> Result<Certificate<'_>, NoCertificate> {
+        Certificate::of(self.workload, &self.assessment, origin)
     }
 
     /// Returns whether every deadline is proven.

@@ -5,6 +5,7 @@
 //! crate does not measure, prove, read files or print: the caller has the result and decides where
 //! the report goes. Field names are the keys of the JSON output, which scripts rely on.
 
+mod certificate;
 pub mod check;
 pub mod cpu;
 pub mod drive;
@@ -27,6 +28,7 @@ mod soft;
 mod structure;
 mod tolerance;
 
+pub use certificate::{Certificate, NoCertificate};
 pub use check::CheckReport;
 pub use machine::MachineReport;
 pub use ns::Ns;

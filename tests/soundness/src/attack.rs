@@ -154,7 +154,11 @@ impl<'a> Report<'a> {
             (true, false) => "R < p, E > z",
             (false, _) => "R >= p",
         };
-        for kind in [kind, "all"] {
+        // Theorem 2 is exact from z = E - 1 on, and FIFO is z = 1.
+        let (sum, batch_max) = (system.requests_sum(), system.batch_max);
+        let is_between = kind == "R < p, E > z" && 1 < batch_max && batch_max + 1 < sum;
+        let between = is_between.then_some("R < p, 1 < z < E - 1");
+        for kind in [Some(kind), between, Some("all")].into_iter().flatten() {
             let row = self.row(kind, name);
             row.systems += 1;
             for (&promise, &response) in promises[1].iter().zip(&truth.responses) {

@@ -37,8 +37,8 @@ impl Ratios {
     /// Returns the heading of a table of ratios.
     #[must_use]
     pub fn heading() -> String {
-        let columns = "bounded | no bound | mean | median | p95 | max | exact";
-        format!("| set | bound | {columns} |\n|---|---|---|---|---|---|---|---|---|")
+        let columns = "bounded | no bound | mean | median | p95 | max | exact | mean if not exact";
+        format!("| set | bound | {columns} |\n|---|---|---|---|---|---|---|---|---|---|")
     }
 }
 
@@ -48,14 +48,16 @@ impl fmt::Display for Ratios {
         let mut sorted = self.permille.clone();
         sorted.sort_unstable();
         let Some(last) = sorted.len().checked_sub(1) else {
-            return write!(f, "0 | {} | - | - | - | - | - |", self.without_bound);
+            return write!(f, "0 | {} | - | - | - | - | - | - |", self.without_bound);
         };
         let shown = |permille: u64| format!("{}.{:03}", permille / 1000, permille % 1000);
         let mean = sorted.iter().sum::<u64>() / sorted.len() as u64;
+        let loose = (sorted.len() - self.exact).max(1) as u64;
+        let excess: u64 = sorted.iter().map(|permille| permille - 1000).sum();
         let exact_permille = self.exact * 1000 / sorted.len();
         write!(
             f,
-            "{} | {} | {} | {} | {} | {} | {}.{} % |",
+            "{} | {} | {} | {} | {} | {} | {}.{} % | {} |",
             sorted.len(),
             self.without_bound,
             shown(mean),
@@ -64,6 +66,7 @@ impl fmt::Display for Ratios {
             shown(sorted[last]),
             exact_permille / 10,
             exact_permille % 10,
+            shown(1000 + excess / loose),
         )
     }
 }

@@ -127,8 +127,10 @@ fn climb(
 ) -> Option<Responses> {
     let demand = Demand::new(&system.tasks);
     let cap = window_ns(system, &demand);
-    if cap.is_none() {
-        return Some(vec![None; kinds.len()]);
+    let limit_min = limits_ns.and_then(|limits| limits.iter().min());
+    let is_enough = cap.zip(limit_min).is_some_and(|(cap, &limit)| cap <= limit);
+    if cap.is_none() || is_enough {
+        return Some(vec![cap; kinds.len()]);
     }
     climb::climb(kinds.len(), cap, limits_ns, |current| {
         let evaluation = EdfEvaluation::new(system, &demand, kinds, current, budget.share());

@@ -25,14 +25,14 @@ use crate::{Inapplicable, System, Verdict};
 /// O(n) per round; x grows to its least fixed point in at most 10,000 rounds.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     let demand = Demand::new(&system.tasks);
-    Ok(vec![verdict(response_ns(system, &demand)); system.tasks.len()])
+    Ok(vec![verdict(response_ns(system, &demand, HORIZON_NS)); system.tasks.len()])
 }
 
-/// Returns the bound in ns, or `None` if no window closes within the horizon.
-pub(super) fn response_ns(system: &System, demand: &Demand) -> Option<u64> {
+/// Returns the bound in ns, or `None` if no window closes within `horizon_ns`.
+pub(super) fn response_ns(system: &System, demand: &Demand, horizon_ns: u64) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
-    let released = |window_ns| demand.half_open(window_ns);
-    let batches = window_batches(released, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
+    let released = |window_ns| (window_ns <= horizon_ns).then(|| demand.half_open(window_ns));
+    let batches = batches_while(released, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
     let response = batches.checked_add(1)?.checked_mul(full_batch_ns)?;
     Some(response).filter(|&ns| ns <= HORIZON_NS)
 }
@@ -53,11 +53,22 @@ pub(crate) fn window_batches(
     lead_ns: u64,
     full_batch_ns: u64,
 ) -> Option<u64> {
+    batches_while(|ns| Some(released(ns)), first, batch_max, lead_ns, full_batch_ns)
+}
+
+/// Returns the same as [`window_batches`], or `None` as soon as `released` returns `None`.
+fn batches_while(
+    released: impl Fn(u64) -> Option<u128>,
+    first: u64,
+    batch_max: u32,
+    lead_ns: u64,
+    full_batch_ns: u64,
+) -> Option<u64> {
     least_fixed_point(first, |batches| {
         let window_ns = lead_ns.checked_add((batches - 1).checked_mul(full_batch_ns)?)?;
         if window_ns > HORIZON_NS {
             return None;
         }
-        u64::try_from(released(window_ns).div_ceil(u128::from(batch_max))).ok()
+        u64::try_from(released(window_ns)?.div_ceil(u128::from(batch_max))).ok()
     })
 }

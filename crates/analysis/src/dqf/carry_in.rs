@@ -14,20 +14,11 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
         return (0..=batch_max).collect();
     }
     if requests_sum <= batch_max {
-        return totals(&demand.subset_sums());
+        return demand.totals(requests_sum, None).iter().collect();
     }
-    multiples_to(system, demand, batch_max.min(requests_sum))
-}
-
-/// Returns the totals up to `last` that whole jobs and batches of z may add up to.
-pub(crate) fn multiples_to(system: &System, demand: &Demand, last: u64) -> Vec<u64> {
+    // A batch may cut a job: whole jobs and batches of z add up to multiples only.
     let step = demand.requests_gcd(system.batch_max);
-    (0..=last / step).map(|multiple| multiple * step).collect()
-}
-
-/// Returns the indices that are set.
-fn totals(reachable: &[bool]) -> Vec<u64> {
-    (0_u64..).zip(reachable).filter(|&(_, &is_set)| is_set).map(|(total, _)| total).collect()
+    (0..=batch_max / step).map(|multiple| multiple * step).collect()
 }
 
 /// Returns the requests that the window cannot contain because `carried` requests are in the

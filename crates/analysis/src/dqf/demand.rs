@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::SporadicTask;
+use crate::dqf::totals::Totals;
 
 /// Tasks with equal (e, p).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,28 +38,40 @@ impl Kind {
 /// All tasks of a system, by kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Demand {
+    /// The kinds, those with the shortest period first.
     pub(crate) kinds: Vec<Kind>,
+    /// The requests that the kinds from an index on release together; index 0 to the number of
+    /// kinds.
+    requests_from: Vec<u64>,
     /// The kind of each task, by task index.
     kind_of_task: Vec<usize>,
+    /// The number of tasks with each e.
+    tasks_by_requests: BTreeMap<u64, u64>,
 }
 
 impl Demand {
     pub(crate) fn new(tasks: &[SporadicTask]) -> Self {
+        let key = |&index: &usize| (tasks[index].period.ns(), u64::from(tasks[index].requests));
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
+        order.sort_unstable_by_key(key);
         let mut kinds: Vec<Kind> = Vec::new();
-        let mut index_of: BTreeMap<(u64, u32), usize> = BTreeMap::new();
-        let mut kind_of_task = Vec::with_capacity(tasks.len());
-        for task in tasks {
-            let key = (task.period.ns(), task.requests);
-            assert!(key.0 > 0 && key.1 > 0, "a task has a period and a request: {task:?}");
-            let index = *index_of.entry(key).or_insert_with(|| {
-                let requests = u64::from(task.requests);
-                kinds.push(Kind { period_ns: key.0, requests, count: 0 });
-                kinds.len() - 1
-            });
-            kinds[index].count += 1;
-            kind_of_task.push(index);
+        let mut kind_of_task = vec![0; tasks.len()];
+        let mut tasks_by_requests = BTreeMap::new();
+        for alike in order.chunk_by(|a, b| key(a) == key(b)) {
+            let ((period_ns, requests), count) = (key(&alike[0]), alike.len() as u64);
+            assert!(period_ns > 0 && requests > 0, "a task has a period and a request");
+            for &task in alike {
+                kind_of_task[task] = kinds.len();
+            }
+            *tasks_by_requests.entry(requests).or_default() += count;
+            kinds.push(Kind { period_ns, requests, count });
         }
-        Self { kinds, kind_of_task }
+        let mut requests_from = vec![0];
+        for kind in kinds.iter().rev() {
+            requests_from.push(requests_from[requests_from.len() - 1] + kind.requests_sum());
+        }
+        requests_from.reverse();
+        Self { kinds, requests_from, kind_of_task, tasks_by_requests }
     }
 
     /// Returns one value per task, in task order, from one value per kind.
@@ -80,26 +93,34 @@ impl Demand {
 
     /// Returns E: all requests that can be released together.
     pub(crate) fn requests_sum(&self) -> u64 {
-        self.kinds.iter().map(Kind::requests_sum).sum()
+        self.requests_from[0]
     }
 
     /// Returns the largest number of requests released in a closed window of length `delta_ns`.
     pub(crate) fn closed(&self, delta_ns: u64) -> u128 {
-        let of_kind =
-            |kind: &Kind| u128::from(kind.requests_sum()) * u128::from(kind.jobs_closed(delta_ns));
-        self.kinds.iter().map(of_kind).sum()
+        self.released(|period_ns| period_ns <= delta_ns, |period_ns| delta_ns / period_ns + 1)
     }
 
     /// Returns the largest number of requests released in a half-open window of length `delta_ns`.
     pub(crate) fn half_open(&self, delta_ns: u64) -> u128 {
-        let of_kind = |kind: &Kind| {
-            u128::from(kind.requests_sum()) * u128::from(delta_ns.div_ceil(kind.period_ns))
-        };
-        self.kinds.iter().map(of_kind).sum()
+        if delta_ns == 0 {
+            return 0;
+        }
+        self.released(|period_ns| period_ns < delta_ns, |period_ns| delta_ns.div_ceil(period_ns))
+    }
+
+    /// Returns the requests of all tasks. Each task has `jobs(p)` jobs if `is_short(p)`, which holds
+    /// for all periods below some value, and one otherwise.
+    fn released(&self, is_short: impl Fn(u64) -> bool, jobs: impl Fn(u64) -> u64) -> u128 {
+        let short = self.kinds.partition_point(|kind| is_short(kind.period_ns));
+        let of_kind =
+            |kind: &Kind| u128::from(kind.requests_sum()) * u128::from(jobs(kind.period_ns));
+        let once = u128::from(self.requests_from[short]);
+        self.kinds[..short].iter().map(of_kind).sum::<u128>() + once
     }
 
     pub(crate) fn period_min_ns(&self) -> Option<u64> {
-        self.kinds.iter().map(|kind| kind.period_ns).min()
+        self.kinds.first().map(|kind| kind.period_ns)
     }
 
     /// Returns whether full batches keep up with the tasks' long-run rate: sum e/p <= z / b(z)
@@ -108,20 +129,22 @@ impl Demand {
     /// Exact while the common denominator fits into 128 bits. Beyond that, each term is rounded up
     /// by less than 2^-64, so at worst a workload exactly at capacity is refused.
     pub(crate) fn is_within_capacity(&self, batch_max: u32, full_batch_ns: u64) -> bool {
-        self.capacity_exact(batch_max, full_batch_ns).unwrap_or_else(|| {
-            let term = |kind: &Kind| {
-                let work = u128::from(kind.requests_sum()) * u128::from(full_batch_ns);
-                let (whole, rest) =
-                    (work / u128::from(kind.period_ns), work % u128::from(kind.period_ns));
-                (whole, ((rest << 64).div_ceil(u128::from(kind.period_ns))))
-            };
-            let (whole, parts) = self
-                .kinds
-                .iter()
-                .map(term)
-                .fold((0_u128, 0_u128), |sum, term| (sum.0 + term.0, sum.1 + term.1));
-            whole + parts.div_ceil(1 << 64) <= u128::from(batch_max)
-        })
+        self.capacity_exact(batch_max, full_batch_ns)
+            .unwrap_or_else(|| self.released_per(full_batch_ns, 64) <= u128::from(batch_max) << 64)
+    }
+
+    /// Returns the requests that the tasks release per `span_ns` in the long run, `span sum e / p`,
+    /// in units of `2^-bits` and rounded up for each kind.
+    pub(crate) fn released_per(&self, span_ns: u64, bits: u32) -> u128 {
+        let of_kind = |kind: &Kind| {
+            let work = u128::from(kind.requests_sum()) * u128::from(span_ns);
+            let (whole, rest) =
+                (work / u128::from(kind.period_ns), work % u128::from(kind.period_ns));
+            let parts = (rest << bits).div_ceil(u128::from(kind.period_ns));
+            // Saturation is intended: more than any drive serves.
+            whole.saturating_mul(1 << bits).saturating_add(parts)
+        };
+        self.kinds.iter().map(of_kind).fold(0, u128::saturating_add)
     }
 
     /// Returns the exact comparison, or `None` if the common denominator does not fit into 128
@@ -141,35 +164,24 @@ impl Demand {
         Some(numerator <= denominator.checked_mul(u128::from(batch_max))?)
     }
 
-    /// Returns which totals whole jobs, one per task, can add up to. Index = total, 0 to E.
-    pub(crate) fn subset_sums(&self) -> Vec<bool> {
-        let mut tasks_by_requests: BTreeMap<u64, u64> = BTreeMap::new();
-        for kind in &self.kinds {
-            *tasks_by_requests.entry(kind.requests).or_default() += kind.count;
+    /// Returns the number of tasks with each e.
+    pub(crate) fn tasks_by_requests(&self) -> &BTreeMap<u64, u64> {
+        &self.tasks_by_requests
+    }
+
+    /// Returns the totals up to `max` of whole jobs, one per task; without one task whose e is
+    /// `left_out`.
+    pub(crate) fn totals(&self, max: u64, left_out: Option<u64>) -> Totals {
+        let mut totals = Totals::new(max);
+        for (&requests, &count) in &self.tasks_by_requests {
+            totals.add(requests, count - u64::from(left_out == Some(requests)));
         }
-        let total = usize::try_from(self.requests_sum()).expect("E is at most z here");
-        let mut reachable = vec![false; total + 1];
-        reachable[0] = true;
-        for (requests, count) in tasks_by_requests {
-            // Binary splitting: groups of 1, 2, 4, .. tasks add up to every number of tasks.
-            let mut left = count;
-            let mut together = 1;
-            while left > 0 {
-                let taken = together.min(left);
-                let weight = usize::try_from(taken * requests).expect("at most E");
-                for sum in (weight..=total).rev() {
-                    reachable[sum] |= reachable[sum - weight];
-                }
-                left -= taken;
-                together *= 2;
-            }
-        }
-        reachable
+        totals
     }
 
     /// Returns the greatest common divisor of all e and z.
     pub(crate) fn requests_gcd(&self, batch_max: u32) -> u64 {
-        let all = self.kinds.iter().map(|kind| u128::from(kind.requests));
+        let all = self.tasks_by_requests.keys().map(|&requests| u128::from(requests));
         let common = all.fold(u128::from(batch_max), gcd);
         u64::try_from(common).expect("divides a u32")
     }

@@ -9,14 +9,18 @@
 //! a = release of the job within the window, L = batches, theta = earliest re-release of a task
 //! whose requests are in the carry-in.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
 
 use crate::System;
 use crate::budget::Budget;
 use crate::climb::{self, Responses, exceeds};
+use crate::dqf::backlog::Backlog;
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, busy_interval, carry_in, linear, two_batches};
+use crate::dqf::{Demand, busy_interval, carry_in, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
+
+/// Binary digits of the rate of requests behind the point.
+const RATE_BITS: u32 = 32;
 
 /// Returns a bound on the response of each kind, or `None` if there is none.
 ///
@@ -57,10 +61,17 @@ fn climb(
         // Beyond capacity no window closes and no backlog is bounded.
         return Some(vec![None; demand.kinds.len()]);
     };
-    let busy = busy_interval::response_ns(system, demand);
+    let limit_min = limits_ns.and_then(|limits| limits.iter().min());
+    if linear.zip(limit_min).is_some_and(|(linear, &limit)| linear <= limit) {
+        return Some(vec![linear; demand.kinds.len()]);
+    }
+    // A window longer than every limit keeps no limit.
+    let horizon = limits_ns.and_then(|limits| limits.iter().max()).copied().unwrap_or(HORIZON_NS);
+    let busy = busy_interval::response_ns(system, demand, horizon);
     let cap = [linear, busy].into_iter().flatten().min();
+    let backlog = OnceCell::new();
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
-        FifoEvaluation::new(system, demand, budget, current).responses()
+        FifoEvaluation::new(system, demand, budget, &backlog, current).responses()
     })
 }
 
@@ -69,13 +80,17 @@ struct FifoEvaluation<'a> {
     system: &'a System,
     demand: &'a Demand,
     budget: &'a Budget,
+    /// A, which all rounds share.
+    backlog: &'a OnceCell<Backlog>,
     /// R if every R_i <= p_i: then no task has two jobs in a carry-in, and the loss applies.
     within_period: Option<Vec<u64>>,
     /// Whether every R_i < p_i: then no task has two jobs pending, and A applies.
     is_strictly_within: bool,
-    requests_sum: u64,
     batch_max: u64,
     full_batch_ns: u64,
+    /// `b(z) sum e_i / p_i`, the requests released while a full batch is served, rounded up to
+    /// 2^-32.
+    rate: u128,
 }
 
 /// A carry-in batch: its requests, its cost, and the earliest re-releases of its tasks.
@@ -91,6 +106,7 @@ impl<'a> FifoEvaluation<'a> {
         system: &'a System,
         demand: &'a Demand,
         budget: &'a Budget,
+        backlog: &'a OnceCell<Backlog>,
         current: &[Option<u64>],
     ) -> Self {
         let pairs = || current.iter().zip(&demand.kinds);
@@ -101,28 +117,28 @@ impl<'a> FifoEvaluation<'a> {
             system,
             demand,
             budget,
+            backlog,
             within_period: pairs().map(within).collect(),
             is_strictly_within: pairs()
                 .all(|(response, kind)| response.is_some_and(|r| r < kind.period_ns)),
-            requests_sum: demand.requests_sum(),
             batch_max: u64::from(system.batch_max),
             full_batch_ns: system.table.time_max(system.batch_max).ns(),
+            rate: demand.released_per(system.table.time_max(system.batch_max).ns(), RATE_BITS),
         }
     }
 
     /// Returns F(R), per kind.
     fn responses(&self) -> Responses {
         let by_window = self.by_window();
-        // A depends on a kind only through its e, and there are few different values of e.
-        let mut by_backlog: BTreeMap<u64, Option<u64>> = BTreeMap::new();
+        let backlog = self.is_strictly_within.then(|| {
+            self.backlog.get_or_init(|| Backlog::new(self.system, self.demand, self.budget))
+        });
         let kinds = self.demand.kinds.iter().enumerate();
         kinds
             .map(|(index, kind)| {
-                let window = by_window.as_ref().map(|worst| worst[index]);
-                let requests = kind.requests;
-                let backlog =
-                    *by_backlog.entry(requests).or_insert_with(|| self.by_backlog(requests));
-                [window, backlog].into_iter().flatten().min()
+                let by_window = by_window.as_ref().map(|worst| worst[index]);
+                let by_backlog = backlog.and_then(|it| it.response_ns(kind.requests));
+                [by_window, by_backlog].into_iter().flatten().min()
             })
             .collect()
     }
@@ -136,8 +152,13 @@ impl<'a> FifoEvaluation<'a> {
         if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
             return None;
         }
+        // A response found early cuts the search of every window short.
+        for &requests in &sizes {
+            self.raise_by_release(&self.carry_in(requests), 0, &mut worst)?;
+        }
+        let mut offsets = Vec::new();
         for requests in sizes {
-            self.raise_by_carry_in(&self.carry_in(requests), &mut worst)?;
+            self.raise_by_carry_in(&self.carry_in(requests), &mut offsets, &mut worst)?;
         }
         Some(worst)
     }
@@ -154,8 +175,14 @@ impl<'a> FifoEvaluation<'a> {
         CarryIn { requests, time_ns, again_ns }
     }
 
-    /// Raises `worst` to the responses of jobs released in the window after `carry_in`.
-    fn raise_by_carry_in(&self, carry_in: &CarryIn, worst: &mut [u64]) -> Option<()> {
+    /// Raises `worst` to the responses of jobs released in the window after `carry_in`. `offsets` is
+    /// room that all windows share.
+    fn raise_by_carry_in(
+        &self,
+        carry_in: &CarryIn,
+        offsets: &mut Vec<u64>,
+        worst: &mut [u64],
+    ) -> Option<()> {
         // x >= 2 if nothing is in flight at first: the first batch starts immediately.
         let first = if carry_in.time_ns > 0 { 1 } else { 2 };
         let batches = busy_interval::window_batches(
@@ -166,14 +193,33 @@ impl<'a> FifoEvaluation<'a> {
             self.full_batch_ns,
         )?;
         let window_ns = carry_in.time_ns + (batches - 1) * self.full_batch_ns;
-        let offsets = self.offsets(carry_in, window_ns)?;
+        self.fill_offsets(offsets, carry_in, window_ns.min(self.last_worse_ns(carry_in, worst)))?;
         if !self.budget.afford(self.terms(offsets.len())?) {
             return None;
         }
-        for release_ns in offsets {
+        for &release_ns in &*offsets {
             self.raise_by_release(carry_in, release_ns, worst)?;
         }
         Some(())
+    }
+
+    /// Returns an instant from which on no job in the window responds later than all of `worst`;
+    /// `u64::MAX` if the tasks leave no capacity.
+    ///
+    /// # Bound
+    /// A job released at a waits for at most `ceil(N / z)` batches after the carry-in, its own
+    /// included, and N is at most `E + a sum e_i / p_i`. So with `w = b(z) sum e_i / p_i`, its
+    /// response is at most `b(s) + b(z) (E + z - 1) / z - a (z - w) / z`.
+    fn last_worse_ns(&self, carry_in: &CarryIn, worst: &[u64]) -> u64 {
+        let least = u128::from(worst.iter().copied().min().unwrap_or(0));
+        let batch_max = u128::from(self.batch_max);
+        let requests = u128::from(self.demand.requests_sum()) + batch_max - 1;
+        let longest =
+            u128::from(carry_in.time_ns) * batch_max + u128::from(self.full_batch_ns) * requests;
+        let excess = longest.saturating_sub(least * batch_max);
+        let spare = (batch_max << RATE_BITS).saturating_sub(self.rate);
+        let latest = excess.checked_mul(1 << RATE_BITS).and_then(|it| it.checked_div(spare));
+        latest.and_then(|latest| u64::try_from(latest + 1).ok()).unwrap_or(u64::MAX)
     }
 
     /// Returns the terms for evaluating every kind `times` times.
@@ -181,10 +227,16 @@ impl<'a> FifoEvaluation<'a> {
         (times as u64).checked_mul(self.demand.kinds.len() as u64)
     }
 
-    /// Returns the instants a at which the number of requests ahead of a job can change: the
-    /// releases of a task, counted from the window's start or from its re-release.
-    fn offsets(&self, carry_in: &CarryIn, window_ns: u64) -> Option<Vec<u64>> {
-        let mut offsets = vec![0];
+    /// Fills `offsets` with the instants a at which the number of requests ahead of a job can
+    /// change: the releases of a task, counted from the window's start or from its re-release.
+    fn fill_offsets(
+        &self,
+        offsets: &mut Vec<u64>,
+        carry_in: &CarryIn,
+        window_ns: u64,
+    ) -> Option<()> {
+        offsets.clear();
+        offsets.push(0);
         let again = carry_in.again_ns.iter().copied().map(Some).chain(std::iter::repeat(None));
         for (kind, again_ns) in self.demand.kinds.iter().zip(again) {
             for start_ns in [Some(0), again_ns].into_iter().flatten() {
@@ -200,7 +252,7 @@ impl<'a> FifoEvaluation<'a> {
         }
         offsets.sort_unstable();
         offsets.dedup();
-        Some(offsets)
+        Some(())
     }
 
     /// Raises `worst` to the response of a job released `release_ns` into the window, for every
@@ -269,30 +321,5 @@ impl<'a> FifoEvaluation<'a> {
         };
         let kinds = self.demand.kinds.iter().zip(&carry_in.again_ns);
         carry_in::loss(carry_in.requests, kinds.map(jobs_lost))
-    }
-
-    /// Returns A: no task has two jobs pending, so at most E - y requests are queued behind a batch
-    /// with y requests of the other tasks. `None` unless every response is below its period.
-    fn by_backlog(&self, requests: u64) -> Option<u64> {
-        if !self.is_strictly_within {
-            return None;
-        }
-        if self.requests_sum <= self.batch_max {
-            return two_batches::longest_pair_ns(self.system, self.demand);
-        }
-        let others = self.requests_sum - requests;
-        let last = self.batch_max.min(others);
-        let in_flight = carry_in::multiples_to(self.system, self.demand, last).into_iter();
-        let response = |first: u64| {
-            let queued = self.requests_sum - first;
-            let batches = queued.div_ceil(self.batch_max);
-            let behind = if batches == 1 { queued } else { self.requests_sum - self.batch_max };
-            self.system
-                .batch_time_of_ns(first)
-                .checked_add((batches - 1).checked_mul(self.full_batch_ns)?)?
-                .checked_add(self.system.batch_time_of_ns(behind.min(self.batch_max)))
-        };
-        let responses: Option<Vec<u64>> = in_flight.map(response).collect();
-        responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
     }
 }

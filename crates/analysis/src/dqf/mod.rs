@@ -14,14 +14,17 @@
 //! All of these bounds allow best effort where they apply: a batch with j real-time requests costs
 //! b(max(j, beta)). That never exceeds b(z), the only cost that the first two bounds use.
 
+pub(crate) mod backlog;
 pub(crate) mod busy_interval;
 pub(crate) mod carry_in;
 mod demand;
 mod fixed_point;
 mod linear;
 mod min_period;
+mod totals;
 mod two_batches;
 
+pub use backlog::{BacklogStep, backlog_steps};
 pub use busy_interval::busy_interval;
 pub use linear::linear;
 pub use min_period::min_period;

@@ -35,16 +35,16 @@ pub(super) fn common_response_ns(system: &System, demand: &Demand) -> Option<u64
 /// Returns `max bt(y) + bt(E - y)` over the totals y that whole jobs can form; `None` unless
 /// z >= E.
 pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
-    let requests_sum = u32::try_from(demand.requests_sum()).ok()?;
-    if requests_sum > system.batch_max {
+    let requests_sum = demand.requests_sum();
+    if requests_sum > u64::from(system.batch_max) {
         return None;
     }
-    let pair_ns = |first: u32| {
-        let last_ns = system.batch_time_ns(requests_sum - first);
-        system.batch_time_ns(first).checked_add(last_ns)
+    let pair_ns = |first: u64| {
+        let last_ns = system.batch_time_of_ns(requests_sum - first);
+        system.batch_time_of_ns(first).checked_add(last_ns)
     };
-    let totals = (0..=requests_sum).zip(demand.subset_sums());
-    let pairs = totals.filter(|&(_, is_reachable)| is_reachable).map(|(first, _)| pair_ns(first));
+    let totals = demand.totals(requests_sum, None);
     // A sum that overflows is the largest of all: then there is no bound.
-    pairs.max_by_key(|pair| pair.unwrap_or(u64::MAX))?.filter(|&ns| ns <= HORIZON_NS)
+    let longest = totals.iter().map(pair_ns).max_by_key(|pair| pair.unwrap_or(u64::MAX))?;
+    longest.filter(|&ns| ns <= HORIZON_NS)
 }

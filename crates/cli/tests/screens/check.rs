@@ -34,6 +34,16 @@ screens! {
         "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
         "tidegate check doubts.toml --drive unknown.drive.toml",
     ];
+    /// A certificate is accepted as it is, and refused with a flaw or beside another file.
+    check_certificates: [
+        "tidegate check inline.toml --certificate c.json | grep Verdict",
+        "tidegate verify c.json --workload inline.toml",
+        "sed 's/response_ns_max\": [0-9]*/response_ns_max\": 7/' c.json > flawed.json",
+        "tidegate verify flawed.json",
+        "tidegate verify c.json --workload tight.toml",
+        "tidegate verify tight.toml",
+        "tidegate check inline.toml --policy edf --certificate e.json > out",
+    ];
     check_examples: [
         "tidegate check workloads/cameras.workload.toml",
         "tidegate check workloads/cameras-24.workload.toml",

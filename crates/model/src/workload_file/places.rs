@@ -28,9 +28,9 @@ impl WorkloadFile {
             premises.push(self.of_absent());
         }
         premises.extend(self.of_tables(drive, "batch times", "places", tables));
-        let is_mixed = self.kinds().any(|(op, size, _)| {
-            self.kinds().any(|(other_op, other_size, _)| (op, size) != (other_op, other_size))
-        });
+        let mut kinds = self.kinds().map(|(op, size, _)| (op, size));
+        let first = kinds.next();
+        let is_mixed = kinds.any(|kind| Some(kind) != first);
         for mixed in drive.mixed.iter().filter(|_| is_mixed && drive.cost.is_some()) {
             let missing = missing(&mixed.places, mixed.ns_max.len());
             let measured = Measured { families: &mixed.places, missing, options: String::new() };

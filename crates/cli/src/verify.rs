@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! `tidegate verify`: checks the certificate of a verdict, without the code that made the verdict.
+
+use tidegate_report::FileOrigin;
+use tidegate_verify::{Accepted, Certificate, FileHash, Refusal};
+
+use crate::answer::Answer;
+use crate::arguments::VerifyArguments;
+use crate::failure::Failure;
+use crate::show::labelled;
+use crate::{input, origin, text_input};
+
+/// Runs the command. Without files to compare, it says which files the certificate is about.
+pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
+    let path = &arguments.certificate;
+    let text = text_input::read_named(path, "certificate")?;
+    let certificate: Certificate = serde_json::from_str(&text).map_err(|error| {
+        Failure::input(
+            format!("{} is not a certificate: {error}", path.display()),
+            "name a file that `tidegate check --certificate FILE` wrote",
+        )
+    })?;
+    let workload = arguments.workload.as_ref().map(|path| {
+        let text = text_input::read_named(path, "workload file")?;
+        Ok::<_, Failure>(origin::of_file(path, &text))
+    });
+    let drive = arguments.drive.as_ref().map(|name| input::drive_origin(name));
+    let (workload, drive) = (workload.transpose()?, drive.transpose()?);
+    let found = checked(&certificate, workload.as_ref(), drive.as_ref());
+    let answer = Answer::of(found.is_ok());
+    match found {
+        Ok(Accepted { tasks, by_window }) => {
+            labelled(
+                "Accepted",
+                &format!("the bounds of all {tasks} tasks hold, and are within the deadlines"),
+            );
+            if by_window > 0 {
+                labelled(
+                    "By window",
+                    &format!(
+                        "the bounds of {by_window} tasks follow from Theorem 1's window, which is proved on \
+                     paper only"
+                    ),
+                );
+            }
+        }
+        Err(refusal) => labelled("Refused", &refusal.to_string()),
+    }
+    labelled("Workload", &about(Some(&certificate.workload), workload.is_some()));
+    labelled("Drive", &about(certificate.drive.as_ref(), drive.is_some()));
+    Ok(answer)
+}
+
+/// Compares the files, then checks the certificate.
+fn checked(
+    certificate: &Certificate,
+    workload: Option<&FileOrigin>,
+    drive: Option<&FileOrigin>,
+) -> Result<Accepted, Refusal> {
+    if let Some(file) = workload {
+        compare(file, &certificate.workload)?;
+    }
+    if let Some(file) = drive {
+        compare(file, certificate.drive.as_ref().ok_or(Refusal::NoDriveFile)?)?;
+    }
+    tidegate_verify::verify(certificate)
+}
+
+fn compare(file: &FileOrigin, stated: &FileHash) -> Result<(), Refusal> {
+    if file.sha256 == stated.sha256 {
+        return Ok(());
+    }
+    let (name, found) = (file.name.clone(), file.sha256.clone());
+    Err(Refusal::OtherFile { name, found, stated: stated.sha256.clone() })
+}
+
+/// Says which file the certificate is about, and whether it was compared.
+fn about(file: Option<&FileHash>, is_compared: bool) -> String {
+    let Some(FileHash { name, sha256 }) = file else {
+        return "in the workload file".to_owned();
+    };
+    let how = if is_compared { "compared with your file" } else { "not compared" };
+    format!("{name}, SHA-256 {sha256} ({how})")
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The certificate of a verdict: all numbers that it follows from, for `tidegate verify`, which shares
+//! no code with the analysis.
+
+use serde::Serialize;
+use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf};
+use tidegate_model::{Premises, Theorem, Workload};
+
+use crate::ns::Ns;
+use crate::origin::Origin;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// Why a verdict has no certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoCertificate {
+    /// The verdict proves nothing.
+    #[error("not every deadline is proven, so there is nothing to certify")]
+    NotProven,
+    /// Another policy.
+    #[error("only verdicts on `dqf` have certificates")]
+    Policy,
+    /// The bounds rest on the costs of requests.
+    #[error("verdicts that rest on the costs of requests have no certificates yet")]
+    Costs,
+    /// The verdict is about the tokens of the tasks.
+    #[error("verdicts about workloads with regulators have no certificates yet")]
+    Regulators,
+}
+
+/// A verdict and what it follows from. `docs/reference/certificate.md` describes the keys.
+#[derive(Debug, Clone, Serialize)]
+pub struct Certificate<'a> {
+    format: u32,
+    #[serde(flatten)]
+    origin: Origin,
+    policy: &'static str,
+    batch: u32,
+    best_effort_fill: u32,
+    margin_ppm: u32,
+    batch_ns_max: Vec<u64>,
+    tasks: Vec<CertifiedTask<'a>>,
+    busy_interval: Option<BusyInterval>,
+    backlog: Vec<BacklogStep>,
+    premises: &'a Premises,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct CertifiedTask<'a> {
+    name: &'a str,
+    period_ns: Ns,
+    deadline_ns: Ns,
+    requests: u32,
+    response_ns_max: Ns,
+    bound_used: &'static str,
+    tight_ns: Option<Ns>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct BusyInterval {
+    batches: u64,
+    released: u64,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct BacklogStep {
+    requests: u64,
+    carry_ins: Vec<u64>,
+    in_flight: u64,
+    batches: u64,
+    last: u64,
+    response_ns: u64,
+}
+
+impl<'a> Certificate<'a> {
+    /// Returns the certificate of a verdict on `workload`.
+    ///
+    /// # Errors
+    /// [`NoCertificate`] if nothing is proven, or by theorems that `tidegate verify` does not check.
+    pub fn of(
+        workload: &'a Workload,
+        assessment: &'a Assessment,
+        origin: Origin,
+    ) -> Result<Self, NoCertificate> {
+        match assessment.answer {
+            Answer::Proven => {}
+            Answer::NotProven | Answer::NotApplicable { .. } => {
+                return Err(NoCertificate::NotProven);
+            }
+        }
+        match assessment.policy.facts().theorem {
+            Ok(Theorem::DualQueue) => {}
+            Ok(
+                Theorem::Fifo
+                | Theorem::Edf
+                | Theorem::ActiveSubset
+                | Theorem::DualQueueEdf
+                | Theorem::ElasticDualQueue
+                | Theorem::Starvation
+                | Theorem::DrainRounds
+                | Theorem::LimitedDrainRounds
+                | Theorem::PriorityRounds
+                | Theorem::AdaptiveDrain
+                | Theorem::GatedDrain,
+            )
+            | Err(_) => return Err(NoCertificate::Policy),
+        }
+        if assessment.rests_on_costs() {
+            return Err(NoCertificate::Costs);
+        }
+        if !workload.regulators.is_empty() {
+            return Err(NoCertificate::Regulators);
+        }
+        let system = system(workload, assessment);
+        let tasks: Option<Vec<_>> = (0..system.tasks.len())
+            .map(|index| certified(workload, assessment, &system, index))
+            .collect();
+        Ok(Self {
+            format: VERSION,
+            origin,
+            policy: assessment.policy.name(),
+            batch: assessment.batch_max,
+            best_effort_fill: assessment.best_effort_fill,
+            margin_ppm: workload.margin_ppm,
+            batch_ns_max: (1..=system.batch_max).map(|n| system.table.time_max(n).ns()).collect(),
+            tasks: tasks.ok_or(NoCertificate::NotProven)?,
+            busy_interval: busy_interval(assessment, &system),
+            backlog: backlog(assessment, &system),
+            premises: &assessment.premises,
+        })
+    }
+}
+
+/// Returns the system that the verdict is about: on a drive that exceeds its tables by the margin.
+fn system(workload: &Workload, assessment: &Assessment) -> System {
+    let task = |task: &tidegate_model::Task| SporadicTask {
+        period: task.period,
+        requests: task.requests,
+        deadline: tidegate_analysis::response_limit(task),
+    };
+    System {
+        tasks: workload.tasks.iter().map(task).collect(),
+        table: workload.planned().table.clone(),
+        batch_max: assessment.batch_max,
+        best_effort_fill: assessment.best_effort_fill,
+    }
+}
+
+fn certified<'a>(
+    workload: &'a Workload,
+    assessment: &Assessment,
+    system: &System,
+    index: usize,
+) -> Option<CertifiedTask<'a>> {
+    let (task, assessed) = (&system.tasks[index], &assessment.tasks[index]);
+    let (response, bound) = assessed.response_max?;
+    Some(CertifiedTask {
+        name: &workload.tasks[index].name,
+        period_ns: task.period.into(),
+        deadline_ns: task.deadline.into(),
+        requests: task.requests,
+        response_ns_max: response.into(),
+        bound_used: bound.name(),
+        tight_ns: Ns::of(assessed.bounds.of(BoundName::Tight)),
+    })
+}
+
+/// Returns the window of full batches behind the busy-interval bound.
+fn busy_interval(assessment: &Assessment, system: &System) -> Option<BusyInterval> {
+    let bound = assessment.tasks.first()?.bounds.of(BoundName::BusyInterval)?.ns();
+    let full_ns = system.table.time_max(system.batch_max).ns();
+    // The bound is (x + 1) b(z).
+    let batches = bound / full_ns - 1;
+    let released = |task: &SporadicTask| {
+        u64::from(task.requests) * (batches * full_ns).div_ceil(task.period.ns())
+    };
+    Some(BusyInterval { batches, released: system.tasks.iter().map(released).sum() })
+}
+
+/// Returns the steps of the backlog bound if it applies: every R is below its period.
+fn backlog(assessment: &Assessment, system: &System) -> Vec<BacklogStep> {
+    let is_below = assessment.tasks.iter().zip(&system.tasks).all(|(assessed, task)| {
+        assessed.bounds.of(BoundName::Tight).is_some_and(|response| response < task.period)
+    });
+    let steps = is_below.then(|| dqf::backlog_steps(system)).flatten().unwrap_or_default();
+    let step = |step: dqf::BacklogStep| BacklogStep {
+        requests: step.requests,
+        carry_ins: step.carry_ins,
+        in_flight: step.in_flight,
+        batches: step.batches,
+        last: step.last,
+        response_ns: step.response_ns,
+    };
+    steps.into_iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests;

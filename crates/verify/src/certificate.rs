@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The certificate, as `tidegate check --certificate` writes it. Unknown keys are for people.
+
+use serde::Deserialize;
+
+/// The version of the format that this crate checks.
+pub const VERSION: u32 = 1;
+
+/// A verdict and what it follows from.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Certificate {
+    /// The version of the format.
+    pub format: u32,
+    /// The workload file.
+    pub workload: FileHash,
+    /// The drive file or built-in drive; `None` if the workload file holds the drive.
+    pub drive: Option<FileHash>,
+    /// The policy, always `dqf` at present.
+    pub policy: String,
+    /// z.
+    pub batch: u64,
+    /// beta.
+    pub best_effort_fill: u64,
+    /// b(1) to b(z), with the workload's margin.
+    pub batch_ns_max: Vec<u64>,
+    /// The tasks with their stated bounds.
+    pub tasks: Vec<CertifiedTask>,
+    /// The busy-interval bound, if it is used.
+    pub busy_interval: Option<BusyInterval>,
+    /// The steps of the backlog bound, one for each number of requests of a job; empty if it is not
+    /// used.
+    pub backlog: Vec<BacklogStep>,
+}
+
+/// A file, by its content.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct FileHash {
+    /// Its name when the verdict was made.
+    pub name: String,
+    /// The SHA-256 of its content, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// A task and its bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct CertifiedTask {
+    /// The name.
+    pub name: String,
+    /// p.
+    pub period_ns: u64,
+    /// d; for a task with m buffers at most m periods.
+    pub deadline_ns: u64,
+    /// e.
+    pub requests: u64,
+    /// The bound on which the verdict rests.
+    pub response_ns_max: u64,
+    /// R of Theorems 1 to 3, which hold for all tasks together; `None` if they give none.
+    pub tight_ns: Option<u64>,
+}
+
+/// A window of full batches that closes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct BusyInterval {
+    /// x: the window holds at most x batches.
+    pub batches: u64,
+    /// The requests that the tasks release in x b(z), at most x z.
+    pub released: u64,
+}
+
+/// The longest wait behind a batch in flight.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct BacklogStep {
+    /// e: the requests of the job.
+    pub requests: u64,
+    /// The sizes that the batch in flight can have.
+    pub carry_ins: Vec<u64>,
+    /// The size with the longest wait.
+    pub in_flight: u64,
+    /// The batches after it, up to the job's last one.
+    pub batches: u64,
+    /// The size of the last batch.
+    pub last: u64,
+    /// The sum of their times.
+    pub response_ns: u64,
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Checks certificates: the verdict of `tidegate check` with all that is needed to check it.
+//!
+//! This crate is small and imports nothing of the workspace. It shares no code with the analysis
+//! that made the verdict, so an error must be made twice to go unnoticed. It does not search for
+//! bounds; it only checks that the responses which a certificate states satisfy one of the theorems
+//! of `docs/theory/dual-queue-fifo.md`. Clarity comes before speed: no work is shared or skipped.
+//!
+//! A certificate speaks of numbers: tasks, a batch table, z, beta. That these are the workload's and
+//! the drive's is what its hashes are for.
+
+mod arguments;
+mod certificate;
+mod refusal;
+mod system;
+mod window;
+
+pub use certificate::{Certificate, FileHash, VERSION};
+pub use refusal::Refusal;
+
+use system::System;
+
+/// The result of a check that found no fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// The number of tasks, each proven.
+    pub tasks: usize,
+    /// How many of the responses rest on Theorem 1's window, which has no machine-checked proof.
+    pub by_window: usize,
+}
+
+/// Checks that every response which the certificate states is a bound, and within the deadline.
+///
+/// # Errors
+/// The first fault found; the certificate then proves nothing.
+///
+/// # Complexity
+/// Without the window argument O(n z). With it, each release in a window costs O(n).
+pub fn verify(certificate: &Certificate) -> Result<Accepted, Refusal> {
+    if certificate.format != VERSION {
+        return Err(Refusal::Version { found: certificate.format });
+    }
+    let system = System::of(certificate)?;
+    let bounds = arguments::bounds(certificate, &system)?;
+    for (task, bound) in certificate.tasks.iter().zip(&bounds.responses) {
+        let stated = u128::from(task.response_ns_max);
+        let Some(bound) = *bound else {
+            return Err(Refusal::NoArgument { task: task.name.clone() });
+        };
+        if stated < bound {
+            let bound_ns = bound;
+            return Err(Refusal::BelowBound {
+                task: task.name.clone(),
+                stated_ns: stated,
+                bound_ns,
+            });
+        }
+        if task.response_ns_max > task.deadline_ns {
+            return Err(Refusal::DeadlineMissed { task: task.name.clone() });
+        }
+    }
+    Ok(Accepted { tasks: certificate.tasks.len(), by_window: bounds.by_window })
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Why a certificate is refused.
+
+/// A fault of a certificate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Another version of the format.
+    #[error("the certificate has format {found}; this program checks format 1")]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// A policy for which no theorem is checked here.
+    #[error("no check exists for the policy `{policy}`")]
+    Policy {
+        /// The name.
+        policy: String,
+    },
+    /// z, beta and the table do not fit together.
+    #[error(
+        "z = {batch} needs a table of as many batch times that never decrease, below 146 years, and beta at most z"
+    )]
+    Table {
+        /// z.
+        batch: u64,
+    },
+    /// A task without a period or a request, or with one beyond the limits of this check.
+    #[error("task `{task}` has no period or no request, or one beyond all limits")]
+    Task {
+        /// The name.
+        task: String,
+    },
+    /// The busy interval does not close where the certificate says.
+    #[error(
+        "the window of {batches} batches does not close: the tasks release {released} requests in it"
+    )]
+    WindowOpen {
+        /// x as stated.
+        batches: u64,
+        /// The requests that can be released in it.
+        released: u128,
+    },
+    /// A step of the backlog bound is wrong.
+    #[error("the step for jobs of {requests} requests is wrong: {what}")]
+    Step {
+        /// e.
+        requests: u64,
+        /// What is wrong with it.
+        what: StepFault,
+    },
+    /// No theorem supports the stated bound.
+    #[error("no theorem bounds the response of task `{task}`")]
+    NoArgument {
+        /// The name.
+        task: String,
+    },
+    /// The stated bound is lower than what the theorems give.
+    #[error(
+        "task `{task}` is stated to respond within {stated_ns} ns, but the theorems give {bound_ns} ns"
+    )]
+    BelowBound {
+        /// The name.
+        task: String,
+        /// The stated bound.
+        stated_ns: u128,
+        /// The least bound that the theorems support.
+        bound_ns: u128,
+    },
+    /// The stated bound exceeds the deadline.
+    #[error("the bound of task `{task}` exceeds its deadline")]
+    DeadlineMissed {
+        /// The name.
+        task: String,
+    },
+    /// A file is not the one that the certificate names.
+    #[error("`{name}` has SHA-256 {found}, but the certificate is about {stated}")]
+    OtherFile {
+        /// The file.
+        name: String,
+        /// Its hash.
+        found: String,
+        /// The certificate's hash.
+        stated: String,
+    },
+    /// A drive file was given, but the workload file holds the drive.
+    #[error("the certificate names no drive file: the workload file holds the drive")]
+    NoDriveFile,
+}
+
+/// What is wrong with a step of the backlog bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepFault {
+    /// No task has such jobs, or some have no step.
+    #[error("the steps are not those of the tasks")]
+    Tasks,
+    /// The sizes of the batch in flight are not those that the tasks can form.
+    #[error("the sizes of the batch in flight are not those that the tasks can form")]
+    CarryIns,
+    /// The sum is not that of its batches.
+    #[error("the sum is not that of its batches")]
+    Sum,
+    /// Another size of the batch in flight gives a longer wait.
+    #[error("another size of the batch in flight gives a longer wait")]
+    NotLongest,
+}

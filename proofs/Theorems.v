@@ -1,0 +1,28 @@
+(** * The theorems by their names in docs/theory, and that none rests on an axiom.
+
+    The make target fails unless every line that this file prints is "Closed under the global
+    context". *)
+Require Import Model Backlog TwoBatches Progress Window MinPeriod Costs GatedDrain AdaptiveDrain
+  Judge Checker.
+
+(* docs/theory/dual-queue-fifo.md *)
+Print Assumptions Window.linear.                      (* 9.2.2 *)
+Print Assumptions Window.busy_interval.               (* 9.2.4 *)
+Print Assumptions MinPeriod.min_period.               (* 9.2.7 *)
+Print Assumptions Backlog.dqf_backlog_bound.          (* Theorem 1, A *)
+Print Assumptions TwoBatches.theorem_2_and_3.         (* Theorems 2 and 3, exact *)
+Print Assumptions TwoBatches.unit_tasks.              (* Theorem 2, unit tasks *)
+Print Assumptions Judge.Equality.strictness_is_needed. (* R < p is strict *)
+Print Assumptions Progress.time_passes.               (* the model is not vacuous *)
+(* docs/theory/requests-of-different-kinds.md *)
+Print Assumptions Costs.two_batches_of_costs.
+(* docs/theory/draining.md *)
+Print Assumptions GatedDrain.gated_drain.
+Print Assumptions GatedDrain.gated_all_may_go.
+Print Assumptions GatedDrain.release_not_held.
+Print Assumptions AdaptiveDrain.adaptive_drain.
+Print Assumptions AdaptiveDrain.adaptive_never_sticks.
+(* the judges *)
+Print Assumptions AdaptiveDrain.replay_drain_sound.
+Print Assumptions Judge.replay_sound.
+Print Assumptions Checker.check_backlog_sound.
