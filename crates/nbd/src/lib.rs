@@ -36,5 +36,5 @@ pub use handshake::{
     Catalogue, Dialect, Entered, Handshake, HandshakeError, Step, Tls, Unavailable,
 };
 pub use request::{Command, Request};
-pub use session::{Breach, Parsed, Session};
+pub use session::{Breach, Parsed, Refused, Session};
 pub use uri::{Address, Uri, UriError};

@@ -91,6 +91,11 @@ impl Session {
         &self.export
     }
 
+    /// Returns whether reads are answered in chunks.
+    pub fn is_structured(&self) -> bool {
+        self.dialect.is_structured
+    }
+
     /// Returns the size of a request header.
     pub fn header_bytes(&self) -> usize {
         if self.dialect.is_extended { wire::EXTENDED_REQUEST_BYTES } else { wire::REQUEST_BYTES }

@@ -39,7 +39,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
-    ("nbdkit",          &["engine"]),
     ("capi",            &["engine"]),
     ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "nbd", "engine", "attach",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report"]),
