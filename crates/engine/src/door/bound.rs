@@ -100,12 +100,12 @@ impl fmt::Display for Footprint {
 /// Returns the kernel's buffers of both ends of a Unix socket. A sender's buffer is charged to it;
 /// clients' own are theirs.
 fn unix_buffers() -> u64 {
+    // The kernel's default for a page size of 4 KiB.
+    const DEFAULT: u64 = 212_992;
     let read = |name: &str| -> Option<u64> {
         let path = format!("/proc/sys/net/core/{name}_default");
         std::fs::read_to_string(path).ok()?.trim().parse().ok()
     };
-    // The kernel's default for a page size of 4 KiB.
-    const DEFAULT: u64 = 212_992;
     read("wmem").unwrap_or(DEFAULT) + read("rmem").unwrap_or(DEFAULT)
 }
 

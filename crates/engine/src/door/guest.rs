@@ -120,7 +120,7 @@ impl Guest {
         let handshake = handshake.encrypted().map_err(reason)?;
         let encryption = encryption.ok_or("this service has no keys")?;
         let plain = encryption
-            .start(self.socket.clone(), time_left)
+            .start(&self.socket, time_left)
             .map_err(|error| format!("cannot begin to encrypt: {error}"))?;
         self.socket = Arc::new(plain);
         self.handshake = Some(handshake);

@@ -87,7 +87,7 @@ impl Encryption {
     }
 
     /// Starts the thread of a connection; returns the plain end.
-    pub(super) fn start(&self, socket: Socket, time_left: Duration) -> io::Result<OwnedFd> {
+    pub(super) fn start(&self, socket: &Socket, time_left: Duration) -> io::Result<OwnedFd> {
         let (ours, theirs) = UnixStream::pair()?;
         let ssl = Ssl::new(&self.context).map_err(io::Error::other)?;
         let stream = TcpStream::from(socket.as_fd().try_clone_to_owned()?);
@@ -111,7 +111,7 @@ fn builder() -> Result<SslContextBuilder, openssl::error::ErrorStack> {
 }
 
 /// Reads names and keys, one of each on a line.
-fn read_keys(text: &str) -> Result<Arc<BTreeMap<Vec<u8>, Vec<u8>>>, String> {
+fn read_keys(text: &str) -> Result<Keys, String> {
     let mut keys = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -130,6 +130,9 @@ fn read_keys(text: &str) -> Result<Arc<BTreeMap<Vec<u8>, Vec<u8>>>, String> {
     }
     if keys.is_empty() { Err("the file has no keys".to_owned()) } else { Ok(Arc::new(keys)) }
 }
+
+/// Names and their keys.
+type Keys = Arc<BTreeMap<Vec<u8>, Vec<u8>>>;
 
 /// Bytes on their way in one direction.
 #[derive(Default)]
@@ -220,7 +223,7 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
                     continue;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    of_plain |= PollFlags::IN
+                    of_plain |= PollFlags::IN;
                 }
                 Err(error) => return Err(error),
             }

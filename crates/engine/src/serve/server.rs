@@ -48,6 +48,9 @@ impl Prepared {
     ///
     /// # Errors
     /// [`ServeError`], before anything is served.
+    ///
+    /// # Panics
+    /// Never: the number of connections is limited.
     pub fn serve(
         &self,
         is_forced: bool,

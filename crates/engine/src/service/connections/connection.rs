@@ -88,6 +88,7 @@ pub(super) struct Outgoing {
 }
 
 /// A connection to an export.
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(super) struct Connection {
     pub(super) socket: Socket,
     pub(super) session: Session,

@@ -103,19 +103,15 @@ impl Lane {
         let load = Load { parts: Load::of(length, part_max).parts, bytes };
         let room = self.room(is_agreed);
         let is_first = room.waiting.front().is_none_or(|&first| first == connection);
-        match room.free.without(load).filter(|_| is_first) {
-            Some(free) => {
-                room.free = free;
-                room.waiting.pop_front();
-                Some(Charge { is_agreed, load })
+        let Some(free) = room.free.without(load).filter(|_| is_first) else {
+            if !room.waiting.contains(&connection) {
+                room.waiting.push_back(connection);
             }
-            None => {
-                if !room.waiting.contains(&connection) {
-                    room.waiting.push_back(connection);
-                }
-                None
-            }
-        }
+            return None;
+        };
+        room.free = free;
+        room.waiting.pop_front();
+        Some(Charge { is_agreed, load })
     }
 
     /// Takes room back.

@@ -92,7 +92,7 @@ struct Operation {
 /// The connections of a service.
 #[derive(Default)]
 pub(crate) struct Connections {
-    connections: Vec<Option<Connection>>,
+    slots: Vec<Option<Connection>>,
     free: Vec<usize>,
     operations: Vec<Option<Operation>>,
     free_operations: Vec<usize>,
@@ -120,22 +120,17 @@ impl Connections {
         let lane = self.lanes.entry(newcomer.export).or_insert_with(|| Lane::new(&spec, part_max));
         lane.connections += 1;
         let connection = Some(Connection::new(newcomer, now));
-        let index = match self.free.pop() {
-            Some(index) => {
-                self.connections[index] = connection;
-                index
-            }
-            None => {
-                self.connections.push(connection);
-                self.connections.len() - 1
-            }
-        };
+        let index = self.free.pop().unwrap_or(self.slots.len());
+        match self.slots.get_mut(index) {
+            Some(slot) => *slot = connection,
+            None => self.slots.push(connection),
+        }
         self.list(index);
     }
 
     /// Returns whether no connection is left.
     pub(crate) fn is_empty(&self) -> bool {
-        self.free.len() == self.connections.len()
+        self.free.len() == self.slots.len()
     }
 
     /// Returns the instant at which [`Self::receive`] must be called if nothing happens before.
@@ -148,8 +143,8 @@ impl Connections {
 
     /// Begins the end: no new request is read, and what is owed is sent.
     pub(crate) fn end(&mut self) {
-        for index in 0..self.connections.len() {
-            if let Some(connection) = &mut self.connections[index]
+        for index in 0..self.slots.len() {
+            if let Some(connection) = &mut self.slots[index]
                 && connection.phase == Phase::Open
             {
                 connection.phase = Phase::Draining(Ended::Ending);
@@ -165,7 +160,7 @@ impl Connections {
 
     /// Lets a connection be read and flushed.
     fn list(&mut self, index: usize) {
-        let Some(connection) = &mut self.connections[index] else { return };
+        let Some(connection) = &mut self.slots[index] else { return };
         if !std::mem::replace(&mut connection.is_to_read, true) {
             self.to_read.push_back(index);
         }
@@ -175,7 +170,7 @@ impl Connections {
     }
 
     fn get(&mut self, index: usize) -> &mut Connection {
-        self.connections[index].as_mut().expect("a connection outlives what refers to it")
+        self.slots[index].as_mut().expect("a connection outlives what refers to it")
     }
 
     /// Takes what the ring has delivered, and reads the requests in it.
@@ -202,7 +197,7 @@ impl Connections {
     /// Reads on where something may be read.
     pub(crate) fn read(&mut self, now: Time, calls: &mut Vec<Call>) {
         while let Some(index) = self.to_read.pop_front() {
-            if let Some(connection) = &mut self.connections[index] {
+            if let Some(connection) = &mut self.slots[index] {
                 connection.is_to_read = false;
             }
             while self.read_next(now, index, calls) {}
@@ -243,8 +238,8 @@ impl Connections {
     fn look_for_slow(&mut self, now: Time) {
         let is_over = self.ends_at.is_some_and(|end| end <= now);
         let mut is_any = false;
-        for index in 0..self.connections.len() {
-            let Some(connection) = &mut self.connections[index] else { continue };
+        for index in 0..self.slots.len() {
+            let Some(connection) = &mut self.slots[index] else { continue };
             if is_over {
                 connection.phase = Phase::Broken(Ended::Ending);
                 self.list(index);
@@ -262,7 +257,7 @@ impl Connections {
     /// Gives the ring what is to be sent and received, and lets finished connections go.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
         while let Some(index) = self.to_flush.pop() {
-            let Some(connection) = &mut self.connections[index] else { continue };
+            let Some(connection) = &mut self.slots[index] else { continue };
             connection.is_to_flush = false;
             match connection.phase {
                 Phase::Broken(_) => self.abandon(index),
@@ -279,7 +274,7 @@ impl Connections {
             if connection.owes() && self.look_at.is_none() {
                 self.look_at = now.checked_add(LOOK);
             }
-            if self.connections[index].as_ref().is_some_and(Connection::is_over) {
+            if self.slots[index].as_ref().is_some_and(Connection::is_over) {
                 self.let_go(index);
             }
         }
@@ -341,7 +336,7 @@ impl Connections {
         for next in lane.forget(index) {
             self.wake(next);
         }
-        let connection = self.connections[index].take().expect("just seen");
+        let connection = self.slots[index].take().expect("just seen");
         self.free.push(index);
         let lane = self.lanes.get_mut(&connection.export).expect("it has a connection");
         lane.connections -= 1;

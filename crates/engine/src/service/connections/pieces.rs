@@ -17,7 +17,7 @@ const ZERO_BYTES: usize = 1 << 20;
 impl Connections {
     /// Reads the connection's next bytes; returns whether there may be more to read.
     pub(super) fn read_next(&mut self, now: Time, index: usize, calls: &mut Vec<Call>) -> bool {
-        let Some(connection) = &mut self.connections[index] else { return false };
+        let Some(connection) = &mut self.slots[index] else { return false };
         if !connection.is_read() {
             return false;
         }
@@ -201,13 +201,12 @@ impl Connections {
             return true;
         }
         let is_last = begun + length as u64 == request.length;
-        let kind = match request.command {
-            Command::Read { .. } => CallKind::Read,
-            _ => {
-                let memory = parts.iter_mut().filter_map(|part| part.data.as_mut());
-                memory.for_each(|memory| memory.bytes_mut().fill(0));
-                CallKind::Write { is_durable: request.is_durable && is_last }
-            }
+        let kind = if op == Op::Read {
+            CallKind::Read
+        } else {
+            let memory = parts.iter_mut().filter_map(|part| part.data.as_mut());
+            memory.for_each(|memory| memory.bytes_mut().fill(0));
+            CallKind::Write { is_durable: request.is_durable && is_last }
         };
         let connection = index;
         self.submit(

@@ -241,7 +241,7 @@ impl Connections {
     fn record(&mut self, now: Time, index: usize, sending: &Sending) {
         // A silent sending ended when it was submitted, before the ring waited.
         let at = if sending.pace == Pace::Silent { sending.since } else { now };
-        let connection = self.connections[index].as_ref().expect("just seen");
+        let connection = self.slots[index].as_ref().expect("just seen");
         let blocked = connection.blocked_until(now);
         for owed in &sending.owed {
             let Some(eligible) = owed.eligible else { continue };
