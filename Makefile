@@ -2,26 +2,22 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check plugin lint docs book bench proof coqchk fuzz tools
+.PHONY: help build demo test check lint docs book bench proof coqchk fuzz tools
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build target/release/tidegate and the nbdkit plugin beside it
-	$(CARGO) build --release --locked -p tidegate -p tidegate-nbdkit
+build: ## Build target/release/tidegate
+	$(CARGO) build --release --locked -p tidegate
 
 demo: build ## Prove, simulate, measure this disk and keep deadlines on it, in under a minute
 	@scripts/demo.sh "$(TARGET)"
 
-test: tools lint docs plugin ## Run all checks and tests; install missing tools if possible
+test: tools lint docs ## Run all checks and tests; install missing tools if possible
 	$(CARGO) test --workspace --locked
 
-check: lint docs plugin ## Run the same without installing anything
+check: lint docs ## Run the same without installing anything
 	$(CARGO) test --workspace --locked
-
-# The plugin for the tests of `serve`: built with their profile, beside their binary.
-plugin:
-	$(CARGO) build --profile test --locked -p tidegate-nbdkit
 
 lint:
 	$(CARGO) fmt --all --check
@@ -43,7 +39,7 @@ proof: ## Check the machine-checked proofs, and let the checkers extracted from 
 coqchk: ## The same, and check the proofs again with Coq's independent checker
 	@scripts/proof.sh coqchk
 
-fuzz: ## Fuzz serve files, the control socket and requests, SECONDS=60 each; needs nightly and cargo-fuzz
+fuzz: ## Fuzz serve files, the control socket, requests and NBD, SECONDS=60 each; needs nightly and cargo-fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60)
 
 tools:

@@ -113,9 +113,8 @@ def asked(tidegate, work, what):
 
 
 def resident_mib(server):
-    """Returns the largest resident size of nbdkit and its children so far, in MiB."""
-    children = pathlib.Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
-    status = [pathlib.Path(f"/proc/{pid}/status").read_text() for pid in children]
+    """Returns the largest resident size of the server so far, in MiB."""
+    status = [pathlib.Path(f"/proc/{server.pid}/status").read_text()]
     lines = [line for text in status for line in text.splitlines() if line.startswith("VmHWM")]
     return max((int(line.split()[1]) for line in lines), default=0) // 1024
 

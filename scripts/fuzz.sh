@@ -6,7 +6,7 @@ set -eu
 
 seconds="${1:-60}"
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- serve_file control requests
+[ $# -gt 0 ] || set -- serve_file control requests nbd
 cd "$(dirname "$0")/.."
 if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "fuzz: cargo-fuzz is missing: cargo install cargo-fuzz" >&2

@@ -13,7 +13,7 @@ target=$(cd "$1" && pwd)
 seconds=${2:-600}
 tidegate=$target/release/tidegate
 
-for tool in fio nbdkit; do
+for tool in fio; do
     if ! command -v $tool >/dev/null 2>&1; then
         echo "tenants: skipped: $tool is not installed (Debian: apt-get install $tool)"
         exit 0

@@ -7,14 +7,15 @@ if ! command -v cargo >/dev/null 2>&1; then
     echo "tools: cargo is missing: install Rust with rustup, then try again" >&2
     exit 3
 fi
-# The server and its clients, each as program:package. Without a program, the tests of `serve` that
-# need it report this and pass.
+# Clients, and what encrypted ones need to be built, each as program:package. Without a program, the
+# tests of `serve` that need it report this and pass.
 packages=""
 for pair in nbdkit:nbdkit nbdcopy:libnbd-bin nbdfuse:nbdfuse qemu-img:qemu-utils fio:fio \
-    psktool:gnutls-bin mkfs.ext4:e2fsprogs fusermount3:fuse3; do
+    psktool:gnutls-bin mkfs.ext4:e2fsprogs fusermount3:fuse3 pkg-config:pkg-config openssl:openssl; do
     PATH="$PATH:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null 2>&1 ||
         packages="$packages ${pair#*:}"
 done
+[ -e /usr/include/openssl/ssl.h ] || packages="$packages libssl-dev"
 if [ -n "$packages" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "tools: installing$packages"
     # Each name is a separate word.

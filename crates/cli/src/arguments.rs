@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Tidegate.
     #[command(
         after_help = "Exit codes: 0 served until stopped, 1 not proven, 2 wrong input, 3 the \
-                      environment or nbdkit failed."
+                      environment failed."
     )]
     Serve(ServeArguments),
     /// Query or control a running service through its control socket.
@@ -123,9 +123,12 @@ pub(crate) struct ServeArguments {
     /// file's.
     #[arg(long, value_name = "PERCENT", value_parser = quantity::<Share>)]
     pub(crate) margin: Option<Share>,
-    /// Check, print the command that would serve, and exit.
+    /// Check, print where clients connect and what the server can take at most, and exit.
     #[arg(long)]
     pub(crate) print: bool,
+    /// Print a drop-in for the systemd unit, with the limits computed from the file, and exit.
+    #[arg(long, conflicts_with = "print")]
+    pub(crate) unit: bool,
 }
 
 #[derive(Debug, Args)]

@@ -36,6 +36,11 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 
+/// An allocator without a lock between threads: a service's thread must not wait for an ordinary
+/// thread that was preempted in the middle of an allocation.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.command {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! An io_uring executor that moves clients' data: reads, writes and flushes of one target.
+//! An io_uring executor that moves clients' data: reads, writes and flushes of one target, and the
+//! bytes of clients' sockets.
 //!
 //! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike there, each
 //! request brings its own memory and gets it back, and other threads can wake the waiting thread.
+//! Disk and sockets share each system call: one call submits the requests of some clients and the
+//! replies to others, and waits for both.
 //!
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free
@@ -21,8 +24,9 @@ use tidegate_model::{Bytes, Duration, Lba, Op};
 use crate::io_buffer::IoBuffer;
 use crate::ring_core::{Held, RingCore, is_kept};
 use crate::ring_error::{IoError, RingError};
+use crate::socket::{self, Delivered, Message, Pace, Receive, Send, Socket};
 use crate::target::Target;
-use crate::uring::{TARGET, length_u32};
+use crate::uring::{TARGET, length_u32, outcome};
 use crate::waker::Waker;
 
 /// The identifier of the waker's poll.
@@ -57,9 +61,24 @@ pub struct Moved {
     pub result: Result<(), IoError>,
 }
 
+/// The memory that the kernel uses for an entry.
+enum Memory {
+    /// A flush or a trim has none.
+    None,
+    Data(IoBuffer),
+    /// The socket stays open until the receipt ends.
+    Receive(IoBuffer, Socket),
+    Send(Box<Message>, Socket),
+}
+
 /// An executor for requests that own their memory.
 pub struct DataRing {
-    core: RingCore<Option<IoBuffer>>,
+    core: RingCore<Memory>,
+    /// The transfers that ended and were not taken.
+    moved: Vec<Moved>,
+    delivered: Vec<Delivered>,
+    /// The number of pushed sendings whose completion does not end a wait.
+    silent_count: u32,
     waker: Waker,
     is_poll_armed: bool,
     /// The time for which it polls before it blocks.
@@ -67,14 +86,23 @@ pub struct DataRing {
 }
 
 impl DataRing {
-    /// Makes a ring on `target` with room for `slots` requests, woken by `waker`.
+    /// Makes a ring with room for `slots` requests and socket transfers, woken by `waker`, on
+    /// `target` unless it serves sockets alone.
     ///
     /// # Errors
     /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
-    pub fn new(target: &Target, slots: u32, waker: Waker) -> Result<Self, RingError> {
+    pub fn new(target: Option<&Target>, slots: u32, waker: Waker) -> Result<Self, RingError> {
         // One more entry for the poll of the waker.
         let core = RingCore::new(target, slots, 1)?;
-        Ok(Self { core, waker, is_poll_armed: false, busy_poll: Duration::ZERO })
+        Ok(Self {
+            core,
+            moved: Vec::new(),
+            delivered: Vec::new(),
+            silent_count: 0,
+            waker,
+            is_poll_armed: false,
+            busy_poll: Duration::ZERO,
+        })
     }
 
     /// Makes it poll for completions and wake-ups for this long before it blocks. Polling avoids
@@ -112,7 +140,32 @@ impl DataRing {
             }
         };
         let slot = self.core.claim();
-        self.core.hold(slot, Held { token, size, memory: Some(data) }, entry);
+        self.core.hold(slot, Held { token, size, memory: Memory::Data(data) }, entry);
+    }
+
+    /// Adds a receipt from a socket to the next batch.
+    ///
+    /// # Panics
+    /// If no slot is free; if the range is empty or exceeds the buffer.
+    pub fn push_receive(&mut self, receive: Receive) {
+        let entry = socket::receive(&receive);
+        let Receive { token, socket, buffer, .. } = receive;
+        let slot = self.core.claim();
+        let memory = Memory::Receive(buffer, socket);
+        self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
+    }
+
+    /// Adds the sending of a message to the next batch.
+    ///
+    /// # Panics
+    /// If no slot is free; if nothing is left to send.
+    pub fn push_send(&mut self, mut send: Send) {
+        let entry = socket::send(&mut send);
+        let Send { token, socket, message, pace } = send;
+        self.silent_count += u32::from(pace == Pace::Silent);
+        let slot = self.core.claim();
+        let memory = Memory::Send(message, socket);
+        self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
     }
 
     /// Adds a flush to the next batch. When it is complete, all writes that were reaped before this
@@ -121,7 +174,7 @@ impl DataRing {
     /// # Panics
     /// If no slot is free.
     pub fn push_flush(&mut self, token: u64) {
-        self.core.push_flush(token, None);
+        self.core.push_flush(token, Memory::None);
     }
 
     /// Adds a deallocation to the next batch: the data of these blocks is no longer needed. If the
@@ -130,7 +183,7 @@ impl DataRing {
     /// # Panics
     /// If no slot is free; if the target was opened read-only.
     pub fn push_trim(&mut self, token: u64, start: Lba, size: Bytes) {
-        self.core.push_trim(token, start, size, None);
+        self.core.push_trim(token, start, size, Memory::None);
     }
 
     /// Submits all pushed requests to the kernel as one batch, then blocks until a completion, a
@@ -140,7 +193,11 @@ impl DataRing {
     /// [`RingError::Enter`] if the kernel accepts nothing.
     pub fn wait(&mut self, timeout: Duration) -> Result<(), RingError> {
         self.arm_poll();
-        let entered = self.submit_and_block(timeout);
+        let has_some = !self.moved.is_empty() || !self.delivered.is_empty();
+        let timeout = if has_some { Duration::ZERO } else { timeout };
+        // Silent sendings complete as they are submitted, and one more completion ends the wait.
+        let want = 1 + std::mem::take(&mut self.silent_count);
+        let entered = self.submit_and_block(want, timeout);
         // Acknowledge before the caller looks for work: a later acknowledgement would lose the
         // wake-up for work that arrived after the look.
         self.waker.acknowledge();
@@ -155,7 +212,7 @@ impl DataRing {
         }
     }
 
-    fn submit_and_block(&mut self, timeout: Duration) -> Result<(), Errno> {
+    fn submit_and_block(&mut self, want: u32, timeout: Duration) -> Result<(), Errno> {
         if !self.busy_poll.is_zero() {
             self.core.enter(0, Some(Duration::ZERO))?;
             if self.poll(self.busy_poll.min(timeout)) {
@@ -165,7 +222,7 @@ impl DataRing {
             }
         }
         let timeout = if self.waker.prepare_to_sleep() { timeout } else { Duration::ZERO };
-        self.core.enter(1, Some(timeout))
+        self.core.enter(want, Some(timeout))
     }
 
     /// Polls until a completion, a wake-up, or the end of `time`; returns whether there is
@@ -185,11 +242,37 @@ impl DataRing {
         }
     }
 
-    /// Takes all available completions without waiting.
-    pub fn reap(&mut self, mut take: impl FnMut(Moved)) {
-        let Self { core, is_poll_armed, .. } = self;
+    /// Takes all requests of the target that have completed, without waiting.
+    pub fn reap(&mut self, take: impl FnMut(Moved)) {
+        self.collect();
+        self.moved.drain(..).for_each(take);
+    }
+
+    /// Moves all socket transfers that have ended to the end of `delivered`, without waiting.
+    pub fn take_delivered(&mut self, delivered: &mut Vec<Delivered>) {
+        self.collect();
+        delivered.append(&mut self.delivered);
+    }
+
+    fn collect(&mut self) {
+        let Self { core, moved, delivered, is_poll_armed, .. } = self;
         core.reap(
-            |_, Held { token, memory, .. }, result| take(Moved { token, data: memory, result }),
+            |_, Held { token, size, memory }, result| match memory {
+                Memory::None => {
+                    moved.push(Moved { token, data: None, result: outcome(result, size) });
+                }
+                Memory::Data(data) => {
+                    moved.push(Moved { token, data: Some(data), result: outcome(result, size) });
+                }
+                Memory::Receive(buffer, _) => {
+                    let result = socket::count(result);
+                    delivered.push(Delivered::Received { token, buffer, result });
+                }
+                Memory::Send(message, _) => {
+                    let result = socket::count(result);
+                    delivered.push(Delivered::Sent { token, message, result });
+                }
+            },
             // The poll stays armed and reports each wake-up, unless the kernel says that it ended.
             |flags| *is_poll_armed = is_kept(flags),
         );
@@ -209,6 +292,12 @@ impl Drop for DataRing {
     /// Leaks the memory of a request that the device never completes, because it may still write to
     /// it.
     fn drop(&mut self) {
+        for held in self.core.held() {
+            if let Memory::Receive(_, socket) | Memory::Send(_, socket) = &held.memory {
+                // A receipt would not end by itself. A socket that is closed already is fine.
+                let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+            }
+        }
         self.core.close().for_each(|held| std::mem::forget(held.memory));
     }
 }

@@ -24,7 +24,7 @@ use crate::ring_core::{Held, RingCore, slot_of};
 use crate::ring_error::{IoError, RingError};
 pub use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 use crate::target::{Access, Target};
-use crate::uring::{TARGET, length, length_u32};
+use crate::uring::{TARGET, length, length_u32, outcome};
 
 /// A request for the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Ring {
         {
             return Err(RingError::SizeOutOfRange { size: size_max, alignment });
         }
-        let core = RingCore::new(target, slots, 0)?;
+        let core = RingCore::new(Some(target), slots, 0)?;
         let reads = allocate(slots, size_max)?;
         let writes = match target.access() {
             Access::ReadOnly => None,
@@ -226,7 +226,7 @@ impl Ring {
         let mut count = 0;
         let take = |slot, Held { token, size, memory: () }, result| {
             let data = &reads.slot(usize::from(slot))[..length(size)];
-            take(Completion { token, result }, data);
+            take(Completion { token, result: outcome(result, size) }, data);
             count += 1;
         };
         core.reap(take, |_| ());

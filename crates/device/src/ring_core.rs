@@ -18,10 +18,10 @@ use io_uring::{IoUring, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
-use crate::ring_error::{IoError, RingError, errno_of};
+use crate::ring_error::{RingError, errno_of};
 use crate::ring_limits::{SIZE_MAX, SLOTS_MAX};
 use crate::target::{Access, Target};
-use crate::uring::{TARGET, outcome, refused, timespec};
+use crate::uring::{TARGET, refused, timespec};
 
 /// The longest time that a closing ring waits for each further completion.
 const LAST_WAIT: Duration = Duration::from_ms(10_000);
@@ -36,6 +36,14 @@ pub(crate) struct Held<M> {
     pub(crate) memory: M,
 }
 
+/// What the target allows.
+#[derive(Debug, Clone, Copy)]
+struct TargetLimits {
+    size: Bytes,
+    alignment: Bytes,
+    access: Access,
+}
+
 /// The slots and the kernel's ring.
 ///
 /// # Invariants
@@ -47,36 +55,40 @@ pub(crate) struct RingCore<M> {
     free: Vec<u16>,
     pushed_count: u32,
     is_deferred: bool,
-    target_size: Bytes,
-    alignment: Bytes,
-    access: Access,
+    target: Option<TargetLimits>,
     /// The kernel ties the ring to the thread that made it.
     _not_send: PhantomData<*const ()>,
 }
 
 impl<M> RingCore<M> {
-    /// Makes a ring on `target` with `slots` slots and room for `others` entries without a slot.
+    /// Makes a ring with `slots` slots and room for `others` entries without a slot, on `target` if
+    /// it serves one.
     ///
     /// # Errors
     /// [`RingError`] if the host has no io_uring or refuses a ring of this size.
-    pub(crate) fn new(target: &Target, slots: u32, others: u32) -> Result<Self, RingError> {
+    pub(crate) fn new(target: Option<&Target>, slots: u32, others: u32) -> Result<Self, RingError> {
         if slots == 0 || slots > SLOTS_MAX {
             return Err(RingError::SlotsOutOfRange { slots });
         }
         let (uring, is_deferred) = set_up(slots + others)?;
-        uring
-            .submitter()
-            .register_files(&[target.as_raw_fd()])
-            .map_err(|error| refused("register the target", &error))?;
+        if let Some(target) = target {
+            uring
+                .submitter()
+                .register_files(&[target.as_raw_fd()])
+                .map_err(|error| refused("register the target", &error))?;
+        }
+        let limits = |target: &Target| TargetLimits {
+            size: target.size(),
+            alignment: target.alignment(),
+            access: target.access(),
+        };
         Ok(Self {
             uring,
             held: (0..slots).map(|_| None).collect(),
             free: (0..slots).rev().map(slot_of).collect(),
             pushed_count: 0,
             is_deferred,
-            target_size: target.size(),
-            alignment: target.alignment(),
-            access: target.access(),
+            target: target.map(limits),
             _not_send: PhantomData,
         })
     }
@@ -109,22 +121,23 @@ impl<M> RingCore<M> {
     /// # Panics
     /// If it does not.
     pub(crate) fn check(&self, op: Op, start: Lba, size: Bytes, room: Bytes) {
-        let (start, alignment) = (start.offset_bytes(), self.alignment.get());
+        let target = self.target.expect("transfers need a ring with a target");
+        let (start, alignment) = (start.offset_bytes(), target.alignment.get());
         assert!(size.get() > 0 && size <= room.min(SIZE_MAX), "{size} exceeds {room}");
         assert!(
             start.is_multiple_of(alignment) && size.get().is_multiple_of(alignment),
             "{size} at byte {start} is not aligned to {alignment} bytes",
         );
         assert!(
-            start.checked_add(size.get()).is_some_and(|end| end <= self.target_size.get()),
+            start.checked_add(size.get()).is_some_and(|end| end <= target.size.get()),
             "{size} at byte {start} reaches beyond the target of {}",
-            self.target_size,
+            target.size,
         );
         assert!(op == Op::Read || self.is_writable(), "writing needs a target opened ReadWrite");
     }
 
     fn is_writable(&self) -> bool {
-        self.access == Access::ReadWrite
+        self.target.is_some_and(|target| target.access == Access::ReadWrite)
     }
 
     /// Takes a free slot, which the caller then passes to [`Self::hold`].
@@ -222,11 +235,12 @@ impl<M> RingCore<M> {
         self.uring.submission().taskrun()
     }
 
-    /// Takes all completions: `take` gets each request's slot, its held values and its result;
-    /// `other` gets the flags of entries without a slot. Neither waits nor makes a system call.
+    /// Takes all completions: `take` gets each request's slot, its held values and the kernel's
+    /// result, which `outcome` reads; `other` gets the flags of entries without a slot. Neither
+    /// waits nor makes a system call.
     pub(crate) fn reap(
         &mut self,
-        mut take: impl FnMut(u16, Held<M>, Result<(), IoError>),
+        mut take: impl FnMut(u16, Held<M>, i32),
         mut other: impl FnMut(u32),
     ) {
         let Self { uring, held, free, .. } = self;
@@ -238,9 +252,13 @@ impl<M> RingCore<M> {
             // The kernel completes each entry once.
             let Some(request) = held[usize::from(slot)].take() else { continue };
             free.push(slot);
-            let result = outcome(entry.result(), request.size);
-            take(slot, request, result);
+            take(slot, request, entry.result());
         }
+    }
+
+    /// Returns what is held for the requests that were not reaped.
+    pub(crate) fn held(&self) -> impl Iterator<Item = &Held<M>> {
+        self.held.iter().flatten()
     }
 
     /// Waits for the last requests for a limited time, and returns what the kernel may still use:

@@ -9,7 +9,10 @@ mod common;
 use std::time::Instant;
 
 use bench::{Bench, bench};
-use tidegate_device::{Access, DataRing, IoBuffer, IoError, Moved, Target, Transfer, Waker};
+use tidegate_device::{
+    Access, DataRing, Delivered, IoBuffer, IoError, Message, Moved, Pace, Receive, Send, Target,
+    Transfer, Waker,
+};
 use tidegate_model::{Bytes, Duration, Lba, Op};
 
 const BLOCK: Bytes = Bytes::from_kib(4);
@@ -18,7 +21,7 @@ const LONG: Duration = Duration::from_ms(120_000);
 /// Returns a ring on a file, and what wakes it.
 fn on_file(access: Access) -> Option<(Bench<DataRing>, Target, Waker)> {
     let waker = Waker::new().unwrap();
-    let (bench, target) = bench(access, |target| DataRing::new(target, 8, waker.clone()))?;
+    let (bench, target) = bench(access, |target| DataRing::new(Some(target), 8, waker.clone()))?;
     Some((bench, target, waker))
 }
 
@@ -202,4 +205,76 @@ fn sees_wake_up_between(mut bench: Bench<DataRing>, waker: &Waker) {
         }
         assert!(turns < 10, "{turns} turns");
     }
+}
+
+/// Goal: a message of headers and data arrives whole, through a socket that takes it in parts, and
+/// what is received is what was sent. Method: a pair of sockets whose buffer is smaller than the
+/// message, and a thread that reads the other end.
+#[test]
+fn a_message_arrives_whole_beside_the_disk() {
+    let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };
+    let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let socket: tidegate_device::Socket = std::sync::Arc::new(ours.into());
+    let mut message = Box::new(Message::default());
+    let mut expected = Vec::new();
+    for number in 0..100_u8 {
+        message.put_head(|heads| heads.extend([number; 3]));
+        let mut data = IoBuffer::new(Bytes::from_kib(64));
+        data.bytes_mut().fill(number);
+        message.put_data(data, 65_000);
+        expected.extend([number; 65_003]);
+    }
+    assert_eq!((message.left(), message.is_empty()), (expected.len(), false));
+    let reader = std::thread::spawn(move || {
+        let mut bytes = vec![0; 100 * 65_003];
+        std::io::Read::read_exact(&mut theirs, &mut bytes).unwrap();
+        std::io::Write::write_all(&mut theirs, b"thanks").unwrap();
+        bytes
+    });
+    let buffer = IoBuffer::new(BLOCK);
+    bench.ring.push_receive(Receive { token: 9, socket: socket.clone(), buffer, range: 2..4096 });
+    let (mut delivered, mut pace, mut is_sent) = (Vec::new(), Pace::Timed, false);
+    let mut waiting = Some(message);
+    let received = loop {
+        if let Some(message) = waiting.take() {
+            bench.ring.push_send(Send { token: 7, socket: socket.clone(), message, pace });
+        }
+        bench.ring.wait(LONG).unwrap();
+        bench.ring.take_delivered(&mut delivered);
+        let mut received = None;
+        for one in delivered.drain(..) {
+            match one {
+                Delivered::Sent { token, mut message, result } => {
+                    assert_eq!(token, 7);
+                    let count = result.unwrap_or(0);
+                    is_sent = message.advance(count);
+                    waiting = Some(message).filter(|_| !is_sent);
+                    pace = Pace::Patient;
+                }
+                Delivered::Received { token, buffer, result } => {
+                    assert_eq!((token, result), (9, Ok(6)));
+                    received = Some(buffer.bytes()[2..8].to_vec());
+                }
+            }
+        }
+        if let Some(received) = received {
+            break received;
+        }
+    };
+    assert!(is_sent && received == b"thanks");
+    assert!(reader.join().unwrap() == expected);
+}
+
+/// Goal: a ring that is dropped ends its receipts, and does not wait for them.
+#[test]
+fn a_dropped_ring_waits_for_no_client() {
+    let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };
+    let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let socket: tidegate_device::Socket = std::sync::Arc::new(ours.into());
+    let buffer = IoBuffer::new(BLOCK);
+    bench.ring.push_receive(Receive { token: 1, socket, buffer, range: 0..4096 });
+    bench.ring.wait(Duration::from_ms(1)).unwrap();
+    let begun = Instant::now();
+    drop(bench);
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5));
 }

@@ -68,6 +68,7 @@
 pub mod control;
 mod device_backend;
 mod device_watch;
+mod door;
 #[cfg(any(test, feature = "harness"))]
 #[doc(hidden)]
 pub mod harness;

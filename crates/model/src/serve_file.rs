@@ -8,6 +8,7 @@
 
 mod exports;
 mod layout;
+mod limits;
 mod listen;
 mod raw;
 mod wanted;
@@ -36,6 +37,7 @@ use workload::PHANTOM;
 use written::Written;
 
 pub use layout::Layout;
+pub use limits::{Placement, ServerLimits};
 pub use listen::{BackingReference, Listen, Named, Tls};
 
 /// The largest best-effort request by default.
@@ -58,6 +60,10 @@ pub struct ServeFile {
     pub is_read_only: bool,
     /// How long the service polls before it blocks; zero means not at all.
     pub busy_poll: Duration,
+    /// The limits on clients.
+    pub limits: ServerLimits,
+    /// The placement of the thread that serves requests.
+    pub placement: Placement,
     /// The largest best-effort request, if the file states it.
     size_max: Option<Spanned<Bytes>>,
     exports: Vec<Written>,
@@ -98,6 +104,8 @@ impl ServeFile {
         let listen = listen::read_listen(raw.socket, raw.listen, raw.tls)?;
         let control = listen::read_control(raw.control, &listen)?;
         let metrics = listen::read_metrics(raw.metrics)?;
+        let limits = limits::read_limits(raw.limits)?;
+        let placement = limits::read_placement(raw.thread)?;
         raw.size_max.as_ref().map(sized).transpose()?;
         let size_max = raw.size_max.or(largest_contract(&raw.export));
         let absent_places = raw.absent_places.map(check_absent_places).transpose()?;
@@ -126,6 +134,8 @@ impl ServeFile {
             metrics,
             is_read_only: raw.read_only,
             busy_poll,
+            limits,
+            placement,
             size_max,
             exports,
             absent_places,

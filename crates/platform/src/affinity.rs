@@ -21,6 +21,15 @@ impl Affinity {
         Some(Self(set))
     }
 
+    /// Returns the set of these processors; `None` if a number is beyond the kernel's limit.
+    pub fn of_cpus(cpus: &[u32]) -> Option<Self> {
+        let mut set = CpuSet::new();
+        for &cpu in cpus {
+            set.set(usize::try_from(cpu).ok().filter(|&index| index < CpuSet::MAX_CPU)?);
+        }
+        Some(Self(set))
+    }
+
     /// Reads the affinity of `thread`, or of the calling thread.
     ///
     /// # Errors

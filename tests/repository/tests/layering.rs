@@ -26,7 +26,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("host",            &["model", "stats", "policy"]),
     ("sim",             &["model", "policy", "drive", "host"]),
     ("measure",         &["model", "stats", "platform", "drive", "device"]),
-    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host"]),
+    ("nbd",             &[]),
+    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd"]),
     ("attach",          &["model", "platform", "drive", "device"]),
     // The processor.
     ("cpu-model",       &["model"]),
@@ -40,9 +41,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
-    ("nbdkit",          &["engine"]),
     ("capi",            &["engine"]),
-    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "engine", "attach",
+    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "nbd", "engine", "attach",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "verify"]),
     // Tests of more than one crate.

@@ -140,6 +140,6 @@ fn run(line: &str, folder: &Path, columns: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
     command.env("PATH", path).env("COLUMNS", columns).env("LC_ALL", "C");
-    command.env("TIDEGATE_PLUGIN", "plugin.so").env_remove("CLICOLOR_FORCE");
+    command.env_remove("CLICOLOR_FORCE");
     command.output().unwrap()
 }

@@ -15,6 +15,7 @@ use crate::{compare_in, folders, screens};
 screens! {
     serve_proves_first: [
         "tidegate serve workloads/media.serve.toml --print",
+        "tidegate serve workloads/media.serve.toml --unit",
         "sed 's/250ms/10ms/' workloads/media.serve.toml > fast.toml",
         "tidegate serve fast.toml",
         "tidegate serve fast.toml --force --print",
@@ -31,9 +32,6 @@ screens! {
         "sed 's/media.sock/a/; /^socket/a control = \"./a\"' workloads/media.serve.toml > s.toml",
         "tidegate serve s.toml",
         "tidegate serve flushes.serve.toml",
-        "tidegate serve many.serve.toml",
-        // Canary: with one fewer, all of them are read at once.
-        "sed 's/513/512/' many.serve.toml > s.toml && tidegate serve s.toml --print",
         "tidegate serve gone.serve.toml --print",
         "tidegate serve gone.serve.toml",
         "tidegate serve missing.toml",

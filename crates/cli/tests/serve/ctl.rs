@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate ctl` and `tidegate top` query and control a service. Method: the binary, on a
-//! service that nbdkit runs.
+//! running service.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate serve` refuses wrong serve files, and clients find the exports. Method: the
-//! binary with nbdkit and clients.
+//! binary and clients.
 
 use std::fs;
 

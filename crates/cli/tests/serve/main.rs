@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: `tidegate serve`, `ctl` and `top` serve clients of NBD, refuse wrong input, and survive
-//! faults. Method: the binary with nbdkit and real clients.
+//! faults. Method: the binary with real clients.
 //!
-//! The tests that serve need nbdkit and the plugin beside the binary, others a client's tools: they
-//! print the reason and pass if one is missing (`scripts/tools.sh` installs them).
+//! Some tests need a client's tools: they print the reason and pass if one is missing
+//! (`scripts/tools.sh` installs them).
 
+mod attacks;
 mod clients;
 #[path = "../common/mod.rs"]
 mod common;
@@ -16,4 +17,4 @@ mod file_system;
 mod limits;
 mod nbd;
 mod server;
-mod supervisor;
+mod stores;

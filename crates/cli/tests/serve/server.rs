@@ -81,7 +81,7 @@ pub(crate) fn path_with_sbin() -> String {
 
 impl Server {
     /// Serves `text` from `folder`: its socket is `s.sock` there, its log `log`. `None`, after
-    /// printing the reason, if nbdkit, the plugin or one of `programs` is missing.
+    /// printing the reason, if one of `programs` is missing.
     pub(crate) fn start(folder: &Folder, text: &str, programs: &[&str]) -> Option<Self> {
         if !Self::is_possible(folder, text, programs) {
             return None;
@@ -95,14 +95,10 @@ impl Server {
     /// Writes the serve file; returns whether it can be served.
     pub(crate) fn is_possible(folder: &Folder, text: &str, programs: &[&str]) -> bool {
         folder.file("s.toml", text);
-        if !has(&["nbdkit"]) || !has(programs) {
+        if !has(programs) {
             return false;
         }
         let (code, _, stderr) = folder.run(&["serve", "s.toml", "--print"]);
-        if stderr.contains("the plugin nbdkit") {
-            println!("skipped: {stderr}");
-            return false;
-        }
         assert_eq!(code, 0, "{stderr}");
         true
     }
@@ -152,17 +148,9 @@ impl Server {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// Returns the id of nbdkit's process, which this program supervises or has become.
-    fn server_pid(&self) -> u32 {
-        let pid = self.child.id();
-        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
-        let first = children.ok().and_then(|list| list.split_whitespace().next()?.parse().ok());
-        first.unwrap_or(pid)
-    }
-
-    /// Returns nbdkit's memory in KiB: the kernel's figure with that name.
+    /// Returns its memory in KiB: the kernel's figure with that name.
     pub(crate) fn memory_kib(&self, what: &str) -> u64 {
-        let path = format!("/proc/{}/status", self.server_pid());
+        let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).unwrap();
         let line =
             status.lines().find(|line| line.starts_with(what)).expect("the kernel reports it");
@@ -171,11 +159,6 @@ impl Server {
 
     pub(crate) fn signal(&self, signal: &str) {
         Self::send(signal, self.child.id());
-    }
-
-    /// Sends a signal to nbdkit itself.
-    pub(crate) fn signal_server(&self, signal: &str) {
-        Self::send(signal, self.server_pid());
     }
 
     fn send(signal: &str, pid: u32) {
@@ -202,7 +185,7 @@ impl Server {
 
     /// Kills it as a failing host would.
     pub(crate) fn kill(mut self) {
-        self.signal_server("-KILL");
+        self.signal("-KILL");
         self.child.wait().unwrap();
     }
 }

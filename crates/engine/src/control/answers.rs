@@ -250,6 +250,8 @@ fn export_figures(
         response_ns_p99: ns(responses.quantile(P99)),
         response_ns_p999: ns(responses.quantile(P999)),
         response_ns_max: ns(responses.max()),
+        socket_ns_max: seen.at_socket_max.ns(),
+        client_full_ns: seen.client_full.ns(),
         bound_ns: ns(bound),
         deadline_ns: ns(contract.map(|contract| contract.deadline)),
         is_degraded,

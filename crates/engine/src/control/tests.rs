@@ -413,35 +413,6 @@ fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
 }
 
 #[test]
-fn a_contract_that_the_server_cannot_read_in_time_is_refused() {
-    let bench = Bench::new();
-    let prepared = Prepared::read(&bench.folder.path().join("serve.toml")).unwrap();
-    let service = prepared.with_callers_max(3).open(false).unwrap();
-    let contract = |requests| tidegate_model::NewExport {
-        name: "second".to_owned(),
-        place: tidegate_model::ExportPlace::Free { size: tidegate_model::Bytes::from_kib(64) },
-        contract: Some(tidegate_model::ExportContract {
-            requests,
-            period: tidegate_model::Duration::from_ms(100),
-            deadline: tidegate_model::Duration::from_ms(100),
-            size_max: tidegate_model::Bytes::from_kib(16),
-            op: None,
-            beyond: tidegate_model::Beyond::Wait,
-        }),
-        share: tidegate_model::BestEffortShare::default(),
-        is_read_only: false,
-    };
-    let error = service.admit(&contract(2)).unwrap_err().to_string();
-    assert!(
-        error.contains("4 requests outstanding") && error.contains("read at most 3 requests"),
-        "{error}"
-    );
-    service.admit(&contract(1)).unwrap();
-}
-
-/// Goal: every call completes and no export gets another one's data during changes without pause.
-/// Method: admit and remove an export while clients of all exports continue.
-#[test]
 fn clients_go_on_while_exports_come_and_go() {
     let bench = Bench::new();
     let is_over = std::sync::atomic::AtomicBool::new(false);

@@ -218,6 +218,13 @@ pub struct ExportFigures {
     pub response_ns_p999: Option<u64>,
     /// The longest response time.
     pub response_ns_max: Option<u64>,
+    /// The longest time of an in-contract request until its reply was at the client's socket,
+    /// without the time for which the client left no room for it.
+    #[serde(default)]
+    pub socket_ns_max: u64,
+    /// The sum of the times for which clients left no room for their replies.
+    #[serde(default)]
+    pub client_full_ns: u64,
     /// The proved bound on the response time.
     pub bound_ns: Option<u64>,
     /// The contract's relative deadline.

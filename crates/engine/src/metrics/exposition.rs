@@ -44,6 +44,7 @@ impl Collector for Snapshot {
         self.service(to)?;
         self.premises(to)?;
         self.responses(to)?;
+        self.socket_responses(to)?;
         self.counters(to)?;
         self.gauges(to)?;
         self.drive(to)
@@ -123,6 +124,24 @@ impl Snapshot {
         Ok(())
     }
 
+    /// The times until the reply is at the client's socket, for clients of the NBD server.
+    fn socket_responses(&self, to: Encoder<'_, '_>) -> fmt::Result {
+        let help = "Response times at the socket: until the reply was handed to the client's \
+                    socket, without the time for which the client left no room for it";
+        let name = "tidegate_export_socket_response_seconds";
+        let mut metric = to.encode_descriptor(name, help, None, MetricType::Histogram)?;
+        for (export, seen) in self.exports() {
+            let (labels, counts) = ([("export", export.name.as_str())], &seen.at_socket);
+            metric.encode_family(&labels)?.encode_histogram::<NoLabelSet>(
+                seconds(counts.sum()),
+                counts.count(),
+                &buckets(counts),
+                None,
+            )?;
+        }
+        Ok(())
+    }
+
     fn counters(&self, to: Encoder<'_, '_>) -> fmt::Result {
         type Pick = fn(&ExportStatistics) -> u64;
         let counters: [(&str, &str, Pick); 7] = [
@@ -175,6 +194,9 @@ impl Snapshot {
                     a response exceeded the bound, and the guarantee does not stand again yet";
         self.of_exports(to, "degraded", help, degraded)?;
         let excess = bounds.iter().zip(seen).map(|(bound, seen)| bound.map(|_| seen.excess_max));
+        let full = seen.iter().map(|seen| Some(seconds(seen.client_full)));
+        let help = "Sum of the times for which clients left no room for their replies";
+        self.of_exports(to, "client_full_seconds", help, full)?;
         let help = "Largest excess over the export's bound since the service started";
         self.of_exports(to, "excess_max_seconds", help, excess.map(|excess| excess.map(seconds)))
     }

@@ -70,6 +70,30 @@ pub enum ServeError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The keys of `[tls]` cannot be used.
+    #[error("[tls]: {what} at {}", path.display())]
+    Keys {
+        /// The path that the file names.
+        path: PathBuf,
+        /// Why.
+        what: String,
+    },
+    /// The file names a processor on which the process may not run.
+    #[error("[thread]: this process may not run on processor {processor}: name another one")]
+    Processor {
+        /// The processor's number.
+        processor: u32,
+    },
+    /// The process may not have enough descriptors.
+    #[error(
+        "the server needs {needed} descriptors and may have {descriptors}: raise the limit          (`ulimit -n`, or LimitNOFILE= in the unit), or lower [limits] connections"
+    )]
+    Descriptors {
+        /// The number that all connections together need.
+        needed: usize,
+        /// The number that the process may have.
+        descriptors: usize,
+    },
     /// The service cannot start.
     #[error(transparent)]
     Service(#[from] ServiceError),

@@ -6,16 +6,15 @@
 //!   Prepared::open   the store, the exports in it       the service runs
 //!   Prepared::stand_by   control socket, metrics, warnings   it can be monitored and controlled
 //! ```
-//! The command line reads the file and prints; the server's plugin reads the file and opens the
-//! store. Both use the same proof.
+//! [`Prepared::serve`] does both and lets clients in over NBD.
 
 mod control_plane;
 mod error;
 mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
-mod places;
 mod prover;
+mod server;
 mod simulated;
 mod store_lock;
 #[cfg(test)]
@@ -43,9 +42,10 @@ pub use crate::service::outstanding_max;
 pub(crate) use prover::arrangement;
 pub use tidegate_model::quantity::Share as Margin;
 
+pub use crate::door::{Footprint, ListenError, Listener};
 pub use control_plane::ControlPlane;
 pub use error::ServeError;
-pub use places::{Crowded, PLACES_PER_EXPORT, PlaceTaken, Places};
+pub use server::{Server, ServerEvent};
 pub use simulated::SimulatedStore;
 
 const _: () = assert!(Layout::REQUEST_MAX.get() <= tidegate_device::ring::SIZE_MAX.get());
@@ -61,7 +61,6 @@ pub struct Prepared {
     file: ServeFile,
     drive: Option<DriveFile>,
     bound: Option<(Bound, Assessment)>,
-    callers_max: Option<u64>,
 }
 
 impl Prepared {
@@ -100,14 +99,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Self { path: path.to_owned(), text, file, drive, bound, callers_max: None })
-    }
-
-    /// Sets the largest number of one client's requests that the server passes to the service at
-    /// once. Contracts that need more are not admitted while it runs.
-    #[must_use]
-    pub fn with_callers_max(self, callers_max: u64) -> Self {
-        Self { callers_max: Some(callers_max), ..self }
+        Ok(Self { path: path.to_owned(), text, file, drive, bound })
     }
 
     /// Returns the parsed file.
@@ -203,6 +195,11 @@ impl Prepared {
     /// # Errors
     /// [`ServeError`], before anything is served.
     pub fn open(&self, is_forced: bool) -> Result<Service, ServeError> {
+        self.open_with(is_forced, 0)
+    }
+
+    /// Opens the store and starts to serve, with room for this many connections.
+    fn open_with(&self, is_forced: bool, sockets: u32) -> Result<Service, ServeError> {
         if !self.is_proven() && !is_forced {
             return Err(ServeError::NotProven {
                 reason: "not every contract can be kept; `tidegate serve` lists those that \
@@ -213,16 +210,16 @@ impl Prepared {
         match &self.file.backing {
             BackingReference::Path(path) => {
                 let path = self.resolve(path.get_ref());
-                self.open_target(&path)
+                self.open_target(&path, sockets)
             }
             BackingReference::Simulated { store, .. } => {
                 let store = store.as_ref().map(|store| self.resolve(store.get_ref()));
-                self.open_simulated(store)
+                self.open_simulated(store, sockets)
             }
         }
     }
 
-    fn open_target(&self, path: &Path) -> Result<Service, ServeError> {
+    fn open_target(&self, path: &Path, sockets: u32) -> Result<Service, ServeError> {
         let is_written = self.file.is_written();
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
         let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
@@ -232,7 +229,8 @@ impl Prepared {
         params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let busy_poll = self.file.busy_poll;
-        let make = move |clock, waker| DeviceStore::new(target, depth, busy_poll, clock, waker);
+        let make =
+            move |clock, waker| DeviceStore::new(target, depth, sockets, busy_poll, clock, waker);
         Ok(Service::start(params, make)?)
     }
 
@@ -247,7 +245,7 @@ impl Prepared {
         Ok(())
     }
 
-    fn open_simulated(&self, store: Option<PathBuf>) -> Result<Service, ServeError> {
+    fn open_simulated(&self, store: Option<PathBuf>, sockets: u32) -> Result<Service, ServeError> {
         let file = self.drive.as_ref().expect("a simulated backing names its drive");
         let size = file.capacity().unwrap_or(SIZE_DEFAULT);
         let params = self.params(Layout { size, alignment: SIMULATED_ALIGNMENT })?;
@@ -256,7 +254,9 @@ impl Prepared {
             None => memory_file(size).map_err(|source| ServeError::Memory { source })?,
             Some(path) => store_lock::open_store(&path)?,
         };
-        let make = |clock, waker| Ok(SimulatedStore::new(drive, store, clock, waker));
+        let make = move |clock, waker| {
+            SimulatedStore::new(drive, store, clock, waker).with_sockets(sockets)
+        };
         Ok(Service::start(params, make)?)
     }
 
@@ -289,6 +289,7 @@ impl Prepared {
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,
             drive: self.drive.clone(),
+            placement: self.file.placement.clone(),
             prover: Some(Arc::new(self.prover(layout))),
         })
     }
@@ -299,7 +300,6 @@ impl Prepared {
             drive: self.drive.clone(),
             layout,
             is_written: self.file.is_written(),
-            callers_max: self.callers_max,
         }
     }
 }

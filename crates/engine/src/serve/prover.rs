@@ -6,12 +6,12 @@ use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::BestEffortOrder::{Elevator, Fifo, Nearest, Satf};
 use tidegate_model::serve_file::{Bound, Layout};
 use tidegate_model::{
-    BatchTable, DriveFile, Duration, ExportContract, ExportSpec, FileError, NewExport, Plan,
-    PolicyName, Premises, ServeFile, Workload,
+    BatchTable, DriveFile, Duration, ExportSpec, FileError, NewExport, Plan, PolicyName, Premises,
+    ServeFile, Workload,
 };
 
 use super::fit::{self, up_to_us};
-use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
+use crate::service::{Arrangement, Prover, Refusal};
 
 /// The depth of a store about which nothing is known.
 const DEPTH_DEFAULT: u32 = 32;
@@ -32,8 +32,6 @@ pub(super) struct FileProver {
     pub(super) layout: Layout,
     /// Whether the store is open for writing.
     pub(super) is_written: bool,
-    /// The largest number of one client's requests that the server passes to the service at once.
-    pub(super) callers_max: Option<u64>,
 }
 
 impl Prover for FileProver {
@@ -46,9 +44,6 @@ impl Prover for FileProver {
                 "the store is open for reading only, because no export wrote to it at the start",
                 "add read_only = true; or add the export to the serve file and restart the service",
             ));
-        }
-        if let Some(contract) = &new.contract {
-            self.check_callers(contract)?;
         }
         self.layout.place_new(others, &new).map_err(refusal)
     }
@@ -88,21 +83,6 @@ impl Prover for FileProver {
 }
 
 impl FileProver {
-    fn check_callers(&self, contract: &ExportContract) -> Result<(), Refusal> {
-        let needed = outstanding_max(contract);
-        match self.callers_max {
-            Some(most) if needed > most => Err(Refusal::new(
-                format!(
-                    "its client may have {needed} requests outstanding, but this server was \
-                     started to read at most {most} requests of a connection at once, and a \
-                     request has no arrival time before it is read"
-                ),
-                "use fewer requests per period, or add it to the serve file and restart the service",
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Returns whether every contract of these exports would be proved.
     pub(super) fn is_proven(&self, exports: &[ExportSpec]) -> bool {
         let file = || self.file.with_exports(exports);

@@ -4,16 +4,17 @@
 //! The drive gives the completion times, and a file holds the data, in memory or on disk. A
 //! request's data moves at the instant at which the drive completes the request.
 
-use std::convert::Infallible;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{FallocateFlags, fallocate};
-use tidegate_device::{IoBuffer, IoError, Waker};
+use tidegate_device::{DataRing, IoBuffer, IoError, RingError, Waker};
 use tidegate_drive::{Drive, DriveQueue, Work};
 use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Op, Request, RequestId, Time};
 use tidegate_platform::Clock;
+
+use crate::service::DataBackend;
 
 /// The longest time for which the thread sleeps without an event.
 const SLEEP_MAX: Duration = Duration::from_ms(60_000);
@@ -24,6 +25,8 @@ pub struct SimulatedStore {
     store: File,
     clock: Clock,
     waker: Waker,
+    /// The ring of clients' sockets; without it, the thread sleeps until the waker wakes it.
+    ring: Option<DataRing>,
     /// Trims; they complete immediately, because no drive model gives times for them.
     trimmed: Vec<RequestId>,
 }
@@ -33,7 +36,19 @@ impl SimulatedStore {
     /// its end. The policy must keep within the drive's depth.
     pub fn new(drive: Box<dyn Drive + Send>, store: File, clock: Clock, waker: Waker) -> Self {
         let drive = DriveQueue::new(drive, u32::MAX);
-        Self { drive, store, clock, waker, trimmed: Vec::new() }
+        Self { drive, store, clock, waker, ring: None, trimmed: Vec::new() }
+    }
+
+    /// Lets it serve at most `sockets` connections, on a ring that belongs to this thread.
+    ///
+    /// # Errors
+    /// [`RingError`] if io_uring is not available or refuses this size.
+    pub fn with_sockets(self, sockets: u32) -> Result<Self, RingError> {
+        let ring = match sockets {
+            0 => None,
+            _ => Some(DataRing::new(None, 2 * sockets, self.waker.clone())?),
+        };
+        Ok(Self { ring, ..self })
     }
 
     fn transfer(&self, request: &Request, data: &mut IoBuffer) -> std::io::Result<()> {
@@ -46,20 +61,22 @@ impl SimulatedStore {
     }
 }
 
+impl DataBackend for SimulatedStore {
+    fn ring(&mut self) -> Option<&mut DataRing> {
+        self.ring.as_mut()
+    }
+}
+
 impl Backend for SimulatedStore {
     type Payload = IoBuffer;
     type Fault = IoError;
-    type Error = Infallible;
+    type Error = RingError;
 
     fn now(&self) -> Time {
         self.clock.now()
     }
 
-    fn submit(
-        &mut self,
-        batch: &[Request],
-        payloads: &mut Vec<IoBuffer>,
-    ) -> Result<(), Infallible> {
+    fn submit(&mut self, batch: &[Request], payloads: &mut Vec<IoBuffer>) -> Result<(), RingError> {
         self.drive.submit(self.clock.now(), batch, payloads.drain(..).map(Some));
         Ok(())
     }
@@ -75,14 +92,19 @@ impl Backend for SimulatedStore {
         self.trimmed.push(id);
     }
 
-    fn wait(&mut self, until: Option<Time>) -> Result<(), Infallible> {
-        if !self.drive.has_done() && self.trimmed.is_empty() {
-            let next = [until, self.drive.next_event()].into_iter().flatten().min();
-            let now = self.now();
-            let time = next.map_or(SLEEP_MAX, |next| next.since(now).min(SLEEP_MAX));
-            if !time.is_zero() {
-                self.waker.sleep(time);
-            }
+    fn wait(&mut self, until: Option<Time>) -> Result<(), RingError> {
+        let next = [until, self.drive.next_event()].into_iter().flatten().min();
+        let is_due = self.drive.has_done() || !self.trimmed.is_empty();
+        let now = self.now();
+        let time = match next {
+            _ if is_due => Duration::ZERO,
+            Some(next) => next.since(now).min(SLEEP_MAX),
+            None => SLEEP_MAX,
+        };
+        match &mut self.ring {
+            Some(ring) => return ring.wait(time),
+            None if time.is_zero() => {}
+            None => self.waker.sleep(time),
         }
         Ok(())
     }
@@ -90,7 +112,7 @@ impl Backend for SimulatedStore {
     fn reap(
         &mut self,
         completions: &mut Vec<Completion<IoBuffer, IoError>>,
-    ) -> Result<(), Infallible> {
+    ) -> Result<(), RingError> {
         self.drive.advance(self.clock.now());
         while let Some(done) = self.drive.take_done() {
             let completion = match (done.work, done.payload) {

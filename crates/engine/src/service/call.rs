@@ -132,15 +132,39 @@ impl Answered {
 /// The result of a call, and its parts with their memory.
 pub(crate) type Reply = (Result<Answered, CallError>, Vec<CallPart>);
 
-/// The service's end of a mailbox. Dropping it unused tells the client that the service ended.
-/// Sending a reply does not block.
+/// The way of a reply to its client.
 #[derive(Debug)]
-pub(crate) struct ReplySender(Sender<Reply>);
+pub(crate) enum ReplySender {
+    /// The service's end of a mailbox. Dropping it unused tells the client that the service ended.
+    /// Sending a reply does not block.
+    Mailbox(Sender<Reply>),
+    /// An operation of a client that the service's thread itself serves (`connections`).
+    Operation(usize),
+}
+
+/// A reply for `connections`.
+#[derive(Debug)]
+pub(crate) struct OperationReply {
+    pub(crate) operation: usize,
+    pub(crate) result: Result<Answered, CallError>,
+    pub(crate) parts: Vec<CallPart>,
+}
 
 impl ReplySender {
-    pub(crate) fn give(self, result: Result<Answered, CallError>, parts: Vec<CallPart>) {
-        // The client may be gone, which has no effect.
-        let _ = self.0.send((result, parts));
+    /// Sends a reply to a mailbox; returns a reply for an operation.
+    pub(crate) fn give(
+        self,
+        result: Result<Answered, CallError>,
+        parts: Vec<CallPart>,
+    ) -> Option<OperationReply> {
+        match self {
+            Self::Mailbox(sender) => {
+                // The client may be gone, which has no effect.
+                let _ = sender.send((result, parts));
+                None
+            }
+            Self::Operation(operation) => Some(OperationReply { operation, result, parts }),
+        }
     }
 }
 
@@ -173,5 +197,5 @@ impl Awaited {
 /// Makes a mailbox; returns both ends.
 pub(crate) fn mailbox() -> (ReplySender, Awaited) {
     let (sender, receiver) = oneshot::channel();
-    (ReplySender(sender), Awaited(receiver))
+    (ReplySender::Mailbox(sender), Awaited(receiver))
 }

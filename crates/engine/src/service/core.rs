@@ -28,13 +28,13 @@ use tidegate_host::{Requests, Round};
 use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
 
-use super::call::{Answered, Call, CallError, CallPart};
+use super::call::{Answered, Call, CallError, CallPart, OperationReply};
 use super::data_backend::{DataBackend, Returned};
 use super::flush_groups::FlushGroups;
 use super::offer::{ExportId, Member};
 use super::shares::Shares;
 use super::statistics::{ServiceStatistics, Watch};
-use super::tenant::{Admission, Tenant};
+use super::tenant::{Admission, Sent, Tenant};
 
 pub(crate) use self::switch::{GivenUp, Successor, Switch};
 
@@ -99,6 +99,8 @@ pub(crate) struct Core<B> {
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
+    /// Replies for clients that the service's thread itself serves.
+    replies: Vec<OperationReply>,
     /// A scratch list, empty between iterations.
     returned: Vec<Returned>,
     /// Requests that no longer overlap an earlier one, with their exports.
@@ -136,6 +138,7 @@ impl<B: DataBackend> Core<B> {
             is_winding_down: false,
             is_flush_broken: false,
             watch,
+            replies: Vec::new(),
             returned: Vec::new(),
             freed: Vec::new(),
             #[cfg(test)]
@@ -180,12 +183,37 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Blocks until the next iteration.
+    /// Blocks until the next iteration, at most until `sooner`.
     ///
     /// # Errors
     /// If waiting fails.
-    pub(crate) fn wait(&mut self) -> Result<(), B::Error> {
-        self.backend.wait(self.next_iteration())
+    pub(crate) fn wait(&mut self, sooner: Option<Time>) -> Result<(), B::Error> {
+        let until = [self.next_iteration(), sooner].into_iter().flatten().min();
+        self.backend.wait(until)
+    }
+
+    /// Moves the replies for clients that the service's thread itself serves to the end of
+    /// `replies`.
+    pub(crate) fn take_replies(&mut self, replies: &mut Vec<OperationReply>) {
+        replies.append(&mut self.replies);
+    }
+
+    /// Returns the time since the service started.
+    pub(crate) fn now(&self) -> Time {
+        self.backend.now()
+    }
+
+    /// Returns the store.
+    pub(crate) fn backend_mut(&mut self) -> &mut B {
+        &mut self.backend
+    }
+
+    /// Records that a client has its reply.
+    pub(crate) fn sent(&mut self, export: ExportId, sent: &Sent) {
+        // The export may be gone meanwhile.
+        if let Some(tenant) = self.tenants.get_mut(&export) {
+            tenant.sent(sent);
+        }
     }
 
     /// Returns the instant of the next iteration if no event comes before.
@@ -325,14 +353,9 @@ impl<B: DataBackend> Core<B> {
         &self.backend
     }
 
-    pub(crate) fn backend_mut(&mut self) -> &mut B {
-        &mut self.backend
-    }
-
-    /// Does the same as [`Self::wait`], at most until `sooner`.
+    /// Does the same as [`Self::wait`] on a store that cannot fail.
     pub(crate) fn wait_until(&mut self, sooner: Option<Time>) {
-        let until = [self.next_iteration(), sooner].into_iter().flatten().min();
-        assert!(self.backend.wait(until).is_ok(), "waiting cannot fail here");
+        assert!(self.wait(sooner).is_ok(), "waiting cannot fail here");
     }
 
     /// Returns the number of parts opened so far.

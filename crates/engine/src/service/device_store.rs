@@ -6,6 +6,8 @@ use tidegate_host::{Backend, Completion};
 use tidegate_model::{Bytes, Duration, Lba, Request, RequestId, Time};
 use tidegate_platform::Clock;
 
+use super::DataBackend;
+
 /// The longest time for which the thread blocks without an event.
 const WAIT_MAX: Duration = Duration::from_ms(60_000);
 
@@ -19,22 +21,31 @@ pub struct DeviceStore {
 }
 
 impl DeviceStore {
-    /// Makes a store on `target` for a policy with at most `depth` requests in flight. The store
-    /// belongs to the thread that makes it; that thread polls for the time `busy_poll` before it
-    /// blocks.
+    /// Makes a store on `target` for a policy with at most `depth` requests in flight, and for at
+    /// most `sockets` connections. The store belongs to the thread that makes it; that thread polls
+    /// for the time `busy_poll` before it blocks.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.
     pub fn new(
         target: Target,
         depth: u32,
+        sockets: u32,
         busy_poll: Duration,
         clock: Clock,
         waker: Waker,
     ) -> Result<Self, RingError> {
-        // Each request in flight may need a flush, and one trim may be in flight.
-        let ring = DataRing::new(&target, 2 * depth + 1, waker)?.busy_polling(busy_poll);
+        // Each request in flight may need a flush, and one trim may be in flight. Each connection
+        // receives and sends.
+        let slots = 2 * depth + 1 + 2 * sockets;
+        let ring = DataRing::new(Some(&target), slots, waker)?.busy_polling(busy_poll);
         Ok(Self { ring, clock, _target: target })
+    }
+}
+
+impl DataBackend for DeviceStore {
+    fn ring(&mut self) -> Option<&mut DataRing> {
+        Some(&mut self.ring)
     }
 }
 

@@ -237,8 +237,12 @@ impl Export {
         self.shared.inbox.send(Message::Notice { export: self.id, kind });
     }
 
-    fn part_max(&self) -> usize {
+    pub(crate) fn part_max(&self) -> usize {
         usize_of(self.size_max())
+    }
+
+    pub(crate) fn id(&self) -> ExportId {
+        self.id
     }
 
     /// Takes room for a request that moves no data and counts as a write.
@@ -251,8 +255,7 @@ impl Export {
         let part_max = self.part_max();
         let contract = self.spec().contract.as_ref();
         let at_once = contract.map_or(1, |contract| contract.requests as usize);
-        let parts = (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once);
-        parts.saturating_mul(part_max)
+        piece_parts(part_max, at_once).saturating_mul(part_max)
     }
 
     fn check_writable(&self) -> Result<(), CallError> {
@@ -354,6 +357,12 @@ impl PendingRead {
             }
         })
     }
+}
+
+/// Returns the largest piece of a call in parts of `part_max` bytes, of which a contract allows
+/// `at_once` together.
+pub(super) fn piece_parts(part_max: usize, at_once: usize) -> usize {
+    (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once)
 }
 
 fn usize_of(size: Bytes) -> usize {

@@ -40,23 +40,23 @@ pub fn outstanding_max(contract: &ExportContract) -> u64 {
 
 /// An amount of requests and bytes in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Load {
-    parts: u64,
-    bytes: u64,
+pub(super) struct Load {
+    pub(super) parts: u64,
+    pub(super) bytes: u64,
 }
 
 impl Load {
-    fn of(length: usize, part_max: usize) -> Self {
+    pub(super) fn of(length: usize, part_max: usize) -> Self {
         Self { parts: length.div_ceil(part_max).max(1) as u64, bytes: length as u64 }
     }
 
     /// Returns this amount less `other`; `None` if `other` is larger.
-    fn without(self, other: Self) -> Option<Self> {
+    pub(super) fn without(self, other: Self) -> Option<Self> {
         let parts = self.parts.checked_sub(other.parts)?;
         Some(Self { parts, bytes: self.bytes.checked_sub(other.bytes)? })
     }
 
-    fn with(self, other: Self) -> Self {
+    pub(super) fn with(self, other: Self) -> Self {
         Self { parts: self.parts + other.parts, bytes: self.bytes + other.bytes }
     }
 }
@@ -151,14 +151,31 @@ pub(super) struct Gates {
     beside: Gate,
 }
 
-impl Gates {
-    fn new(contract: Option<&ExportContract>, part_max: usize) -> Self {
+/// The rooms of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rooms {
+    /// For the contract's operation, or all operations if it covers both or there is none.
+    pub(super) of_contract: Load,
+    /// For the other operation.
+    pub(super) beside: Load,
+}
+
+impl Rooms {
+    /// Returns the rooms of an export whose requests have at most `part_max` bytes.
+    pub(super) fn of(contract: Option<&ExportContract>, part_max: usize) -> Self {
         let beside = Load { parts: PARTS, bytes: BYTES.max(2 * part_max as u64) };
         let allowed = contract.map_or(0, outstanding_max);
         let of_contract = Load {
             parts: allowed.max(beside.parts),
             bytes: allowed.saturating_mul(part_max as u64).max(beside.bytes),
         };
+        Self { of_contract, beside }
+    }
+}
+
+impl Gates {
+    fn new(contract: Option<&ExportContract>, part_max: usize) -> Self {
+        let Rooms { of_contract, beside } = Rooms::of(contract, part_max);
         let agreed = contract.and_then(|contract| contract.op);
         Self { agreed, of_contract: Gate::new(of_contract), beside: Gate::new(beside) }
     }

@@ -17,6 +17,7 @@ use tidegate_platform::Clock;
 use tidegate_policy::NoticeKind;
 
 use super::call::Call;
+use super::connections::Newcomer;
 use super::core::GivenUp;
 use super::offer::{Arrangement, ExportId, Member};
 use super::statistics::ServiceStatistics;
@@ -39,6 +40,8 @@ pub(crate) enum Message {
         export: ExportId,
     },
     Change(Box<Change>),
+    /// A client of the service's own server.
+    Connect(Box<Newcomer>),
     /// Prepares the end: no new requests will come.
     WindDown,
     Stop,

@@ -18,6 +18,7 @@
 
 mod call;
 mod change;
+pub(crate) mod connections;
 mod core;
 mod data_backend;
 mod device_store;
@@ -52,9 +53,11 @@ use std::thread::JoinHandle;
 use tidegate_device::{RingError, Waker};
 use tidegate_model::{Plan, PolicyName, Time, Workload};
 use tidegate_platform::Clock;
+use tidegate_platform::affinity::Affinity;
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_policy::Policy;
 
+use self::connections::Connections;
 use self::core::{Core, Successor, Switch};
 use self::export_table::ExportTable;
 use self::gate::AllGates;
@@ -279,11 +282,19 @@ where
     let policy = params.policy(arrangement).expect("built before");
     let watch = Watch::new(is_measured.then_some(&plan.limits)).telling(heard_by);
     let members = Member::of_exports(exports, bounds);
+    if let Some(affinity) = Affinity::of_cpus(&params.placement.processors)
+        && affinity.cpus().next().is_some()
+    {
+        // Checked before where it matters; elsewhere the thread runs where it may.
+        let _ = affinity.apply(None);
+    }
     let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
     // The receiver may be gone, which has no effect.
-    let _ = ready.send(realtime::request_for_server(realtime::PRIORITY));
-    let (mut messages, mut calls) = (Vec::new(), Vec::new());
-    let (mut latest, mut is_stopping) = (Time::ZERO, false);
+    let priority = params.placement.priority.unwrap_or(realtime::PRIORITY);
+    let _ = ready.send(realtime::request_for_server(priority));
+    let (mut messages, mut calls, mut replies) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut latest, mut is_ending, mut is_stopping) = (Time::ZERO, false, false);
+    let mut connections = Connections::default();
     loop {
         shared.inbox.take(&mut messages, &mut latest);
         for message in messages.drain(..) {
@@ -295,19 +306,44 @@ where
                     let _ = answer.send(core.statistics_of(&exports));
                 }
                 Message::Close { export } => core.close(export),
+                Message::Connect(newcomer) => connections.welcome(core.now(), *newcomer),
                 Message::Change(change) => core.switch(switch(params, *change)),
-                Message::WindDown => core.wind_down(last_policy(params)),
+                Message::WindDown => {
+                    core.wind_down(last_policy(params));
+                    connections.end();
+                    is_ending = true;
+                }
                 Message::Stop => {
                     core.wind_down(last_policy(params));
-                    is_stopping = true;
+                    connections.end();
+                    (is_ending, is_stopping) = (true, true);
                 }
             }
         }
-        latest = latest.max(core.iterate(calls.drain(..))?);
-        if is_stopping && core.is_idle() {
-            return Ok(());
+        let arrived = latest.max(core.now());
+        if let Some(ring) = core.backend_mut().ring() {
+            connections.receive(ring, arrived, &mut calls);
+            latest = arrived;
         }
-        core.wait()?;
+        latest = latest.max(core.iterate(calls.drain(..))?);
+        core.take_replies(&mut replies);
+        for reply in replies.drain(..) {
+            connections.answer(latest, reply, &mut calls);
+        }
+        connections.read(latest, &mut calls);
+        if let Some(ring) = core.backend_mut().ring() {
+            connections.flush(ring, latest);
+        }
+        connections.take_sent(|(export, sent)| core.sent(export, &sent));
+        if is_ending && core.is_idle() && calls.is_empty() {
+            connections.hurry(latest);
+            if is_stopping && connections.is_empty() {
+                return Ok(());
+            }
+        }
+        // Large requests go on at once.
+        let sooner = if calls.is_empty() { connections.look_at() } else { Some(Time::ZERO) };
+        core.wait(sooner)?;
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use tidegate_model::serve_file::Placement;
 use tidegate_model::{AccessTime, Bytes, DriveFile, ExportSpec};
 use tidegate_policy::Policy;
 
@@ -26,6 +27,8 @@ pub struct ServiceParams {
     pub can_trim: bool,
     /// The drive file, which gives access times to policies that order by position.
     pub drive: Option<DriveFile>,
+    /// Where the service's thread runs. Processors that do not exist have no effect.
+    pub placement: Placement,
     /// Proves other sets of exports; `None`: the set never changes.
     pub prover: Option<Arc<dyn Prover>>,
 }

@@ -26,6 +26,14 @@ pub struct ExportStatistics {
     pub best_effort_counts: ResponseCounts,
     /// The number of requests that the contract allows now.
     pub tokens: u32,
+    /// The times from when the contract allowed a request (without a contract: from its arrival)
+    /// until its reply was handed to the client's socket, in classes; without the time for which
+    /// the client left no room for it. Only for clients of the service's own server.
+    pub at_socket: ResponseCounts,
+    /// The longest of these times of in-contract requests.
+    pub at_socket_max: Duration,
+    /// The sum of the times for which clients left no room for replies.
+    pub client_full: Duration,
     /// The number of in-contract requests that completed after their deadline.
     pub misses: u64,
     /// The number of in-contract requests that completed after the bound proved at that time.
@@ -62,6 +70,9 @@ impl Default for ExportStatistics {
             bounded_counts: ResponseCounts::default(),
             best_effort_counts: ResponseCounts::default(),
             tokens: 0,
+            at_socket: ResponseCounts::default(),
+            at_socket_max: Duration::ZERO,
+            client_full: Duration::ZERO,
             misses: 0,
             exceeded: 0,
             excess_max: Duration::ZERO,
@@ -84,6 +95,16 @@ pub(crate) struct Admission {
     /// The instant from which the contract allows it.
     pub(crate) eligible: Time,
     pub(crate) due: Option<Time>,
+}
+
+/// A reply that its client has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sent {
+    /// The time from when the request was allowed, without `client_full`.
+    pub(crate) response: Duration,
+    /// The time for which the client left no room.
+    pub(crate) client_full: Duration,
+    pub(crate) is_within_contract: bool,
 }
 
 /// An export in service.
@@ -158,6 +179,18 @@ impl Tenant {
         self.tokens.pop_front();
         self.tokens.push_back(after(eligible, contract.period));
         Admission { class: Class::Hard, eligible, due: Some(after(eligible, contract.deadline)) }
+    }
+
+    /// Records that a client has its reply.
+    pub(crate) fn sent(&mut self, sent: &Sent) {
+        let of = &mut self.statistics;
+        of.at_socket.record(sent.response);
+        // Saturates after 584 years.
+        let full = of.client_full.ns().saturating_add(sent.client_full.ns());
+        of.client_full = Duration::from_ns(full);
+        if sent.is_within_contract {
+            of.at_socket_max = of.at_socket_max.max(sent.response);
+        }
     }
 
     /// Returns the statistics up to now.

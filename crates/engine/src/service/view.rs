@@ -10,7 +10,9 @@ use tidegate_model::{Duration, PolicyName, Time};
 use tidegate_platform::realtime::RealTime;
 
 use super::Service;
+use super::connections::Newcomer;
 use super::export::Export;
+use super::inbox::Message;
 use super::look::Look;
 use super::offer::Offer;
 use super::shared::Shared;
@@ -68,6 +70,18 @@ impl View {
     /// Returns the export of that name.
     pub fn export(&self, name: &str) -> Option<Export> {
         Export::named(&self.shared, name)
+    }
+
+    /// Returns the name of that export.
+    pub(crate) fn name_of(&self, id: super::offer::ExportId) -> Option<String> {
+        let offer = self.offer();
+        let index = offer.ids().iter().position(|&other| other == id)?;
+        Some(offer.exports()[index].name.clone())
+    }
+
+    /// Lets the service's thread serve a client that has named its export.
+    pub(crate) fn connect(&self, newcomer: Newcomer) {
+        self.shared.inbox.send(Message::Connect(Box::new(newcomer)));
     }
 
     /// Returns the statistics, at most a fifth of a second old; `None` if the service ended or does

@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::limits::{RawLimits, RawPlacement};
 use crate::drive_file::PlaceFamily;
 use crate::task::Op;
 use crate::units::{Bandwidth, Bytes, Duration};
@@ -26,6 +27,8 @@ pub(super) struct RawServe {
     pub(super) busy_poll: Option<Spanned<Duration>>,
     pub(super) size_max: Option<Spanned<Bytes>>,
     pub(super) absent_places: Option<Spanned<Vec<PlaceFamily>>>,
+    pub(super) limits: Option<RawLimits>,
+    pub(super) thread: Option<RawPlacement>,
     pub(super) policy: Option<RawPolicy>,
     #[serde(default)]
     pub(super) export: Vec<RawExport>,

@@ -33,18 +33,18 @@ impl<B: DataBackend> Core<B> {
     /// Opens a new call: releases its parts as far as they may be released.
     fn open(&mut self, now: Time, mut call: Call) {
         if self.tenants.get(&call.export).is_none_or(|tenant| tenant.is_closed) {
-            call.answer.give(Err(CallError::Removed), call.parts);
+            self.replies.extend(call.answer.give(Err(CallError::Removed), call.parts));
             return;
         }
         let is_durable =
             matches!(call.kind, CallKind::Flush | CallKind::Write { is_durable: true });
         if is_durable && self.is_flush_broken {
-            call.answer.give(Err(CallError::FlushBroken), call.parts);
+            self.replies.extend(call.answer.give(Err(CallError::FlushBroken), call.parts));
             return;
         }
         if call.kind == CallKind::Trim && !self.may_trim() {
             // A trim is only a hint and must not delay in-contract requests.
-            call.answer.give(Ok(Answered::default()), call.parts);
+            self.replies.extend(call.answer.give(Ok(Answered::default()), call.parts));
             return;
         }
         let (export, kind, released) = (call.export, call.kind, call.released);

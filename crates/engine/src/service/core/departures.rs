@@ -120,7 +120,7 @@ impl<B: DataBackend> Core<B> {
         if open.parts_left == 0 {
             let OpenCall { call, result, .. } = self.calls[place].take().expect("just seen");
             self.free_calls.push(place);
-            call.answer.give(result, call.parts);
+            self.replies.extend(call.answer.give(result, call.parts));
         }
     }
 

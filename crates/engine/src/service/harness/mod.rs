@@ -98,6 +98,7 @@ pub(crate) fn params(
         size_max: Bytes::from_kib(16),
         can_trim: true,
         drive: None,
+        placement: tidegate_model::serve_file::Placement::default(),
         prover: None,
     }
 }

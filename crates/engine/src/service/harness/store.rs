@@ -163,6 +163,8 @@ fn blocks_of(request: &Request) -> usize {
     usize::try_from(request.size.get()).unwrap() / BLOCK
 }
 
+impl crate::service::DataBackend for Store {}
+
 impl Backend for Store {
     type Payload = IoBuffer;
     type Fault = IoError;

@@ -242,6 +242,8 @@ struct Unusable {
     was_used: bool,
 }
 
+impl crate::service::DataBackend for Unusable {}
+
 impl Backend for Unusable {
     type Payload = IoBuffer;
     type Fault = IoError;

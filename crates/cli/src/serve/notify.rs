@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Tells the service manager how the server is (`sd_notify`).
+//!
+//! # Source
+//! `sd_notify(3)`, `sd_watchdog_enabled(3)`: a datagram of `KEY=VALUE` lines to the socket that
+//! `NOTIFY_SOCKET` names.
+
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
+
+use tidegate_engine::serve::Server;
+
+/// The interval between two status lines if no watchdog asks for them.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// The service manager, if one started the process.
+pub(super) struct Manager {
+    to: Option<(UnixDatagram, SocketAddr)>,
+    interval: Duration,
+}
+
+impl Manager {
+    /// Returns the manager that the environment names.
+    pub(super) fn of_environment() -> Self {
+        let address =
+            std::env::var("NOTIFY_SOCKET").ok().and_then(|name| match name.strip_prefix('@') {
+                Some(name) => SocketAddr::from_abstract_name(name).ok(),
+                None => SocketAddr::from_pathname(name).ok(),
+            });
+        let to = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
+        let is_ours = |pid: String| pid.parse() == Ok(std::process::id());
+        let is_watched = std::env::var("WATCHDOG_PID").ok().is_none_or(is_ours);
+        let limit = std::env::var("WATCHDOG_USEC").ok().and_then(|us| us.parse().ok());
+        let limit = limit.filter(|_| is_watched).map(Duration::from_micros);
+        Self { to, interval: limit.map_or(INTERVAL, |limit| (limit / 2).min(INTERVAL)) }
+    }
+
+    /// Returns the longest time between two signs of life.
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// Sends lines. A manager that does not take them misses them.
+    pub(super) fn say(&self, lines: &str) {
+        if let Some((socket, address)) = &self.to {
+            let _ = socket.send_to_addr(lines.as_bytes(), address);
+        }
+    }
+}
+
+/// Describes the server in a line.
+pub(super) fn status(server: &Server) -> String {
+    let Some(look) = server.view().look() else { return "does not answer".to_owned() };
+    let outstanding: u64 = look.seen.exports.iter().map(|export| export.outstanding).sum();
+    let guarantee = match look.offer.grade() {
+        None => "nothing is promised",
+        Some(_) if look.is_degraded() => "the guarantee is degraded",
+        Some(_) => "the guarantee stands",
+    };
+    format!("{} exports, {outstanding} requests outstanding; {guarantee}", look.seen.exports.len())
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Transfers of a client's bytes through the ring that also serves the disk.
+//!
+//! As with the disk, memory is moved: a transfer brings its buffers and gets them back. A message
+//! gathers headers and data, so that any number of replies needs one transfer.
+
+use std::ops::Range;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use io_uring::{opcode, squeue, types::Fd};
+use libc::{c_void, iovec, msghdr};
+use rustix::io::Errno;
+
+use crate::io_buffer::IoBuffer;
+
+/// The largest number of pieces that the kernel takes at once (`UIO_MAXIOV`).
+const PIECES_MAX: usize = 1024;
+
+/// A connected socket; it stays open as long as a transfer refers to it.
+pub type Socket = Arc<OwnedFd>;
+
+/// A receipt of bytes.
+#[derive(Debug)]
+pub struct Receive {
+    /// The caller's name for the transfer, returned with it.
+    pub token: u64,
+    /// The socket.
+    pub socket: Socket,
+    /// The memory.
+    pub buffer: IoBuffer,
+    /// The bytes of the memory to fill, not empty; the kernel may fill only the first of them.
+    pub range: Range<usize>,
+}
+
+/// When a sending completes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// At once, perhaps with a part of the message or with the error `AGAIN`; this does not end the
+    /// ring's wait, so the message comes back with the next completion of another kind. That saves a
+    /// system call for each reply.
+    Silent,
+    /// As `Silent`, but it ends the ring's wait, so that its time is known.
+    Timed,
+    /// When the client has room.
+    Patient,
+}
+
+/// The sending of a message.
+#[derive(Debug)]
+pub struct Send {
+    /// The caller's name for the transfer, returned with it.
+    pub token: u64,
+    /// The socket.
+    pub socket: Socket,
+    /// The message.
+    pub message: Box<Message>,
+    /// When it completes.
+    pub pace: Pace,
+}
+
+/// A transfer that has ended.
+#[derive(Debug)]
+pub enum Delivered {
+    /// Bytes were received; none at the end of the stream.
+    Received {
+        /// The transfer's token.
+        token: u64,
+        /// The memory.
+        buffer: IoBuffer,
+        /// The number of bytes.
+        result: Result<usize, Errno>,
+    },
+    /// A part of a message was sent.
+    Sent {
+        /// The transfer's token.
+        token: u64,
+        /// The message, to which [`Message::advance`] must be told the number.
+        message: Box<Message>,
+        /// The number of bytes.
+        result: Result<usize, Errno>,
+    },
+}
+
+#[derive(Debug)]
+enum Piece {
+    /// A range of the heads.
+    Head(Range<usize>),
+    /// The first bytes of a buffer.
+    Data { buffer: IoBuffer, length: usize },
+}
+
+/// Bytes to send: headers, and data in buffers of their own. Its memory is reused.
+#[derive(Debug)]
+pub struct Message {
+    heads: Vec<u8>,
+    pieces: Vec<Piece>,
+    /// The number of bytes of all pieces, and of those that were sent.
+    length: usize,
+    sent: usize,
+    iovecs: Vec<iovec>,
+    header: msghdr,
+}
+
+impl Default for Message {
+    #[expect(unsafe_code, reason = "a structure of the kernel")]
+    fn default() -> Self {
+        // SAFETY: the structure consists of integers and pointers, for which zero is valid.
+        let header = unsafe { std::mem::zeroed() };
+        Self {
+            heads: Vec::new(),
+            pieces: Vec::new(),
+            length: 0,
+            sent: 0,
+            iovecs: Vec::new(),
+            header,
+        }
+    }
+}
+
+impl Message {
+    /// Returns whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Returns the number of bytes of its headers.
+    pub fn head_bytes(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// Returns the number of its bytes that were not sent.
+    pub fn left(&self) -> usize {
+        self.length - self.sent
+    }
+
+    /// Appends what `write` appends to the list of bytes it gets.
+    pub fn put_head(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let begin = self.heads.len();
+        write(&mut self.heads);
+        let end = self.heads.len();
+        self.length += end - begin;
+        match self.pieces.last_mut() {
+            Some(Piece::Head(range)) if range.end == begin => range.end = end,
+            _ if end > begin => self.pieces.push(Piece::Head(begin..end)),
+            _ => {}
+        }
+    }
+
+    /// Appends the first `length` bytes of a buffer.
+    ///
+    /// # Panics
+    /// If the buffer is shorter.
+    pub fn put_data(&mut self, buffer: IoBuffer, length: usize) {
+        assert!(length <= buffer.bytes().len(), "a buffer holds its data");
+        self.length += length;
+        self.pieces.push(Piece::Data { buffer, length });
+    }
+
+    /// Records that `count` more bytes were sent; returns whether all were.
+    ///
+    /// # Panics
+    /// If it has fewer bytes.
+    pub fn advance(&mut self, count: usize) -> bool {
+        assert!(count <= self.left(), "the kernel sends what it was given");
+        self.sent += count;
+        self.sent == self.length
+    }
+
+    /// Empties it, and returns its buffers.
+    pub fn clear(&mut self) -> impl Iterator<Item = IoBuffer> {
+        self.heads.clear();
+        self.iovecs.clear();
+        (self.length, self.sent) = (0, 0);
+        self.pieces.drain(..).filter_map(|piece| match piece {
+            Piece::Head(_) => None,
+            Piece::Data { buffer, .. } => Some(buffer),
+        })
+    }
+
+    /// Lists the unsent pieces for the kernel, and returns the list's address. It is valid until
+    /// the message changes.
+    fn prepare(&mut self) -> *const msghdr {
+        let Self { heads, pieces, sent, iovecs, header, .. } = self;
+        iovecs.clear();
+        let mut skipped = *sent;
+        for piece in pieces {
+            let (address, length) = match piece {
+                Piece::Head(range) => (heads[range.clone()].as_ptr().cast_mut(), range.len()),
+                Piece::Data { buffer, length } => (buffer.address(), *length),
+            };
+            let skip = skipped.min(length);
+            skipped -= skip;
+            if skip < length && iovecs.len() < PIECES_MAX {
+                let iov_base = address.wrapping_add(skip).cast::<c_void>();
+                iovecs.push(iovec { iov_base, iov_len: length - skip });
+            }
+        }
+        header.msg_iov = iovecs.as_mut_ptr();
+        header.msg_iovlen = iovecs.len();
+        header
+    }
+}
+
+/// Makes the entry of a receipt.
+///
+/// # Panics
+/// If the range is empty or exceeds the buffer.
+pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
+    let Range { start, end } = receive.range;
+    assert!(start < end && end <= receive.buffer.bytes().len(), "a receipt has memory");
+    let length = u32::try_from(end - start).expect("a buffer of at most SIZE_MAX");
+    let address = receive.buffer.address().wrapping_add(start);
+    opcode::Recv::new(Fd(receive.socket.as_raw_fd()), address, length).build()
+}
+
+/// Makes the entry of a sending.
+///
+/// # Panics
+/// If nothing is left to send.
+pub(crate) fn send(send: &mut Send) -> squeue::Entry {
+    assert!(send.message.left() > 0, "an empty message is not sent");
+    let header = send.message.prepare();
+    let wait = if send.pace == Pace::Patient { 0 } else { libc::MSG_DONTWAIT };
+    let flags = (libc::MSG_NOSIGNAL | wait).cast_unsigned();
+    opcode::SendMsg::new(Fd(send.socket.as_raw_fd()), header).flags(flags).build()
+}
+
+/// Returns the number of bytes, or the error, of the kernel's result.
+pub(crate) fn count(result: i32) -> Result<usize, Errno> {
+    usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result))
+}

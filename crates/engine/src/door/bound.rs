@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How much memory and how many descriptors a server can take, whatever its clients do.
+
+use std::fmt;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tidegate_model::serve_file::ServerLimits;
+use tidegate_model::{Bytes, ExportSpec};
+
+use crate::service::connections::{INPUT_BYTES, KEPT_BYTES, room_bytes};
+
+/// The size of a TCP socket's buffers as it is requested; the kernel takes twice as much.
+pub(super) const TCP_BUFFER_BYTES: usize = 256 << 10;
+
+/// The descriptors besides clients: the target, rings, control socket, metrics and their peers.
+const DESCRIPTORS_KEPT: usize = 128;
+
+/// The memory of the program itself: code, stacks, statistics, the control socket's peers.
+const PROGRAM_BYTES: u64 = 96 << 20;
+
+/// The memory of a guest: one option, one reply, and what the kernel keeps of a socket.
+const GUEST_BYTES: u64 = 64 << 10;
+
+/// The bytes besides its buffers that a connection takes.
+const CONNECTION_BYTES: u64 = 8 << 10;
+
+/// What a server can take at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Footprint {
+    /// The requests that all exports can have outstanding.
+    pub requests: Bytes,
+    /// The connections: their input, and the kernel's socket buffers.
+    pub connections: Bytes,
+    /// Everything else.
+    pub rest: Bytes,
+    /// The number of connections that can exist at once.
+    pub connection_count: usize,
+    /// The number of descriptors for all of them.
+    pub descriptors: usize,
+}
+
+impl Footprint {
+    /// Computes the footprint of a server for these exports, each with the largest part of its
+    /// requests, and for this many connections. Exports that are admitted later bring their own
+    /// requests.
+    pub(crate) fn of<'a>(
+        exports: impl Iterator<Item = (&'a ExportSpec, usize)>,
+        limits: &ServerLimits,
+        connection_count: usize,
+        is_tcp: bool,
+        is_encrypted: bool,
+    ) -> Self {
+        let rooms = exports.map(|(spec, part_max)| room_bytes(spec, part_max));
+        let requests = rooms.fold(0, u64::saturating_add);
+        let sockets = if is_encrypted { 3 } else { 1 };
+        let of_socket = if is_tcp { 4 * TCP_BUFFER_BYTES as u64 } else { unix_buffers() };
+        let each = INPUT_BYTES + CONNECTION_BYTES + of_socket * sockets;
+        let guests = limits.handshakes as u64 * GUEST_BYTES;
+        let per_socket = usize::try_from(sockets).unwrap_or(3);
+        Self {
+            requests: Bytes::new(requests),
+            connections: Bytes::new(each.saturating_mul(connection_count as u64)),
+            rest: Bytes::new(PROGRAM_BYTES + KEPT_BYTES + guests),
+            connection_count,
+            descriptors: (connection_count + limits.handshakes) * per_socket + DESCRIPTORS_KEPT,
+        }
+    }
+
+    /// Returns the sum.
+    pub fn total(&self) -> Bytes {
+        let parts = [self.requests, self.connections, self.rest];
+        Bytes::new(parts.iter().fold(0, |sum, part| sum.saturating_add(part.get())))
+    }
+
+    /// Returns the number of connections that this many descriptors allow.
+    pub fn connections_with(&self, descriptors: usize) -> usize {
+        let lacking = self.descriptors.saturating_sub(descriptors);
+        let each = self.descriptors / (self.connection_count + 1).max(1);
+        self.connection_count.saturating_sub(lacking.div_ceil(each.clamp(1, 3)))
+    }
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: Bytes| bytes.get().div_ceil(1 << 20);
+        write!(
+            f,
+            "at most {} MiB of memory: {} for requests, {} for {} connections, {} for the rest; at \
+             most {} descriptors",
+            mib(self.total()),
+            mib(self.requests),
+            mib(self.connections),
+            self.connection_count,
+            mib(self.rest),
+            self.descriptors
+        )
+    }
+}
+
+/// Returns the kernel's buffers of both ends of a Unix socket. A sender's buffer is charged to it;
+/// clients' own are theirs.
+fn unix_buffers() -> u64 {
+    // The kernel's default for a page size of 4 KiB.
+    const DEFAULT: u64 = 212_992;
+    let read = |name: &str| -> Option<u64> {
+        let path = format!("/proc/sys/net/core/{name}_default");
+        std::fs::read_to_string(path).ok()?.trim().parse().ok()
+    };
+    read("wmem").unwrap_or(DEFAULT) + read("rmem").unwrap_or(DEFAULT)
+}
+
+/// Raises the process's limit on descriptors as far as it may; returns the limit then.
+pub(crate) fn raise_descriptors(wanted: usize) -> usize {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = wanted as u64;
+    let current = limit.current.unwrap_or(u64::MAX);
+    if current < wanted {
+        let raised = limit.maximum.unwrap_or(u64::MAX).min(wanted);
+        let new = Rlimit { current: Some(raised), maximum: limit.maximum };
+        if setrlimit(Resource::Nofile, new).is_ok() {
+            return usize::try_from(raised).unwrap_or(usize::MAX);
+        }
+    }
+    usize::try_from(current).unwrap_or(usize::MAX)
+}

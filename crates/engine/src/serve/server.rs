@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A service with its clients: store, door, control socket, metrics and log.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use tidegate_model::serve_file::{Layout, Listen, Tls};
+use tidegate_model::{Bytes, ExportSpec};
+
+use super::control_plane::ControlPlane;
+use super::{Prepared, SIMULATED_ALIGNMENT, ServeError};
+use crate::door::{Door, Encryption, Footprint, Listener, raise_descriptors};
+use crate::peers::LogSink;
+use crate::service::{Service, Summary, View};
+
+/// The number of exports that can be admitted later with a full share of connections.
+const EXPORTS_MORE: usize = 16;
+
+/// The largest number of connections: each takes two slots of the ring, beside the disk's.
+const CONNECTIONS_MAX: usize = 1_536;
+
+/// The interval between two checks for outstanding requests at the end.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What a running server tells its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerEvent {
+    /// It should end: the control socket says so, or the service has ended by itself.
+    Stop,
+}
+
+/// A running server; dropping it ends it at once.
+#[derive(Debug)]
+pub struct Server {
+    // Declared in the order in which they end.
+    door: Option<Door>,
+    control_plane: Option<ControlPlane>,
+    service: Option<Service>,
+    footprint: Footprint,
+    events: Receiver<ServerEvent>,
+    sender: Sender<ServerEvent>,
+}
+
+impl Prepared {
+    /// Opens the store and lets clients in at `listener`. `say` gets the log, one line each.
+    ///
+    /// With `is_forced`, contracts that are not proved are served as best effort.
+    ///
+    /// # Errors
+    /// [`ServeError`], before anything is served.
+    ///
+    /// # Panics
+    /// Never: the number of connections is limited.
+    pub fn serve(
+        &self,
+        is_forced: bool,
+        listener: Listener,
+        say: LogSink,
+    ) -> Result<Server, ServeError> {
+        self.check_processors()?;
+        let encryption = self.encryption()?;
+        let footprint = self.footprint()?;
+        let descriptors = raise_descriptors(footprint.descriptors);
+        let connections = footprint.connections_with(descriptors);
+        if connections < self.file.export_count() {
+            return Err(ServeError::Descriptors { needed: footprint.descriptors, descriptors });
+        }
+        let sockets = u32::try_from(connections).expect("at most CONNECTIONS_MAX");
+        let service = self.open_with(is_forced, sockets)?;
+        let (view, limits) = (service.view(), self.file.limits);
+        let (sender, events) = channel();
+        let stop = sender.clone();
+        let stop = move || {
+            // The owner may be gone, which has no effect.
+            let _ = stop.send(ServerEvent::Stop);
+        };
+        let control_plane = self.stand_by(&service, stop, say.clone())?;
+        let door = Door::open(listener, view, limits, connections, encryption, say);
+        let door = door.map_err(|source| ServeError::ControlPlane {
+            what: "the thread that accepts clients".to_owned(),
+            source,
+        })?;
+        Ok(Server {
+            door: Some(door),
+            control_plane: Some(control_plane),
+            service: Some(service),
+            footprint,
+            events,
+            sender,
+        })
+    }
+
+    /// Returns what a server of the file can take at most, whatever its clients do.
+    ///
+    /// # Errors
+    /// [`ServeError::Faulty`] if the exports are not possible.
+    pub fn footprint(&self) -> Result<Footprint, ServeError> {
+        // The exports' positions do not matter, so the store need not be open.
+        let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
+        let exports = self.file.exports(layout).map_err(|error| self.faulty(error))?;
+        let size_max = self.size_max(layout)?;
+        let part_max = |spec: &ExportSpec| {
+            let size = spec.contract.as_ref().map_or(size_max, |contract| contract.size_max);
+            usize::try_from(size.get()).unwrap_or(usize::MAX)
+        };
+        let more = if self.file.control.is_some() { EXPORTS_MORE } else { 0 };
+        let wanted = (exports.len() + more) * self.file.limits.connections;
+        let (is_tcp, is_encrypted) = match &self.file.listen {
+            Listen::Unix(_) => (false, false),
+            Listen::Tcp { tls, .. } => (true, tls.is_some()),
+        };
+        let parts = exports.iter().map(|spec| (spec, part_max(spec)));
+        let connections = wanted.min(CONNECTIONS_MAX);
+        Ok(Footprint::of(parts, &self.file.limits, connections, is_tcp, is_encrypted))
+    }
+
+    /// Reads the keys that the file names.
+    fn encryption(&self) -> Result<Option<Encryption>, ServeError> {
+        let Listen::Tcp { tls: Some(tls), .. } = &self.file.listen else { return Ok(None) };
+        let (Tls::Psk(named) | Tls::Certificates(named)) = tls;
+        let path = self.resolve(named.get_ref());
+        let made = match tls {
+            Tls::Psk(_) => Encryption::with_keys(&path),
+            Tls::Certificates(_) => Encryption::with_certificates(&path),
+        };
+        made.map(Some).map_err(|what| ServeError::Keys { path, what })
+    }
+
+    fn check_processors(&self) -> Result<(), ServeError> {
+        let Ok(allowed) = tidegate_platform::affinity::Affinity::of(None) else { return Ok(()) };
+        let named = &self.file.placement.processors;
+        match named.iter().find(|&&cpu| !allowed.contains(cpu)) {
+            Some(&processor) => Err(ServeError::Processor { processor }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Server {
+    /// Returns what it can take at most, whatever its clients do.
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
+    /// Returns the events; `stop` may be requested through [`Self::stopper`] too.
+    pub fn events(&self) -> &Receiver<ServerEvent> {
+        &self.events
+    }
+
+    /// Returns a function that requests the end, for any thread.
+    pub fn stopper(&self) -> impl Fn() + Send + use<> {
+        let sender = self.sender.clone();
+        move || {
+            let _ = sender.send(ServerEvent::Stop);
+        }
+    }
+
+    /// Returns a view of the service.
+    ///
+    /// # Panics
+    /// Never: the service is there until [`Self::stop`].
+    pub fn view(&self) -> View {
+        self.service().view()
+    }
+
+    /// Returns the service.
+    ///
+    /// # Panics
+    /// Never: the service is there until [`Self::stop`].
+    pub fn service(&self) -> &Service {
+        self.service.as_ref().expect("it runs until `stop`")
+    }
+
+    /// Accepts no more clients, completes the outstanding requests, sends the replies as far as
+    /// clients take them within a second, and ends. Returns the summary; `None` if the service has
+    /// ended by itself.
+    ///
+    /// # Panics
+    /// If the service's thread panicked.
+    pub fn stop(mut self) -> Option<Summary> {
+        let service = self.service.take()?;
+        service.wind_down();
+        let is_busy = || {
+            let seen = service.statistics()?;
+            Some(seen.exports.iter().any(|export| export.outstanding > 0))
+        };
+        while is_busy() == Some(true) {
+            std::thread::sleep(LOOK);
+        }
+        let summary = service.summary();
+        let ended = service.stop();
+        // Only now: it closes the last connections.
+        drop(self.door.take());
+        drop(self.control_plane.take());
+        summary.filter(|_| ended.is_ok())
+    }
+}
+
+impl Footprint {
+    /// Returns the memory limit for a service manager: the footprint, rounded up to 16 MiB.
+    pub fn memory_max(&self) -> Bytes {
+        const STEP: u64 = 16 << 20;
+        Bytes::new(self.total().get().div_ceil(STEP).saturating_mul(STEP))
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! One connection to an export, and what it is doing.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use tidegate_device::{IoBuffer, Message, Pace, Socket};
+use tidegate_model::{Bytes, Duration, Time};
+use tidegate_nbd::{Entered, Failure, Refused, Request, Session};
+
+use super::super::call::CallPart;
+use super::super::offer::ExportId;
+use super::lane::Charge;
+use super::{Admittance, Departures, Ended, Newcomer};
+
+/// The memory for a connection's requests and small payloads. What a handshake has read beyond its
+/// end fits.
+pub(crate) const INPUT_BYTES: u64 = 32 << 10;
+
+/// A request of a client that is carried out piece by piece; only the first piece of a small one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    pub(super) request: Request,
+    /// The number of bytes of the pieces that were begun.
+    pub(super) begun: u64,
+    /// The number of bytes that are done.
+    pub(super) done: u64,
+}
+
+/// A piece of a write whose payload arrives.
+#[derive(Debug)]
+pub(super) struct Payload {
+    pub(super) charge: Charge,
+    pub(super) parts: Vec<CallPart>,
+    pub(super) length: usize,
+    /// The part that is being filled, and the number of its bytes that are there.
+    pub(super) part: usize,
+    pub(super) filled: usize,
+}
+
+/// What the next bytes of the client are.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// A request, while nothing else must be finished first.
+    Header,
+    /// The payload of a piece of the write in progress.
+    Payload(Payload),
+    /// The payload of a write that has failed, which nobody needs.
+    Skip { left: u64, request: Request, failure: Failure },
+    /// The payload of a request that was refused.
+    SkipRefused { left: u64, refused: Refused },
+}
+
+/// The memory that the ring has for a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receiving {
+    No,
+    Input,
+    Payload,
+}
+
+/// How a connection goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Open,
+    /// It sends what it owes, and is then closed.
+    Draining(Ended),
+    /// It sends nothing more, and is closed when the kernel and the store have done.
+    Broken(Ended),
+}
+
+/// A reply that the client does not have yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owed {
+    pub(super) charge: Option<Charge>,
+    /// When the contract allowed the request; `None` if its time is not counted.
+    pub(super) eligible: Option<Time>,
+    pub(super) is_within_contract: bool,
+    /// The connection's sum of blocked time when the reply was ready.
+    pub(super) blocked: Duration,
+}
+
+/// A message, and the replies in it.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    pub(super) message: Box<Message>,
+    pub(super) owed: Vec<Owed>,
+}
+
+/// A connection to an export.
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
+pub(super) struct Connection {
+    pub(super) socket: Socket,
+    pub(super) session: Session,
+    pub(super) export: ExportId,
+    /// The export's first byte in the store.
+    pub(super) first: u64,
+    pub(super) has_contract: bool,
+    pub(super) admittance: Box<dyn Admittance>,
+    pub(super) departures: Arc<Departures>,
+    pub(super) phase: Phase,
+    /// `None` while the ring has it.
+    pub(super) input: Option<IoBuffer>,
+    /// The bytes of the input that were not read yet.
+    pub(super) unread: Range<usize>,
+    pub(super) reading: Reading,
+    pub(super) receiving: Receiving,
+    /// The large request in progress; nothing else is begun meanwhile.
+    pub(super) large: Option<Progress>,
+    /// Whether a piece of it is with the store.
+    pub(super) is_piece_out: bool,
+    /// Whether it waits for room.
+    pub(super) is_waiting: bool,
+    /// Whether its next request is large and waits for the others.
+    pub(super) is_holding: bool,
+    /// The number of requests without a reply.
+    pub(super) outstanding: usize,
+    pub(super) next: Outgoing,
+    /// The message that is being sent.
+    pub(super) sending: Option<Sending>,
+    pub(super) spare: Option<Outgoing>,
+    /// The sum of the times for which the client left no room for replies.
+    pub(super) blocked: Duration,
+    /// Since when the client leaves no room.
+    pub(super) blocked_since: Option<Time>,
+    /// The last instant at which the client sent or took anything.
+    pub(super) heard: Time,
+    /// Whether its socket was shut down.
+    pub(super) is_shut: bool,
+    /// Whether it is in the list of connections to read, and in the list of those to flush.
+    pub(super) is_to_read: bool,
+    pub(super) is_to_flush: bool,
+}
+
+/// A message that the ring sends.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub(super) owed: Vec<Owed>,
+    pub(super) pace: Pace,
+    /// When it was handed to the ring.
+    pub(super) since: Time,
+    /// What the ring returned and could not send whole; `None` while the ring has it.
+    pub(super) unsent: Option<Box<Message>>,
+}
+
+impl Connection {
+    pub(super) fn new(newcomer: Newcomer, now: Time) -> Self {
+        let Newcomer { socket, entered, export, spec, admittance, departures, .. } = newcomer;
+        let Entered { export: info, dialect, rest } = entered;
+        let mut input = IoBuffer::new(Bytes::new(INPUT_BYTES));
+        input.bytes_mut()[..rest.len()].copy_from_slice(&rest);
+        Self {
+            socket,
+            session: Session::new(info, dialect),
+            export,
+            first: spec.offset.get(),
+            has_contract: spec.contract.is_some(),
+            admittance,
+            departures,
+            phase: Phase::Open,
+            input: Some(input),
+            unread: 0..rest.len(),
+            reading: Reading::Header,
+            receiving: Receiving::No,
+            large: None,
+            is_piece_out: false,
+            is_waiting: false,
+            is_holding: false,
+            outstanding: 0,
+            next: Outgoing::default(),
+            sending: None,
+            spare: None,
+            blocked: Duration::ZERO,
+            blocked_since: None,
+            heard: now,
+            is_shut: false,
+            is_to_read: false,
+            is_to_flush: false,
+        }
+    }
+
+    /// Returns the bytes that were received and not read.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.input {
+            Some(input) => &input.bytes()[self.unread.clone()],
+            None => &[],
+        }
+    }
+
+    /// Forgets the first `count` unread bytes.
+    pub(super) fn consume(&mut self, count: usize) {
+        self.unread.start += count;
+        debug_assert!(self.unread.start <= self.unread.end, "they were received");
+    }
+
+    /// Returns the sum of the times for which the client left no room, up to now.
+    pub(super) fn blocked_until(&self, now: Time) -> Duration {
+        let current = self.blocked_since.map_or(Duration::ZERO, |since| now.since(since));
+        self.blocked.checked_add(current).unwrap_or(Duration::MAX)
+    }
+
+    /// Records that the client took bytes, all of them or not.
+    pub(super) fn took(&mut self, now: Time, is_all: bool) {
+        if is_all {
+            self.blocked = self.blocked_until(now);
+            self.blocked_since = None;
+        } else {
+            self.blocked_since.get_or_insert(now);
+        }
+    }
+
+    /// Returns whether the client must do something soon: send the rest of a request, or take
+    /// replies.
+    pub(super) fn owes(&self) -> bool {
+        let is_amid = !matches!(self.reading, Reading::Header) || !self.unread.is_empty();
+        let is_for_client = match self.reading {
+            Reading::Header => !self.is_waiting && !self.is_holding && self.large.is_none(),
+            Reading::Payload(_) | Reading::Skip { .. } | Reading::SkipRefused { .. } => true,
+        };
+        self.sending.as_ref().is_some_and(|it| it.pace == Pace::Patient)
+            || is_amid && is_for_client && self.is_read()
+    }
+
+    /// Returns whether its client is read: requests while it is open, and the rest of a request that
+    /// was begun before the service ends.
+    pub(super) fn is_read(&self) -> bool {
+        match self.phase {
+            Phase::Open => true,
+            Phase::Draining(Ended::Ending) => self.is_amid(),
+            Phase::Draining(_) | Phase::Broken(_) => false,
+        }
+    }
+
+    /// Returns whether a large request, or a payload, is not complete.
+    fn is_amid(&self) -> bool {
+        self.large.is_some() || !matches!(self.reading, Reading::Header)
+    }
+
+    /// Returns whether nothing refers to it any more.
+    pub(super) fn is_over(&self) -> bool {
+        let has_more = !self.next.message.is_empty() && matches!(self.phase, Phase::Draining(_));
+        !self.is_read()
+            && self.phase != Phase::Open
+            && self.outstanding == 0
+            && self.receiving == Receiving::No
+            && self.sending.is_none()
+            && !has_more
+    }
+}

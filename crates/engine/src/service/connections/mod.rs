@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The clients of NBD connections, served by the service's own thread on the ring of its disk.
+//!
+//! ```text
+//!   receipt -> request -> room? -> call -> core -> reply -> message -> sending -> room again
+//!                  ^       no: the connection is left unread           |
+//!                  +---------- the payload is received into the call's own memory
+//! ```
+//! A connection has at most one receipt and one sending in the ring. Replies that become ready while
+//! a message is being sent go into the next one, so a busy connection needs few of them.
+//!
+//! # Memory
+//! A request gets memory when its export has room for it (`lane`), and gives the room back when its
+//! reply is sent. A client that sends and does not read fills only its own export's room, and is
+//! closed after [`Patience`]. An idle connection has [`INPUT_BYTES`] and nothing else.
+//!
+//! # Order
+//! Requests of one connection are begun in the order of their arrival. A request that is larger than
+//! a piece (see `export`) is carried out alone, piece by piece.
+
+mod connection;
+mod departures;
+mod lane;
+mod memory;
+mod pieces;
+mod replies;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use rustix::net::{Shutdown, shutdown};
+use tidegate_device::{DataRing, Delivered, IoBuffer, Pace, Receive, Send, Socket};
+use tidegate_model::{Duration, ExportSpec, Time};
+use tidegate_nbd::{Entered, Request};
+
+use super::call::{Call, CallKind, CallPart};
+use super::offer::ExportId;
+use super::tenant::Sent;
+
+use self::connection::{Connection, Outgoing, Phase, Reading, Receiving, Sending};
+use self::lane::{Charge, Lane};
+use self::memory::Memory;
+
+pub(crate) use self::connection::INPUT_BYTES;
+pub(crate) use self::departures::{Admittance, Departure, Departures, Ended, Failed};
+pub(crate) use self::memory::KEPT_BYTES;
+
+/// The interval between two looks for slow clients.
+const LOOK: Duration = Duration::from_ms(1_000);
+
+/// The time that clients get to take their last replies when the service ends.
+const LAST_WORDS: Duration = Duration::from_ms(1_000);
+
+/// The bytes of headers above which a connection's next request is not read.
+const HEAD_BYTES_MAX: usize = 32 << 10;
+
+/// The largest number of bytes that an export can have outstanding, all its connections together.
+pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
+    let rooms = lane::rooms(spec, part_max);
+    let is_split = spec.contract.as_ref().is_some_and(|contract| contract.op.is_some());
+    let beside = if is_split { rooms.beside.bytes } else { 0 };
+    rooms.of_contract.bytes.saturating_add(beside)
+}
+
+/// A connection that has named its export.
+#[derive(Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) socket: Socket,
+    pub(crate) entered: Entered,
+    pub(crate) export: ExportId,
+    pub(crate) spec: Arc<ExportSpec>,
+    /// The largest part of a request.
+    pub(crate) part_max: usize,
+    pub(crate) admittance: Box<dyn Admittance>,
+    pub(crate) departures: Arc<Departures>,
+    /// The longest time in which a client completes a request, and takes some of its replies.
+    pub(crate) patience: Duration,
+}
+
+/// A piece of a request that the core has.
+#[derive(Debug)]
+struct Operation {
+    connection: usize,
+    request: Request,
+    kind: CallKind,
+    charge: Charge,
+    /// The first byte of the piece, and its length.
+    offset: u64,
+    length: usize,
+}
+
+/// The connections of a service.
+#[derive(Default)]
+pub(crate) struct Connections {
+    slots: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    operations: Vec<Option<Operation>>,
+    free_operations: Vec<usize>,
+    lanes: BTreeMap<ExportId, Lane>,
+    memory: Memory,
+    /// The connections of which something may be read, and those to which the ring must be given
+    /// something.
+    to_read: VecDeque<usize>,
+    to_flush: Vec<usize>,
+    /// Replies that their clients have.
+    sent: Vec<(ExportId, Sent)>,
+    patience: Duration,
+    look_at: Option<Time>,
+    /// The instant at which connections are closed, when the service ends.
+    ends_at: Option<Time>,
+    /// Scratch lists, empty between calls.
+    delivered: Vec<Delivered>,
+}
+
+impl Connections {
+    /// Takes a connection in.
+    pub(crate) fn welcome(&mut self, now: Time, newcomer: Newcomer) {
+        let (spec, part_max) = (newcomer.spec.clone(), newcomer.part_max);
+        self.patience = newcomer.patience;
+        let lane = self.lanes.entry(newcomer.export).or_insert_with(|| Lane::new(&spec, part_max));
+        lane.connections += 1;
+        let connection = Some(Connection::new(newcomer, now));
+        let index = self.free.pop().unwrap_or(self.slots.len());
+        match self.slots.get_mut(index) {
+            Some(slot) => *slot = connection,
+            None => self.slots.push(connection),
+        }
+        self.list(index);
+    }
+
+    /// Returns whether no connection is left.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.len() == self.slots.len()
+    }
+
+    /// Returns the instant at which [`Self::receive`] must be called if nothing happens before.
+    pub(crate) fn look_at(&self) -> Option<Time> {
+        if !self.to_read.is_empty() {
+            return Some(Time::ZERO);
+        }
+        [self.look_at, self.ends_at.filter(|_| !self.is_empty())].into_iter().flatten().min()
+    }
+
+    /// Begins the end: no new request is read, and what is owed is sent.
+    pub(crate) fn end(&mut self) {
+        for index in 0..self.slots.len() {
+            if let Some(connection) = &mut self.slots[index]
+                && connection.phase == Phase::Open
+            {
+                connection.phase = Phase::Draining(Ended::Ending);
+                self.list(index);
+            }
+        }
+    }
+
+    /// Limits the time for the last replies, when all are there.
+    pub(crate) fn hurry(&mut self, now: Time) {
+        self.ends_at.get_or_insert(now.checked_add(LAST_WORDS).unwrap_or(Time::MAX));
+    }
+
+    /// Lets a connection be read and flushed.
+    fn list(&mut self, index: usize) {
+        let Some(connection) = &mut self.slots[index] else { return };
+        if !std::mem::replace(&mut connection.is_to_read, true) {
+            self.to_read.push_back(index);
+        }
+        if !std::mem::replace(&mut connection.is_to_flush, true) {
+            self.to_flush.push(index);
+        }
+    }
+
+    fn get(&mut self, index: usize) -> &mut Connection {
+        self.slots[index].as_mut().expect("a connection outlives what refers to it")
+    }
+
+    /// Takes what the ring has delivered, and reads the requests in it.
+    pub(crate) fn receive(&mut self, ring: &mut DataRing, now: Time, calls: &mut Vec<Call>) {
+        let mut delivered = std::mem::take(&mut self.delivered);
+        ring.take_delivered(&mut delivered);
+        for one in delivered.drain(..) {
+            match one {
+                Delivered::Received { token, buffer, result } => {
+                    self.received(now, index_of(token), buffer, result.unwrap_or(0));
+                }
+                Delivered::Sent { token, message, result } => {
+                    self.taken(now, index_of(token), message, result);
+                }
+            }
+        }
+        self.delivered = delivered;
+        if self.look_at().is_some_and(|look| look <= now) {
+            self.look_for_slow(now);
+        }
+        self.read(now, calls);
+    }
+
+    /// Reads on where something may be read.
+    pub(crate) fn read(&mut self, now: Time, calls: &mut Vec<Call>) {
+        while let Some(index) = self.to_read.pop_front() {
+            if let Some(connection) = &mut self.slots[index] {
+                connection.is_to_read = false;
+            }
+            while self.read_next(now, index, calls) {}
+        }
+    }
+
+    /// Moves the replies that their clients have to `record`.
+    pub(crate) fn take_sent(&mut self, record: impl FnMut((ExportId, Sent))) {
+        self.sent.drain(..).for_each(record);
+    }
+
+    fn received(&mut self, now: Time, index: usize, buffer: IoBuffer, count: usize) {
+        let connection = self.get(index);
+        connection.heard = now;
+        match std::mem::replace(&mut connection.receiving, Receiving::No) {
+            Receiving::Input => {
+                connection.input = Some(buffer);
+                connection.unread.end += count;
+            }
+            Receiving::Payload => {
+                let Reading::Payload(payload) = &mut connection.reading else {
+                    unreachable!("a payload is received while it is expected")
+                };
+                payload.parts[payload.part].data = Some(buffer);
+                payload.filled += count;
+            }
+            Receiving::No => unreachable!("a receipt ends once"),
+        }
+        // A client that sends no more may still want its replies. A failed connection is noticed
+        // when they are sent.
+        if count == 0 && connection.phase == Phase::Open {
+            connection.phase = Phase::Draining(Ended::Left);
+        }
+        self.list(index);
+    }
+
+    /// Closes clients that complete no request, or take no replies, for too long.
+    fn look_for_slow(&mut self, now: Time) {
+        let is_over = self.ends_at.is_some_and(|end| end <= now);
+        let mut is_any = false;
+        for index in 0..self.slots.len() {
+            let Some(connection) = &mut self.slots[index] else { continue };
+            if is_over {
+                connection.phase = Phase::Broken(Ended::Ending);
+                self.list(index);
+            } else if connection.owes() {
+                is_any = true;
+                if now.since(connection.heard) >= self.patience {
+                    connection.phase = Phase::Broken(Ended::Slow);
+                    self.list(index);
+                }
+            }
+        }
+        self.look_at = is_any.then(|| now.checked_add(LOOK)).flatten();
+    }
+
+    /// Gives the ring what is to be sent and received, and lets finished connections go.
+    pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
+        while let Some(index) = self.to_flush.pop() {
+            let Some(connection) = &mut self.slots[index] else { continue };
+            connection.is_to_flush = false;
+            match connection.phase {
+                Phase::Broken(_) => self.abandon(index),
+                Phase::Open | Phase::Draining(_) => {
+                    send(connection, ring, index, now);
+                    receive(connection, ring, index);
+                }
+            }
+            let connection = self.get(index);
+            if !connection.is_read() && connection.receiving != Receiving::No {
+                // Otherwise the receipt would end only when the client sends something.
+                shut(connection, Shutdown::Read);
+            }
+            if connection.owes() && self.look_at.is_none() {
+                self.look_at = now.checked_add(LOOK);
+            }
+            if self.slots[index].as_ref().is_some_and(Connection::is_over) {
+                self.let_go(index);
+            }
+        }
+    }
+
+    /// Gives back what a broken connection does not need.
+    fn abandon(&mut self, index: usize) {
+        let connection = self.get(index);
+        shut(connection, Shutdown::Both);
+        let mut next = std::mem::take(&mut connection.next);
+        self.release(index, &mut next);
+        if let Some(sending) = &mut self.get(index).sending
+            && let Some(message) = sending.unsent.take()
+        {
+            let owed = std::mem::take(&mut sending.owed);
+            self.get(index).sending = None;
+            self.release(index, &mut Outgoing { message, owed });
+        }
+    }
+
+    /// Gives back the memory and the room of a message.
+    fn release(&mut self, index: usize, outgoing: &mut Outgoing) {
+        for buffer in outgoing.message.clear() {
+            self.memory.give(buffer);
+        }
+        for owed in outgoing.owed.drain(..) {
+            if let Some(charge) = owed.charge {
+                self.give_room(index, charge);
+            }
+        }
+    }
+
+    /// Gives room back, and lists the connections that wait for it.
+    fn give_room(&mut self, index: usize, charge: Charge) {
+        let export = self.get(index).export;
+        let lane = self.lanes.get_mut(&export).expect("a lane outlives its connections");
+        lane.give(charge);
+        let next = lane.next(charge);
+        self.wake(next);
+    }
+
+    /// Lets a connection that waits for room try again.
+    fn wake(&mut self, index: Option<usize>) {
+        if let Some(index) = index {
+            self.get(index).is_waiting = false;
+            self.list(index);
+        }
+    }
+
+    fn let_go(&mut self, index: usize) {
+        if let Reading::Payload(payload) =
+            std::mem::replace(&mut self.get(index).reading, Reading::Header)
+        {
+            self.memory.give_list(payload.parts);
+            self.give_room(index, payload.charge);
+        }
+        let export = self.get(index).export;
+        let lane = self.lanes.get_mut(&export).expect("a lane outlives its connections");
+        for next in lane.forget(index) {
+            self.wake(next);
+        }
+        let connection = self.slots[index].take().expect("just seen");
+        self.free.push(index);
+        let lane = self.lanes.get_mut(&connection.export).expect("it has a connection");
+        lane.connections -= 1;
+        if lane.connections == 0 {
+            self.lanes.remove(&connection.export);
+        }
+        let Connection { socket, admittance, departures, phase, .. } = connection;
+        let (Phase::Draining(ended) | Phase::Broken(ended)) = phase else {
+            unreachable!("an open connection stays")
+        };
+        departures.put(Departure::Gone { socket, admittance, ended });
+    }
+}
+
+/// Gives the ring the next message, if the last one is sent.
+fn send(connection: &mut Connection, ring: &mut DataRing, index: usize, now: Time) {
+    let (token, socket) = (index as u64, connection.socket.clone());
+    if let Some(sending) = &mut connection.sending {
+        if let Some(message) = sending.unsent.take() {
+            sending.pace = Pace::Patient;
+            ring.push_send(Send { token, socket, message, pace: Pace::Patient });
+        }
+        return;
+    }
+    if connection.next.message.is_empty() {
+        return;
+    }
+    let empty = connection.spare.take().unwrap_or_default();
+    let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
+    let pace = if connection.has_contract { Pace::Timed } else { Pace::Silent };
+    connection.sending = Some(Sending { owed, pace, since: now, unsent: None });
+    // Its time to take this begins now, however long ago it asked.
+    connection.heard = now;
+    ring.push_send(Send { token, socket, message, pace });
+}
+
+/// Lets the ring receive what can be read next.
+fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
+    if connection.receiving != Receiving::No || !connection.is_read() {
+        return;
+    }
+    let (token, socket) = (index as u64, connection.socket.clone());
+    if let Reading::Payload(payload) = &mut connection.reading {
+        let part = &mut payload.parts[payload.part];
+        let buffer = part.data.take().expect("a part has memory until it is submitted");
+        let end = usize::try_from(part.size.get()).expect("of memory");
+        connection.receiving = Receiving::Payload;
+        return ring.push_receive(Receive { token, socket, buffer, range: payload.filled..end });
+    }
+    let is_paused = connection.is_waiting
+        || connection.is_holding
+        || connection.large.is_some()
+        || connection.next.message.head_bytes() >= HEAD_BYTES_MAX;
+    if is_paused && matches!(connection.reading, Reading::Header) {
+        return;
+    }
+    let mut buffer = connection.input.take().expect("nothing is being received");
+    let unread = connection.unread.clone();
+    if unread.start > 0 {
+        buffer.bytes_mut().copy_within(unread.clone(), 0);
+        connection.unread = 0..unread.len();
+    }
+    connection.receiving = Receiving::Input;
+    let range = unread.len()..buffer.bytes().len();
+    ring.push_receive(Receive { token, socket, buffer, range });
+}
+
+fn shut(connection: &mut Connection, how: Shutdown) {
+    if !std::mem::replace(&mut connection.is_shut, true) {
+        // A socket that its client closed cannot be shut down, which has the same effect.
+        let _ = shutdown(&connection.socket, how);
+    }
+}
+
+fn index_of(token: u64) -> usize {
+    usize::try_from(token).expect("the index of a connection")
+}
