@@ -5,6 +5,7 @@
 //! drive, add a line to `drive_parts` and move a row in `known`.
 
 mod drive_parts;
+mod inert;
 mod known;
 mod schedulers;
 
@@ -67,7 +68,7 @@ impl DiskSpecs {
 
     /// Reads a `disksim_disk` block.
     pub(crate) fn read(section: &Section, report: &mut Report) -> Result<Self, ImportError> {
-        section.report_ignored(&KNOWN, report);
+        section.report_ignored_but(&KNOWN, |name| inert::is_inert(section, name), report);
         let mut reader = Reader { section, report, missing: BTreeMap::new() };
         let mut specs = Self {
             depth: reader.depth()?,
@@ -98,6 +99,9 @@ impl Reader<'_> {
         neutral: i128,
     ) -> Result<i128, ImportError> {
         let number = self.section.scaled(name, power)?;
+        if inert::is_inert(self.section, name) {
+            return Ok(neutral);
+        }
         if number.is_none() {
             let unit = 10_i128.pow(power.unsigned_abs());
             self.missing.entry(neutral / unit).or_default().push(name);
@@ -251,7 +255,11 @@ impl Reader<'_> {
         specs.segment_sectors = self.count("Segment size (in blks)", 0)?;
         specs.is_caching = self.switch("Enable caching in buffer")?;
         specs.read_ahead = self.level("Buffer continuous read", 4)?;
-        specs.read_ahead_sectors_max = self.section.whole("Maximum read-ahead (blks)")?;
+        let ahead_max = "Maximum read-ahead (blks)";
+        specs.read_ahead_sectors_max = self.section.whole(ahead_max)?;
+        if inert::is_inert(self.section, ahead_max) {
+            specs.read_ahead_sectors_max = None;
+        }
         specs.read_ahead_on_idle_hit = self.switch("Read-ahead on idle hit")?;
         specs.fast_write = self.level("Fast write level", 2)?;
         specs.read_hits_on_writes = self.switch("Allow read hits on write data")?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The last step: adjusts the imported figures until they make a drive.
 //!
-//! It corrects and reports small faults of files: a disk that announces fewer cylinders or more
-//! sectors than its layout has, and a curve that would fall to 0 beyond its last point.
+//! It corrects and reports faults of files: a disk that announces fewer cylinders, more sectors, or
+//! far fewer sectors than its layout has, and a curve that would fall to 0 beyond its last point.
 
 use std::path::Path;
 
@@ -11,6 +11,10 @@ use tidegate_model::mechanics::{Mechanics, MechanicsError, Seek};
 use super::error::ImportError;
 use super::report::Report;
 use tidegate_drive::mechanical::{Layout, SeekCurve};
+
+/// The announced sectors are not the disk's if its layout holds more by at least this share: no
+/// disk keeps so many in reserve.
+const RESERVE_PERCENT_MAX: u64 = 5;
 
 /// Returns the mechanics, adjusted so that a drive can be made of them; `path` is the disk's file.
 pub(crate) fn fitted(
@@ -39,7 +43,8 @@ fn fit_seek(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), Mechan
     Ok(())
 }
 
-/// Adjusts a disk to at least its layout's cylinders and at most its layout's sectors.
+/// Adjusts a disk to at least its layout's cylinders, and to its layout's sectors if it announces
+/// more, or far fewer.
 fn fit_layout(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), MechanicsError> {
     let held = Layout::held(mechanics)?;
     let (cylinders, sectors) = (mechanics.cylinders, mechanics.sectors);
@@ -50,7 +55,10 @@ fn fit_layout(mechanics: &mut Mechanics, report: &mut Report) -> Result<(), Mech
         ));
         mechanics.cylinders = held.cylinders;
     }
-    if held.sectors < sectors {
+    let spare = held.sectors.saturating_sub(sectors);
+    let is_far_less =
+        u128::from(spare) * 100 > u128::from(sectors) * u128::from(RESERVE_PERCENT_MAX);
+    if held.sectors < sectors || is_far_less {
         report.note(format!(
             "the disk announces {sectors} sectors, but its layout holds {}, which are used",
             held.sectors

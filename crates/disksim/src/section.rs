@@ -33,7 +33,7 @@ pub(crate) struct Known<'a> {
 }
 
 /// Compares two words, ignoring case: files differ in case.
-fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
@@ -159,9 +159,19 @@ impl Section {
 
     /// Reports every parameter that is not represented and has no neutral value.
     pub(crate) fn report_ignored(&self, known: &Known<'_>, report: &mut Report) {
+        self.report_ignored_but(known, |_| false, report);
+    }
+
+    /// The same, without the parameters that have no effect in this block.
+    pub(crate) fn report_ignored_but(
+        &self,
+        known: &Known<'_>,
+        is_inert: impl Fn(&str) -> bool,
+        report: &mut Report,
+    ) {
         for parameter in &self.block.parameters {
             let is_it = |name: &str| is_same(name, &parameter.name);
-            if known.represented.iter().any(|name| is_it(name)) {
+            if is_inert(&parameter.name) || known.represented.iter().any(|name| is_it(name)) {
                 continue;
             }
             let neutral = known.neutral.iter().find(|(name, _)| is_it(name));

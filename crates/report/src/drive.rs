@@ -16,5 +16,5 @@ pub use attached::{AttachedDrive, AttachedReport};
 pub use compare::CompareReport;
 pub use import::ImportReport;
 pub use list::ListReport;
-pub use replay::ReplayReport;
+pub use replay::{KindResidual, OpenReplayReport, ReplayReport};
 pub use show::ShowReport;

@@ -6,10 +6,16 @@
 //! are unknown, but the distributions agree. The measure is the demerit figure of Ruemmler and
 //! Wilkes, An introduction to disk drive modeling, IEEE Computer 1994.
 
+mod arrivals;
+mod residuals;
+
 use tidegate_drive::Drive;
 use tidegate_model::{
     Bytes, Class, Duration, Lba, Op, Outcome, Request, RequestId, Tag, TaskIndex, Time,
 };
+
+pub use arrivals::{Arrival, TraceFormat, read_arrivals, replay_open};
+pub use residuals::{RequestKind, Residual, residuals};
 
 /// The largest request of a trace: 2 TiB.
 const SECTORS_MAX: u64 = 1 << 32;
@@ -34,7 +40,7 @@ pub struct TraceRequest {
 
 /// A line of a trace that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}; a line reads `R tag sector sectors measured_us idle_us`")]
+#[error("line {line}: {what}")]
 pub struct TraceError {
     /// The number of the line, from 1.
     pub line: usize,
@@ -45,7 +51,7 @@ pub struct TraceError {
 /// A request that the simulated drive could not serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "request {number} of the trace, {sectors} sectors at {}, failed: this trace was measured on another drive",
+    "request {number} of the trace, {sectors} sectors at {}, failed: this trace is of another drive",
     start.get()
 )]
 pub struct ReplayError {

@@ -3,7 +3,9 @@
 
 use tidegate_drive::PseudoDisk;
 use tidegate_model::{BatchTable, Duration, Lba, Op};
-use tidegate_sim::replay::{TraceRequest, demerit, read_trace, replay};
+use tidegate_sim::replay::{
+    TraceFormat, TraceRequest, demerit, read_arrivals, read_trace, replay, replay_open,
+};
 
 fn ms(times: &[u64]) -> Vec<Duration> {
     times.iter().copied().map(Duration::from_ms).collect()
@@ -27,7 +29,7 @@ fn a_line_of_a_trace_is_read_to_the_nanosecond() {
 #[test]
 fn a_faulty_line_is_named_with_what_is_wrong() {
     let wrong = |line: &str| read_trace(&format!("R a 1 1 1 1\n{line}\n")).unwrap_err().to_string();
-    assert!(wrong("R a 1 1 1").starts_with("line 2: 5 columns instead of 6; a line reads"));
+    assert!(wrong("R a 1 1 1").starts_with("line 2: 5 columns instead of 6"));
     assert!(wrong("X a 1 1 1 1").contains("`X` is neither R nor W"));
     assert!(wrong("R a -1 1 1 1").contains("`-1` is not a number of a sector"));
     assert!(wrong("R a 1 0 1 1").contains("a request of 0 sectors"));
@@ -44,6 +46,17 @@ fn replay_is_closed_loop_with_one_outstanding() {
     let mut disk = PseudoDisk::new(1, table, 1);
     let traced = read_trace("R a 0 8 1000 2000\nW a 8 8 1000 0\nR a 0 1 1 1\n").unwrap();
     assert_eq!(replay(&mut disk, &traced).unwrap(), ms(&[5, 5, 5]));
+}
+
+/// Requests are sent when they arrive, at most as many at once as the drive accepts; the wait for a
+/// place counts.
+#[test]
+fn open_replay_sends_requests_as_they_arrive() {
+    let text = "0.0 0 0 8 1\n1.0 0 8 8 1\n50.0 0 8 8 0\n";
+    let trace = read_arrivals(text, TraceFormat::Disksim).unwrap();
+    let table = || BatchTable::new(&ms(&[5])).unwrap();
+    let mut one = PseudoDisk::new(1, table(), 1);
+    assert_eq!(replay_open(&mut one, 1, &trace).unwrap(), ms(&[5, 9, 5]));
 }
 
 #[test]

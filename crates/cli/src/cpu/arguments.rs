@@ -201,6 +201,9 @@ pub(crate) struct ConformanceArguments {
     /// Kill the program when its tests have taken this long.
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = quantity::<Duration>)]
     pub(crate) time_limit: Duration,
+    /// Write every question to the program (>) and every answer (<) to a new file.
+    #[arg(long, value_name = "FILE", requires = "command")]
+    pub(crate) log: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu conformance`: tests whether an implementation is a sporadic server.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
 
 use tidegate_cpu_conformance::external::ExternalError;
-use tidegate_cpu_conformance::{Program, Report, external};
+use tidegate_cpu_conformance::{Program, Report, Supports, external};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Server};
 use tidegate_report::cpu::{ConformanceReport, FaultReport};
@@ -48,7 +50,12 @@ fn of_ours(kind: ServerKind, arguments: &ConformanceArguments) -> Report {
     let mut ours = |params: &ServerParams| -> Box<dyn Server> {
         tidegate_cpu_servers::build(&ServerParams { kind, ..*params })
     };
-    tidegate_cpu_conformance::test(&mut ours, arguments.seed, u64::from(arguments.runs))
+    tidegate_cpu_conformance::test(
+        &mut ours,
+        &Supports::ALL,
+        arguments.seed,
+        u64::from(arguments.runs),
+    )
 }
 
 /// Returns the suite's report on a program, or the reply that ended the suite at once: such a
@@ -63,9 +70,13 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, Externa
                  docs/reference/conformance.md",
             )
         })?;
+    if let Some(path) = &arguments.log {
+        external.log_to(BufWriter::new(create_log(path)?));
+    }
+    let supports = external.supports();
     let mut theirs = |params: &ServerParams| external.server(params);
-    let report =
-        tidegate_cpu_conformance::test(&mut theirs, arguments.seed, u64::from(arguments.runs));
+    let runs = u64::from(arguments.runs);
+    let report = tidegate_cpu_conformance::test(&mut theirs, &supports, arguments.seed, runs);
     let error = external.take_error();
     if program.end() {
         return Err(Failure::input(
@@ -78,4 +89,13 @@ fn of_program(arguments: &ConformanceArguments) -> Result<Result<Report, Externa
         Some(error) => Err(Failure::unusable(&error)),
         None => Ok(Ok(report)),
     }
+}
+
+fn create_log(path: &Path) -> Result<File, Failure> {
+    File::create_new(path).map_err(|error| {
+        Failure::input(
+            format!("cannot create the log {}: {error}", path.display()),
+            "write the path of a new file",
+        )
+    })
 }

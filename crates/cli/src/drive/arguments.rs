@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use tidegate_model::Bytes;
 
@@ -178,10 +178,34 @@ pub(crate) struct ReplayArguments {
     /// The measured trace.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: PathBuf,
+    /// The trace's format. Requests of all but `measured` are sent when they arrived (open loop),
+    /// and nothing is compared.
+    #[arg(long, value_enum, default_value_t = Format::Measured)]
+    pub(crate) format: Format,
+    /// Write one row for each request to a new file (CSV, times in nanoseconds).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
     /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The format of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Response times of a real drive, one request at a time (above)
+    Measured,
+    /// DiskSim ASCII: arrival_ms device sector sectors flags
+    Disksim,
+    /// MQSim: arrival_ns device sector sectors flag
+    Mqsim,
+    /// SPC: unit,sector,bytes,R|W,arrival_s
+    Spc,
+    /// MSR Cambridge: ticks,host,disk,Read|Write,byte,bytes,response
+    Msr,
+    /// The text of blkparse, its Q lines
+    Blkparse,
 }

@@ -33,9 +33,9 @@ impl Case {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// The first violation of each invariant, in the order of [`Invariant::ALL`].
-    pub violations: [Option<Violation>; 5],
+    pub violations: [Option<Violation>; Invariant::COUNT],
     /// The number of checks of each invariant.
-    pub checks: [u64; 5],
+    pub checks: [u64; Invariant::COUNT],
     /// The number of simulated events.
     pub events: u64,
     /// The calls of the server, if the case was recorded.

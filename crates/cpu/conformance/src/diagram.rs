@@ -19,6 +19,7 @@ const COLUMNS: u64 = 100;
 ///             0us       10us
 ///   jobs      |         |
 ///   server    ##        ###
+///             each column 1us: # executes, + part of it, . does not; | a job arrives
 /// ```
 pub fn diagram(case: &Case, outcome: &Outcome) -> String {
     let scale = Scale::of(case);
@@ -36,6 +37,7 @@ pub fn diagram(case: &Case, outcome: &Outcome) -> String {
         let mine = outcome.executed.iter().filter(|it| it.0 == thread);
         scale.row(name, mine.map(|it| (it.1, it.2)), &mut text);
     }
+    scale.legend(&mut text);
     text
 }
 
@@ -54,6 +56,15 @@ impl Scale {
 
     fn start(&self, column: u64) -> Time {
         Time::from_ns(column * self.column_ns)
+    }
+
+    fn legend(&self, text: &mut String) {
+        let column = Duration::from_ns(self.column_ns);
+        let _ = writeln!(
+            text,
+            "  {:<12}each column {column}: # executes, + part of it, . does not; | a job arrives",
+            "",
+        );
     }
 
     fn ruler(&self, text: &mut String) {

@@ -18,6 +18,7 @@ use tidegate_cpu_model::{ServerKind, ServerParams, ServerParamsError};
 use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
 
+use crate::supports::{Supports, SupportsError};
 use crate::trace::{EventName, replenishments};
 
 /// The number of characters of an invalid answer that are shown.
@@ -30,6 +31,12 @@ pub enum ExternalError {
     /// The program cannot be written to or read from.
     #[error("cannot communicate with the program: {0}")]
     Io(#[from] io::Error),
+    /// The log cannot be written.
+    #[error("cannot write the log of the conversation: {0}")]
+    Log(#[source] io::Error),
+    /// What the program declares is not usable.
+    #[error(transparent)]
+    Supports(#[from] SupportsError),
     /// The program ended, or closed its output.
     #[error("the program ended after the question `{question}`")]
     Ended {
@@ -82,12 +89,48 @@ enum Question {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_field_names, reason = "the names of the protocol, with their unit")]
 struct Reply {
     budget_ns: u64,
     alarm_ns: Option<u64>,
     #[serde(default)]
     replenishments_ns: Vec<(u64, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    supports: Option<Declaration>,
+}
+
+/// What a program declares in its answers to `new`; an omitted part is not declared.
+#[derive(Default, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declaration {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preemption_charge: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replenishments_min: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    replenishments_max: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    granularity_ns: Option<u64>,
+}
+
+impl Declaration {
+    const ALL: Self = Self {
+        preemption_charge: Some(true),
+        replenishments_min: Some(1),
+        replenishments_max: None,
+        granularity_ns: None,
+    };
+
+    fn supports(self) -> Result<Supports, SupportsError> {
+        let assumed = Supports::UNDECLARED;
+        let granularity = self.granularity_ns.map_or(assumed.granularity, Duration::from_ns);
+        Supports {
+            preemption_charge: self.preemption_charge.unwrap_or(assumed.preemption_charge),
+            replenishments_min: self.replenishments_min.unwrap_or(assumed.replenishments_min),
+            replenishments_max: self.replenishments_max.unwrap_or(assumed.replenishments_max),
+            granularity,
+        }
+        .checked()
+    }
 }
 
 /// Answers the protocol's questions with this project's servers until the input ends: the other
@@ -105,21 +148,22 @@ pub fn answer(
         let line = line?;
         let question =
             serde_json::from_str(&line).map_err(|source| QuestionError::Line { number, source })?;
-        let now = match question {
+        let (now, supports) = match question {
             Question::New { new } => {
                 server = Some(tidegate_cpu_servers::build(&new.params(kind).checked()?));
-                Time::ZERO
+                (Time::ZERO, Some(Declaration::ALL))
             }
             Question::Event { now_ns, executed_ns, event, preempts } => {
                 let server = server.as_mut().ok_or(QuestionError::NewMissing)?;
                 let event = event.event(preempts.unwrap_or(false));
                 let now = Time::from_ns(now_ns);
                 server.observe(now, Duration::from_ns(executed_ns), event);
-                now
+                (now, None)
             }
         };
         let server = server.as_ref().ok_or(QuestionError::NewMissing)?;
-        let answer = serde_json::to_string(&Reply::of(&**server, now)).map_err(io::Error::from)?;
+        let reply = Reply { supports, ..Reply::of(&**server, now) };
+        let answer = serde_json::to_string(&reply).map_err(io::Error::from)?;
         writeln!(writer, "{answer}")?;
         writer.flush()?;
     }
@@ -169,6 +213,7 @@ impl Reply {
             budget_ns: status.budget.ns(),
             alarm_ns: status.alarm.map(Time::ns),
             replenishments_ns: known.iter().map(|it| (it.at.ns(), it.amount.ns())).collect(),
+            supports: None,
         }
     }
 }
@@ -196,17 +241,26 @@ struct Connection<R, W> {
     reader: R,
     writer: W,
     error: Option<ExternalError>,
+    /// Where every question and answer is written.
+    log: Option<Box<dyn Write>>,
 }
 
 impl<R: BufRead, W: Write> Connection<R, W> {
+    fn write_log(&mut self, direction: char, line: &str) -> Result<(), ExternalError> {
+        let Some(log) = &mut self.log else { return Ok(()) };
+        writeln!(log, "{direction} {line}").map_err(ExternalError::Log)
+    }
+
     fn ask(&mut self, asked: &Question) -> Result<Reply, ExternalError> {
         let question = serde_json::to_string(asked).map_err(io::Error::from)?;
+        self.write_log('>', &question)?;
         writeln!(self.writer, "{question}")?;
         self.writer.flush()?;
         let mut text = String::new();
         if self.reader.read_line(&mut text)? == 0 {
             return Err(ExternalError::Ended { question });
         }
+        self.write_log('<', text.trim_end())?;
         match serde_json::from_str::<Reply>(&text) {
             Err(source) => Err(ExternalError::Answer { question, answer: shown(&text), source }),
             Ok(answer) if asked.is_asked_again_at_once(&answer) => {
@@ -236,7 +290,36 @@ pub struct External<R, W> {
 impl<R: BufRead + 'static, W: Write + 'static> External<R, W> {
     /// Creates a connection to a program: questions go to `writer`, answers come from `reader`.
     pub fn new(reader: R, writer: W) -> Self {
-        Self { connection: Rc::new(RefCell::new(Connection { reader, writer, error: None })) }
+        Self {
+            connection: Rc::new(RefCell::new(Connection {
+                reader,
+                writer,
+                error: None,
+                log: None,
+            })),
+        }
+    }
+
+    /// Writes every question (`>`) and every answer (`<`) to a log from now on.
+    pub fn log_to(&self, log: impl Write + 'static) {
+        self.connection.borrow_mut().log = Some(Box::new(log));
+    }
+
+    /// Asks for a server once, to learn what the program declares; without a declaration this is
+    /// [`Supports::UNDECLARED`].
+    pub fn supports(&self) -> Supports {
+        let new = New {
+            budget_ns: 20_000_000,
+            period_ns: 50_000_000,
+            replenishments_max: 20,
+            preemption_charge_ns: 0,
+        };
+        let mut connection = self.connection.borrow_mut();
+        let answer = connection.ask_or_note(&Question::New { new });
+        answer.supports.unwrap_or_default().supports().unwrap_or_else(|error| {
+            connection.error.get_or_insert(error.into());
+            Supports::UNDECLARED
+        })
     }
 
     /// Creates a new server in the program, with its full budget.

@@ -20,14 +20,19 @@ pub enum Invariant {
     Queue,
     /// I5: merging keeps the sum of the chunks.
     Merging,
+    /// I6: a server that always has work and runs out of budget was given its budget before.
+    Liveness,
 }
 
 impl Invariant {
     /// All invariants.
-    pub const ALL: [Self; 5] =
-        [Self::Budget, Self::Window, Self::Response, Self::Queue, Self::Merging];
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Budget, Self::Window, Self::Response, Self::Queue, Self::Merging, Self::Liveness];
 
-    /// Returns the name, I1 to I5.
+    /// The number of invariants.
+    pub const COUNT: usize = 6;
+
+    /// Returns the name, I1 to I6.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Budget => "I1",
@@ -35,6 +40,7 @@ impl Invariant {
             Self::Response => "I3",
             Self::Queue => "I4",
             Self::Merging => "I5",
+            Self::Liveness => "I6",
         }
     }
 
@@ -121,6 +127,22 @@ pub enum Violation {
         /// The sum after.
         after: Duration,
     },
+    /// I6.
+    #[error(
+        "I6: {executed} executed in the window from {} to {}, although it always had work and had \
+         no budget at the end; at least {due} are due",
+        at_text(*.from), at_text(*.to)
+    )]
+    Liveness {
+        /// The window's start.
+        from: Time,
+        /// The window's end.
+        to: Time,
+        /// The execution and the charges in it.
+        executed: Duration,
+        /// The least amount.
+        due: Duration,
+    },
 }
 
 /// A fault of a queue of replenishments.
@@ -151,6 +173,19 @@ impl Violation {
             Self::Response { .. } | Self::Unanswered { .. } => Invariant::Response,
             Self::Queue { .. } => Invariant::Queue,
             Self::Merging { .. } => Invariant::Merging,
+            Self::Liveness { .. } => Invariant::Liveness,
+        }
+    }
+
+    /// Returns the instant at which it was seen; `None` for the end of the run.
+    pub fn at(&self) -> Option<Time> {
+        match self {
+            Self::Budget { at, .. } | Self::Queue { at, .. } | Self::Merging { at, .. } => {
+                Some(*at)
+            }
+            Self::Window { to, .. } | Self::Liveness { to, .. } => Some(*to),
+            Self::Response { arrival, response, .. } => arrival.checked_add(*response),
+            Self::Unanswered { .. } => None,
         }
     }
 }

@@ -5,18 +5,20 @@
 //! An implementation is any [`tidegate_cpu_servers::Server`]; [`external`] makes one from a
 //! program in any language that reads and writes lines. The suite executes it on a simulated
 //! processor, with streams that each expose one defect and with random ones, and checks the
-//! invariants I1 to I5 in every run. docs/reference/conformance.md is the manual.
+//! invariants I1 to I6 in every run. docs/reference/conformance.md is the manual.
 
 mod case;
 mod check;
 mod diagram;
 pub mod external;
 mod invariants;
+mod liveness;
 mod program;
 mod random;
 mod report;
 mod response;
 mod stream;
+mod supports;
 mod trace;
 mod watch;
 
@@ -26,7 +28,11 @@ pub use diagram::diagram;
 pub use invariants::{Invariant, Violation};
 pub use program::Program;
 pub use random::random_case;
-pub use report::{FamilyReport, Implementation, RandomReport, Report, StreamResult, Verdict, test};
+pub use report::{
+    Failure, FamilyReport, Implementation, RandomFailure, RandomReport, Report, StreamResult,
+    Verdict, test,
+};
 pub use response::response_max;
 pub use stream::{Family, Stream, StreamError, streams};
+pub use supports::{Supports, SupportsError};
 pub use trace::{EventName, TraceLine};

@@ -3,6 +3,7 @@
 
 use tidegate_cpu_model::ServerParams;
 use tidegate_cpu_servers::Server;
+use tidegate_model::Time;
 
 use crate::case::{Case, Outcome};
 use crate::check::check;
@@ -10,6 +11,7 @@ use crate::diagram::diagram;
 use crate::invariants::{Invariant, Violation};
 use crate::random::random_case;
 use crate::stream::{Family, Stream, streams};
+use crate::supports::Supports;
 use crate::trace::TraceLine;
 
 /// An implementation under test: makes a server with these parameters and with its full budget at
@@ -31,7 +33,30 @@ pub enum Verdict {
         found: Option<Box<TraceLine>>,
     },
     /// An invariant is violated.
-    Failed(Violation),
+    Failed(Failure),
+    /// The implementation does not support the stream's server.
+    NotSupported,
+}
+
+/// A violation, and how it came about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The violation.
+    pub violation: Violation,
+    /// The last calls of the server until then, at most eight.
+    pub calls: Vec<TraceLine>,
+}
+
+/// The number of calls that are kept with a violation.
+const CALLS_MAX: usize = 8;
+
+impl Failure {
+    fn new(violation: &Violation, trace: &[TraceLine]) -> Self {
+        let at_ns = violation.at().map_or(u64::MAX, Time::ns);
+        let end = trace.partition_point(|call| call.now_ns <= at_ns);
+        let calls = trace[end.saturating_sub(CALLS_MAX)..end].to_vec();
+        Self { violation: violation.clone(), calls }
+    }
 }
 
 /// A stream and its verdict.
@@ -70,8 +95,17 @@ pub struct RandomReport {
     pub checks: u64,
     /// The number of random runs that violated it.
     pub failed_runs: u64,
-    /// The seed of the first such run, and its violation.
-    pub first: Option<(u64, Violation)>,
+    /// The first such run.
+    pub first: Option<RandomFailure>,
+}
+
+/// A random run that violates an invariant.
+#[derive(Debug, Clone)]
+pub struct RandomFailure {
+    /// The run's seed.
+    pub seed: u64,
+    /// The violation.
+    pub failure: Failure,
 }
 
 /// The suite's report on an implementation.
@@ -79,12 +113,14 @@ pub struct RandomReport {
 pub struct Report {
     /// The results of the streams.
     pub families: Vec<FamilyReport>,
-    /// The results for I1 to I5 in the random runs.
-    pub invariants: [RandomReport; 5],
+    /// The results for I1 to I6 in the random runs.
+    pub invariants: [RandomReport; Invariant::COUNT],
     /// The number of random runs.
     pub runs: u64,
     /// The number of simulated events in the random runs.
     pub events: u64,
+    /// What the implementation supports; the rest was not tested.
+    pub supports: Supports,
 }
 
 impl Report {
@@ -99,30 +135,59 @@ impl Report {
 ///
 /// # Panics
 /// As [`check`].
-pub fn test(implementation: &mut Implementation<'_>, seed: u64, runs: u64) -> Report {
-    let streams = streams();
+pub fn test(
+    implementation: &mut Implementation<'_>,
+    supports: &Supports,
+    seed: u64,
+    runs: u64,
+) -> Report {
+    let lengthen = |stream: Stream| stream.lengthened(supports.factor());
+    let streams: Vec<Stream> = streams().into_iter().map(lengthen).collect();
     let families = Family::ALL.map(|family| FamilyReport {
         family,
         streams: streams
             .iter()
             .filter(|stream| stream.family == family)
-            .map(|stream| test_stream(stream, implementation))
+            .map(|stream| test_stream(stream, supports, implementation))
             .collect(),
     });
-    let mut report =
-        Report { families: families.into(), invariants: Default::default(), runs, events: 0 };
+    let mut report = Report {
+        families: families.into(),
+        invariants: Default::default(),
+        runs,
+        events: 0,
+        supports: *supports,
+    };
     for run in 0..runs {
         // Seeds wrap at the end of their range, so every number is valid.
         let seed = seed.wrapping_add(run);
-        let case = random_case(seed);
+        let case = supports.fitted(random_case(seed));
         let outcome = check(&case, implementation(case.params()), false);
-        report.add(seed, &outcome);
+        if report.is_first_failure(&outcome) {
+            // Once more, for its calls.
+            let recorded = check(&case, implementation(case.params()), true);
+            report.add(seed, &outcome, &recorded.trace);
+        } else {
+            report.add(seed, &outcome, &[]);
+        }
     }
     report
 }
 
-fn test_stream(stream: &Stream, implementation: &mut Implementation<'_>) -> StreamResult {
+fn test_stream(
+    stream: &Stream,
+    supports: &Supports,
+    implementation: &mut Implementation<'_>,
+) -> StreamResult {
     let case: &Case = &stream.case;
+    if !supports.admits(case.params()) {
+        return StreamResult {
+            name: stream.name.clone(),
+            story: stream.story.clone(),
+            verdict: Verdict::NotSupported,
+            diagram: String::new(),
+        };
+    }
     let outcome = check(case, implementation(case.params()), true);
     StreamResult {
         name: stream.name.clone(),
@@ -133,12 +198,12 @@ fn test_stream(stream: &Stream, implementation: &mut Implementation<'_>) -> Stre
 }
 
 fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
-    // Prefer a violated window or response, which is the effect on others: it says more than a
-    // queue's sum.
-    let suffered = [Invariant::Window, Invariant::Response];
+    // Prefer a violated window, response or service, which is the effect on threads: it says more
+    // than a queue's sum.
+    let suffered = [Invariant::Window, Invariant::Response, Invariant::Liveness];
     let first = outcome.violations().find(|it| suffered.contains(&it.invariant()));
     if let Some(violation) = first.or(outcome.violations().next()) {
-        return Verdict::Failed(violation.clone());
+        return Verdict::Failed(Failure::new(violation, &outcome.trace));
     }
     let calls = outcome.trace.len().max(stream.expected.len());
     for call in 0..calls {
@@ -156,14 +221,22 @@ fn verdict(stream: &Stream, outcome: &Outcome) -> Verdict {
 }
 
 impl Report {
-    fn add(&mut self, seed: u64, outcome: &Outcome) {
+    /// Returns whether an invariant is violated that was not before.
+    fn is_first_failure(&self, outcome: &Outcome) -> bool {
+        outcome.violations().any(|it| self.invariants[it.invariant().index()].first.is_none())
+    }
+
+    fn add(&mut self, seed: u64, outcome: &Outcome, trace: &[TraceLine]) {
         self.events += outcome.events;
         for invariant in Invariant::ALL {
             let report = &mut self.invariants[invariant.index()];
             report.checks += outcome.checks[invariant.index()];
             if let Some(violation) = &outcome.violations[invariant.index()] {
                 report.failed_runs += 1;
-                report.first.get_or_insert_with(|| (seed, violation.clone()));
+                report.first.get_or_insert_with(|| RandomFailure {
+                    seed,
+                    failure: Failure::new(violation, trace),
+                });
             }
         }
     }

@@ -29,15 +29,18 @@ pub enum Family {
     Overrun,
     /// Small jobs that divide the budget into many chunks, and charged preemptions.
     Fragmentation,
+    /// Budget that is lost without execution.
+    LostService,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::PrematureReplenishment,
         Self::BudgetAmplification,
         Self::Overrun,
         Self::Fragmentation,
+        Self::LostService,
     ];
 
     /// Returns the name in files and reports.
@@ -47,6 +50,7 @@ impl Family {
             Self::BudgetAmplification => "budget-amplification",
             Self::Overrun => "overrun",
             Self::Fragmentation => "fragmentation",
+            Self::LostService => "lost-service",
         }
     }
 }
@@ -171,6 +175,15 @@ impl Stream {
     }
 }
 
+impl Stream {
+    /// Returns the stream with all times multiplied, the expected ones too.
+    pub(crate) fn lengthened(mut self, factor: u64) -> Self {
+        self.case = self.case.lengthened(factor);
+        self.expected = self.expected.into_iter().map(|it| it.lengthened(factor)).collect();
+        self
+    }
+}
+
 fn server(head: &Head) -> Result<CpuServer, StreamError> {
     let us = Duration::from_us;
     let params = ServerParams {
@@ -202,7 +215,7 @@ fn job(number: usize, at_us: u64, execution_us: u64) -> CpuWork {
 }
 
 /// The files, in the order of the families.
-const FILES: [&str; 17] = [
+const FILES: [&str; 19] = [
     include_str!("../streams/premature-table-6.1.jsonl"),
     include_str!("../streams/premature-figure-6.9.jsonl"),
     include_str!("../streams/amplification-figure-6.1.jsonl"),
@@ -220,6 +233,8 @@ const FILES: [&str; 17] = [
     include_str!("../streams/fragmentation-merging.jsonl"),
     include_str!("../streams/fragmentation-idle.jsonl"),
     include_str!("../streams/fragmentation-charged.jsonl"),
+    include_str!("../streams/lost-service-saturated.jsonl"),
+    include_str!("../streams/lost-service-delayed.jsonl"),
 ];
 
 /// Returns the streams of the suite.

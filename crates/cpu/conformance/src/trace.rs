@@ -84,6 +84,19 @@ impl TraceLine {
         }
     }
 
+    /// Returns the line with all times multiplied.
+    pub(crate) fn lengthened(mut self, factor: u64) -> Self {
+        self.now_ns *= factor;
+        self.executed_ns *= factor;
+        self.budget_ns *= factor;
+        self.alarm_ns = self.alarm_ns.map(|alarm| alarm * factor);
+        for (at, amount) in &mut self.replenishments_ns {
+            *at *= factor;
+            *amount *= factor;
+        }
+        self
+    }
+
     /// Returns whether the server's status is as expected. Omitted replenishments are not
     /// compared, nor is the alarm of a server without work, which is never delivered.
     pub(crate) fn is_as_expected(&self, expected: &Self) -> bool {

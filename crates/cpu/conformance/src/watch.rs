@@ -10,6 +10,7 @@ use tidegate_model::{Duration, Time};
 
 use crate::case::{Case, Outcome};
 use crate::invariants::{Invariant, QueueFault, Violation};
+use crate::liveness::Liveness;
 use crate::trace::TraceLine;
 
 /// The number of execution intervals from which windows are built: the intervals of the last few
@@ -40,6 +41,7 @@ pub(crate) struct Watch<'a> {
     replenishments: Vec<Replenishment>,
     /// The sum and the number of replenishments after the last call.
     before: Option<(Duration, usize)>,
+    liveness: Liveness,
     is_recorded: bool,
     outcome: Outcome,
 }
@@ -48,20 +50,23 @@ impl<'a> Watch<'a> {
     /// Creates a watch for a case in which tasks below the server have their bounds as deadlines.
     pub(crate) fn new(case: &'a Case, bounds: Vec<Option<Duration>>, is_recorded: bool) -> Self {
         let (tasks, server) = (&case.workload.tasks, &case.workload.servers[0]);
+        let overrun = case.workload.timer_latency + server.params.preemption_charge;
+        let is_top = tasks.iter().all(|task| task.priority < server.priority);
         Self {
             case,
             params: server.params,
-            overrun: case.workload.timer_latency + server.params.preemption_charge,
-            is_top: tasks.iter().all(|task| task.priority < server.priority),
+            overrun,
+            is_top,
             bounds,
             stretches: VecDeque::with_capacity(STRETCHES_MAX + 1),
             since_first: None,
             replenishments: Vec::new(),
             before: None,
+            liveness: Liveness::new(&server.params, overrun, is_top),
             is_recorded,
             outcome: Outcome {
-                violations: [const { None }; 5],
-                checks: [0; 5],
+                violations: [const { None }; Invariant::COUNT],
+                checks: [0; Invariant::COUNT],
                 events: 0,
                 trace: Vec::new(),
                 executed: Vec::new(),
@@ -72,6 +77,10 @@ impl<'a> Watch<'a> {
     /// Ends the run; finds the jobs below the server that never completed among the misses.
     pub(crate) fn into_outcome(mut self, run: &CpuRun) -> Outcome {
         self.outcome.events = run.events;
+        let end = Time::ZERO + self.case.duration;
+        if let Some(violation) = self.liveness.check(end) {
+            self.found(Invariant::Liveness, violation);
+        }
         for (index, bound) in self.bounds.clone().into_iter().enumerate() {
             let Some(bound) = bound.filter(|_| run.tasks[index].misses > 0) else { continue };
             let task = run.tasks[index].name.clone();
@@ -110,6 +119,7 @@ impl<'a> Watch<'a> {
     }
 
     fn take(&mut self, stretch: Stretch) {
+        self.liveness.take(stretch.to, stretch.taken);
         let all = self.since_first.get_or_insert(Stretch { taken: Duration::ZERO, ..stretch });
         all.to = stretch.to;
         all.taken += stretch.taken;
@@ -208,6 +218,9 @@ impl CpuObserver for Watch<'_> {
             !is_over,
             "the alarm of the server under test is not after now: {alarm:?}, {now:?}"
         );
+        if let Some(violation) = self.liveness.observe(now, call.event, &call.status) {
+            self.found(Invariant::Liveness, violation);
+        }
         if self.is_recorded {
             self.outcome.trace.push(TraceLine::of(call));
         }

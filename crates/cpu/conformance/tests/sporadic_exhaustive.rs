@@ -69,8 +69,8 @@ fn case(small: &Small, pattern: u32) -> Case {
 }
 
 /// Returns the number of patterns that violated each invariant, and the number of runs.
-fn failures(kind: ServerKind) -> ([u32; 5], u32) {
-    let (mut failures, mut runs) = ([0; 5], 0);
+fn failures(kind: ServerKind) -> ([u32; Invariant::COUNT], u32) {
+    let (mut failures, mut runs) = ([0; Invariant::COUNT], 0);
     for small in smalls() {
         for pattern in 0..1 << ARRIVALS {
             let case = case(&small, pattern);

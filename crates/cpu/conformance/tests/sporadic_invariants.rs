@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! I1 to I5 on random processors with budgets enforced up to three ticks late: millions of events
+//! I1 to I6 on random processors with budgets enforced up to three ticks late: millions of events
 //! for the corrected server and both hybrids. POSIX on the same processors is the canary.
 
 use std::cell::RefCell;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tidegate_cpu_conformance::{Outcome, check, random_case};
+use tidegate_cpu_conformance::{Invariant, Outcome, check, random_case};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 
 /// The number of random processors for each kind of server.
@@ -20,8 +20,8 @@ fn outcome(kind: ServerKind, seed: u64) -> Outcome {
 
 /// Runs a kind on random processors; returns the number of events, and of checks of each
 /// invariant.
-fn hold(kind: ServerKind) -> (u64, [u64; 5]) {
-    let seen = RefCell::new((0, [0; 5]));
+fn hold(kind: ServerKind) -> (u64, [u64; Invariant::COUNT]) {
+    let seen = RefCell::new((0, [0; Invariant::COUNT]));
     let mut runner =
         TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
     let result = runner.run(&any::<u64>(), |seed| {
@@ -41,7 +41,7 @@ fn hold(kind: ServerKind) -> (u64, [u64; 5]) {
 
 fn hold_over_millions(kind: ServerKind) {
     let (events, checks) = hold(kind);
-    println!("{kind}: {events} events, checks of I1 to I5 {checks:?}");
+    println!("{kind}: {events} events, checks of I1 to I6 {checks:?}");
     assert!(events > 2_000_000, "{events}");
     assert!(checks.iter().all(|&checks| checks > 10_000), "{checks:?}");
 }
@@ -83,7 +83,7 @@ fn ours_are_cut_into_as_many_chunks_as_they_may_be_and_no_more() {
 #[test]
 fn posix_breaks_the_invariants() {
     for kind in [ServerKind::PosixSporadic, ServerKind::PosixSporadicStrict] {
-        let mut broken = [0; 5];
+        let mut broken = [0; Invariant::COUNT];
         for seed in 0..300 {
             let outcome = outcome(kind, seed);
             for (count, violation) in broken.iter_mut().zip(&outcome.violations) {

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, pipe};
 use std::thread;
 
 use tidegate_cpu_conformance::external::{External, ExternalError, answer};
-use tidegate_cpu_conformance::{Family, Invariant, Report, Verdict, Violation};
+use tidegate_cpu_conformance::{Family, Invariant, Report, Supports, Verdict, Violation};
 use tidegate_cpu_model::{ServerKind, ServerParams};
 use tidegate_cpu_servers::{self, Replenishment, Server, ServerEvent, ServerStatus};
 use tidegate_model::{Duration, Time};
@@ -15,7 +15,7 @@ fn report(kind: ServerKind, runs: u64) -> Report {
     let mut ours = |params: &ServerParams| -> Box<dyn Server> {
         tidegate_cpu_servers::build(&ServerParams { kind, ..*params })
     };
-    tidegate_cpu_conformance::test(&mut ours, 1, runs)
+    tidegate_cpu_conformance::test(&mut ours, &Supports::ALL, 1, runs)
 }
 
 fn verdicts(report: &Report) -> impl Iterator<Item = (&str, &Verdict)> {
@@ -45,7 +45,7 @@ fn the_hybrids_and_a_polling_server_conform() {
 fn failed(report: &Report, family: Family) -> Option<Violation> {
     let family = report.families.iter().find(|it| it.family == family)?;
     match &family.failed()?.verdict {
-        Verdict::Failed(violation) => Some(violation.clone()),
+        Verdict::Failed(failure) => Some(failure.violation.clone()),
         _ => None,
     }
 }
@@ -73,7 +73,7 @@ fn only_one_reading_of_posix_saturates_the_processor() {
     let verdict = |kind| {
         let report = report(kind, 0);
         let (_, verdict) = verdicts(&report).find(|it| it.0 == "premature-figure-6.9").unwrap();
-        matches!(verdict, Verdict::Failed(Violation::Unanswered { .. }))
+        matches!(verdict, Verdict::Failed(failure) if matches!(failure.violation, Violation::Unanswered { .. }))
     };
     assert!(verdict(ServerKind::PosixSporadic));
     assert!(!verdict(ServerKind::PosixSporadicStrict));
@@ -97,7 +97,12 @@ fn a_program_is_tested_through_lines() {
         let program =
             thread::spawn(move || answer(kind, BufReader::new(their_reader), their_writer));
         let external = External::new(BufReader::new(our_reader), our_writer);
-        let report = tidegate_cpu_conformance::test(&mut |params| external.server(params), 1, 5);
+        let report = tidegate_cpu_conformance::test(
+            &mut |params| external.server(params),
+            &Supports::ALL,
+            1,
+            5,
+        );
         assert!(external.take_error().is_none());
         assert_eq!(report.conforms(), conforms, "{kind}");
         if conforms {
@@ -111,10 +116,10 @@ fn a_program_is_tested_through_lines() {
 #[test]
 fn a_program_that_ends_or_answers_nonsense_is_reported() {
     let ended = External::new(BufReader::new(&b""[..]), Vec::new());
-    tidegate_cpu_conformance::test(&mut |params| ended.server(params), 1, 0);
+    tidegate_cpu_conformance::test(&mut |params| ended.server(params), &Supports::ALL, 1, 0);
     assert!(matches!(ended.take_error(), Some(ExternalError::Ended { .. })));
     let babble = External::new(BufReader::new(&b"hello\n"[..]), Vec::new());
-    tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
+    tidegate_cpu_conformance::test(&mut |params| babble.server(params), &Supports::ALL, 1, 0);
     let error = babble.take_error().expect("no answer");
     assert!(error.to_string().starts_with("the program answered `hello` to `{\"new\""), "{error}");
 }
@@ -164,7 +169,7 @@ fn an_alarm_that_is_over_is_refused() {
     let mut impatient = |params: &ServerParams| -> Box<dyn Server> {
         Box::new(Impatient(tidegate_cpu_servers::build(params)))
     };
-    tidegate_cpu_conformance::test(&mut impatient, 1, 0);
+    tidegate_cpu_conformance::test(&mut impatient, &Supports::ALL, 1, 0);
 }
 
 /// Goal: an alarm without work is not a difference.
@@ -173,7 +178,7 @@ fn an_alarm_without_work_is_not_compared() {
     let mut early = |params: &ServerParams| -> Box<dyn Server> {
         Box::new(Early(tidegate_cpu_servers::build(params)))
     };
-    let report = tidegate_cpu_conformance::test(&mut early, 1, 20);
+    let report = tidegate_cpu_conformance::test(&mut early, &Supports::ALL, 1, 20);
     for (name, verdict) in verdicts(&report) {
         assert_eq!(*verdict, Verdict::AsExpected, "{name}");
     }
@@ -186,7 +191,7 @@ fn an_alarm_that_is_over_is_found_at_once() {
     let line = "{\"budget_ns\":0,\"alarm_ns\":0}\n".as_bytes();
     let lines = BufReader::new(iter_reader(line));
     let hasty = External::new(lines, Vec::new());
-    tidegate_cpu_conformance::test(&mut |params| hasty.server(params), 1, 5);
+    tidegate_cpu_conformance::test(&mut |params| hasty.server(params), &Supports::ALL, 1, 5);
     let error = hasty.take_error().expect("an alarm at the instant of the question");
     assert!(matches!(error, ExternalError::Alarm { .. }), "{error}");
     let says = error.to_string();
@@ -212,7 +217,7 @@ fn iter_reader(line: &'static [u8]) -> impl io::Read {
 fn a_long_answer_is_cut() {
     let long = Box::leak(format!("{}\n", "ä".repeat(1 << 20)).into_boxed_str());
     let babble = External::new(BufReader::new(long.as_bytes()), Vec::new());
-    tidegate_cpu_conformance::test(&mut |params| babble.server(params), 1, 0);
+    tidegate_cpu_conformance::test(&mut |params| babble.server(params), &Supports::ALL, 1, 0);
     let says = babble.take_error().expect("no answer").to_string();
     assert!(says.len() < 1_000 && says.contains("(2097152 bytes)"), "{says}");
 }
@@ -226,7 +231,12 @@ fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
     );
     let lines = BufReader::new(io::Cursor::new(line.repeat(10_000)));
     let boundless = External::new(lines, Vec::new());
-    let report = tidegate_cpu_conformance::test(&mut |params| boundless.server(params), 1, 0);
+    let report = tidegate_cpu_conformance::test(
+        &mut |params| boundless.server(params),
+        &Supports::ALL,
+        1,
+        0,
+    );
     assert!(boundless.take_error().is_none());
     let window = failed(&report, Family::Overrun).map(|it| it.invariant());
     assert_eq!(window, Some(Invariant::Window));

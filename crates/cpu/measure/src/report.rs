@@ -12,6 +12,7 @@ use super::fit;
 use super::measurement::{CpuMeasurement, CpuProfileParams, Found};
 use super::plan;
 use super::synthetic_load::SyntheticLoadReport;
+use super::tally::Tally;
 
 /// Reading the clock hides the time that interrupts take if a step is longer than this.
 const STEP_SLOW: Duration = Duration::from_us(1);
@@ -198,6 +199,7 @@ fn warnings(
             params.intervals.count
         ));
     }
+    warnings.extend(too_short(&found.tally));
     if synthetic_load.is_some_and(|it| it.priority.is_none()) {
         warnings
             .push("the synthetic load has no higher priority, so it may steal little".to_owned());
@@ -207,4 +209,23 @@ fn warnings(
         warnings.push(format!("{warning}: part of the data is without it"));
     }
     warnings
+}
+
+/// Returns the warning that a measurement was too short for its maxima to be a bound.
+///
+/// The later part is as long as all before it or longer. So if it added at most `growth`, a
+/// repetition is expected to add about as much again: that is the margin, and twice the time is the
+/// least that can tell.
+fn too_short(tally: &Tally) -> Option<String> {
+    let growth = tally.growth()?;
+    let (lengths, all) = (growth.lengths, tally.points().len());
+    Some(format!(
+        "too short to be a bound: at {lengths} of {all} lengths the later part of the measurement \
+         took more time than the first, by up to {} (intervals of {}). Measure for at least {}, \
+         until nothing is added; until then, allow a margin of {} at every length",
+        growth.most,
+        growth.interval,
+        tally.measured() * 2,
+        growth.most
+    ))
 }

@@ -20,6 +20,20 @@ pub struct Tally {
     gaps: u64,
     gap_max: Duration,
     wake_up_max: Duration,
+    /// The points after the largest power of two of traces that is at most half of all, and after
+    /// the next power of two.
+    earlier: [Vec<StolenPoint>; 2],
+}
+
+/// What the later part of a measurement added to its first half, or less than half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Growth {
+    /// The number of lengths at which more was stolen later than before.
+    pub lengths: usize,
+    /// The largest addition.
+    pub most: Duration,
+    /// The length of interval with the largest addition.
+    pub interval: Duration,
 }
 
 impl Tally {
@@ -36,6 +50,7 @@ impl Tally {
             gaps: 0,
             gap_max: Duration::ZERO,
             wake_up_max: Duration::ZERO,
+            earlier: [Vec::new(), Vec::new()],
         }
     }
 
@@ -49,6 +64,10 @@ impl Tally {
         let longest = self.points.last().map_or(1, |point| point.interval.ns());
         self.trials += trace.length().ns() / longest.max(1);
         self.stretches += 1;
+        if self.stretches.is_power_of_two() {
+            self.earlier.swap(0, 1);
+            self.earlier[1].clone_from(&self.points);
+        }
         self.longest = self.longest.max(trace.length());
         self.measured += trace.length();
         self.stolen += trace.stolen();
@@ -67,6 +86,23 @@ impl Tally {
     /// trace was too short.
     pub fn points(&self) -> &[StolenPoint] {
         &self.points[..self.points.partition_point(|point| point.interval <= self.longest)]
+    }
+
+    /// Returns what was added since a quarter to a half of the measurement; `None` if it added
+    /// nothing, or with fewer than two traces.
+    ///
+    /// A measured maximum is a bound only of what was seen. If a repetition of what was measured
+    /// adds to it, the next one may do so too.
+    pub fn growth(&self) -> Option<Growth> {
+        // The later snapshot is of at most half of the traces only at a power of two, where it is
+        // of all of them: the earlier one is then half.
+        let added = self.points.iter().zip(&self.earlier[0]).filter_map(|(now, then)| {
+            let more = now.stolen_max - then.stolen_max;
+            (!more.is_zero()).then_some((more, now.interval))
+        });
+        let lengths = added.clone().count();
+        let (most, interval) = added.max()?;
+        Some(Growth { lengths, most, interval })
     }
 
     /// Returns the number of lengths for which every trace was too short.
@@ -140,6 +176,23 @@ mod tests {
         assert_eq!((tally.trials(), tally.stretches(), tally.gaps()), (3, 2, 3));
         assert_eq!((tally.wake_up_max(), tally.gap_max()), (ns(7), ns(3)));
         assert_eq!((tally.measured(), tally.stolen()), (ns(60), ns(12)));
+    }
+
+    /// Goal: what the second half of a measurement adds is seen, and what the first half had is
+    /// not.
+    #[test]
+    fn later_traces_that_add_are_growth() {
+        let ns = Duration::from_ns;
+        let mut tally = Tally::new(&[ns(5), ns(20)]);
+        tally.add(&stretch(100, &[(103, 105)], 140));
+        assert_eq!(tally.growth(), None, "one trace has no halves");
+        tally.add(&stretch(200, &[(203, 205)], 240));
+        tally.add(&stretch(300, &[(303, 305)], 340));
+        tally.add(&stretch(400, &[(403, 405)], 440));
+        assert_eq!(tally.growth(), None);
+        tally.add(&stretch(500, &[(503, 504), (510, 512)], 540));
+        let growth = Growth { lengths: 1, most: ns(1), interval: ns(20) };
+        assert_eq!(tally.growth(), Some(growth));
     }
 
     /// A length that was not seen is not a length without stolen time.

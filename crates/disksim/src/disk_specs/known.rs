@@ -32,7 +32,7 @@ pub(super) const NOT_REPRESENTED: &[(&str, &str)] = &[
     ("Print stats", "*"),
     ("Avg sectors per cylinder", "*"),
     ("Calc sector by sector", "*"),
-    ("Set watermark by reqsize", "*"),
+    ("Set watermark by reqsize", "1"),
     ("Low (write) water mark", "0"),
     ("Hold bus entire read xfer", "0"),
     ("Hold bus entire write xfer", "0"),

@@ -166,6 +166,43 @@ fn switches_of_the_cache_are_told_apart() {
     assert!(with_specs("buffer read = 1", "buffer read = 2").zero_latency);
 }
 
+/// Goal: what DiskSim ignores has no effect here and is not reported as missing.
+#[test]
+fn parameters_that_disksim_ignores_are_inert() {
+    let by_sector = |number: u32| {
+        let shelf = disk().changed(
+            "d.diskspecs",
+            "Preseeking level = 0",
+            &format!("Calc sector by sector = {number}"),
+        );
+        shelf.imported(&["d.diskspecs"])
+    };
+    let (whole, sectors) = (by_sector(0), by_sector(1));
+    assert!(whole.drive.mechanics.as_ref().unwrap().zero_latency);
+    assert!(!sectors.drive.mechanics.as_ref().unwrap().zero_latency);
+    assert!(ignored(&whole).iter().any(|it| it.contains("Immediate buffer write")));
+    assert!(!ignored(&sectors).iter().any(|it| it.contains("Immediate")));
+    let off = disk().changed(
+        "d.diskspecs",
+        "continuous read = 2",
+        "continuous read = 0, Extradisc seek delta = 3",
+    );
+    let off = off.imported(&["d.diskspecs"]);
+    let cache = off.drive.mechanics.as_ref().unwrap().cache.as_ref().unwrap();
+    assert_eq!((cache.read_ahead, cache.read_ahead_sectors_max), (ReadAhead::Off, None));
+    assert!(!ignored(&off).iter().any(|it| it.contains("read-ahead")), "{:?}", ignored(&off));
+    let extra = |level: u32| {
+        let to = format!(
+            "Preseeking level = 0, Extra write disconnect = {level}, Extradisc seek delta = 3"
+        );
+        ignored(
+            &disk().changed("d.diskspecs", "Preseeking level = 0", &to).imported(&["d.diskspecs"]),
+        )
+    };
+    assert!(!extra(0).iter().any(|it| it.contains("Extradisc")));
+    assert!(extra(1).iter().any(|it| it.contains("Extradisc")));
+}
+
 #[test]
 fn figures_that_make_no_sense_are_refused_where_they_stand() {
     for (from, to, said) in [

@@ -158,3 +158,23 @@ fn a_layout_that_contradicts_itself_makes_no_drive() {
     let (message, _) = shelf.refusal(&["d.diskspecs"]);
     assert!(message.starts_with("d.diskspecs: no drive can be made from this: "), "{message}");
 }
+
+/// Goal: a disk that announces far less than its layout holds is not cut in silence, and a small
+/// reserve stays one. The message names both numbers.
+#[test]
+fn a_disk_that_announces_far_less_has_the_sectors_of_its_layout() {
+    let announced = |sectors: u64| {
+        let shelf = disk().changed("d.model", "19000", &sectors.to_string());
+        let import = shelf.imported(&["d.diskspecs"]);
+        (import.drive.mechanics.unwrap().sectors, import.report.notes.concat())
+    };
+    let (held, _) = announced(1_000_000);
+    let (sectors, notes) = announced(held / 2);
+    assert_eq!(sectors, held);
+    assert!(
+        notes.contains(&format!("{} sectors, but its layout holds {held}", held / 2)),
+        "{notes}"
+    );
+    assert_eq!(announced(held - held / 50), (held - held / 50, String::new()));
+    assert_eq!(announced(held), (held, String::new()));
+}

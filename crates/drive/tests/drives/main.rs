@@ -10,3 +10,4 @@ mod checked;
 mod common;
 mod pseudo;
 mod recorded;
+mod stale;

@@ -5,7 +5,7 @@ mod text;
 
 use serde::Serialize;
 use tidegate_cpu_conformance::{
-    FamilyReport, Invariant, Report as Found, StreamResult, TraceLine, Verdict, Violation,
+    FamilyReport, Invariant, Report as Found, StreamResult, Supports, TraceLine, Verdict, Violation,
 };
 
 use crate::page::{Page, Report};
@@ -23,8 +23,9 @@ pub struct ConformanceReport<'a> {
 struct ImplementationReport<'a> {
     implementation: &'a str,
     conforms: bool,
+    supports: SupportsFindings,
     families: Vec<FamilyFindings<'a>>,
-    invariants: [InvariantFindings; 5],
+    invariants: [InvariantFindings<'a>; Invariant::COUNT],
     random_runs: u64,
     random_events: u64,
 }
@@ -42,7 +43,30 @@ struct StreamFindings<'a> {
     verdict: &'static str,
     invariant: Option<&'static str>,
     violation: Option<String>,
+    calls: &'a [TraceLine],
     differs: Option<Difference<'a>>,
+}
+
+/// What the implementation supports; the rest was not tested.
+#[derive(Debug, Serialize)]
+struct SupportsFindings {
+    all: bool,
+    preemption_charge: bool,
+    replenishments_min: u32,
+    replenishments_max: u32,
+    granularity_ns: u64,
+}
+
+impl SupportsFindings {
+    fn of(supports: &Supports) -> Self {
+        Self {
+            all: supports.is_all(),
+            preemption_charge: supports.preemption_charge,
+            replenishments_min: supports.replenishments_min,
+            replenishments_max: supports.replenishments_max,
+            granularity_ns: supports.granularity.ns(),
+        }
+    }
 }
 
 /// The first call of a stream with a different reply.
@@ -54,12 +78,13 @@ struct Difference<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct InvariantFindings {
+struct InvariantFindings<'a> {
     invariant: &'static str,
     checks: u64,
     failed_runs: u64,
     first_seed: Option<u64>,
     violation: Option<String>,
+    calls: &'a [TraceLine],
 }
 
 /// An implementation whose reply ended the suite immediately.
@@ -83,6 +108,7 @@ impl<'a> ConformanceReport<'a> {
         let implementations = found.iter().map(|(name, found)| ImplementationReport {
             implementation: name,
             conforms: found.conforms(),
+            supports: SupportsFindings::of(&found.supports),
             families: found.families.iter().map(FamilyFindings::of).collect(),
             invariants: Invariant::ALL.map(|it| InvariantFindings::of(it, found)),
             random_runs: found.runs,
@@ -125,32 +151,36 @@ impl<'a> FamilyFindings<'a> {
 
 impl<'a> StreamFindings<'a> {
     fn of(found: &'a StreamResult) -> Self {
-        let (verdict, violation, differs) = match &found.verdict {
+        let (verdict, failure, differs) = match &found.verdict {
             Verdict::AsExpected => ("as_expected", None, None),
+            Verdict::NotSupported => ("not_supported", None, None),
             Verdict::Differs { call, expected, found } => {
                 ("differs", None, Some(Difference { call: *call, expected, found }))
             }
-            Verdict::Failed(violation) => ("failed", Some(violation), None),
+            Verdict::Failed(failure) => ("failed", Some(failure), None),
         };
+        let violation = failure.map(|it| &it.violation);
         Self {
             stream: &found.name,
             verdict,
             invariant: violation.map(|it| it.invariant().name()),
             violation: violation.map(Violation::to_string),
+            calls: failure.map_or(&[], |it| &it.calls),
             differs,
         }
     }
 }
 
-impl InvariantFindings {
-    fn of(invariant: Invariant, found: &Found) -> Self {
+impl<'a> InvariantFindings<'a> {
+    fn of(invariant: Invariant, found: &'a Found) -> Self {
         let random = &found.invariants[invariant as usize];
         Self {
             invariant: invariant.name(),
             checks: random.checks,
             failed_runs: random.failed_runs,
-            first_seed: random.first.as_ref().map(|(seed, _)| *seed),
-            violation: random.first.as_ref().map(|(_, violation)| violation.to_string()),
+            first_seed: random.first.as_ref().map(|it| it.seed),
+            violation: random.first.as_ref().map(|it| it.failure.violation.to_string()),
+            calls: random.first.as_ref().map_or(&[], |it| &it.failure.calls),
         }
     }
 }

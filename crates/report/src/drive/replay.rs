@@ -39,6 +39,7 @@ pub struct ReplayReport<'a> {
     simulated_ms_p90: f64,
     simulated_ms_p99: f64,
     simulated_ms_max: f64,
+    residuals: Vec<KindResidual>,
     #[serde(skip)]
     demerit: Duration,
     /// The measured and the simulated times.
@@ -46,17 +47,28 @@ pub struct ReplayReport<'a> {
     times: [Times; 2],
 }
 
+/// The mean of simulated less measured for one kind of request.
+#[derive(Serialize)]
+pub struct KindResidual {
+    kind: String,
+    requests: u64,
+    residual_ms_mean: f64,
+    #[serde(skip)]
+    mean_ns: i64,
+}
+
 /// Response times, sorted.
 struct Times(Vec<Duration>);
 
 impl<'a> ReplayReport<'a> {
     /// Reports the measured and the simulated response times of the same requests, at least one;
-    /// `demerit` is the distance between the two distributions.
+    /// `demerit` is the distance between the two distributions, `residuals` those by kind.
     pub fn of(
         (drive, trace, seed): (&'a str, String, u64),
         measured: Vec<Duration>,
         simulated: Vec<Duration>,
         demerit: Duration,
+        residuals: Vec<KindResidual>,
     ) -> Self {
         let times = [measured, simulated].map(Times::new);
         let [measured, simulated] = times.each_ref().map(Times::figures);
@@ -80,9 +92,79 @@ impl<'a> ReplayReport<'a> {
             simulated_ms_p90: simulated[4],
             simulated_ms_p99: simulated[5],
             simulated_ms_max: simulated[6],
+            residuals,
             demerit,
             times,
         }
+    }
+}
+
+impl KindResidual {
+    /// Creates the residual of this many requests of a kind, in nanoseconds.
+    pub fn new(kind: &impl ToString, requests: u64, mean_ns: i64) -> Self {
+        let mean = ms(Duration::from_ns(mean_ns.unsigned_abs()));
+        let residual_ms_mean = if mean_ns < 0 { -mean } else { mean };
+        Self { kind: kind.to_string(), requests, residual_ms_mean, mean_ns }
+    }
+
+    fn row(&self) -> Vec<String> {
+        let sign = if self.mean_ns < 0 { "-" } else { "+" };
+        let mean = figures::ms_ceil(Duration::from_ns(self.mean_ns.unsigned_abs()));
+        vec![self.kind.clone(), thousands(self.requests), format!("{sign}{mean}")]
+    }
+}
+
+/// The response times of a trace with arrival times, which says nothing of a real drive's.
+#[derive(Serialize)]
+pub struct OpenReplayReport<'a> {
+    drive: &'a str,
+    trace: String,
+    seed: u64,
+    requests: usize,
+    simulated_ms_mean: f64,
+    simulated_ms_min: f64,
+    simulated_ms_p10: f64,
+    simulated_ms_p50: f64,
+    simulated_ms_p90: f64,
+    simulated_ms_p99: f64,
+    simulated_ms_max: f64,
+    #[serde(skip)]
+    times: Times,
+}
+
+impl<'a> OpenReplayReport<'a> {
+    /// Reports the simulated response times of at least one request.
+    pub fn of(drive: &'a str, trace: String, seed: u64, simulated: Vec<Duration>) -> Self {
+        let times = Times::new(simulated);
+        let [mean, min, p10, p50, p90, p99, max] = times.figures();
+        Self {
+            drive,
+            trace,
+            seed,
+            requests: times.0.len(),
+            simulated_ms_mean: mean,
+            simulated_ms_min: min,
+            simulated_ms_p10: p10,
+            simulated_ms_p50: p50,
+            simulated_ms_p90: p90,
+            simulated_ms_p99: p99,
+            simulated_ms_max: max,
+            times,
+        }
+    }
+}
+
+impl Report for OpenReplayReport<'_> {
+    fn write(&self, page: &mut Page) {
+        let requests = thousands(self.requests as u64);
+        page.labelled("Drive", self.drive);
+        page.labelled("Trace", format!("{}, {requests} requests, as they arrive", self.trace));
+        page.labelled("Seed", self.seed);
+        writeln!(page);
+        let row = |name: &str, time| vec![name.to_owned(), figures::ms_ceil(time)];
+        let mut rows = vec![row("mean", self.times.mean())];
+        rows.extend(QUANTILES.map(|(share, name)| row(name, self.times.quantile(share))));
+        page.table(&["response", "simulated"], rows, 1);
     }
 }
 
@@ -101,6 +183,9 @@ impl Report for ReplayReport<'_> {
         let rows = std::iter::once(mean).chain(quantiles).collect();
         let header = ["response", "measured", "simulated", "difference"];
         page.table(&header, rows, 1);
+        writeln!(page);
+        let rows = self.residuals.iter().map(KindResidual::row).collect();
+        page.table(&["kind of request", "requests", "simulated less measured"], rows, 1);
         writeln!(page);
         let ppm = u128::from(self.demerit.ns()) * 1000 / u128::from(measured.mean().ns().max(1));
         page.labelled(

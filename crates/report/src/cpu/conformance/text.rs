@@ -2,7 +2,8 @@
 //! The text of `tidegate cpu conformance`.
 
 use tidegate_cpu_conformance::{
-    Family, FamilyReport, Invariant, RandomReport, Report, StreamResult, Verdict,
+    Failure, Family, FamilyReport, Invariant, RandomFailure, RandomReport, Report, StreamResult,
+    Supports, TraceLine, Verdict,
 };
 
 use crate::page::Page;
@@ -18,11 +19,15 @@ const fn about(invariant: Invariant) -> &'static str {
         Invariant::Response => "I3 tasks below meet their bounds",
         Invariant::Queue => "I4 replenishments in order, within their limit",
         Invariant::Merging => "I5 merging conserves the budget",
+        Invariant::Liveness => "I6 a server with work gets its budget",
     }
 }
 
 /// Writes reports: one in full, several as a table.
 pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
+    if let [(name, report)] = reports {
+        write_answer(name, report, page);
+    }
     let mut header = vec!["streams and invariants"];
     header.extend(reports.iter().map(|(name, _)| name.as_str()));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -53,6 +58,32 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
         write_differences(report, page);
         write_failures(report, page);
     }
+}
+
+/// Writes whether the implementation conforms, and to what.
+fn write_answer(name: &str, report: &Report, page: &mut Page) {
+    let supports = &report.supports;
+    let what = if supports.is_all() { "" } else { " to the declared subset" };
+    if report.conforms() {
+        page.labelled("Conforms", format!("{name} conforms{what}"));
+    } else {
+        page.labelled("FAILS", format!("{name} does not conform{what}"));
+    }
+    if !supports.is_all() {
+        page.labelled("Subset", subset(supports));
+    }
+    writeln!(page);
+}
+
+fn subset(supports: &Supports) -> String {
+    let charge = if supports.preemption_charge { "with" } else { "no" };
+    let (min, max) = (supports.replenishments_min, supports.replenishments_max);
+    let most = match max {
+        Supports::REPLENISHMENTS_ALL => "or more".to_owned(),
+        max => format!("to {max}"),
+    };
+    let granularity = supports.granularity;
+    format!("{charge} preemption charge, {min} {most} replenishments, times in {granularity}")
 }
 
 /// Writes the first stream of each family that differs, and the first call in which it differs.
@@ -86,9 +117,12 @@ fn of_family(report: &Report, family: Family) -> Option<&FamilyReport> {
 }
 
 fn family_word(report: &FamilyReport) -> String {
-    let is_expected = |it: &StreamResult| it.verdict == Verdict::AsExpected;
+    let is_expected =
+        |it: &StreamResult| matches!(it.verdict, Verdict::AsExpected | Verdict::NotSupported);
     if report.failed().is_some() {
         "FAILS".to_owned()
+    } else if report.streams.iter().all(|it| it.verdict == Verdict::NotSupported) {
+        "not tested".to_owned()
     } else if report.streams.iter().all(is_expected) {
         "passes".to_owned()
     } else {
@@ -100,7 +134,8 @@ fn invariant_word(invariant: Invariant, report: &Report) -> String {
     let RandomReport { checks, failed_runs, .. } = report.invariants[invariant as usize];
     // Invariants about other threads need only runs with other threads; the rest need the
     // implementation's own reports.
-    let is_told = !matches!(invariant, Invariant::Window | Invariant::Response);
+    let is_told =
+        !matches!(invariant, Invariant::Window | Invariant::Response | Invariant::Liveness);
     match (checks, failed_runs) {
         (0, _) if is_told && report.runs > 0 => "not reported".to_owned(),
         (0, _) => "not tested".to_owned(),
@@ -117,14 +152,40 @@ fn write_failures(report: &Report, page: &mut Page) {
         };
         writeln!(page);
         writeln!(page, "{name}: {story}");
-        if let Verdict::Failed(violation) = verdict {
-            writeln!(page, "  {violation}");
+        if let Verdict::Failed(failure) = verdict {
+            writeln!(page, "  {}", failure.violation);
+            writeln!(page);
+            write!(page, "{diagram}");
+            write_calls(failure, page);
         }
-        writeln!(page);
-        write!(page, "{diagram}");
     }
-    for (seed, violation) in report.invariants.iter().filter_map(|it| it.first.as_ref()) {
+    for RandomFailure { seed, failure } in
+        report.invariants.iter().filter_map(|it| it.first.as_ref())
+    {
         writeln!(page);
-        writeln!(page, "seed {seed}: {violation}");
+        writeln!(page, "seed {seed}: {}", failure.violation);
+        write_calls(failure, page);
     }
+}
+
+/// Writes the last calls before a violation: events, and the implementation's answers.
+fn write_calls(failure: &Failure, page: &mut Page) {
+    writeln!(page);
+    writeln!(page, "  last calls until then (ns):");
+    for call in &failure.calls {
+        writeln!(page, "  {}", call_line(call));
+    }
+}
+
+fn call_line(call: &TraceLine) -> String {
+    let event = if call.preempts {
+        "dispatch (preempts)".to_owned()
+    } else {
+        format!("{:?}", call.event).to_lowercase()
+    };
+    let alarm = call.alarm_ns.map_or(String::new(), |alarm| format!(", alarm {alarm}"));
+    format!(
+        "{:>10} {event:<20} executed {} -> budget {}{alarm}",
+        call.now_ns, call.executed_ns, call.budget_ns
+    )
 }

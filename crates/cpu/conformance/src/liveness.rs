@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! I6: a server with work gets its budget. Without it a server that never executes would conform.
+
+use std::collections::VecDeque;
+
+use tidegate_cpu_model::ServerParams;
+use tidegate_cpu_servers::{ServerEvent, ServerStatus};
+use tidegate_model::{Duration, Time};
+
+use crate::invariants::Violation;
+
+/// The number of ends of execution from which windows are built.
+const ENDS_MAX: usize = 64;
+
+/// An instant, and everything that the server was given until then.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    at: Time,
+    total: Duration,
+}
+
+/// The lower bound on the service of one server in one run.
+///
+/// # Bound
+/// A server that had work throughout a window of length `D` and has no budget at the end was given
+/// at least `nC - O` in the window, with `n = ⌊(D - T) / (T + 2 O)⌋`, where `O` is one enforcement
+/// delay and one preemption charge. If no task is above the server this holds for every `n`;
+/// otherwise the tasks above may take its time while it has budget, and `n` is at most 1.
+///
+/// # Source
+/// Own derivation, docs/theory/sporadic-servers.md, section 25. Budget that is missing at the end
+/// was used: a unit that is used comes back one period after its activation, later only by what is
+/// borrowed (`O`), by what merging moves (`O`), and by `T` in all when chunks coalesce. A debt from
+/// before the window is at most `O`.
+#[derive(Debug)]
+pub(crate) struct Liveness {
+    period: Duration,
+    budget: Duration,
+    overrun: Duration,
+    windows_max: u64,
+    /// The start of the present work, and the ends of execution since.
+    ends: VecDeque<Given>,
+    total: Duration,
+    has_work: bool,
+    is_out: bool,
+}
+
+impl Liveness {
+    /// Creates the check of a server whose overrun is at most `overrun`.
+    pub(crate) fn new(params: &ServerParams, overrun: Duration, is_top: bool) -> Self {
+        Self {
+            period: params.period,
+            budget: params.budget,
+            overrun,
+            windows_max: if is_top { u64::MAX } else { 1 },
+            ends: VecDeque::with_capacity(ENDS_MAX + 1),
+            total: Duration::ZERO,
+            has_work: false,
+            is_out: false,
+        }
+    }
+
+    /// Counts what the server was given: execution, or a charge, that ends at this instant.
+    pub(crate) fn take(&mut self, to: Time, taken: Duration) {
+        self.total += taken;
+        if !self.has_work {
+            return;
+        }
+        self.ends.push_back(Given { at: to, total: self.total });
+        if self.ends.len() > ENDS_MAX {
+            self.ends.pop_front();
+        }
+    }
+
+    /// Follows an event; returns the result of a check if the server was out of budget until now.
+    pub(crate) fn observe(
+        &mut self,
+        now: Time,
+        event: ServerEvent,
+        status: &ServerStatus,
+    ) -> Option<Option<Violation>> {
+        let checked = self.check(now);
+        match event {
+            ServerEvent::Unblock => {
+                self.has_work = true;
+                self.ends.clear();
+                self.ends.push_back(Given { at: now, total: self.total });
+            }
+            ServerEvent::Block => self.has_work = false,
+            ServerEvent::Dispatch { .. } | ServerEvent::Preempt | ServerEvent::Alarm => {}
+        }
+        self.is_out = self.has_work && status.budget.is_zero();
+        checked
+    }
+
+    /// Checks the windows that end now, if the server has been out of budget until now.
+    ///
+    /// The windows that begin when execution ended are the longest with their amount.
+    pub(crate) fn check(&self, now: Time) -> Option<Option<Violation>> {
+        if !self.is_out {
+            return None;
+        }
+        let cycle = self.period + self.overrun * 2;
+        let violation = self.ends.iter().rev().find_map(|from| {
+            let after_first = now.since(from.at).ns().saturating_sub(self.period.ns());
+            let cycles = (after_first / cycle.ns()).min(self.windows_max);
+            let due = (self.budget * cycles).checked_sub(self.overrun)?;
+            let executed = self.total - from.total;
+            let (from, to) = (from.at, now);
+            (executed < due).then_some(Violation::Liveness { from, to, executed, due })
+        });
+        Some(violation)
+    }
+}

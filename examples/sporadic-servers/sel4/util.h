@@ -1,0 +1,2 @@
+#pragma once
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
