@@ -25,7 +25,7 @@ pub enum BuildError {
         /// The policy.
         policy: PolicyName,
     },
-    /// Best effort is to be ordered by access time, which is unknown for the drive.
+    /// The order of best effort needs access times, which are unknown for the drive.
     #[error(
         "best_effort_order = \"{order}\" orders requests by access time, which is unknown for this \
          drive; name a drive file with [mechanics], or write best_effort_order = \"elevator\""
