@@ -167,7 +167,9 @@ impl Case {
         }
         for work in &mut workload.work {
             if let Arrivals::At(instants) = &mut work.arrivals {
-                instants.iter_mut().for_each(|at| *at = *at * factor);
+                for at in instants {
+                    *at = *at * factor;
+                }
             }
             work.execution = Execution::Fixed(work.execution.mean() * factor);
         }
