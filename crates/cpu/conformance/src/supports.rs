@@ -56,7 +56,7 @@ impl Supports {
         granularity: Duration::from_ns(1),
     };
 
-    /// What is assumed of a program that declares nothing: no charge, and at least two
+    /// The assumption about a program that declares nothing: no charge, and at least two
     /// replenishments. Several kernels need two; POSIX knows no charge.
     pub const UNDECLARED: Self =
         Self { preemption_charge: false, replenishments_min: 2, ..Self::ALL };
