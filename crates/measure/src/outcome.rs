@@ -62,6 +62,11 @@ pub(crate) fn finish(
     });
     let mechanics = mechanics(&found);
     fit(&mut found, mechanics.as_deref());
+    let mechanics = mechanics.filter(|disk| {
+        let apart = geometry::cross_check(disk, &found.file.batch).into_iter().next();
+        said.extend(apart.map(|apart| Warning::MechanicsApart { apart }));
+        apart.is_none()
+    });
     let file = DriveFile {
         depth: depth(&found.file),
         premises: said.iter().filter_map(Warning::premise).collect(),

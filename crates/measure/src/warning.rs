@@ -7,6 +7,7 @@ use tidegate_model::{Bytes, Duration};
 use tidegate_stats::confidence::{CONFIDENCE, FOUR_SIGMA_ABOVE, samples_needed};
 
 use crate::experiment::Experiment;
+use crate::geometry::Apart;
 use crate::held_up::Disturbance;
 use crate::kind::Kind;
 
@@ -135,6 +136,14 @@ pub enum Warning {
         experiment: Experiment,
         /// Why.
         why: String,
+    },
+    /// The found mechanics do not take the measured times.
+    #[error(
+        "the disk that was found does not take the measured times: {apart}. So [mechanics] is missing, and [fit.mechanics] has what was found"
+    )]
+    MechanicsApart {
+        /// The batch that is the most apart.
+        apart: Apart,
     },
     /// No costs were found.
     #[error("the costs of different requests are unknown, so [cost] is missing: {0}")]

@@ -34,7 +34,7 @@ pub enum ExternalError {
     /// The log cannot be written.
     #[error("cannot write the log of the conversation: {0}")]
     Log(#[source] io::Error),
-    /// What the program declares is not usable.
+    /// The program's declaration is not usable.
     #[error(transparent)]
     Supports(#[from] SupportsError),
     /// The program ended, or closed its output.
@@ -98,7 +98,7 @@ struct Reply {
     supports: Option<Declaration>,
 }
 
-/// What a program declares in its answers to `new`; an omitted part is not declared.
+/// The declaration of a program in its answers to `new`; an omitted part is not declared.
 #[derive(Default, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Declaration {

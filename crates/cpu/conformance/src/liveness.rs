@@ -78,7 +78,7 @@ impl Liveness {
         now: Time,
         event: ServerEvent,
         status: &ServerStatus,
-    ) -> Option<Option<Violation>> {
+    ) -> Option<Result<(), Violation>> {
         let checked = self.check(now);
         match event {
             ServerEvent::Unblock => {
@@ -96,7 +96,7 @@ impl Liveness {
     /// Checks the windows that end now, if the server has been out of budget until now.
     ///
     /// The windows that begin when execution ended are the longest with their amount.
-    pub(crate) fn check(&self, now: Time) -> Option<Option<Violation>> {
+    pub(crate) fn check(&self, now: Time) -> Option<Result<(), Violation>> {
         if !self.is_out {
             return None;
         }
@@ -109,6 +109,6 @@ impl Liveness {
             let (from, to) = (from.at, now);
             (executed < due).then_some(Violation::Liveness { from, to, executed, due })
         });
-        Some(violation)
+        Some(violation.map_or(Ok(()), Err))
     }
 }

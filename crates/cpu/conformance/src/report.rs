@@ -119,7 +119,7 @@ pub struct Report {
     pub runs: u64,
     /// The number of simulated events in the random runs.
     pub events: u64,
-    /// What the implementation supports; the rest was not tested.
+    /// The part that the implementation supports; the rest was not tested.
     pub supports: Supports,
 }
 

@@ -56,7 +56,7 @@ impl Supports {
         granularity: Duration::from_ns(1),
     };
 
-    /// What is assumed of a program that declares nothing: no charge, and at least two
+    /// The assumption about a program that declares nothing: no charge, and at least two
     /// replenishments. Several kernels need two; POSIX knows no charge.
     pub const UNDECLARED: Self =
         Self { preemption_charge: false, replenishments_min: 2, ..Self::ALL };
@@ -167,7 +167,9 @@ impl Case {
         }
         for work in &mut workload.work {
             if let Arrivals::At(instants) = &mut work.arrivals {
-                instants.iter_mut().for_each(|at| *at = *at * factor);
+                for at in instants {
+                    *at = *at * factor;
+                }
             }
             work.execution = Execution::Fixed(work.execution.mean() * factor);
         }

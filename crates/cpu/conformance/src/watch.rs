@@ -78,8 +78,8 @@ impl<'a> Watch<'a> {
     pub(crate) fn into_outcome(mut self, run: &CpuRun) -> Outcome {
         self.outcome.events = run.events;
         let end = Time::ZERO + self.case.duration;
-        if let Some(violation) = self.liveness.check(end) {
-            self.found(Invariant::Liveness, violation);
+        if let Some(checked) = self.liveness.check(end) {
+            self.found(Invariant::Liveness, checked.err());
         }
         for (index, bound) in self.bounds.clone().into_iter().enumerate() {
             let Some(bound) = bound.filter(|_| run.tasks[index].misses > 0) else { continue };
@@ -218,8 +218,8 @@ impl CpuObserver for Watch<'_> {
             !is_over,
             "the alarm of the server under test is not after now: {alarm:?}, {now:?}"
         );
-        if let Some(violation) = self.liveness.observe(now, call.event, &call.status) {
-            self.found(Invariant::Liveness, violation);
+        if let Some(checked) = self.liveness.observe(now, call.event, &call.status) {
+            self.found(Invariant::Liveness, checked.err());
         }
         if self.is_recorded {
             self.outcome.trace.push(TraceLine::of(call));

@@ -17,6 +17,7 @@
 
 mod access;
 mod bare;
+mod cross_check;
 mod fit;
 mod home;
 mod ladder;
@@ -45,6 +46,7 @@ use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
 use crate::subject::{SimulatedSubject, SubjectError, Tried};
+pub use cross_check::{Apart, cross_check};
 pub use fit::mechanics;
 pub use lost::NotSeen;
 pub use order::TracksSeen;

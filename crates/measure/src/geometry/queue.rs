@@ -31,7 +31,7 @@ const ORDERS: [Scheduler; 6] = [
 /// How many batches of each size are simulated.
 const BATCHES: u32 = 300;
 /// The index of the median among a table's quantiles.
-const MEDIAN_PPM: u32 = 500_000;
+pub(super) const MEDIAN_PPM: u32 = 500_000;
 
 /// An order, and how far its batch times are from the measured ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +84,11 @@ pub fn queues(disk: &Mechanics, measured: &MeasuredTable) -> Option<Vec<QueueSee
 }
 
 /// Returns the medians of batches of these sizes on a disk.
-fn batches(disk: &Mechanics, places: Places, sizes: &[usize]) -> Option<impl Iterator<Item = f64>> {
+pub(super) fn batches(
+    disk: &Mechanics,
+    places: Places,
+    sizes: &[usize],
+) -> Option<impl Iterator<Item = f64>> {
     let depth = u32::try_from(*sizes.last()?).ok()?;
     let mut drive = MechanicalDrive::new(disk, depth, 1).ok()?;
     let mut subject = SimulatedSubject::new(&mut drive);

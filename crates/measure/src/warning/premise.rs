@@ -50,6 +50,7 @@ impl Warning {
             Self::RoundsLeft { .. } => return Err("rounds_left"),
             Self::NoRotation(..) => return Err("no_rotation"),
             Self::NotSeen { .. } => return Err("not_seen"),
+            Self::MechanicsApart { .. } => return Err("mechanics_apart"),
             Self::NoCosts(..) => return Err("no_costs"),
         };
         Ok(Premise::new(code, subject, self.to_string()))

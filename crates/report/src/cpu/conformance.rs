@@ -47,7 +47,7 @@ struct StreamFindings<'a> {
     differs: Option<Difference<'a>>,
 }
 
-/// What the implementation supports; the rest was not tested.
+/// The part that the implementation supports; the rest was not tested.
 #[derive(Debug, Serialize)]
 struct SupportsFindings {
     all: bool,

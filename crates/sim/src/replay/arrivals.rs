@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Lba, Op, Outcome, Time};
 use super::{ReplayError, SECTORS_MAX, TraceError, TraceRequest, request};
 
 /// The longest trace: a hundred days.
-const SPAN_NS_MAX: u128 = 100 * 86_400 * 1_000_000_000;
+const SPAN_NS_MAX: u64 = 100 * 86_400 * 1_000_000_000;
 
 /// A format of traces with arrival times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub fn read_arrivals(text: &str, format: TraceFormat) -> Result<Vec<Arrival>, Tr
     parsed.sort_by_key(|request| request.0);
     let first = parsed.first().map_or(0, |request| request.0);
     let arrival = |(at, op, start, sectors): Parsed| Arrival {
-        at: Time::from_ns(u64::try_from((at - first).min(SPAN_NS_MAX)).expect("100 days")),
+        at: Time::from_ns(u64::try_from(at - first).unwrap_or(SPAN_NS_MAX).min(SPAN_NS_MAX)),
         op,
         start: Lba::new(start),
         sectors,

@@ -2,6 +2,7 @@
 //! Measures built-in disks in virtual time: what is found must be what was planted. The experiments
 //! see only the requests' completions and the capacity.
 
+mod cross_check;
 mod found;
 mod late;
 mod others;
