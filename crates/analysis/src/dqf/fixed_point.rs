@@ -15,7 +15,7 @@ use crate::System;
 use crate::budget::Budget;
 use crate::climb::{self, Responses, exceeds};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, busy_interval, carry_in, linear, two_batches};
+use crate::dqf::{Demand, Steps, busy_interval, carry_in, linear, two_batches};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
 
 /// Returns a bound on the response of each kind, or `None` if there is none.
@@ -62,6 +62,15 @@ fn climb(
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
         FifoEvaluation::new(system, demand, budget, current).responses()
     })
+}
+
+/// Returns the steps of a task's bound; `None` if it has no such steps.
+pub(super) fn steps(system: &System, demand: &Demand, task: usize) -> Option<Steps> {
+    let budget = Budget::of_tasks(system.tasks.len());
+    let responses = responses(system, demand, &budget);
+    let kind = demand.kind_of(task);
+    let budget = Budget::of_tasks(system.tasks.len());
+    FifoEvaluation::new(system, demand, &budget, &responses).steps(kind, responses[kind]?)
 }
 
 /// One evaluation of F at R.
@@ -280,19 +289,66 @@ impl<'a> FifoEvaluation<'a> {
         if self.requests_sum <= self.batch_max {
             return two_batches::longest_pair_ns(self.system, self.demand);
         }
+        let response = |first: u64| self.backlog_behind(first).response_ns(self.system);
+        let responses: Option<Vec<u64>> = self.first_batches(requests).map(response).collect();
+        responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
+    }
+
+    /// Returns the sizes of the batch that A starts with, for a job of that many requests.
+    fn first_batches(&self, requests: u64) -> impl Iterator<Item = u64> {
         let others = self.requests_sum - requests;
         let last = self.batch_max.min(others);
-        let in_flight = carry_in::multiples_to(self.system, self.demand, last).into_iter();
-        let response = |first: u64| {
-            let queued = self.requests_sum - first;
-            let batches = queued.div_ceil(self.batch_max);
-            let behind = if batches == 1 { queued } else { self.requests_sum - self.batch_max };
-            self.system
-                .batch_time_of_ns(first)
-                .checked_add((batches - 1).checked_mul(self.full_batch_ns)?)?
-                .checked_add(self.system.batch_time_of_ns(behind.min(self.batch_max)))
-        };
-        let responses: Option<Vec<u64>> = in_flight.map(response).collect();
-        responses?.into_iter().max().filter(|&ns| ns <= HORIZON_NS)
+        carry_in::multiples_to(self.system, self.demand, last).into_iter()
+    }
+
+    /// Returns the steps of A behind a batch of `first` requests.
+    fn backlog_behind(&self, first: u64) -> Steps {
+        let queued = self.requests_sum - first;
+        let batches = queued.div_ceil(self.batch_max);
+        let behind = if batches == 1 { queued } else { self.requests_sum - self.batch_max };
+        Steps {
+            carry_in: first,
+            full_batches: batches - 1,
+            last_batch: behind.min(self.batch_max),
+            released_ns: 0,
+        }
+    }
+
+    /// Returns steps that take exactly `response_ns` for a job of that kind; `None` if another
+    /// bound is below all of these.
+    fn steps(&self, kind: usize, response_ns: u64) -> Option<Steps> {
+        let requests = self.demand.kinds[kind].requests;
+        if self.is_strictly_within && self.requests_sum > self.batch_max {
+            let mut all = self.first_batches(requests).map(|first| self.backlog_behind(first));
+            let found = all.find(|steps| steps.response_ns(self.system) == Some(response_ns));
+            if found.is_some() {
+                return found;
+            }
+        }
+        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        sizes.into_iter().find_map(|size| self.steps_in_window(kind, response_ns, size))
+    }
+
+    /// Returns steps of W that begin with a carry-in of that size.
+    fn steps_in_window(&self, kind: usize, response_ns: u64, size: u64) -> Option<Steps> {
+        let carry_in = self.carry_in(size);
+        let offsets = self.offsets(&carry_in, response_ns.max(carry_in.time_ns))?;
+        offsets.into_iter().find_map(|release_ns| {
+            // Only a response of `response_ns` of this kind raises these.
+            let mut worst = vec![u64::MAX; self.demand.kinds.len()];
+            worst[kind] = response_ns.checked_sub(1)?;
+            self.raise_by_release(&carry_in, release_ns, &mut worst)?;
+            if worst[kind] != response_ns {
+                return None;
+            }
+            let lost = self.loss(&carry_in, release_ns);
+            let ahead = self.demand.closed(release_ns).saturating_sub(lost);
+            let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
+            let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
+            let last_ns = response_ns + release_ns - before_ns;
+            let takes = |&requests: &u64| self.system.batch_time_of_ns(requests) == last_ns;
+            let last_batch = (1..=self.batch_max).rev().find(takes)?;
+            Some(Steps { carry_in: size, full_batches, last_batch, released_ns: release_ns })
+        })
     }
 }

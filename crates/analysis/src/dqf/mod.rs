@@ -20,11 +20,13 @@ mod demand;
 mod fixed_point;
 mod linear;
 mod min_period;
+mod steps;
 mod two_batches;
 
 pub use busy_interval::busy_interval;
 pub use linear::linear;
 pub use min_period::min_period;
+pub use steps::{Steps, steps};
 
 pub(crate) use busy_interval::window_batches;
 pub(crate) use demand::Demand;

@@ -2,6 +2,7 @@
 //! Proves sets of exports, by the rules of a serve file: at the start, and for every change of the
 //! set.
 
+use tidegate_analysis::fit::up_to_us;
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::serve_file::{Bound, Layout};
 use tidegate_model::{
@@ -9,7 +10,7 @@ use tidegate_model::{
     PolicyName, Premises, ServeFile, Workload,
 };
 
-use super::fit::{self, up_to_us};
+use super::fit;
 use crate::service::{Arrangement, Prover, Refusal, outstanding_max};
 
 /// The depth of a store about which nothing is known.
