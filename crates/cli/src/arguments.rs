@@ -83,9 +83,16 @@ pub(crate) struct CheckArguments {
     /// The weakest grade that counts as proven; docs/reference/premises.md describes grades.
     #[arg(long, value_name = "GRADE", value_parser = grade(), default_value = "weak", hide_default_value = true)]
     pub(crate) require: Grade,
+    /// Tell also all other bounds, the bounds of other policies, and the steps to each bound: the
+    /// batch in flight, the batches between, and the job's own.
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -120,6 +127,9 @@ pub(crate) struct CtlArguments {
     /// Print the service's reply unchanged, one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 /// A query or a command to a service.
@@ -186,6 +196,9 @@ pub(crate) struct SimArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -268,6 +281,9 @@ pub(crate) struct ProfileArguments {
     /// Print one JSON object instead of tables or the drive file; also with --plan.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print only whether the drive file can be used.
+    #[arg(long, short, conflicts_with = "json", requires = "output")]
+    pub(crate) quiet: bool,
 }
 
 impl ProfileArguments {
@@ -379,4 +395,7 @@ pub(crate) struct RunArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }

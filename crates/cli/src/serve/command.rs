@@ -13,6 +13,7 @@ use tidegate_model::FileError;
 use tidegate_model::serve_file::{Listen, Tls};
 
 use crate::arguments::ServeArguments;
+use crate::command_line::quoted;
 use crate::failure::Failure;
 
 /// The number of requests of one connection that nbdkit reads at once if no contract needs more:
@@ -109,6 +110,11 @@ impl ServerCommand {
         Ok(Self { arguments, socket, keys })
     }
 
+    /// Returns the path of the clients' socket, if it is one of a file system.
+    pub(super) fn socket(&self) -> Option<&Path> {
+        self.socket.as_deref()
+    }
+
     pub(super) fn to_command(&self) -> Command {
         let (program, arguments) = self.arguments.split_first().expect("it begins with nbdkit");
         let mut command = Command::new(program);
@@ -125,18 +131,24 @@ impl ServerCommand {
 
     /// Refuses errors that would end nbdkit, and removes the socket of a killed server.
     pub(super) fn prepare(&self) -> Result<(), Failure> {
+        self.check()?;
+        self.prepare_socket(true)
+    }
+
+    /// Refuses errors that would end nbdkit, and changes nothing.
+    pub(super) fn check(&self) -> Result<(), Failure> {
         if let Some(keys) = self.keys.as_ref().filter(|keys| !keys.exists()) {
             return Err(Failure::input(
                 format!("[tls]: no keys exist at {}", keys.display()),
                 "give the path of the keys: a file for psk, a folder for certificates",
             ));
         }
-        self.prepare_socket()
+        self.prepare_socket(false)
     }
 
-    /// Removes the socket of a killed server; refuses a socket that is in use or cannot be created.
+    /// Removes the socket of a killed server, if asked to; refuses a socket that is in use or cannot be created.
     /// Removes nothing else.
-    fn prepare_socket(&self) -> Result<(), Failure> {
+    fn prepare_socket(&self, is_removed: bool) -> Result<(), Failure> {
         let Some(path) = &self.socket else { return Ok(()) };
         let refused = |what: String| {
             let help = "write another socket = \"PATH\" into the serve file";
@@ -155,7 +167,7 @@ impl ServerCommand {
                 format!("a server already listens at {}", path.display()),
                 "stop it first, or write another socket",
             )),
-            (_, Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            (_, Err(error)) if is_removed && error.kind() == io::ErrorKind::ConnectionRefused => {
                 // No process listens: a killed server left the socket.
                 fs::remove_file(path).map_err(|error| Failure::environment(&error))
             }
@@ -166,7 +178,7 @@ impl ServerCommand {
     /// Removes the socket of a server that ended; nbdkit leaves it.
     pub(super) fn remove_socket(&self) {
         // A socket on which another server listens is not removed, and a missing one needs no work.
-        let _ = self.prepare_socket();
+        let _ = self.prepare_socket(true);
     }
 }
 
@@ -175,13 +187,7 @@ impl fmt::Display for ServerCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, argument) in self.arguments.iter().enumerate() {
             let separator = if index == 0 { "" } else { " " };
-            let text = argument.to_string_lossy();
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:,@%+".contains(c);
-            if !text.is_empty() && text.chars().all(is_plain) {
-                write!(f, "{separator}{text}")?;
-            } else {
-                write!(f, "{separator}'{}'", text.replace('\'', r"'\''"))?;
-            }
+            write!(f, "{separator}{}", quoted(&argument.to_string_lossy()))?;
         }
         Ok(())
     }
