@@ -47,8 +47,13 @@ pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Opt
     }
     let (response, name) = assessment.tasks[task].response_max?;
     let workload = &*workload.planned();
-    if name != BoundName::Tight || Regulated::of(workload).is_some() {
-        return None;
+    match name {
+        BoundName::Tight if Regulated::of(workload).is_none() => {}
+        BoundName::Tight
+        | BoundName::Linear
+        | BoundName::BusyInterval
+        | BoundName::MinPeriod
+        | BoundName::Mixed => return None,
     }
     let system = System {
         tasks: sporadic(&workload.tasks),

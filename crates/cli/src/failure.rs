@@ -64,6 +64,7 @@ impl Failure {
     }
 
     /// Reports an error in a file and shows its line.
+    #[expect(clippy::needless_pass_by_value, reason = "callers are done with the text")]
     pub(crate) fn in_file(path: &Path, text: String, error: &FileError) -> Self {
         Self { kind: Kind::Input, faults: vec![Fault::in_file(path, &text, error)] }
     }

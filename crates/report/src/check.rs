@@ -45,9 +45,7 @@ pub struct CheckReport<'a> {
     overruns: Option<OverrunForecast>,
     premises: Premises,
     #[serde(skip)]
-    is_explained: bool,
-    #[serde(skip)]
-    tells_premises: bool,
+    detail: Detail,
     #[serde(skip)]
     workload: &'a Workload,
     #[serde(skip)]
@@ -55,6 +53,17 @@ pub struct CheckReport<'a> {
     /// The highest quantile first.
     #[serde(skip)]
     soft: Vec<Soft>,
+}
+
+/// How much the text tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Doubts by their first clause, notes by their subjects.
+    Short,
+    /// Every premise in full.
+    Premises,
+    /// Also all bounds, and the steps to each.
+    Explained,
 }
 
 /// A report's verdict, under its JSON name.
@@ -185,8 +194,7 @@ impl<'a> CheckReport<'a> {
             would_fit: Vec::new(),
             to_do: None,
             premises: assessment.premises.clone(),
-            is_explained: false,
-            tells_premises: false,
+            detail: Detail::Short,
             workload,
             assessment,
             soft,
@@ -204,13 +212,13 @@ impl<'a> CheckReport<'a> {
     /// premise in full, because no option asks for them.
     #[must_use]
     pub fn with_changes(self, would_fit: Vec<String>) -> Self {
-        Self { would_fit, tells_premises: true, ..self }
+        Self { would_fit, detail: Detail::Premises, ..self }
     }
 
     /// Adds the steps of every bound; the text then also has all bounds, comparisons and premises.
     #[must_use]
     pub fn explained(mut self) -> Self {
-        self.is_explained = true;
+        self.detail = Detail::Explained;
         let mut last: Option<usize> = None;
         for index in 0..self.tasks.len() {
             // Tasks of one row have the same steps.

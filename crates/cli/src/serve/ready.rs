@@ -12,7 +12,7 @@ use tidegate_model::serve_file::Listen;
 use crate::show;
 
 /// The longest time for which the server's start is awaited.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The interval between two looks.
 const TICK: Duration = Duration::from_millis(20);

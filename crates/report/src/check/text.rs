@@ -4,7 +4,7 @@
 use tidegate_analysis::{Answer as Proof, Assessment, BoundName, Limit};
 use tidegate_model::{BatchChoice, DispatchMode, Grade, Workload};
 
-use super::{CheckReport, HeadroomReport, TaskReport};
+use super::{CheckReport, Detail, HeadroomReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::{Answer, Page, Report, Table, Tone};
@@ -51,13 +51,13 @@ impl Report for CheckReport<'_> {
         }
         self.write_verdict(page);
         write_head(page, workload, assessment);
-        if self.is_explained || self.tells_premises {
-            premises::write(&assessment.premises, page);
-        } else {
-            premises::write_short(&assessment.premises, page);
-        }
-        if self.is_explained {
-            self.write_explanation(page);
+        match self.detail {
+            Detail::Short => premises::write_short(&assessment.premises, page),
+            Detail::Premises => premises::write(&assessment.premises, page),
+            Detail::Explained => {
+                premises::write(&assessment.premises, page);
+                self.write_explanation(page);
+            }
         }
     }
 }
