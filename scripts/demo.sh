@@ -27,7 +27,7 @@ echo "Batches of at most 8, as in the literature. Its bounds (linear, busy inter
 echo "period) say no; the tighter one (tight) proves the deadline, though one request at a time"
 echo "(fifo, edf) would respond sooner:"
 echo
-show check workloads/cameras.workload.toml --batch 8
+show check workloads/cameras.workload.toml --batch 8 --explain
 echo
 echo "A batch of 16 takes all pending requests, so the tight bound is exact:"
 echo
@@ -61,7 +61,8 @@ code=0
 printf '$ tidegate profile disk.img --create 1GiB --only batch --depth 16 --samples 200 --time-limit 15s -o disk.drive.toml\n\n'
 "$tidegate" profile disk.img --create 1GiB --only batch --depth 16 --samples 200 --time-limit 15s \
     -o disk.drive.toml 2>&1 || code=$?
-if [ "$code" -ne 0 ]; then
+# A 1 is a measurement that the time limit ended: enough for a demo.
+if [ "$code" -gt 1 ]; then
     printf '\nSkipped: this disk cannot be measured here; see the reason above.\n'
     exit 0
 fi

@@ -12,8 +12,11 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 
 /// The verdict's reason when the error of the predictions is unknown.
 pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechanics] predict, and \
-     how far they are off was not measured for these requests; measure it with `tidegate profile \
-     DEVICE|NAME --only prediction --add -o FILE`, or state a margin in [policy.das]";
+     how far they are off was not measured for these requests; measure it, or state a margin in \
+     [policy.das]";
+
+/// The command that measures it.
+const MEASURE: &str = "tidegate profile TARGET --only prediction --add -o FILE";
 
 /// Returns the response-time bound of `das`: each task's deadline if the test holds.
 ///
@@ -101,6 +104,7 @@ pub fn premise(margin: Margin) -> Premise {
         Margin::Measured(_) => rests(", the largest error that was measured"),
         Margin::Unmeasured | Margin::Unpredicted => {
             Premise::new(PremiseCode::PredictionUnmeasured, "unmeasured predictions", UNMEASURED)
+                .with_to_do(MEASURE)
         }
     }
 }

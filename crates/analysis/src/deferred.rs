@@ -14,8 +14,7 @@ use tidegate_model::{
 
 const UNMEASURED: &str = "the drive's memory takes writes and carries them out later, so a read may wait \
      for writes that completed before, and no table gives the time; switch the drive's write \
-     cache off and measure it again, or measure mixed batches \
-     (`tidegate profile --only batch,mixed --op read,write`)";
+     cache off and measure it again, or measure mixed batches";
 
 const NOT_BY_COST: &str = "the drive's memory takes writes and carries them out later, and of its contracts \
      only batch times were measured with reads and writes mixed; switch the drive's write \

@@ -6,7 +6,7 @@ use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Workload};
 
 /// The verdict's reason when drain(q) was not measured.
 pub(crate) const UNKNOWN: &str = "the policy decides by drain times, and the drive has no [[drain]] table for \
-     these requests: measure one with `tidegate profile`, or write `drain_ns_max` into an inline drive";
+     these requests: measure one, or write `drain_ns_max` into an inline drive";
 
 /// The contract of every proof of a draining policy.
 const CONTRACT: &str = "the drive keeps its drain table: if q requests are outstanding \

@@ -7,7 +7,7 @@ use crate::select::is_provable;
 use crate::shaping::sporadic;
 
 /// Entries beyond which headroom is not computed: each entry needs dozens of analyses.
-const ENTRIES_MAX: usize = 16;
+pub(crate) const ENTRIES_MAX: usize = 16;
 
 /// The search stops at this count.
 const COUNT_MAX: usize = 1 << 14;
@@ -64,7 +64,7 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
 }
 
 /// Returns the task range of each entry; a workload lists its tasks in file order.
-fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
+pub(crate) fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
     let mut start = 0;
     let runs = workload.tasks.chunk_by(|a, b| a.entry == b.entry);
     runs.map(|run| {

@@ -93,9 +93,16 @@ pub(crate) struct CheckArguments {
     /// Write the numbers that the verdict follows from to this file, for `tidegate verify`.
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
+    /// Tell also all other bounds, the bounds of other policies, and the steps to each bound: the
+    /// batch in flight, the batches between, and the job's own.
+    #[arg(long)]
+    pub(crate) explain: bool,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +153,9 @@ pub(crate) struct CtlArguments {
     /// Print the service's reply unchanged, one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 /// A query or a command to a service.
@@ -212,6 +222,9 @@ pub(crate) struct SimArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -294,6 +307,9 @@ pub(crate) struct ProfileArguments {
     /// Print one JSON object instead of tables or the drive file; also with --plan.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print only whether the drive file can be used.
+    #[arg(long, short, conflicts_with = "json", requires = "output")]
+    pub(crate) quiet: bool,
 }
 
 impl ProfileArguments {
@@ -405,4 +421,7 @@ pub(crate) struct RunArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }

@@ -9,7 +9,9 @@ use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin};
 
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
+use crate::command_line;
 use crate::failure::Failure;
+use crate::show::Form;
 use crate::{input, origin, show};
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
@@ -17,7 +19,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
-        CheckReport::of(&disk.workload, policy)
+        let known = disk.drive_origin.as_ref().map(|origin| &*origin.name);
+        let complete = |command: &str| command_line::completed(command, &disk.drive, known);
+        let report = CheckReport::of(&disk.workload, policy).with_fits().with_commands(complete);
+        if arguments.explain { report.explained() } else { report }
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
     let of_drive = machine.disk.as_ref().and_then(|disk| disk.drive_origin.clone());
@@ -26,7 +31,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         certify(path, disk.as_ref(), &origin)?;
     }
     let report = MachineReport::of(disk, cpu, origin);
-    show::report(&report, arguments.json);
+    let CheckArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
+    show::report_in(&report, Form { is_json, is_quiet });
     let is_enough = is_enough(report.grade(), arguments.require);
     if report.is_proven() && !is_enough {
         eprintln!(

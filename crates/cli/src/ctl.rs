@@ -38,7 +38,8 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         }
         return Ok(Answer::No);
     }
-    let shown = Shown { client: &client, line: &line, is_json: arguments.json };
+    let shown =
+        Shown { client: &client, line: &line, is_json: arguments.json, is_quiet: arguments.quiet };
     match arguments.verb {
         CtlVerb::Status => {
             let status = shown.reply(tables::write_status)?;
@@ -61,7 +62,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         }
         CtlVerb::Stop => {
             shown.reply(|_: &Noted, page| {
-                writeln!(page, "The service stops after finishing outstanding requests.");
+                page.paragraph("The service stops after finishing outstanding requests.");
             })?;
         }
     }
@@ -73,12 +74,16 @@ struct Shown<'a> {
     client: &'a Client,
     line: &'a str,
     is_json: bool,
+    /// Only the first line is printed.
+    is_quiet: bool,
 }
 
 impl Shown<'_> {
     fn reply<T: DeserializeOwned>(&self, write: impl Fn(&T, &mut Page)) -> Result<T, Failure> {
         let reply = self.client.understand(self.line)?;
-        if !self.is_json {
+        if self.is_quiet {
+            show::first_line(|page| write(&reply, page));
+        } else if !self.is_json {
             show::page(|page| write(&reply, page));
         }
         Ok(reply)

@@ -5,12 +5,14 @@ use std::path::Path;
 
 use tidegate_cpu_model::MachineFile;
 use tidegate_drive::NamedError;
+use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 use tidegate_platform::text_file;
 use tidegate_report::FileOrigin;
 
 use crate::arguments::WorkloadArguments;
+use crate::command_line::{completed, completed_fault};
 use crate::cpu::input::{Processor, with_profiles};
 use crate::failure::Failure;
 use crate::{origin, text_input};
@@ -35,13 +37,19 @@ pub(crate) struct Machine {
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let text = text_input::read_named(path, "workload file")?;
-    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
     // The processor's part is checked too: a fault there must not pass unnoticed.
-    let file = match MachineFile::parse(&text).map_err(in_file)?.disk {
+    let file = match parse_machine(path, &text)?.disk {
         Some(disk) => disk,
-        None => WorkloadFile::parse(&text).map_err(in_file)?,
+        None => WorkloadFile::parse(&text)
+            .map_err(|error| Failure::in_file(path, text.clone(), &error))?,
     };
     bind(file, &text, arguments, asked)
+}
+
+/// Reads both parts of a text, or reports all its faults.
+pub(crate) fn parse_machine(path: &Path, text: &str) -> Result<MachineFile, Failure> {
+    MachineFile::parse(text)
+        .map_err(|error| Failure::of_reading(path, text, error, MachineFile::parse))
 }
 
 /// Reads both parts of a workload file, with the drive and the profiles that they name.
@@ -51,8 +59,7 @@ pub(crate) fn read_machine(
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
     let text = text_input::read_named(path, "workload file")?;
-    let file =
-        MachineFile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+    let file = parse_machine(path, &text)?;
     let WorkloadArguments { drive, batch, order, margin, .. } = arguments;
     let is_about_disk = drive.is_some()
         || batch.is_some()
@@ -107,8 +114,13 @@ fn bind(
             })?)
         }
     };
-    let workload = file.bind(&drive).map_err(in_file)?;
+    let workload = file.bind(&drive).map_err(|fault| match &drive_origin {
+        Some(origin) => in_file(completed_fault(fault, &drive, &origin.name)),
+        None => in_file(fault),
+    })?;
     let mut workload = tidegate_drive::with_prediction(workload, &drive);
+    let known = drive_origin.as_ref().map(|origin| &*origin.name);
+    workload.premises.change_to_do(|command| completed(command, &drive, known));
     if let Some(batch_max) = arguments.batch {
         check_batch(batch_max, &workload)?;
         workload.batch = BatchChoice::Fixed(batch_max);
@@ -187,12 +199,12 @@ fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), Driv
                 path.display()
             ),
             help: format!(
-                "write one of {}, or the path of a file that `tidegate profile -o` wrote",
-                tidegate_drive::builtin::names().collect::<Vec<_>>().join(", ")
+                "{}, or the path of a file that `tidegate profile -o` wrote",
+                did_you_mean::advice(name, tidegate_drive::builtin::names())
             ),
         },
         NamedError::Faulty { path, text, error } => {
-            DriveFault::Faulty(Failure::in_file(&path, text, &error))
+            DriveFault::Faulty(Failure::of_reading(&path, &text, error, DriveFile::parse))
         }
     })?;
     Ok((drive, origin.expect("it is built in, or was read")))

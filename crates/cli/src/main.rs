@@ -7,6 +7,7 @@
 mod answer;
 mod arguments;
 mod check;
+mod command_line;
 mod cpu;
 mod ctl;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod profile_output;
 mod profile_simulated;
 mod progress;
 mod run;
+mod run_progress;
 mod serve;
 mod show;
 mod sim;
@@ -42,7 +44,15 @@ use arguments::{Arguments, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // Known before the arguments are, so that their faults have the form that was asked for.
+    let is_json = std::env::args_os().any(|argument| argument == "--json");
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if is_json && error.use_stderr() => {
+            return failure::report_usage(&error.render().to_string());
+        }
+        Err(error) => error.exit(),
+    };
     let outcome = match &arguments.command {
         Command::Check(arguments) => check::check(arguments),
         Command::Verify(arguments) => verify::verify(arguments),
@@ -57,6 +67,6 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(answer) => answer.exit_code(),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.report(is_json),
     }
 }

@@ -16,6 +16,7 @@ use tidegate_report::PlanReport;
 
 use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
+use crate::command_line;
 use crate::failure::Failure;
 use crate::made_target::MadeTarget;
 use crate::profile_output::Output;
@@ -25,8 +26,7 @@ use crate::{interrupt, profile_simulated, show};
 /// Runs the command.
 pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     if profile_simulated::is_meant(&arguments.target) {
-        profile_simulated::run(arguments)?;
-        return Ok(Answer::Yes);
+        return profile_simulated::run(arguments);
     }
     refuse_early(arguments)?;
     let output = Output::prepare(arguments, &arguments.target)?;
@@ -46,7 +46,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let profile = measure(arguments, &target, made, &params, followers);
     let profile = output.after(profile)?;
     output.publish(&profile.file, &profile)?;
-    Ok(Answer::Yes)
+    Ok(Answer::of(!profile.is_cancelled))
 }
 
 /// Returns the mechanics in the drive file that is added to, unless this measurement finds them
@@ -72,10 +72,12 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "leave --model out",
         ));
     }
-    if arguments.writes() && !arguments.allow_writes {
+    // A plan writes nothing.
+    if arguments.writes() && !arguments.allow_writes && !arguments.plan {
+        let command = command_line::changed(&[], &["--allow-writes"]);
         return Err(Failure::input(
             "measuring writes destroys the data on the target",
-            "add --allow-writes if the data can be lost",
+            format!("if the data can be lost: `{command}`"),
         ));
     }
     let is_drive_file = |text: String| DriveFile::parse(&text).is_ok();
@@ -85,7 +87,8 @@ fn refuse_early(arguments: &ProfileArguments) -> Result<(), Failure> {
             "to measure the drive that it describes, rename it to end in .drive.toml",
         ));
     }
-    if !arguments.experiments().contains(&Experiment::BATCH) && !arguments.add {
+    let has_batches = arguments.experiments().contains(&Experiment::BATCH);
+    if !has_batches && !arguments.add && !arguments.plan {
         return Err(Failure::input(
             "a drive file needs a batch table",
             "put batch into --only, or extend an existing drive file with --add",
@@ -112,7 +115,8 @@ fn open_target(
     interrupted: &AtomicBool,
 ) -> Result<(Target, Option<MadeTarget>), Failure> {
     let path = &arguments.target;
-    let access = if arguments.writes() { Access::ReadWrite } else { Access::ReadOnly };
+    let is_written = arguments.writes() && !arguments.plan;
+    let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
     let Some(size) = arguments.create else {
         let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
         return Ok((target, None));

@@ -16,9 +16,10 @@ use tidegate_report::profile::Outcome;
 use tidegate_report::{ProfileReport, Report as _};
 
 use crate::arguments::ProfileArguments;
+use crate::command_line;
 use crate::failure::Failure;
 use crate::progress::profile_failure;
-use crate::show::out;
+use crate::show::{self, out};
 
 /// The destination of the result; no file if it is printed.
 #[derive(Debug, Default)]
@@ -26,14 +27,15 @@ pub(crate) struct Output {
     pub(crate) file: Option<OutputFile>,
     samples: Option<SamplesFile>,
     is_json: bool,
+    is_quiet: bool,
 }
 
 impl Output {
     /// Refuses impossible destinations before anything is measured.
     pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
-        let is_json = arguments.json;
+        let (is_json, is_quiet) = (arguments.json, arguments.quiet);
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
-        let Some(path) = path else { return Ok(Self { is_json, ..Self::default() }) };
+        let Some(path) = path else { return Ok(Self { is_json, is_quiet, ..Self::default() }) };
         if path.to_string_lossy().contains(char::is_control) {
             return Err(Failure::input(
                 format!("the name {} cannot be printed", path.to_string_lossy().escape_debug()),
@@ -48,7 +50,7 @@ impl Output {
         let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;
         let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples);
         let samples = samples.map_err(samples_failure)?;
-        Ok(Self { file: Some(file), samples: Some(samples), is_json })
+        Ok(Self { file: Some(file), samples: Some(samples), is_json, is_quiet })
     }
 
     /// Opens the journal of a measurement of that device, or of that simulated drive. The
@@ -112,11 +114,19 @@ impl Output {
         let report = ProfileReport::of(measured, stated.as_ref().unwrap_or(whole), &outcome);
         let shown = match (self.is_json, is_written) {
             (true, _) => print(&format!("{}\n", report.to_json()), is_written),
-            (false, true) => {
-                out!("{}", report.to_text());
+            (false, true) if self.is_quiet => {
+                out!("{}\n", report.usable().text());
                 Ok(())
             }
-            (false, false) => print(&report.to_text(), is_written),
+            (false, true) => {
+                out!("{}", report.to_text(show::look()));
+                Ok(())
+            }
+            (false, false) => {
+                let printed = print(&report.to_text(show::look()), is_written);
+                eprintln!("{}", report.usable().text());
+                printed
+            }
         };
         if !is_written {
             self.close(false);
@@ -159,7 +169,14 @@ impl Output {
 
 /// Says where the samples are, and how to resume.
 fn keep(samples: &SamplesFile) {
-    eprintln!("{:<12} {}", "Samples", samples.how_to_go_on());
+    eprintln!("{:<12} {}", "Samples", samples.path().display());
+    eprintln!("{:<12} {}", "To do", resuming());
+}
+
+/// Returns the command that resumes this measurement: it creates nothing, and takes the time that
+/// it takes.
+fn resuming() -> String {
+    command_line::changed(&["--create", "--time-limit"], &["--resume"])
 }
 
 fn warn<T>(removed: Result<T, StuckSamples>) {
@@ -170,7 +187,17 @@ fn warn<T>(removed: Result<T, StuckSamples>) {
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn samples_failure(fault: SamplesFault) -> Failure {
-    Failure::input(fault.to_string(), fault.help())
+    let help = match &fault {
+        SamplesFault::Earlier(path) => {
+            let path = command_line::quoted(&path.to_string_lossy());
+            format!("to continue it: `{}`; to drop it: `rm {path}`", resuming())
+        }
+        SamplesFault::Nothing(_) => {
+            format!("start it: `{}`", command_line::changed(&["--resume"], &[]))
+        }
+        fault => fault.help().to_owned(),
+    };
+    Failure::input(fault.to_string(), help)
 }
 
 /// Prints the result, to standard error if standard output fails. A closed standard output is not a

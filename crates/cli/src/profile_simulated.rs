@@ -15,6 +15,7 @@ use tidegate_model::drive_file::{Identity, Parts};
 use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
 use tidegate_report::PlanReport;
 
+use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::profile_output::Output;
@@ -34,7 +35,7 @@ pub(crate) fn is_meant(target: &Path) -> bool {
 }
 
 /// Measures the drive, and writes or prints its drive file with the measured tables.
-pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     if arguments.create.is_some() {
         return Err(Failure::input(
             "--create does not apply to a simulated drive",
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         if !arguments.json {
             show::labelled("Time", "is the drive's time; simulating it takes much less");
         }
-        return Ok(());
+        return Ok(Answer::Yes);
     }
     let same = same(&file, kind, &params);
     let file = DriveFile { identity: origin::simulated(file.identity.clone()), ..file };
@@ -74,10 +75,12 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), Failure> {
         measured.file.identity = identity;
         // The file describes the parts; the observed mechanics must not replace them.
         measured.file.mechanics = None;
-        return output.publish(&measured.file, &measured);
+        output.publish(&measured.file, &measured)?;
+    } else {
+        let whole = merge::replaced(file, measured.file.clone());
+        output.publish(&whole, &measured)?;
     }
-    let whole = merge::replaced(file, measured.file.clone());
-    output.publish(&whole, &measured)
+    Ok(Answer::of(!measured.is_cancelled))
 }
 
 fn honours_priority(file: &DriveFile) -> bool {

@@ -3,18 +3,23 @@
 
 use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
-use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams, known_device};
+use tidegate_engine::known_device::{self, UnknownDevice};
+use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
 use tidegate_host::Length;
-use tidegate_model::{Contracts, DriveFile, Duration, Plan, Premise, PremiseCode, Time, Workload};
+use tidegate_model::{
+    Contracts, DriveFile, Duration, Plan, PolicyName, Premise, PremiseCode, Time, Workload,
+};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
-use tidegate_report::{PolicyReport, RunReport};
+use tidegate_report::{NotApplicable, PolicyReport, RunReport};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};
-use crate::{interrupt, show};
+use crate::interrupt;
+use crate::run_progress::WallTime;
+use crate::show::{self, Form};
 
 /// The length of a run by default.
 const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
@@ -26,10 +31,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;
-    for &policy in &policies {
+    let (policies, not_applicable) = applicable(policies, |policy| {
         known_device::check(policy, &workload, &drive, target.facts())
-            .map_err(|error| Failure::unusable(&error))?;
-    }
+    })?;
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = premises_of(&target, &workload, &drive);
@@ -40,9 +44,6 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         workload.premises.extend(priority.premise());
     }
     let head = head(&workload, &target, real_time, arguments.seed);
-    if !arguments.json {
-        show::page(|page| head.write(page));
-    }
     let mut backend = DeviceBackend::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
@@ -69,9 +70,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             seed: arguments.seed,
             limits: backend.limits(),
         };
-        if !arguments.json {
+        if !arguments.json && !arguments.quiet {
             eprintln!("running {policy} ..");
         }
+        let progress =
+            WallTime::start(length, &workload).map_err(|it| Failure::environment(&it))?;
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
             tidegate_drive::access_time_of_device(&drive),
@@ -79,6 +82,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             &interrupted,
         )
         .map_err(run_failure)?;
+        progress.finish();
         let wall_ns = run.ended.since(Time::ZERO).ns();
         ran.push(run::DeviceRun {
             result: PolicyReport::of(&workload, assessment, &run, wall_ns),
@@ -87,9 +91,36 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             batches: watch.batches,
         });
     }
-    let report = RunReport::of(&head, ran, &not_run);
-    show::report(&report, arguments.json);
+    let report = RunReport::of(&head, ran, &not_run, not_applicable);
+    let RunArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
+    show::report_in(&report, Form { is_json, is_quiet });
     Ok(Answer::of(report.is_kept()))
+}
+
+/// Returns the policies that apply, and why the others do not.
+///
+/// # Errors
+/// The first reason, if none applies.
+fn applicable(
+    policies: Vec<PolicyName>,
+    check: impl Fn(PolicyName) -> Result<(), UnknownDevice>,
+) -> Result<(Vec<PolicyName>, Vec<NotApplicable>), Failure> {
+    let (mut apply, mut refused) = (Vec::new(), Vec::new());
+    for policy in policies {
+        match check(policy) {
+            Ok(()) => apply.push(policy),
+            Err(reason) => refused.push((policy, reason)),
+        }
+    }
+    match refused.first() {
+        Some((_, reason)) if apply.is_empty() => Err(Failure::unusable(reason)),
+        _ => {
+            let said = |(policy, reason): (PolicyName, UnknownDevice)| {
+                NotApplicable::new(policy, reason.to_string())
+            };
+            Ok((apply, refused.into_iter().map(said).collect()))
+        }
+    }
 }
 
 /// Returns the workload on a drive without times for requests with priority.

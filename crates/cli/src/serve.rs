@@ -4,6 +4,7 @@
 
 mod listen;
 mod notify;
+mod ready;
 mod unit;
 
 use std::sync::Arc;
@@ -12,11 +13,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tidegate_engine::log;
 use tidegate_engine::serve::{Prepared, ServeError, Server};
+use tidegate_model::ServeFile;
 use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
 use crate::arguments::ServeArguments;
+use crate::command_line::{self, completed_fault};
 use crate::failure::Failure;
+use crate::input;
 use crate::show::{self, outln};
 
 use notify::Manager;
@@ -35,17 +39,19 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         return Ok(Answer::Yes);
     }
     if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
-        show::report(&CheckReport::of(workload, workload.policy), false);
+        let report = CheckReport::of(workload, workload.policy);
+        show::report(&report.with_changes(prepared.what_would_fit()), false);
     }
     if !prepared.is_proven() {
-        for what in prepared.what_would_fit() {
-            show::labelled("Would fit", &what);
-        }
         if !arguments.force {
-            outln!();
-            outln!(
-                "Nothing is served. `--force` serves all of it as best effort, without any promise."
-            );
+            let command = format!("tidegate serve {} --force", arguments.file.display());
+            show::page(|page| {
+                writeln!(page);
+                page.paragraph(
+                    "Nothing is served. To serve all as best effort, without any promise:",
+                );
+                page.command("To do", &command);
+            });
             return Ok(Answer::No);
         }
         outln!();
@@ -56,6 +62,9 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     }
     listen::check_control(&prepared, &arguments.file)?;
     if arguments.print {
+        // What would refuse to serve refuses to print, too.
+        prepared.check_keys().map_err(failure)?;
+        listen::check(&prepared, &arguments.file)?;
         outln!("Clients connect at {}.", listen::place(&prepared, &arguments.file)?);
         outln!("The server takes {}.", prepared.footprint().map_err(failure)?);
         return Ok(Answer::Yes);
@@ -69,6 +78,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let say = Arc::new(|line: &str| log::say(line));
     let server = prepared.serve(arguments.force, listener, say).map_err(failure)?;
     log::say(format!("the server takes {}", server.footprint()));
+    ready::show(&prepared, &arguments.file)?;
     run(server, signals)
 }
 
@@ -104,7 +114,24 @@ fn run(server: Server, mut signals: Signals) -> Result<Answer, Failure> {
 
 fn failure(error: ServeError) -> Failure {
     match error {
-        ServeError::Faulty { path, text, error } => Failure::in_file(&path, text, &error),
+        ServeError::Faulty { path, text, error } => match ServeFile::parse(&text) {
+            Err(first) if first == error => {
+                Failure::of_reading(&path, &text, first, ServeFile::parse)
+            }
+            // A fault beside the drive or the store.
+            Ok(file) => {
+                let named = file.drive_reference();
+                let known = named.map(|named| command_line::beside(&path, named.get_ref()));
+                let drive = known.as_deref().map(|name| (name, input::drive_named(name)));
+                let error = match drive {
+                    Some((name, Ok(drive))) => completed_fault(error, &drive, name),
+                    _ => error,
+                };
+                Failure::in_file(&path, text, &error)
+            }
+            // A fault in the drive file.
+            Err(_) => Failure::in_file(&path, text, &error),
+        },
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
         // A machine that refuses is repaired, and the same command works.
         ServeError::Served { .. }

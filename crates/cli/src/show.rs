@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Prints to standard output.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 
-use tidegate_report::{Page, Report};
+use tidegate_report::{Look, Page, Report};
 
 /// Writes to standard output. If the reader closed it, the process ends quietly with the exit code
 /// of a program that SIGPIPE ends. Any other error ends the process with a message: results that
@@ -33,20 +33,58 @@ macro_rules! outln {
 
 pub(crate) use {out, outln};
 
+/// How much of a report is printed, and in which form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// One JSON object.
+    pub(crate) is_json: bool,
+    /// The first line of the text alone.
+    pub(crate) is_quiet: bool,
+}
+
 /// Prints a report as text or as JSON.
 pub(crate) fn report(report: &impl Report, is_json: bool) {
-    if is_json {
+    report_in(report, Form { is_json, is_quiet: false });
+}
+
+/// Prints a report in this form.
+pub(crate) fn report_in(report: &impl Report, form: Form) {
+    if form.is_json {
         outln!("{}", report.to_json());
+    } else if let Some(answer) = report.answer().filter(|_| form.is_quiet) {
+        outln!("{}", answer.text());
     } else {
-        out!("{}", report.to_text());
+        out!("{}", report.to_text(look()));
     }
+}
+
+/// The width of a screen that goes to a file or another program.
+const COLUMNS_DEFAULT: usize = 80;
+
+/// Returns the width of standard output, and whether it shows colours: `COLUMNS` and `NO_COLOR` are
+/// respected.
+pub(crate) fn look() -> Look {
+    let stdout = std::io::stdout();
+    let is_terminal = stdout.is_terminal();
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal = || rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col.into());
+    let columns = stated.or_else(|| of_terminal().filter(|&columns| is_terminal && columns > 0));
+    let is_coloured = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    Look { columns: columns.unwrap_or(COLUMNS_DEFAULT), is_coloured }
 }
 
 /// Prints the text that `write` puts on a page.
 pub(crate) fn page(write: impl FnOnce(&mut Page)) {
-    let mut page = Page::default();
+    let mut page = Page::new(look());
     write(&mut page);
     out!("{}", page.into_text());
+}
+
+/// Prints the first line that `write` puts on a page, unwrapped.
+pub(crate) fn first_line(write: impl FnOnce(&mut Page)) {
+    let mut page = Page::new(Look { columns: usize::MAX, is_coloured: false });
+    write(&mut page);
+    outln!("{}", page.into_text().lines().next().unwrap_or_default());
 }
 
 /// Prints a paragraph with its label in a column of its own.

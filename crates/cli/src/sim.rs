@@ -8,8 +8,9 @@ use tidegate_host::{ContractWatch, Length};
 use tidegate_model::{
     Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Workload,
 };
+use tidegate_policy::BuildError;
 use tidegate_report::sim::SimulatedRun;
-use tidegate_report::{PolicyReport, SimReport};
+use tidegate_report::{NotApplicable, PolicyReport, SimReport};
 use tidegate_sim::SimParams;
 use tidegate_sim::checkers::Checkers;
 
@@ -17,7 +18,8 @@ use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
 use crate::failure::Failure;
 use crate::input::{self, Input};
-use crate::show;
+use crate::run_progress::VirtualTime;
+use crate::show::{self, Form};
 
 /// The jobs of each task by default, as in the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
@@ -31,10 +33,23 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let length = length(&arguments.length);
     let defaults = SimParams::new(&input.workload, length);
     let params = SimParams { seed: arguments.seed, cheats: &false_reports, ..defaults };
-    let runs = policies.iter().map(|&policy| simulate(&input, kind, policy, &params));
-    let runs = runs.collect::<Result<Vec<_>, Failure>>()?;
-    let report = SimReport::of(&input.workload, kind, arguments.seed, runs);
-    show::report(&report, arguments.json);
+    let (mut runs, mut not_applicable) = (Vec::new(), Vec::new());
+    for policy in policies {
+        match simulate(&input, kind, policy, &params)? {
+            Ok(run) => runs.push(run),
+            Err(reason) => not_applicable.push((policy, reason)),
+        }
+    }
+    if let (true, Some((_, reason))) = (runs.is_empty(), not_applicable.first()) {
+        return Err(Failure::unusable(reason));
+    }
+    let not_applicable = not_applicable.into_iter();
+    let not_applicable =
+        not_applicable.map(|(policy, reason)| NotApplicable::new(policy, reason.to_string()));
+    let not_applicable = not_applicable.collect();
+    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable);
+    let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
+    show::report_in(&report, Form { is_json, is_quiet });
     for defect in report.defects() {
         eprintln!("tidegate: {defect}");
     }
@@ -71,12 +86,13 @@ fn soft_tasks(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, F
     Ok(found)
 }
 
+/// Simulates one policy; `Ok(Err)` says why it does not apply to this drive.
 fn simulate<'a>(
     input: &'a Input,
     kind: DriveKind,
     policy: PolicyName,
     params: &SimParams<'_>,
-) -> Result<SimulatedRun<'a>, Failure> {
+) -> Result<Result<SimulatedRun<'a>, BuildError>, Failure> {
     let workload = &input.workload;
     // Other drive models take their times from tables, not from the file's mechanics.
     let is_mechanical = kind == DriveKind::Mechanical;
@@ -92,16 +108,20 @@ fn simulate<'a>(
     let params = SimParams { capacity, ..*params };
     let watch = ContractWatch::new(&plan.limits);
     let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
-    let (built, checkers) =
-        Checkers::watching(policy, &plan, access).map_err(|error| Failure::unusable(&error))?;
-    let mut observers = (checkers, watch);
+    let (built, checkers) = match Checkers::watching(policy, &plan, access) {
+        Ok(built) => built,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let progress = VirtualTime::new(policy, params.length, workload);
+    let mut observers = ((checkers, watch), progress);
     let start = Instant::now();
     let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let (checkers, watch) = observers;
+    let ((checkers, watch), progress) = observers;
+    progress.finish();
     let violations = checkers.violations().iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);
-    Ok(SimulatedRun { result, violations, watch })
+    Ok(Ok(SimulatedRun { result, violations, watch }))
 }
 
 /// Returns the premise of a figure that no device reaches: the policy's mechanics are those of the

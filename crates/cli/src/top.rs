@@ -6,14 +6,18 @@
 
 mod screen;
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::answer::Answer;
 use crate::arguments::TopArguments;
@@ -32,22 +36,68 @@ const NOTICED: Duration = Duration::from_millis(100);
 pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     let mut client = Client::open(&arguments.target)?;
     let status = client.ask("status")?;
-    if !std::io::stdout().is_terminal() {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::input(
             "the live view needs a terminal",
-            "`tidegate ctl .. statistics --json` is for scripts",
+            format!("for scripts: tidegate ctl {} statistics --json", arguments.target.display()),
         ));
     }
-    let is_over = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let registered = signal_hook::flag::register(signal, is_over.clone());
-        registered.map_err(|error| Failure::environment(&error))?;
-    }
+    let is_over = end_on_signals().map_err(|error| Failure::environment(&error))?;
     let mut terminal = ratatui::try_init().map_err(|error| Failure::environment(&error))?;
     let restoring = Restoring;
     let seen = watch(&mut terminal, &mut client, Screen::new(status), &is_over);
     drop(restoring);
     seen.map(|()| Answer::Yes)
+}
+
+/// The time that a signal gives the view to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Returns a flag that a signal sets. If the view does not end then, because a read of its terminal
+/// does not return, the process ends.
+fn end_on_signals() -> io::Result<Arc<AtomicBool>> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let (flag, mut signals) = (Arc::clone(&is_over), Signals::new([SIGINT, SIGTERM, SIGHUP])?);
+    let wait = move || {
+        for signal in signals.forever() {
+            flag.store(true, Ordering::Relaxed);
+            thread::sleep(GRACE);
+            ratatui::restore();
+            // Fails only for signals that do not end a process; these signals do.
+            let _ = emulate_default_handler(signal);
+        }
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+    Ok(is_over)
+}
+
+/// Waits for input; `Gone` if the terminal no longer exists. Reading from such a terminal never
+/// returns: crossterm reads again and again.
+fn wait_for_input(pause: Duration) -> io::Result<Input> {
+    let stdin = io::stdin();
+    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+    let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+    match rustix::event::poll(&mut fds, Some(&pause)) {
+        // A signal: its flag is looked at next.
+        Err(rustix::io::Errno::INTR) => return Ok(Input::None),
+        polled => polled?,
+    };
+    let events = fds[0].revents();
+    Ok(if events.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+        Input::Gone
+    } else if events.contains(PollFlags::IN) {
+        Input::Ready
+    } else {
+        Input::None
+    })
+}
+
+/// The state of the terminal's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    None,
+    Ready,
+    Gone,
 }
 
 /// Restores the terminal when dropped.
@@ -76,8 +126,15 @@ fn watch(
         }
         terminal.draw(|frame| screen.draw(frame)).map_err(failed)?;
         let pause = next.saturating_duration_since(Instant::now()).min(NOTICED);
-        if event::poll(pause).map_err(failed)? && is_end(&event::read().map_err(failed)?) {
-            return Ok(());
+        match wait_for_input(pause).map_err(failed)? {
+            Input::None => {}
+            Input::Gone => return Ok(()),
+            Input::Ready => {
+                let is_event = event::poll(Duration::ZERO).map_err(failed)?;
+                if is_event && is_end(&event::read().map_err(failed)?) {
+                    return Ok(());
+                }
+            }
         }
     }
     Ok(())

@@ -4,6 +4,7 @@
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tidegate_measure::Experiment;
+use tidegate_model::did_you_mean;
 use tidegate_model::quantity::Quantity;
 use tidegate_model::{BestEffortOrder, DriveKind, Duration, Grade, Op, PolicyName};
 
@@ -55,17 +56,15 @@ pub(crate) fn grade() -> impl TypedValueParser<Value = Grade> {
 /// Reads the name of a policy.
 pub(crate) fn policy(name: &str) -> Result<PolicyName, String> {
     PolicyName::from_name(name).ok_or_else(|| {
-        let known = PolicyName::ALL.map(PolicyName::name).join(", ");
-        format!("this version has no policy of that name; write one of {known}")
+        let advice = did_you_mean::advice(name, PolicyName::ALL.map(PolicyName::name));
+        format!("this version has no policy of that name; {advice}")
     })
 }
 
 /// Reads the name of an experiment.
 pub(crate) fn experiment(name: &str) -> Result<Experiment, String> {
-    Experiment::from_name(name).ok_or_else(|| {
-        let known = Experiment::ALL.map(Experiment::name).join(", ");
-        format!("write one of {known}")
-    })
+    Experiment::from_name(name)
+        .ok_or_else(|| did_you_mean::advice(name, Experiment::ALL.map(Experiment::name)))
 }
 
 /// Parses a name that can appear in a drive file.

@@ -22,8 +22,9 @@ pub enum OpenError {
     },
     /// The caller has no permission.
     #[error(
-        "no permission to open {} ({source}): run as root or as a member of the group that owns it; give a container access to the device",
-        path.display()
+        "no permission to open {} ({source}): {}; give a container access to the device",
+        path.display(),
+        tidegate_platform::privileges::advice("run as root or as a member of the group that owns it")
     )]
     NoPermission {
         /// The path.
@@ -96,7 +97,7 @@ pub enum OpenError {
     },
     /// The file has parts that were never written.
     #[error(
-        "{} was never written at byte {offset} of {size}: a read there does not reach the device; `tidegate profile FILE --create SIZE` makes a fully written file",
+        "{} was never written at byte {offset} of {size}: a read there does not reach the device; `tidegate profile NEW.img --create {size} --only batch -o NEW.drive.toml` makes and measures a fully written file",
         path.display()
     )]
     Sparse {
@@ -116,7 +117,7 @@ pub enum OpenError {
         device: String,
     },
     /// It is smaller than one block.
-    #[error("{} holds {size}, less than one block of {size_min}; `tidegate profile FILE --create SIZE` makes a file", path.display())]
+    #[error("{} holds {size}, less than one block of {size_min}; `tidegate profile NEW.img --create 1GiB --only batch -o NEW.drive.toml` makes and measures a file", path.display())]
     TooSmall {
         /// The path.
         path: PathBuf,

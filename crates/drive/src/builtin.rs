@@ -32,7 +32,7 @@ pub enum BuiltinError {
 }
 
 /// Returns the names of the built-in drives.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     FILES.iter().map(|(name, _)| *name)
 }
 

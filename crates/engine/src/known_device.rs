@@ -11,6 +11,14 @@ use tidegate_device::DeviceFacts;
 use tidegate_model::drive_file::OtherDevice;
 use tidegate_model::{Bytes, DriveFile, Op, PolicyName, Workload};
 
+/// Returns the option that writes need.
+const fn allowed(op: Op) -> &'static str {
+    match op {
+        Op::Read => "",
+        Op::Write => " --allow-writes",
+    }
+}
+
 /// Why a policy may not predict a device's service times.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -63,8 +71,8 @@ pub enum UnknownDevice {
     #[error(
         "`{policy}` rests on predicted service times, but the drive file of `{drive}` does not say \
          how far they are off for {}s of {size}; measure it with `tidegate profile {} \
-         --only prediction --op {} --size {size} --add -o FILE`, where FILE is that drive file",
-        op.name(), device.display(), op.name()
+         --only prediction --op {} --size {size}{} --add -o FILE`, where FILE is that drive file",
+        op.name(), device.display(), op.name(), allowed(*op)
     )]
     NotMeasured {
         /// The policy.

@@ -50,10 +50,11 @@ impl Priority {
     /// Returns why no bound relies on it; `None` if the device gets the priority.
     pub fn premise(self) -> Option<Premise> {
         let why = match self {
-            Self::NotSent => {
-                "the kernel does not let this process use the I/O class \"real time\" \
-                 (run as root, or with CAP_SYS_NICE), so its requests carry no priority"
-            }
+            Self::NotSent => &*format!(
+                "the kernel does not let this process use the I/O class \"real time\" ({}), so its \
+                 requests carry no priority",
+                tidegate_platform::privileges::advice("run as root, or with CAP_SYS_NICE")
+            ),
             Self::Unknown => {
                 "its requests carry the kernel's I/O class \"real time\", but nothing in sysfs \
                  says that the device gets it"

@@ -63,12 +63,13 @@ impl SamplesFile {
 
     /// Describes what is kept if the process is killed.
     pub fn kept(&self) -> String {
-        format!("immediately, without a drive file; the samples are in {}", self.how_to_go_on())
+        let path = self.path.display();
+        format!("immediately, without a drive file; the samples are in {path}, for --resume")
     }
 
-    /// Says where the samples are, and how to resume.
-    pub fn how_to_go_on(&self) -> String {
-        format!("{}: continue with --resume", self.path.display())
+    /// Returns the path of the samples.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns where the samples are afterwards; `None` if they are removed because everything

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::did_you_mean;
+
 /// A fault in a drive or workload file.
 ///
 /// The command line knows the file's name and shows the faulty line with the help of `span`; other
@@ -26,8 +28,16 @@ impl FileError {
 
     /// Converts an error of the TOML reader.
     pub fn from_toml(error: &toml::de::Error) -> Self {
-        let span = error.span().unwrap_or(0..0);
+        let span = match error.span() {
+            // A fault of the first character is not one of the whole file.
+            Some(span) if span.is_empty() => span.start..span.start + 1,
+            Some(span) => span,
+            None => 0..0,
+        };
         let message = error.message();
+        if let Some((message, help)) = unknown_name(message) {
+            return Self::new(span, message, help);
+        }
         // This crate's own readers put the advice on a second line of their message; serde's own
         // messages contain the expectation, which serves as the advice.
         if let Some((message, help)) = message.split_once('\n') {
@@ -45,6 +55,11 @@ impl FileError {
         Self { message: message.to_owned(), span, help: None }
     }
 
+    /// Returns the name of the field that is missing, if that is the fault.
+    pub fn missing_field(&self) -> Option<&str> {
+        self.message.strip_prefix("missing field `")?.strip_suffix('`')
+    }
+
     /// Returns the line and column, both from 1, at which the fault starts in `text`.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..self.span.start.min(text.len())];
@@ -53,10 +68,23 @@ impl FileError {
     }
 }
 
+/// Returns what serde says of an unknown field or name, and the advice.
+fn unknown_name(message: &str) -> Option<(&str, String)> {
+    let (message, expected) = message.split_once(", expected ")?;
+    let rest = message
+        .strip_prefix("unknown field `")
+        .or_else(|| message.strip_prefix("unknown variant `"))?;
+    let name = rest.split('`').next()?;
+    // The expectation quotes every known name.
+    let known = expected.split('`').skip(1).step_by(2);
+    Some((message, did_you_mean::advice(name, known)))
+}
+
 /// Translates serde's expectation into plain words.
 fn in_words<'a>(message: &str, expected: &'a str) -> &'a str {
     match expected {
         "u32" | "u64" | "i64" | "i128" | "u128" => "a whole number, not negative",
+        "key" => "`KEY = VALUE` on each line: the file is TOML",
         "a sequence" if message.contains("map") => {
             "the table with two brackets, for example [[task]]"
         }

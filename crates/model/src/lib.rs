@@ -13,11 +13,13 @@ mod named;
 
 pub mod access_time;
 pub mod active_subset;
+pub mod all_faults;
 pub mod batch_cost;
 pub mod batch_table;
 mod best_effort_order;
 pub mod contracts;
 pub mod cost;
+pub mod did_you_mean;
 pub mod document;
 pub mod drive_file;
 pub mod drive_limits;
@@ -47,6 +49,7 @@ pub mod workload_file;
 
 pub use access_time::{AccessTime, Target};
 pub use active_subset::{ActiveSubset, Margin};
+pub use all_faults::all_faults;
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
 pub use best_effort_order::BestEffortOrder;

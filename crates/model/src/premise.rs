@@ -200,14 +200,24 @@ pub struct Premise {
     pub code: PremiseCode,
     /// A noun phrase for the first line of a verdict, for example `100 samples`.
     pub subject: String,
-    /// A sentence without its full stop; for a doubt it says what to do.
+    /// A sentence without its full stop; for a doubt it says what to do, unless `to_do` does.
     pub text: String,
+    /// A command that removes the doubt, complete but for names in capitals that only the user
+    /// knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_do: Option<String>,
 }
 
 impl Premise {
     /// Creates a premise.
     pub fn new(code: PremiseCode, subject: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { code, subject: subject.into(), text: text.into() }
+        Self { code, subject: subject.into(), text: text.into(), to_do: None }
+    }
+
+    /// Adds the command that removes the doubt.
+    #[must_use]
+    pub fn with_to_do(self, command: impl Into<String>) -> Self {
+        Self { to_do: Some(command.into()), ..self }
     }
 
     /// Returns how much it takes from a verdict.
@@ -228,6 +238,13 @@ impl Premises {
     pub fn push(&mut self, premise: Premise) {
         if !self.0.contains(&premise) {
             self.0.push(premise);
+        }
+    }
+
+    /// Changes the commands of all premises, for example to name the files that the user knows.
+    pub fn change_to_do(&mut self, change: impl Fn(&str) -> String) {
+        for command in self.0.iter_mut().filter_map(|premise| premise.to_do.as_mut()) {
+            *command = change(command);
         }
     }
 
@@ -322,6 +339,8 @@ struct Weighted<'a> {
     subject: Cow<'a, str>,
     text: Cow<'a, str>,
     weight: Weight,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to_do: Option<Cow<'a, str>>,
 }
 
 impl Serialize for Premises {
@@ -331,6 +350,7 @@ impl Serialize for Premises {
             subject: premise.subject.as_str().into(),
             text: premise.text.as_str().into(),
             weight: premise.weight(),
+            to_do: premise.to_do.as_deref().map(Cow::Borrowed),
         }))
     }
 }
@@ -338,7 +358,10 @@ impl Serialize for Premises {
 impl<'de> Deserialize<'de> for Premises {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let all = Vec::<Weighted<'_>>::deserialize(deserializer)?;
-        let premise = |it: Weighted<'_>| Premise::new(it.code, it.subject, it.text);
+        let premise = |it: Weighted<'_>| Premise {
+            to_do: it.to_do.map(Cow::into_owned),
+            ..Premise::new(it.code, it.subject, it.text)
+        };
         Ok(all.into_iter().map(premise).collect())
     }
 }

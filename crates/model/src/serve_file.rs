@@ -232,6 +232,11 @@ impl ServeFile {
         self.exports.len()
     }
 
+    /// Returns the names of the exports, in the order of the file.
+    pub fn export_names(&self) -> impl Iterator<Item = &str> {
+        self.exports.iter().map(|export| &*export.spec.name)
+    }
+
     /// Returns the contracts, in the order of their exports.
     pub fn contracts(&self) -> impl Iterator<Item = &ExportContract> {
         self.exports.iter().filter_map(|export| export.spec.contract.as_ref())
@@ -320,9 +325,8 @@ impl ServeFile {
                 "a writable export may flush, but drive `{}` does not say how long a flush takes",
                 drive.name
             ),
-            "measure it with `tidegate profile DEVICE --only flush --allow-writes --add -o FILE`, \
-             where FILE is that drive's file; this destroys the data on DEVICE; or write \
-             read_only = true",
+            "measure it with `tidegate profile TARGET --only flush --allow-writes --add -o FILE`, \
+             which destroys the data there, or write read_only = true",
         )
     }
 }

@@ -99,6 +99,7 @@ impl WorkloadFile {
 
     /// Reads the disk part.
     fn read(raw: RawWorkload) -> Result<Self, FileError> {
+        let policy = Policy::read(raw.policy)?;
         if raw.task.is_empty() && raw.best_effort.is_empty() {
             return Err(FileError::new(
                 0..0,
@@ -109,7 +110,6 @@ impl WorkloadFile {
         let drive = raw.drive.ok_or_else(|| {
             FileError::new(0..0, "missing field `drive`", "add a line for `drive`")
         })?;
-        let policy = Policy::read(raw.policy)?;
         let absent_places = absent_places::read(raw.absent_places, &raw.task, &raw.best_effort)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();

@@ -9,6 +9,7 @@ pub mod affinity;
 pub mod clock;
 pub mod identity;
 pub mod interrupts;
+pub mod privileges;
 pub mod realtime;
 pub mod run_delay;
 pub mod scheduling;

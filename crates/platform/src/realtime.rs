@@ -13,6 +13,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::thread::{CapabilitySet, capabilities, disable_transparent_huge_pages};
 use tidegate_model::Duration;
 
+use crate::privileges;
 use crate::scheduling::Scheduling;
 
 /// The default priority: above other programs, below the kernel's own interrupt threads (50).
@@ -39,15 +40,16 @@ impl fmt::Display for RealTime {
         match self.scheduling {
             Ok(priority) => write!(f, "real-time scheduling at priority {priority}")?,
             Err(error) => {
-                write!(f, "no real-time scheduling ({error}): run as root, or raise `ulimit -r`")?;
+                let advice = privileges::advice("run as root, or raise `ulimit -r`");
+                write!(f, "no real-time scheduling ({error}): {advice}")?;
             }
         }
         match self.memory {
             Ok(()) => write!(f, "; memory locked"),
-            Err(error) => write!(
-                f,
-                "; memory not locked ({error}): run as root, or with `ulimit -l unlimited`"
-            ),
+            Err(error) => {
+                let advice = privileges::advice("run as root, or with `ulimit -l unlimited`");
+                write!(f, "; memory not locked ({error}): {advice}")
+            }
         }
     }
 }

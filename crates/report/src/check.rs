@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The report of `tidegate check`: the proof for a disk's workload.
 
+mod explain;
 mod limit;
 mod text;
 
@@ -17,6 +18,8 @@ use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
 use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
+
+use explain::StepsReport;
 
 /// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]
@@ -35,6 +38,9 @@ pub struct CheckReport<'a> {
     best_effort_fill_cost_ns: Option<Ns>,
     headroom: Vec<HeadroomReport<'a>>,
     headroom_computed: bool,
+    would_fit: Vec<String>,
+    /// The command that measures what the policy's proof lacks.
+    to_do: Option<String>,
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
     margin_ppm: u32,
@@ -42,12 +48,25 @@ pub struct CheckReport<'a> {
     overruns: Option<OverrunForecast>,
     premises: Premises,
     #[serde(skip)]
+    detail: Detail,
+    #[serde(skip)]
     workload: &'a Workload,
     #[serde(skip)]
     assessment: Assessment,
     /// The highest quantile first.
     #[serde(skip)]
     soft: Vec<Soft>,
+}
+
+/// How much the text tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Doubts by their first clause, notes by their subjects.
+    Short,
+    /// Every premise in full.
+    Premises,
+    /// Also all bounds, and the steps to each.
+    Explained,
 }
 
 /// A report's verdict, under its JSON name.
@@ -75,6 +94,8 @@ struct TaskReport<'a> {
     bound_used: Option<&'static str>,
     meets_deadline: bool,
     soft: Vec<SoftBound>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<StepsReport>,
     #[serde(skip)]
     entry: u32,
 }
@@ -175,7 +196,10 @@ impl<'a> CheckReport<'a> {
             margin_ppm: workload.margin_ppm,
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),
+            would_fit: Vec::new(),
+            to_do: None,
             premises: assessment.premises.clone(),
+            detail: Detail::Short,
             workload,
             assessment,
             soft,
@@ -188,6 +212,47 @@ impl<'a> CheckReport<'a> {
     /// [`NoCertificate`] if nothing is proven, or by theorems that `tidegate verify` does not check.
     pub fn certificate(&self, origin: Origin) -> Result<Certificate<'_>, NoCertificate> {
         Certificate::of(self.workload, &self.assessment, origin)
+    }
+
+    /// Adds, if the deadlines are not proven, changes with which they would be.
+    #[must_use]
+    pub fn with_fits(self) -> Self {
+        let changes = tidegate_analysis::fit::fits(self.workload, self.assessment.policy);
+        Self { would_fit: changes.iter().map(ToString::to_string).collect(), ..self }
+    }
+
+    /// Adds changes that the caller found, in place of [`Self::with_fits`]; the text then has every
+    /// premise in full, because no option asks for them.
+    #[must_use]
+    pub fn with_changes(self, would_fit: Vec<String>) -> Self {
+        Self { would_fit, detail: Detail::Premises, ..self }
+    }
+
+    /// Adds the steps of every bound; the text then also has all bounds, comparisons and premises.
+    #[must_use]
+    pub fn explained(mut self) -> Self {
+        self.detail = Detail::Explained;
+        let mut last: Option<usize> = None;
+        for index in 0..self.tasks.len() {
+            // Tasks of one row have the same steps.
+            let same = last.filter(|&last| self.tasks[last].is_like(&self.tasks[index]));
+            self.tasks[index].steps = match same {
+                Some(last) => self.tasks[last].steps,
+                None => StepsReport::of(self.workload, &self.assessment, index),
+            };
+            last = Some(index);
+        }
+        self
+    }
+
+    /// Completes the commands that remove doubts, and adds the one that measures what the policy's
+    /// proof lacks.
+    #[must_use]
+    pub fn with_commands(mut self, complete: impl Fn(&str) -> String) -> Self {
+        self.premises.change_to_do(&complete);
+        self.assessment.premises.change_to_do(&complete);
+        self.to_do = limit::lacking(self.workload, &self.assessment).map(|it| complete(&it));
+        self
     }
 
     /// Returns whether every deadline is proven.
@@ -228,6 +293,7 @@ fn tasks<'a>(
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,
             soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),
+            steps: None,
             entry: task.entry,
         }
     };

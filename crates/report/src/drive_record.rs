@@ -174,7 +174,7 @@ fn advice(workload: &Workload) -> &'static str {
         }
         (DeferredWrites::None, true) => {
             "its tables know reads and writes apart, which more samples do not change: measure \
-             mixed batches (`tidegate profile --only mixed`) and give its drive file a [cost]"
+             mixed batches (`profile --only batch,mixed`) and give its drive file a [cost]"
         }
         (DeferredWrites::Measured, true) => "measure mixed batches with more samples",
         (DeferredWrites::Unmeasured, true) => {

@@ -7,8 +7,7 @@ use tidegate_model::{Grade, Premises};
 use crate::check::{CheckReport, Verdict};
 use crate::cpu::CpuReport;
 use crate::origin::Origin;
-use crate::page::{Page, Report};
-use crate::premises;
+use crate::page::{Answer, Page, Report};
 
 /// The proof for a machine, and what it was made from.
 #[derive(Debug, Serialize)]
@@ -90,6 +89,18 @@ impl<'a> MachineReport<'a> {
 }
 
 impl ProcessorReport<'_> {
+    fn proven(&self) -> Answer {
+        match self.grade {
+            Some(Grade::Weak) => {
+                let doubts = self.premises().doubts();
+                Answer::doubtful(format!(
+                    "PROVEN, weak ({doubts}): both its disk and its processor."
+                ))
+            }
+            Some(Grade::Strong) | None => Answer::good("PROVEN: both its disk and its processor."),
+        }
+    }
+
     fn premises(&self) -> Premises {
         let of_disk = self.disk.as_ref().map(|disk| disk.premises().clone());
         of_disk.unwrap_or_default().and(self.cpu.premises())
@@ -97,26 +108,38 @@ impl ProcessorReport<'_> {
 }
 
 impl Report for MachineReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let machine = match &self.parts {
+            Parts::Disk(disk) => return disk.answer(),
+            Parts::Processor(machine) => machine,
+        };
+        let Some(disk) = &machine.disk else { return machine.cpu.answer() };
+        let sentence = match (disk.is_proven(), machine.cpu.is_proven()) {
+            (true, true) => return Some(machine.proven()),
+            (true, false) => "NOT PROVEN: its disk is, its processor is not.",
+            (false, true) => "NOT PROVEN: its processor is, its disk is not.",
+            (false, false) => "NOT PROVEN: neither its disk nor its processor.",
+        };
+        Some(Answer::bad(sentence))
+    }
+
     fn write(&self, page: &mut Page) {
         let machine = match &self.parts {
             Parts::Disk(disk) => return disk.write(page),
             Parts::Processor(machine) => machine,
         };
         let Some(disk) = &machine.disk else { return machine.cpu.write(page) };
-        disk.write(page);
-        writeln!(page);
-        machine.cpu.write(page);
-        writeln!(page);
-        let sentence = match (disk.is_proven(), machine.cpu.is_proven()) {
-            (true, true) => {
-                let statement = "both its disk and its processor.";
-                let (grade, rests_on) = (machine.grade, machine.premises());
-                return premises::write_proven("Machine", grade, &rests_on, statement, page);
-            }
-            (true, false) => "NOT PROVEN: its disk is, its processor is not.",
-            (false, true) => "NOT PROVEN: its processor is, its disk is not.",
-            (false, false) => "NOT PROVEN: neither its disk nor its processor.",
-        };
-        page.labelled("Machine", sentence);
+        write_part("Disk:", disk, page);
+        write_part("Processor:", &machine.cpu, page);
     }
+}
+
+/// Writes one part with its own answer.
+fn write_part(title: &str, part: &impl Report, page: &mut Page) {
+    writeln!(page);
+    page.paragraph(title);
+    if let Some(answer) = part.answer() {
+        page.answer(&answer);
+    }
+    part.write(page);
 }

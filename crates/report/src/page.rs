@@ -1,38 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of a screen, built from top to bottom, and the two forms of every report.
+//!
+//! ```text
+//!   the answer                    its first line, which `--quiet` prints alone
+//!   table                         as wide as the terminal at most, else a block for each row
+//!   label        paragraph        wrapped between words
+//! ```
+
+mod answer;
+mod table;
+mod wrap;
 
 use std::fmt::{self, Display, Write as _};
 
-use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
+use serde_json::Value;
+
+pub use answer::{Answer, Look, Tone};
+pub use table::Table;
+pub(crate) use wrap::wrapped;
 
 /// A result that people read as text and programs as JSON.
 ///
 /// Both forms are made from the same value, so that the JSON contains every figure of the text.
 pub trait Report: Serialize {
-    /// Writes the text for people.
+    /// Returns the screen's first line; `None` for a report that only lists facts.
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+
+    /// Writes the text for people, below the answer.
     fn write(&self, page: &mut Page);
 
-    /// Returns the text for people.
-    fn to_text(&self) -> String {
-        let mut page = Page::default();
+    /// Returns the text for people: the answer, then the rest.
+    fn to_text(&self, look: Look) -> String {
+        let mut page = Page::new(look);
+        if let Some(answer) = self.answer() {
+            page.answer(&answer);
+        }
         self.write(&mut page);
         page.into_text()
     }
 
-    /// Returns the JSON object, indented, without a line end. Names end in their unit.
+    /// Returns the JSON object, indented, without a line end. Names end in their unit. The answer,
+    /// if there is one, is its first key.
     fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a report is plain data")
+        let mut value = serde_json::to_value(self).expect("a report is plain data");
+        if let (Some(answer), Value::Object(object)) = (self.answer(), &mut value) {
+            object.shift_insert(0, "answer".to_owned(), answer.text().into());
+        }
+        serde_json::to_string_pretty(&value).expect("a report is plain data")
     }
 }
 
-/// The text of a screen. `write!` and `writeln!` append to it and cannot fail.
+/// The width of labels with the gap behind them.
+const LABEL_COLUMNS: usize = 13;
+
+/// The width below which a label gets no column of its own.
+const NARROW: usize = 60;
+
+/// The text of a screen. `write!` and `writeln!` append to it as it is and cannot fail.
 #[derive(Debug, Default)]
 pub struct Page {
     text: String,
+    look: Look,
 }
 
 impl Page {
+    /// Creates an empty page.
+    pub fn new(look: Look) -> Self {
+        Self { text: String::new(), look }
+    }
+
     /// Appends text: `write!` and `writeln!` call it.
     ///
     /// # Panics
@@ -41,45 +80,135 @@ impl Page {
         self.text.write_fmt(text).expect("a string takes all text");
     }
 
-    /// Appends a paragraph with its label in a column of its own.
+    /// Appends an answer, in the colour of its tone.
+    pub fn answer(&mut self, answer: &Answer) {
+        for line in wrapped(answer.text(), self.look.columns, "") {
+            self.line(&line, Some(answer.tone()));
+        }
+    }
+
+    /// Appends a paragraph without a label.
+    pub fn paragraph(&mut self, text: impl Display) {
+        for line in wrapped(&text.to_string(), self.look.columns, "") {
+            self.line(&line, None);
+        }
+    }
+
+    /// Appends an indented paragraph, as it stands below a table.
+    pub fn legend(&mut self, text: impl Display) {
+        for line in wrapped(&text.to_string(), self.look.columns.saturating_sub(2), "") {
+            self.line(&format!("  {line}"), None);
+        }
+    }
+
+    /// Appends a paragraph with its label in a column of its own. An empty label continues the
+    /// paragraph above.
     pub fn labelled(&mut self, label: &str, text: impl Display) {
-        writeln!(self, "{label:<12} {text}");
+        self.labelled_as(label, text, None);
+    }
+
+    /// Appends a paragraph with its label, in the colour of a tone.
+    pub fn labelled_as(&mut self, label: &str, text: impl Display, tone: Option<Tone>) {
+        let text = text.to_string();
+        let lines = if self.look.columns < NARROW {
+            let text = if label.is_empty() { text } else { format!("{label}: {text}") };
+            let indent = if label.is_empty() { "  " } else { "" };
+            wrapped(&text, self.look.columns, indent)
+        } else {
+            let room = self.look.columns.saturating_sub(LABEL_COLUMNS);
+            let lines = wrapped(&text, room, "").into_iter().enumerate();
+            let shown = |index| if index == 0 { label } else { "" };
+            lines.map(|(index, line)| format!("{:<12} {line}", shown(index))).collect()
+        };
+        for line in lines {
+            self.line(&line, tone);
+        }
+    }
+
+    /// Appends a command to paste, which is never wrapped.
+    pub fn command(&mut self, label: &str, command: &str) {
+        if self.look.columns < NARROW {
+            let label = if label.is_empty() { String::new() } else { format!("{label}:\n") };
+            writeln!(self, "{label}  {command}");
+        } else {
+            writeln!(self, "{label:<12} {command}");
+        }
     }
 
     /// Appends a table.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>, first_number: usize) {
-        self.text.push_str(&table(header, rows, first_number));
+        self.put(Table::new(header, rows, first_number));
+    }
+
+    /// Appends a table with its optional columns and tones.
+    pub fn put(&mut self, table: Table) {
+        for (line, tone) in table.lines(self.look.columns) {
+            self.line(&line, tone);
+        }
     }
 
     /// Appends a table of columns; each column has a title and a cell for each row.
     pub fn columns(&mut self, columns: &[(&str, Vec<String>)], first_number: usize) {
-        let header: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
-        let count = columns.first().map_or(0, |(_, cells)| cells.len());
-        let row = |index: usize| columns.iter().map(|(_, cells)| cells[index].clone()).collect();
-        self.table(&header, (0..count).map(row).collect(), first_number);
+        self.put(Table::of_columns(columns, first_number));
     }
 
     /// Returns the whole text.
     pub fn into_text(self) -> String {
         self.text
     }
-}
 
-/// Formats a table with a header; columns from `first_number` on are aligned to the right.
-fn table(header: &[&str], rows: Vec<Vec<String>>, first_number: usize) -> String {
-    let mut table = Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    table.set_header(header.iter().map(|title| title.replace('_', " ")));
-    for row in rows {
-        table.add_row(row);
-    }
-    for index in 0..header.len() {
-        let column = table.column_mut(index).expect("a column of the header");
-        column.set_padding((if index == 0 { 2 } else { 1 }, 1));
-        if index >= first_number {
-            column.set_cell_alignment(CellAlignment::Right);
+    fn line(&mut self, line: &str, tone: Option<Tone>) {
+        let line = line.trim_end();
+        match tone.filter(|_| self.look.is_coloured && !line.is_empty()) {
+            Some(tone) => writeln!(self, "{}{line}{}", tone.start(), Tone::END),
+            None => writeln!(self, "{line}"),
         }
     }
-    let text = table.to_string();
-    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(columns: usize, is_coloured: bool) -> Page {
+        Page::new(Look { columns, is_coloured })
+    }
+
+    #[test]
+    fn labels_stand_beside_their_text_or_before_it_if_there_is_no_room() {
+        let write = |columns| {
+            let mut page = page(columns, false);
+            page.labelled(
+                "Drive",
+                "a drive with many words to tell about itself, and some more of them",
+            );
+            page.labelled("", "and a second one");
+            page.command(
+                "To do",
+                "tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml",
+            );
+            page.into_text()
+        };
+        assert_eq!(
+            write(60),
+            "Drive        a drive with many words to tell about itself,\n             \
+             and some more of them\n             and a second one\n\
+             To do        tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml\n"
+        );
+        assert_eq!(
+            write(40),
+            "Drive: a drive with many words to tell\n  about itself, and some more of them\n  \
+             and a second one\nTo do:\n  \
+             tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml\n"
+        );
+    }
+
+    #[test]
+    fn only_a_coloured_page_has_colours() {
+        for (is_coloured, text) in [(false, "NO: a\n"), (true, "\u{1b}[31mNO: a\u{1b}[0m\n")] {
+            let mut page = page(80, is_coloured);
+            page.answer(&Answer::bad("NO: a"));
+            assert_eq!(page.into_text(), text);
+        }
+    }
 }

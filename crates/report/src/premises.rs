@@ -1,47 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Premises as text, and the head of a verdict that rests on them.
+//! Premises as text, with the commands that remove doubts.
 
-use tidegate_model::{Grade, Premises, Weight};
+use tidegate_model::{Premise, Premises, Weight};
 
 use crate::page::Page;
 use crate::paragraph::Fact;
 
 /// Returns each premise with the label of its weight.
 pub(crate) fn facts(premises: &Premises) -> impl Iterator<Item = Fact> {
-    premises.iter().map(|premise| {
-        let label = match premise.weight() {
-            Weight::Note => "Note",
-            Weight::Weak => "Doubt",
-            Weight::Void => "Void",
-        };
-        (label, premise.text.clone())
-    })
+    premises.iter().map(fact)
+}
+
+fn fact(premise: &Premise) -> Fact {
+    let label = match premise.weight() {
+        Weight::Note => "Note",
+        Weight::Weak => "Doubt",
+        Weight::Void => "Void",
+    };
+    (label, premise.text.clone())
 }
 
 /// Writes each premise on a line with the label of its weight.
 pub(crate) fn write(premises: &Premises, page: &mut Page) {
     facts(premises).for_each(|(label, text)| page.labelled(label, text));
+    write_to_do(premises, page);
 }
 
-/// Writes a proven verdict: `PROVEN: statement.`, or with doubts its grade first.
-pub(crate) fn write_proven(
-    label: &str,
-    grade: Option<Grade>,
-    premises: &Premises,
-    statement: &str,
-    page: &mut Page,
-) {
-    match grade {
-        Some(Grade::Weak) => {
-            page.labelled(label, format!("PROVEN, weak: {}", premises.doubts()));
-            page.labelled("", capitalised(statement));
-        }
-        Some(Grade::Strong) | None => page.labelled(label, format!("PROVEN: {statement}")),
+/// The least length of a clause that stands for its sentence.
+const CLAUSE_MIN: usize = 25;
+
+/// Returns the first clause of a sentence: what was observed, without what follows from it.
+fn first_clause(text: &str) -> &str {
+    let ends = [": ", "; "].into_iter().filter_map(|end| text.find(end));
+    ends.min().filter(|&end| end >= CLAUSE_MIN).map_or(text, |end| &text[..end])
+}
+
+/// Writes doubts by their first clause and what to do about them; notes by their subjects alone.
+pub(crate) fn write_short(premises: &Premises, page: &mut Page) {
+    let (notes, others): (Vec<_>, Vec<_>) =
+        premises.iter().partition(|premise| premise.weight() == Weight::Note);
+    for (label, text) in others.iter().map(|premise| fact(premise)) {
+        page.labelled(label, first_clause(&text));
+    }
+    write_to_do(premises, page);
+    let mut subjects: Vec<&str> = notes.iter().map(|it| &*it.subject).collect();
+    subjects.dedup();
+    if !subjects.is_empty() {
+        page.labelled("Notes", subjects.join("; "));
+    }
+    if !premises.is_empty() {
+        page.labelled("More", "`tidegate check --explain` tells doubts and notes in full");
     }
 }
 
-fn capitalised(sentence: &str) -> String {
-    let mut characters = sentence.chars();
-    let first = characters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + characters.as_str()
+/// Writes each command that removes a doubt once.
+fn write_to_do(premises: &Premises, page: &mut Page) {
+    let mut commands: Vec<&str> = Vec::new();
+    for command in premises.iter().filter_map(|premise| premise.to_do.as_deref()) {
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    for command in commands {
+        page.command("To do", command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_shortened_to_a_clause_that_says_something() {
+        let short = [
+            "100 samples of each batch: 72704 are needed",
+            "a hypervisor provides vda: no table measured here bounds what it does",
+            "the requests differ: the bound charges 3ms",
+        ]
+        .map(first_clause);
+        let expected = [
+            "100 samples of each batch",
+            "a hypervisor provides vda",
+            "the requests differ: the bound charges 3ms",
+        ];
+        assert_eq!(short, expected);
+    }
 }

@@ -9,10 +9,10 @@ mod text;
 use serde::Serialize;
 use tidegate_measure::{Profile, Warning};
 use tidegate_model::drive_file::Identity;
-use tidegate_model::{DriveFile, Premises};
+use tidegate_model::{DriveFile, Grade, PremiseCode, Premises};
 
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 
 use findings::FindingReport;
 use tables::{Cost, Flow, Prediction, Single, Starts, Table};
@@ -35,6 +35,9 @@ pub struct Outcome {
 pub struct ProfileReport<'a> {
     drive: &'a str,
     end: &'static str,
+    /// Whether a contract can rest on the drive file, and why or why not.
+    usable: bool,
+    usable_because: String,
     written: Option<&'a str>,
     samples_file: Option<&'a str>,
     toml: Option<&'a str>,
@@ -72,7 +75,10 @@ impl<'a> ProfileReport<'a> {
     pub fn of(profile: &'a Profile, stated: &'a DriveFile, outcome: &'a Outcome) -> Self {
         let file = &profile.file;
         let added = outcome.said.as_deref().map(WarningReport::of_addition);
+        let (usable, usable_because) = usable(profile, stated);
         Self {
+            usable,
+            usable_because,
             drive: &stated.name,
             end: if profile.is_cancelled { "interrupted" } else { "complete" },
             written: outcome.written.as_deref(),
@@ -101,6 +107,38 @@ impl<'a> ProfileReport<'a> {
     }
 }
 
+/// Returns whether a contract can rest on the file, and the reason.
+fn usable(profile: &Profile, stated: &DriveFile) -> (bool, String) {
+    let has = |code| stated.premises.iter().any(|premise| premise.code == code);
+    if stated.batch.is_empty() {
+        (false, "it has no table of batches".to_owned())
+    } else if profile.is_cancelled || has(PremiseCode::Incomplete) {
+        (false, "the measurement is not complete".to_owned())
+    } else if has(PremiseCode::Quick) {
+        (false, "it was measured with --quick, for a first look".to_owned())
+    } else {
+        match stated.premises.grade() {
+            Grade::Strong => (true, "the measurement is complete and leaves no doubt".to_owned()),
+            Grade::Weak => (true, format!("complete, with doubts: {}", stated.premises.doubts())),
+        }
+    }
+}
+
+impl ProfileReport<'_> {
+    /// Returns the closing line: whether a contract can rest on the drive file.
+    pub fn usable(&self) -> Answer {
+        let because = &self.usable_because;
+        let text = |word: &str| format!("Usable for a contract: {word}, because {because}.");
+        match (self.usable, self.premises.grade()) {
+            (true, Grade::Strong) => Answer::good(text("yes")),
+            (true, Grade::Weak) => {
+                Answer::doubtful(format!("Usable for a contract: yes, but weakly: {because}."))
+            }
+            (false, _) => Answer::bad(text("no")),
+        }
+    }
+}
+
 /// Writes the tables of the file, or the file itself if it is not written.
 impl Report for ProfileReport<'_> {
     fn write(&self, page: &mut Page) {
@@ -111,6 +149,10 @@ impl Report for ProfileReport<'_> {
         }
         if let Some(written) = self.written {
             page.labelled("Written", written);
+        }
+        if self.toml.is_none() {
+            writeln!(page);
+            page.answer(&self.usable());
         }
     }
 }

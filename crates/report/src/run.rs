@@ -8,9 +8,9 @@ use tidegate_stats::Distribution;
 
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table, Tone};
 use crate::premises;
-use crate::runs::{self, P50, P99, P999, PolicyReport};
+use crate::runs::{self, NotApplicable, P50, P99, P999, PolicyReport, verdict};
 
 /// The facts that are known before the first policy runs.
 #[derive(Debug, Clone)]
@@ -52,6 +52,12 @@ pub struct RunReport<'a> {
     real_time_granted: bool,
     seed: u64,
     policies: Vec<DevicePolicy<'a>>,
+    /// Policies that do not apply, and why.
+    not_applicable: Vec<NotApplicable>,
+    #[serde(skip)]
+    not_run: Vec<PolicyName>,
+    #[serde(skip)]
+    head: &'a RunHead,
 }
 
 /// A requested policy.
@@ -88,22 +94,26 @@ struct Times {
 }
 
 impl RunHead {
-    /// Writes the head, before anything runs.
-    pub fn write(&self, page: &mut Page) {
+    /// Writes what the run was made on.
+    fn write(&self, page: &mut Page) {
         page.labelled("Device", format!("{}, {}", self.device, self.size));
         page.labelled("Drive", format!("proved by the table of {}", self.drive));
         page.labelled("Host", &self.real_time);
         page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
-        premises::write(&self.premises, page);
-        writeln!(page);
+        premises::write_short(&self.premises, page);
     }
 }
 
 impl<'a> RunReport<'a> {
     /// Reports all runs, and the policies that an interruption left out.
-    pub fn of(head: &'a RunHead, runs: Vec<DeviceRun<'a>>, not_run: &[PolicyName]) -> Self {
+    pub fn of(
+        head: &'a RunHead,
+        runs: Vec<DeviceRun<'a>>,
+        not_run: &[PolicyName],
+        not_applicable: Vec<NotApplicable>,
+    ) -> Self {
         let ran = runs.into_iter().map(|run| DevicePolicy::Ran(Box::new(RanPolicy::of(run))));
-        let not_run = not_run
+        let left_out = not_run
             .iter()
             .map(|policy| DevicePolicy::NotRun { policy: policy.name(), end: "not_run" });
         Self {
@@ -112,18 +122,22 @@ impl<'a> RunReport<'a> {
             device: &head.device,
             real_time_granted: head.real_time_granted,
             seed: head.seed,
-            policies: ran.chain(not_run).collect(),
+            policies: ran.chain(left_out).collect(),
+            not_applicable,
+            not_run: not_run.to_vec(),
+            head,
         }
     }
 
-    /// Returns whether every deadline was kept under every requested policy.
+    /// Returns whether every requested policy ran, and the deciding ones kept every deadline: those
+    /// that promise all, or every one if none does.
     pub fn is_kept(&self) -> bool {
-        let is_kept = |policy: &DevicePolicy<'_>| match policy {
-            DevicePolicy::Ran(ran) => ran.result.is_kept(),
-            // A requested policy that did not run kept no deadline.
-            DevicePolicy::NotRun { .. } => false,
-        };
-        self.policies.iter().all(is_kept)
+        let kept = verdict::deciding(&self.results()).iter().all(|result| result.is_kept());
+        kept && self.not_run.is_empty()
+    }
+
+    fn results(&self) -> Vec<&PolicyReport<'a>> {
+        self.ran().into_iter().map(|ran| &ran.result).collect()
     }
 
     fn ran(&self) -> Vec<&RanPolicy<'a>> {
@@ -135,19 +149,23 @@ impl<'a> RunReport<'a> {
     }
 }
 
-/// Writes the results; the head has been written before.
 impl Report for RunReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        Some(verdict::answer(&self.results(), &self.not_run))
+    }
+
     fn write(&self, page: &mut Page) {
+        writeln!(page);
         let ran = self.ran();
-        let results: Vec<_> = ran.iter().map(|ran| &ran.result).collect();
-        runs::text::write(&results, page);
-        write_host(&ran, page);
-        for policy in &self.policies {
-            if let DevicePolicy::NotRun { policy, .. } = policy {
-                let text = format!("{policy}: the run was interrupted before it");
-                page.labelled("Not run", text);
-            }
+        runs::text::write(&self.results(), page);
+        for policy in &self.not_applicable {
+            policy.write(page);
         }
+        for policy in &self.not_run {
+            page.labelled("Not run", format!("{policy}: the run was interrupted before it"));
+        }
+        write_host(&ran, page);
+        self.head.write(page);
     }
 }
 
@@ -198,7 +216,7 @@ impl Times {
 /// Writes the host's and the device's figures, which do not depend on the policy.
 fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
     writeln!(page);
-    writeln!(page, "Host and device:");
+    page.paragraph("Host and device:");
     writeln!(page);
     let header = [
         "policy",
@@ -225,16 +243,32 @@ fn write_host(ran: &[&RanPolicy<'_>], page: &mut Page) {
             figures::bound(ran.overrun()),
         ]
     });
-    page.table(&header, rows.collect(), 1);
+    let tones = ran.iter().map(|ran| (ran.overruns > 0).then_some(Tone::Doubtful)).collect();
+    let optional = ["device_p50", "lateness_p99", "tolerated"];
+    page.put(Table::new(&header, rows.collect(), 1).toned(tones).optional(&optional));
     writeln!(page);
-    writeln!(
-        page,
-        "  Lateness: from the instant a job is due to the instant the host releases it; it is part\n  \
-         of the response. An overrun is a batch that took longer than the drive file says: no\n  \
-         proof holds for what it delays, unless the verdict tolerates it."
+    page.legend(
+        "Lateness: from the instant a job is due to the instant the host releases it; it is part of \
+         the response. An overrun is a batch that took longer than the drive file says: no proof \
+         holds for what it delays, unless the verdict tolerates it.",
     );
+    writeln!(page);
+    for ran in ran.iter().filter(|ran| ran.overruns > 0) {
+        let Some(overrun) = ran.overrun() else { continue };
+        let (policy, worst) = (ran.result.policy(), figures::ms_ceil(overrun));
+        let (overruns, batches) = (ran.overruns, ran.batches);
+        let tolerated = match ran.overruns_tolerated {
+            0 => String::new(),
+            count => format!("; the verdict tolerates {count} of them"),
+        };
+        let text = format!(
+            "{policy}: {overruns} of {batches} batches took longer than the drive file says, by up \
+             to {worst}{tolerated}"
+        );
+        page.labelled_as("Overruns", text, Some(Tone::Doubtful));
+    }
     for end in ran.iter().filter_map(|ran| ran.end()) {
-        page.labelled("Exceeded", end);
+        page.labelled_as("Exceeded", end, Some(Tone::Doubtful));
     }
 }
 

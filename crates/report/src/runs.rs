@@ -3,15 +3,17 @@
 //! `tidegate sim` and `tidegate run`.
 
 pub(crate) mod text;
+pub(crate) mod verdict;
 
 use serde::Serialize;
-use tidegate_analysis::Assessment;
+use tidegate_analysis::{Answer, Assessment};
 use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
 use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 use tidegate_stats::Distribution;
 
 use crate::figures;
 use crate::ns::Ns;
+use crate::page::Page;
 
 /// The median, in parts per million.
 pub(crate) const P50: u32 = 500_000;
@@ -22,6 +24,10 @@ pub(crate) const P999: u32 = 999_000;
 #[derive(Debug, Serialize)]
 pub struct PolicyReport<'a> {
     policy: &'static str,
+    verdict: verdict::RunVerdict,
+    answer: String,
+    /// Whether the policy promises every deadline.
+    is_promised: bool,
     end: &'static str,
     batch: Option<u32>,
     best_effort_fill: u32,
@@ -43,6 +49,9 @@ pub struct PolicyReport<'a> {
     requests_failed: u64,
     #[serde(skip)]
     is_kept: bool,
+    /// Whether Tidegate broke a promise in this run.
+    #[serde(skip)]
+    is_blamed: bool,
     #[serde(skip)]
     assessment: Assessment,
     #[serde(skip)]
@@ -62,6 +71,25 @@ pub(crate) struct TaskReport<'a> {
     bound_ns: Option<Ns>,
     #[serde(skip)]
     task: &'a Task,
+}
+
+/// A requested policy that cannot run here.
+#[derive(Debug, Clone, Serialize)]
+pub struct NotApplicable {
+    policy: &'static str,
+    reason: String,
+}
+
+impl NotApplicable {
+    /// Says why a policy cannot run.
+    pub fn new(policy: PolicyName, reason: impl Into<String>) -> Self {
+        Self { policy: policy.name(), reason: reason.into() }
+    }
+
+    pub(crate) fn write(&self, page: &mut Page) {
+        let Self { policy, reason } = self;
+        page.labelled("Not run", format!("{policy} does not apply: {reason}"));
+    }
 }
 
 /// Response times; null if nothing completed.
@@ -91,8 +119,12 @@ impl<'a> PolicyReport<'a> {
             TaskReport::of(task, metrics, assessed.response_max.map(|(bound, _)| bound))
         });
         let cost = assessment.batch_cost.as_ref();
-        Self {
+        let result = Self {
             policy: assessment.policy.name(),
+            verdict: verdict::RunVerdict::Kept,
+            answer: String::new(),
+            is_promised: assessment.answer == Answer::Proven && !workload.tasks.is_empty(),
+            is_blamed: false,
             end: match run.end {
                 RunEnd::Complete => "complete",
                 RunEnd::Interrupted => "interrupted",
@@ -118,7 +150,21 @@ impl<'a> PolicyReport<'a> {
             is_kept: run.metrics.is_kept(),
             assessment,
             workload,
-        }
+        };
+        result.with_verdict()
+    }
+
+    fn with_verdict(mut self) -> Self {
+        self.verdict = self.verdict();
+        self.answer = self.sentence();
+        self
+    }
+
+    /// Says that Tidegate broke a promise in this run.
+    #[must_use]
+    pub(crate) fn blamed(mut self) -> Self {
+        self.is_blamed = true;
+        self.with_verdict()
     }
 
     /// Returns the premises of the policy's verdict, for lines below the results.

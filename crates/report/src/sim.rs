@@ -6,9 +6,9 @@ use tidegate_host::ContractWatch;
 use tidegate_model::{DriveKind, Duration, PremiseCode, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 use crate::premises;
-use crate::runs::{self, PolicyReport};
+use crate::runs::{self, NotApplicable, PolicyReport, verdict};
 
 /// One policy's run in the simulator.
 pub struct SimulatedRun<'a> {
@@ -27,6 +27,8 @@ pub struct SimReport<'a> {
     model: &'static str,
     seed: u64,
     policies: Vec<SimulatedPolicy<'a>>,
+    /// Policies that do not apply, and why.
+    not_applicable: Vec<NotApplicable>,
     #[serde(skip)]
     premises: &'a Premises,
     #[serde(skip)]
@@ -54,8 +56,10 @@ impl<'a> SimReport<'a> {
         kind: DriveKind,
         seed: u64,
         runs: Vec<SimulatedRun<'a>>,
+        not_applicable: Vec<NotApplicable>,
     ) -> Self {
         Self {
+            not_applicable,
             drive: &workload.drive_name,
             model: kind.name(),
             seed,
@@ -66,9 +70,14 @@ impl<'a> SimReport<'a> {
         }
     }
 
-    /// Returns whether every deadline was kept under every policy.
+    /// Returns whether the deciding policies kept every deadline: those that promise all, or every
+    /// one if none does.
     pub fn is_kept(&self) -> bool {
-        self.policies.iter().all(|policy| policy.result.is_kept())
+        verdict::deciding(&self.results()).iter().all(|result| result.is_kept())
+    }
+
+    fn results(&self) -> Vec<&PolicyReport<'a>> {
+        self.policies.iter().map(|policy| &policy.result).collect()
     }
 
     /// Returns a sentence for each promise of Tidegate that did not hold.
@@ -79,7 +88,9 @@ impl<'a> SimReport<'a> {
 
 impl<'a> SimulatedPolicy<'a> {
     fn of(run: SimulatedRun<'a>) -> Self {
+        let is_broken = !run.defects().is_empty();
         let SimulatedRun { result, watch, .. } = run;
+        let result = if is_broken { result.blamed() } else { result };
         let record = DriveRecord::new(&result, &watch);
         let (contracts, overruns) = (record.report(), record.sentence());
         Self { result, contracts, overruns }
@@ -107,14 +118,17 @@ impl SimulatedRun<'_> {
 }
 
 impl Report for SimReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        Some(verdict::answer(&self.results(), &[]))
+    }
+
     fn write(&self, page: &mut Page) {
-        let what = self.kind.simulates();
-        page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
-        page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        premises::write(self.premises, page);
         writeln!(page);
-        let results: Vec<_> = self.policies.iter().map(|policy| &policy.result).collect();
+        let results = self.results();
         runs::text::write(&results, page);
+        for policy in &self.not_applicable {
+            policy.write(page);
+        }
         for sentence in self.policies.iter().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
@@ -122,5 +136,9 @@ impl Report for SimReport<'_> {
         let premises = results.iter().flat_map(|result| result.premises());
         let perfect = premises.filter(|it| it.code == PremiseCode::PerfectKnowledge);
         premises::write(&perfect.cloned().collect(), page);
+        let what = self.kind.simulates();
+        page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
+        page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
+        premises::write_short(self.premises, page);
     }
 }

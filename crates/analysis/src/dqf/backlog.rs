@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::System;
 use crate::budget::Budget;
 use crate::dqf::totals::Totals;
-use crate::dqf::{Demand, two_batches};
+use crate::dqf::{Demand, Steps, two_batches};
 use crate::search::HORIZON_NS;
 
 /// A for each number of requests that jobs have. It depends on a task only through that number, and
@@ -113,6 +113,27 @@ pub fn backlog_steps(system: &System) -> Option<Vec<BacklogStep>> {
         })
     };
     demand.tasks_by_requests().keys().copied().map(step).collect()
+}
+
+/// Returns the steps of A that take exactly `response_ns` for a job of this many requests.
+pub(super) fn steps(
+    system: &System,
+    demand: &Demand,
+    requests: u64,
+    response_ns: u64,
+) -> Option<Steps> {
+    let totals = totals_of_others(system, demand, requests);
+    carry_ins(system, demand, requests, &totals).find_map(|carry_in| {
+        let time_ns = |count| system.batch_time_of_ns(count);
+        let (batches, last_batch, longest_ns) = wait(system, demand, carry_in, time_ns)?;
+        let full_batches = batches - 1;
+        (longest_ns == response_ns).then_some(Steps {
+            carry_in,
+            full_batches,
+            last_batch,
+            released_ns: 0,
+        })
+    })
 }
 
 /// Returns the longest time, over the sizes of the batch in flight, until all that can be queued

@@ -82,6 +82,11 @@ impl Demand {
         self.kind_of_task.iter().map(|&kind| by_kind[kind])
     }
 
+    /// Returns the index of a task's kind.
+    pub(crate) fn kind_of(&self, task: usize) -> usize {
+        self.kind_of_task[task]
+    }
+
     /// Returns the shortest deadline of each kind, in ns.
     pub(crate) fn limits_ns(&self, tasks: &[SporadicTask]) -> Vec<u64> {
         let mut limits = vec![u64::MAX; self.kinds.len()];

@@ -14,9 +14,9 @@ use std::cell::OnceCell;
 use crate::System;
 use crate::budget::Budget;
 use crate::climb::{self, Responses, exceeds};
-use crate::dqf::backlog::Backlog;
+use crate::dqf::backlog::{self, Backlog};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, busy_interval, carry_in, linear};
+use crate::dqf::{Demand, Steps, busy_interval, carry_in, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
 
 /// Binary digits of the rate of requests behind the point.
@@ -73,6 +73,16 @@ fn climb(
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
         FifoEvaluation::new(system, demand, budget, &backlog, current).responses()
     })
+}
+
+/// Returns the steps of a task's bound; `None` if it has no such steps.
+pub(super) fn steps(system: &System, demand: &Demand, task: usize) -> Option<Steps> {
+    let budget = Budget::of_tasks(system.tasks.len());
+    let responses = responses(system, demand, &budget);
+    let kind = demand.kind_of(task);
+    let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
+    FifoEvaluation::new(system, demand, &budget, &backlog, &responses)
+        .steps(kind, responses[kind]?)
 }
 
 /// One evaluation of F at R.
@@ -321,5 +331,43 @@ impl<'a> FifoEvaluation<'a> {
         };
         let kinds = self.demand.kinds.iter().zip(&carry_in.again_ns);
         carry_in::loss(carry_in.requests, kinds.map(jobs_lost))
+    }
+
+    /// Returns steps that take exactly `response_ns` for a job of that kind; `None` if another
+    /// bound is below all of these.
+    fn steps(&self, kind: usize, response_ns: u64) -> Option<Steps> {
+        let requests = self.demand.kinds[kind].requests;
+        if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
+            let found = backlog::steps(self.system, self.demand, requests, response_ns);
+            if found.is_some() {
+                return found;
+            }
+        }
+        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        sizes.into_iter().find_map(|size| self.steps_in_window(kind, response_ns, size))
+    }
+
+    /// Returns steps of W that begin with a carry-in of that size.
+    fn steps_in_window(&self, kind: usize, response_ns: u64, size: u64) -> Option<Steps> {
+        let carry_in = self.carry_in(size);
+        let mut offsets = Vec::new();
+        self.fill_offsets(&mut offsets, &carry_in, response_ns.max(carry_in.time_ns))?;
+        offsets.into_iter().find_map(|release_ns| {
+            // Only a response of `response_ns` of this kind raises these.
+            let mut worst = vec![u64::MAX; self.demand.kinds.len()];
+            worst[kind] = response_ns.checked_sub(1)?;
+            self.raise_by_release(&carry_in, release_ns, &mut worst)?;
+            if worst[kind] != response_ns {
+                return None;
+            }
+            let lost = self.loss(&carry_in, release_ns);
+            let ahead = self.demand.closed(release_ns).saturating_sub(lost);
+            let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
+            let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
+            let last_ns = response_ns + release_ns - before_ns;
+            let takes = |&requests: &u64| self.system.batch_time_of_ns(requests) == last_ns;
+            let last_batch = (1..=self.batch_max).rev().find(takes)?;
+            Some(Steps { carry_in: size, full_batches, last_batch, released_ns: release_ns })
+        })
     }
 }

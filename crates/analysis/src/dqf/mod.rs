@@ -21,6 +21,7 @@ mod demand;
 mod fixed_point;
 mod linear;
 mod min_period;
+mod steps;
 mod totals;
 mod two_batches;
 
@@ -28,6 +29,7 @@ pub use backlog::{BacklogStep, backlog_steps};
 pub use busy_interval::busy_interval;
 pub use linear::linear;
 pub use min_period::min_period;
+pub use steps::{Steps, steps};
 
 pub(crate) use busy_interval::window_batches;
 pub(crate) use demand::Demand;

@@ -3,7 +3,7 @@
 //! flight and is served in the next.
 
 use crate::System;
-use crate::dqf::Demand;
+use crate::dqf::{Demand, Steps};
 use crate::search::HORIZON_NS;
 
 /// Returns the exact worst response time, the same for every task, or `None` if the theorem does
@@ -47,4 +47,19 @@ pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
     // A sum that overflows is the largest of all: then there is no bound.
     let longest = totals.iter().map(pair_ns).max_by_key(|pair| pair.unwrap_or(u64::MAX))?;
     longest.filter(|&ns| ns <= HORIZON_NS)
+}
+
+/// Returns the two batches of the bound; `None` if the theorem does not apply.
+pub(super) fn steps(system: &System, demand: &Demand) -> Option<Steps> {
+    let response = common_response_ns(system, demand)?;
+    let requests_sum = demand.requests_sum();
+    let totals = (0..=requests_sum).zip(demand.subset_sums());
+    let pairs = totals.filter(|&(_, is_reachable)| is_reachable).map(|(first, _)| Steps {
+        carry_in: first,
+        full_batches: 0,
+        last_batch: requests_sum - first,
+        released_ns: 0,
+    });
+    let mut pairs = pairs.filter(|steps| steps.last_batch > 0);
+    pairs.find(|steps| steps.response_ns(system) == Some(response))
 }

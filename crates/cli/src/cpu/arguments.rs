@@ -62,6 +62,9 @@ pub(crate) struct CpuCheckArguments {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -40,9 +40,9 @@ impl Client {
                 io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                     "no service listens there; check that the service is running"
                 }
-                io::ErrorKind::PermissionDenied => {
-                    "only the user who runs the service may connect: try as that user, or as root"
-                }
+                io::ErrorKind::PermissionDenied => tidegate_platform::privileges::advice(
+                    "only the user who runs the service may connect: try as that user, or as root",
+                ),
                 _ => "check that it is a control socket",
             };
             Failure::environment(&NotReached { path: path.clone(), error, why })

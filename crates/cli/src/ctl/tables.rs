@@ -9,7 +9,7 @@ use tidegate_model::{Bytes, Duration, Grade, Premises};
 
 use super::text::text;
 use crate::arguments::CtlVerb;
-use tidegate_report::{Page, figures};
+use tidegate_report::{Answer, Page, Table, figures};
 
 /// Formats a time in nanoseconds; `-` if there is none.
 pub(crate) fn time(ns: Option<u64>) -> String {
@@ -36,11 +36,24 @@ fn failed(status: &Status) -> u64 {
     with_contract(status).map(|export| export.failed).sum()
 }
 
+/// Returns the first line about a service: its guarantee.
+pub(super) fn status_answer(status: &Status) -> Answer {
+    let text = format!("Guarantee {}.", guarantee(status));
+    if with_contract(status).next().is_none() {
+        Answer::doubtful(text)
+    } else if is_guaranteed(status) {
+        Answer::good(text)
+    } else {
+        Answer::bad(text)
+    }
+}
+
 pub(super) fn write_status(status: &Status, page: &mut Page) {
+    page.answer(&status_answer(status));
+    writeln!(page);
     page.labelled("Policy", text(&status.policy));
     page.labelled("Running for", elapsed(status.uptime_ns));
     page.labelled("Host", text(&status.real_time.text));
-    page.labelled("Guarantee", guarantee(status));
     if let Some(grade) = status.grade {
         page.labelled("Grade", graded(grade, &status.premises));
     }
@@ -52,10 +65,10 @@ pub(super) fn write_status(status: &Status, page: &mut Page) {
         ("contract", cells(contract)),
         ("beyond it", cells(beyond)),
         ("size", cells(|export| Bytes::new(export.size_bytes).to_string())),
-        ("deadline", cells(|export| time(export.contract.as_ref().map(|it| it.deadline_ns)))),
         ("bound", cells(|export| time(export.bound_ns))),
+        ("deadline", cells(|export| time(export.contract.as_ref().map(|it| it.deadline_ns)))),
     ];
-    page.columns(&columns, 3);
+    page.put(Table::of_columns(&columns, 3).optional(&["size", "beyond it"]));
 }
 
 fn guarantee(status: &Status) -> String {
@@ -133,9 +146,10 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
         ("data", cells(|export| megabytes(export.transferred_bytes))),
         ("flushes", cells(|export| export.flushes.to_string())),
     ];
-    writeln!(page, "In {}:", elapsed(seen.uptime_ns));
+    page.paragraph(format!("In {}:", elapsed(seen.uptime_ns)));
     writeln!(page);
-    page.columns(&columns, 1);
+    let optional = ["flushes", "p99.9", "tokens", "beyond", "p50", "outstanding", "data", "failed"];
+    page.put(Table::of_columns(&columns, 1).optional(&optional));
     writeln!(page);
     page.labelled("Drive", drive(&seen.drive));
 }
@@ -173,9 +187,9 @@ pub(crate) fn drive(drive: &DriveFigures) -> String {
 
 pub(super) fn write_heard(answer: &Heard, page: &mut Page) {
     if answer.is_heard {
-        writeln!(page, "The regulator of best effort receives it.");
+        page.paragraph("The regulator of best effort receives it.");
     } else {
-        writeln!(page, "It has no effect: no regulator of this service uses notices (mdn does).");
+        page.paragraph("It has no effect: no regulator of this service uses notices (mdn does).");
     }
 }
 
@@ -204,14 +218,13 @@ pub(super) fn refusal(refused: &Failed, verb: CtlVerb) -> String {
 
 pub(super) fn write_admitted(answer: &AdmittedExport, what: &str, page: &mut Page) {
     let (size, offset) = (answer.size_bytes, answer.offset_bytes);
-    writeln!(
-        page,
+    page.paragraph(format!(
         "`{}` {what}: {} of the store, from offset {}, policy `{}`.",
         text(&answer.export),
         Bytes::new(size),
         Bytes::new(offset),
         text(&answer.policy)
-    );
+    ));
     write_bounds(&answer.bounds, &answer.note, page);
 }
 
@@ -222,7 +235,7 @@ pub(super) fn write_removed(answer: &RemovedExport, page: &mut Page) {
         "its space and its share of the drive are free after the next change: the other exports \
          left no quiet instant"
     };
-    writeln!(page, "`{}` is removed; {free}.", text(&answer.export));
+    page.paragraph(format!("`{}` is removed; {free}.", text(&answer.export)));
     write_bounds(&answer.bounds, &answer.note, page);
 }
 
@@ -237,7 +250,7 @@ fn write_bounds(exports: &[ExportBound], note: &str, page: &mut Page) {
     writeln!(page);
     page.columns(&columns, 1);
     writeln!(page);
-    writeln!(page, "This holds {}.", text(note));
+    page.paragraph(format!("This holds {}.", text(note)));
 }
 
 #[cfg(test)]

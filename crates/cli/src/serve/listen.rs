@@ -38,6 +38,14 @@ pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure>
     }
 }
 
+/// Refuses a socket at which [`open`] could not listen; changes nothing.
+pub(super) fn check(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
+    match &prepared.file().listen {
+        Listen::Unix(_) => Listener::check_path(&socket_path(prepared, file)?).map_err(failure),
+        Listen::Tcp { .. } => Ok(()),
+    }
+}
+
 /// Refuses a control socket that is also the clients' socket.
 pub(super) fn check_control(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     let (Some(control), Listen::Unix(_)) = (&prepared.file().control, &prepared.file().listen)
@@ -54,7 +62,7 @@ pub(super) fn check_control(prepared: &Prepared, file: &Path) -> Result<(), Fail
 }
 
 /// Returns the path of the socket: the named one, or one beside the serve file.
-fn socket_path(prepared: &Prepared, file: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn socket_path(prepared: &Prepared, file: &Path) -> Result<PathBuf, Failure> {
     match &prepared.file().listen {
         Listen::Unix(Some(named)) => absolute(&prepared.resolve(named.get_ref())),
         Listen::Unix(None) | Listen::Tcp { .. } => absolute(&file.with_extension("sock")),

@@ -5,26 +5,29 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Style, Stylize as _};
 use ratatui::text::Line;
-use ratatui::widgets::{Cell, Row, Table};
+use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 use tidegate_engine::control::wire::{ExportFigures, Statistics, Status};
 use tidegate_report::figures;
 
 use crate::ctl::{drive, elapsed, text, time, tokens};
 
-/// Titles and widths of the columns.
-const COLUMNS: [(&str, u16); 11] = [
-    ("export", 16),
-    ("req/s", 8),
-    ("data/s", 10),
+/// The columns, in order, each with its importance: the highest number is left out first.
+const COLUMNS: [(&str, u8); 11] = [
+    ("export", 0),
+    ("req/s", 6),
+    ("data/s", 8),
     ("waiting", 7),
-    ("tokens", 8),
-    ("misses", 7),
-    ("beyond", 7),
-    ("p50", 11),
-    ("p99", 11),
-    ("max", 11),
-    ("bound", 11),
+    ("tokens", 9),
+    ("misses", 2),
+    ("beyond", 10),
+    ("p50", 5),
+    ("p99", 4),
+    ("max", 3),
+    ("bound", 1),
 ];
+
+/// The longest name that is shown whole.
+const NAME_COLUMNS: usize = 16;
 
 /// The state of the live view.
 #[derive(Debug)]
@@ -48,12 +51,24 @@ impl Screen {
 
     /// Draws the view.
     pub(super) fn draw(&self, frame: &mut Frame<'_>) {
-        let rows = [Constraint::Length(2), Constraint::Min(2), Constraint::Length(2)];
-        let [head, middle, foot] = Layout::vertical(rows).areas(frame.area());
-        frame.render_widget(self.title(), head);
-        frame.render_widget(self.table(), middle);
-        let lines = vec![Line::from(drive(&self.seen.drive)), Line::from("q quits").dim()];
-        frame.render_widget(ratatui::text::Text::from(lines), foot);
+        let area = frame.area();
+        let lines = |text: usize| {
+            u16::try_from(text.div_ceil(usize::from(area.width.max(1)))).unwrap_or(1).min(4)
+        };
+        let title = self.title();
+        let rows = [
+            Constraint::Length(lines(title.width()) + 1),
+            Constraint::Min(2),
+            // Words that do not fit on a line leave some of it empty.
+            Constraint::Length(lines(drive(&self.seen.drive).chars().count() * 5 / 4)),
+            Constraint::Length(1),
+        ];
+        let [head, middle, foot, last] = Layout::vertical(rows).areas(area);
+        frame.render_widget(Paragraph::new(title).wrap(Wrap { trim: true }), head);
+        frame.render_widget(self.table(middle.width.into()), middle);
+        let about_drive = Paragraph::new(drive(&self.seen.drive)).wrap(Wrap { trim: true });
+        frame.render_widget(about_drive, foot);
+        frame.render_widget(Line::from("q quits").dim(), last);
     }
 
     fn title(&self) -> Line<'static> {
@@ -78,17 +93,42 @@ impl Screen {
         Line::from(vec![named.bold(), guarantee])
     }
 
-    fn table(&self) -> Table<'static> {
-        let rows = self.seen.exports.iter().map(|export| self.row(export));
-        let titles = COLUMNS.iter().enumerate().map(|(index, (title, _))| cell(index, title));
-        let widths = COLUMNS.map(|(_, width)| Constraint::Length(width));
-        Table::new(rows, widths).header(Row::new(titles).style(Style::new().bold()))
+    /// Returns the table in as many columns as fit; no number is cut.
+    fn table(&self, width: usize) -> Table<'static> {
+        let rows: Vec<_> = self.seen.exports.iter().map(|export| self.cells(export)).collect();
+        let mut widths = COLUMNS.map(|(title, _)| title.len());
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        widths[0] = widths[0].min(NAME_COLUMNS);
+        let mut shown: Vec<usize> = (0..COLUMNS.len()).collect();
+        let taken = |shown: &[usize]| shown.iter().map(|&index| widths[index] + 1).sum::<usize>();
+        while taken(&shown) > width + 1 && shown.len() > 1 {
+            let least = shown.iter().copied().max_by_key(|&index| COLUMNS[index].1);
+            shown.retain(|&index| Some(index) != least);
+        }
+        let line = |cells: &[String]| {
+            Row::new(shown.iter().map(|&index| cell(index, &cells[index])).collect::<Vec<_>>())
+        };
+        let rows = rows
+            .iter()
+            .zip(&self.seen.exports)
+            .map(|(cells, export)| if export.misses > 0 { line(cells).red() } else { line(cells) });
+        let titles = COLUMNS.map(|(title, _)| title.to_owned());
+        let widths = shown.iter().map(|&index| widths[index]);
+        let widths =
+            widths.map(|width| Constraint::Length(u16::try_from(width).unwrap_or(u16::MAX)));
+        let widths: Vec<_> = widths.collect();
+        Table::new(rows.collect::<Vec<_>>(), widths)
+            .header(line(&titles).style(Style::new().bold()))
     }
 
-    fn row(&self, export: &ExportFigures) -> Row<'static> {
+    fn cells(&self, export: &ExportFigures) -> [String; 11] {
         let before = self.before.exports.iter().find(|before| before.name == export.name);
         let rate = |of: fn(&ExportFigures) -> u64| self.per_second(of(export), of(before?));
-        let cells = [
+        [
             text(&export.name),
             rate(|it| it.requests).map_or_else(|| "-".to_owned(), |rate| rate.to_string()),
             rate(|it| it.transferred_bytes).map_or_else(|| "-".to_owned(), figures::throughput),
@@ -100,10 +140,7 @@ impl Screen {
             time(export.response_ns_p99),
             time(export.response_ns_max),
             time(export.bound_ns),
-        ];
-        let is_late = export.misses > 0;
-        let row = Row::new(cells.iter().enumerate().map(|(index, text)| cell(index, text)));
-        if is_late { row.red() } else { row }
+        ]
     }
 
     /// Returns the growth per second since the previous statistics; `None` at the first.
@@ -166,7 +203,7 @@ mod tests {
     }
 
     fn drawn(screen: &Screen, width: u16) -> Vec<String> {
-        let mut terminal = Terminal::new(TestBackend::new(width, 7)).unwrap();
+        let mut terminal = Terminal::new(TestBackend::new(width, 9)).unwrap();
         terminal.draw(|frame| screen.draw(frame)).unwrap();
         let buffer = terminal.backend().buffer();
         let symbols: Vec<&str> = buffer.content().iter().map(Place::symbol).collect();
@@ -193,7 +230,7 @@ mod tests {
             if let Some(seen) = seen {
                 screen.update(seen);
             }
-            for width in [80, 120] {
+            for width in [40, 80, 120] {
                 let lines = drawn(&screen, width).join("\n");
                 let _ = writeln!(text, "# {state}, {width} columns\n{lines}\n");
             }
@@ -203,6 +240,23 @@ mod tests {
         settings.set_prepend_module_to_snapshot(false);
         settings.set_omit_expression(true);
         settings.bind(|| insta::assert_snapshot!("live_view", text));
+    }
+
+    /// Goal: no number is cut, at any width. Method: each figure that is shown at all is shown whole.
+    #[test]
+    fn numbers_are_never_cut() {
+        let mut screen = screen();
+        let mut figures = seen(100, 1000, false);
+        figures.exports[0].response_ns_max = Some(184_879_000);
+        figures.exports[0].response_ns_p99 = Some(21_202_000);
+        screen.update(figures);
+        for width in 30..140 {
+            for word in drawn(&screen, width)[3].split_whitespace().filter(|it| it.ends_with("ms"))
+            {
+                let whole = ["1.500ms", "21.202ms", "184.879ms", "12.000ms"];
+                assert!(whole.contains(&word), "{width}: {word}");
+            }
+        }
     }
 
     #[test]

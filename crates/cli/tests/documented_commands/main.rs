@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: the documentation's commands do what their pages promise. Method: each command that needs
-//! neither root nor a device is run, and its exit code compared with its page's.
+//! neither root nor a device is run, and its exit code compared with its page's. Screens on pages
+//! must be what the command before them prints; `INSTA_UPDATE=always` accepts a changed one.
 
 mod pages;
 
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use pages::{DocumentedCommand, Item, Page};
 
@@ -21,16 +22,32 @@ fn run(page: &Page) -> (String, usize) {
     let folder = folder.path();
     symlink(pages::repository().join("workloads"), folder.join("workloads")).unwrap();
     let (mut faults, mut count) = (String::new(), 0);
+    let mut last: Option<&DocumentedCommand> = None;
     for item in &page.items {
         match item {
             Item::File { name, text } => std::fs::write(folder.join(name), text).unwrap(),
             Item::Command(command) if command.can_run => {
                 count += 1;
+                last = Some(command);
                 if let Some(fault) = fault(folder, command) {
                     let _ = writeln!(faults, "{}: {fault}", page.path.display());
                 }
             }
             Item::Command(_) => {}
+            Item::Screen { columns, text } => {
+                let command = last.expect("a screen follows its command");
+                let shown = output(folder, command, columns).stdout;
+                let shown = String::from_utf8_lossy(&shown);
+                if shown != *text && is_accepted() {
+                    let path = pages::repository().join(&page.path);
+                    let now = std::fs::read_to_string(&path).unwrap().replacen(text, &shown, 1);
+                    std::fs::write(path, now).unwrap();
+                } else if shown != *text {
+                    let (page, command) = (page.path.display(), command.words.join(" "));
+                    let _ =
+                        writeln!(faults, "{page}: `{command}` shows\n{shown}instead of\n{text}");
+                }
+            }
         }
     }
     (faults, count)
@@ -38,14 +55,24 @@ fn run(page: &Page) -> (String, usize) {
 
 /// Returns the command's output if its exit code differs from its page's.
 fn fault(folder: &Path, command: &DocumentedCommand) -> Option<String> {
-    let mut program = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    program.current_dir(folder).args(command.words.iter().skip(1));
-    let output = program.output().unwrap();
+    let output = output(folder, command, "80");
     let code = output.status.code();
     (code != Some(command.exit)).then(|| {
         let text = [output.stdout, output.stderr].concat();
         format!("`{}`: {code:?}\n{}", command.words.join(" "), String::from_utf8_lossy(&text))
     })
+}
+
+/// Returns whether changed screens are written into their pages.
+fn is_accepted() -> bool {
+    std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
+}
+
+fn output(folder: &Path, command: &DocumentedCommand, columns: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tidegate"));
+    program.current_dir(folder).args(command.words.iter().skip(1)).env("COLUMNS", columns);
+    // `serve --print` names the plugin of nbdkit and does not load it.
+    program.env("TIDEGATE_PLUGIN", "plugin.so").output().unwrap()
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! <!-- file: cameras.workload.toml -->   the block is the contents of this file
 //! <!-- needs: device -->                 its commands need something that tests do not have
 //! <!-- exit: 1 -->                       its commands exit with this code, not with 0
+//! <!-- screen: 80 -->                    the block is what the last command prints at this width
 //! ```
 
 use std::fs;
@@ -24,8 +25,16 @@ pub(crate) struct Page {
 /// An item that a reader types or saves.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Item {
-    File { name: String, text: String },
+    File {
+        name: String,
+        text: String,
+    },
     Command(DocumentedCommand),
+    /// What the last command prints on a terminal of that width.
+    Screen {
+        columns: String,
+        text: String,
+    },
 }
 
 /// One command.
@@ -65,6 +74,7 @@ pub(crate) fn pages() -> Vec<Page> {
 #[derive(Default)]
 struct Marks {
     file: Option<String>,
+    screen: Option<String>,
     is_needy: bool,
     exit: i32,
 }
@@ -74,6 +84,7 @@ impl Marks {
         let comment = line.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
         match comment.and_then(|text| text.trim().split_once(": ")) {
             Some(("file", name)) => self.file = Some(name.to_owned()),
+            Some(("screen", columns)) => self.screen = Some(columns.to_owned()),
             Some(("needs", _)) => self.is_needy = true,
             Some(("exit", code)) => self.exit = code.parse().expect("an exit code"),
             _ => {}
@@ -96,6 +107,8 @@ fn items(text: &str) -> Vec<Item> {
         let marks = std::mem::take(&mut marks);
         if let Some(name) = marks.file {
             items.push(Item::File { name, text: block.join("\n") + "\n" });
+        } else if let Some(columns) = marks.screen {
+            items.push(Item::Screen { columns, text: block.join("\n") + "\n" });
         } else if ["", "sh"].contains(&language) {
             let joined = block.join("\n").replace("\\\n", " ");
             let commands =
@@ -142,7 +155,7 @@ fn pages_are_read_as_readers_read_them() {
     let text = "Text with `tidegate check a`.\n\n<!-- file: a.toml -->\n```toml\nx = 1\n```\n\
                 <!-- exit: 1 -->\n```sh\n$ tidegate check a.toml   # says no\ncp a b\n\
                 tidegate sim \\\n    'b c'\n```\n```\nsudo tidegate drive detach\n```\n\
-                ```text\ntidegate is not run here\n```\n<!-- needs: device -->\n```sh\n\
+                ```text\ntidegate is not run here\n```\n<!-- screen: 80 -->\n```text\nKEPT\n```\n<!-- needs: device -->\n```sh\n\
                 tidegate profile /dev/sdb\n```\n";
     let command = |words: &[&str], exit, can_run| {
         let words = words.iter().map(|&word| word.to_owned()).collect();
@@ -153,6 +166,7 @@ fn pages_are_read_as_readers_read_them() {
         command(&["tidegate", "check", "a.toml"], 1, true),
         command(&["tidegate", "sim", "b c"], 1, true),
         command(&["tidegate", "drive", "detach"], 0, false),
+        Item::Screen { columns: "80".to_owned(), text: "KEPT\n".to_owned() },
         command(&["tidegate", "profile", "/dev/sdb"], 0, false),
     ];
     assert_eq!(items(text), expected);

@@ -17,6 +17,25 @@ screens! {
         "tidegate check inline.toml --policy noop --json",
         "tidegate check depth.toml --policy rtio-limit --json",
     ];
+    /// The steps add up to the bound, and are in the JSON too; the first line alone is one line.
+    check_explained: [
+        "tidegate check workloads/recorder.workload.toml --explain",
+        "tidegate check best-effort.toml --explain --json | sed -n '/steps/,/}/p'",
+        "tidegate check inline.toml --policy edf --explain",
+        "tidegate check tight.toml --quiet",
+    ];
+    /// All faults of a file are told at once, in its order, with the names that were meant.
+    check_all_faults: [
+        "printf 'drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n' > w.toml",
+        "printf 'perod = \"1s\"\nsize = \"4KiB\"\nop = \"raed\"\n[[tasks]]\n' >> w.toml",
+        "tidegate check w.toml",
+        "tidegate check w.toml --json",
+        "tidegate check inline.toml --drive fujitsu",
+        "tidegate check inline.toml --policy dfq --json",
+        "printf '{\"a\":' > x.json && tidegate check x.json",
+        "sed 's/name = \"here\"/name = here/' inline.drive.toml > x.drive.toml",
+        "tidegate check inline.toml --drive x.drive.toml",
+    ];
     /// A doubt of the drive file reaches the verdict, its JSON, the exit code and a simulation. A
     /// premise that voids the verdict leaves no bound.
     check_premises: [

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 80 and at
-//! 120 columns, with its exit code.
+//! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 40,
+//! 80 and 120 columns, with its exit code.
 //!
 //! Each test is a name and the lines that a user types. `sh` runs them in a new copy of `files`,
 //! beside the built-in drives and workloads. The snapshot `../snapshots/NAME.snap` shows each line,
-//! its standard output, its standard error and an exit code other than 0; it shows a line twice if
-//! the screen depends on the width. Only `measured` depends on this machine: drives are simulated
+//! its standard output, its standard error and an exit code other than 0; it shows a line three
+//! times if the screen depends on the width. Only `measured` depends on this machine: drives are simulated
 //! in virtual time.
 //!
 //! `values`, `simulated` and `drives` compare the output for programs with independent figures.
@@ -23,6 +23,7 @@ mod profile;
 mod service;
 mod sim;
 mod simulated;
+mod suggestions;
 mod values;
 
 use std::ffi::OsString;
@@ -36,7 +37,7 @@ use tempfile::TempDir;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tidegate");
 
 /// The widths at which each screen is taken.
-const COLUMNS: [&str; 2] = ["80", "120"];
+const COLUMNS: [&str; 3] = ["40", "80", "120"];
 
 /// Defines a test for each name, which compares the output of its lines with its snapshot.
 macro_rules! screens {
@@ -57,7 +58,7 @@ fn compare(name: &str, lines: &[&str]) {
 }
 
 /// Makes a folder for each width.
-fn folders() -> [TempDir; 2] {
+fn folders() -> [TempDir; 3] {
     COLUMNS.map(|_| folder())
 }
 
@@ -72,14 +73,14 @@ fn folder() -> TempDir {
     folder
 }
 
-fn compare_in(name: &str, lines: &[&str], folders: &[TempDir; 2]) {
+fn compare_in(name: &str, lines: &[&str], folders: &[TempDir; 3]) {
     let mut text = String::new();
     for line in lines {
-        let [narrow, wide] = [0, 1].map(|it| screen(line, folders[it].path(), COLUMNS[it]));
-        if narrow == wide {
-            let _ = write!(text, "$ {line}\n{narrow}");
+        let screens = [0, 1, 2].map(|it| screen(line, folders[it].path(), COLUMNS[it]));
+        if screens.iter().all(|screen| *screen == screens[0]) {
+            let _ = write!(text, "$ {line}\n{}", screens[0]);
         } else {
-            for (columns, screen) in COLUMNS.iter().zip([narrow, wide]) {
+            for (columns, screen) in COLUMNS.iter().zip(screens) {
                 let _ = write!(text, "$ {line}    # {columns} columns\n{screen}");
             }
         }
@@ -134,6 +135,10 @@ fn json_of(line: &str, folder: &Path) -> (i32, Value) {
 }
 
 fn run(line: &str, folder: &Path, columns: &str) -> Output {
+    command(line, folder, columns).output().unwrap()
+}
+
+fn command(line: &str, folder: &Path, columns: &str) -> Command {
     let program = Path::new(PROGRAM).parent().unwrap().as_os_str();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = [program.to_owned(), path].join(&OsString::from(":"));
@@ -141,5 +146,5 @@ fn run(line: &str, folder: &Path, columns: &str) -> Output {
     command.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
     command.env("PATH", path).env("COLUMNS", columns).env("LC_ALL", "C");
     command.env_remove("CLICOLOR_FORCE");
-    command.output().unwrap()
+    command
 }

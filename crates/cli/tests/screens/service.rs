@@ -6,11 +6,13 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{compare_in, folders, screens};
+use crate::{command, compare_in, folders, screens};
 
 screens! {
     serve_proves_first: [
@@ -104,4 +106,73 @@ fn answer(stream: &UnixStream, answers: &Value) -> std::io::Result<()> {
         writeln!(stream, "{}", answers[verb])?;
     }
     Ok(())
+}
+
+/// The longest time in which the live view must end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Starts the live view on a terminal of `script`.
+fn start_view(folder: &Path) -> Child {
+    let line = "exec script -qec 'echo $$ > pid; exec tidegate top good.ctl' log > shown";
+    // Without input `script` ends at once.
+    command(line, folder, "80").stdin(Stdio::piped()).spawn().unwrap()
+}
+
+/// Returns the view's process once it draws; `None` if it does not, because `script` is missing.
+fn drawing_view(folder: &Path) -> Option<u32> {
+    let at = Instant::now();
+    while at.elapsed() < PATIENCE {
+        let pid = std::fs::read_to_string(folder.join("pid")).unwrap_or_default();
+        let shown = std::fs::read(folder.join("shown")).unwrap_or_default();
+        if let (Ok(pid), true) = (pid.trim().parse(), shown.windows(2).any(|it| it == b"\x1b[")) {
+            return Some(pid);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    None
+}
+
+/// Waits for the end of a process; one that nobody collects has ended too.
+fn ends(pid: u32) -> bool {
+    let at = Instant::now();
+    while at.elapsed() < PATIENCE {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        if state.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z')) {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Goal: the live view ends when its terminal is gone, and on SIGTERM. Method: it is started on a
+/// terminal of `script`, which is then killed, or the view gets the signal.
+#[test]
+fn live_view_ends_with_its_terminal_and_on_sigterm() {
+    for is_terminal_killed in [true, false] {
+        let folder = crate::folder();
+        listen(folder.path(), "good");
+        let mut script = start_view(folder.path());
+        let Some(view) = drawing_view(folder.path()) else {
+            eprintln!(
+                "skipped: `script`, which makes a terminal, is missing or does not work here"
+            );
+            let _ = script.kill();
+            script.wait().unwrap();
+            return;
+        };
+        if is_terminal_killed {
+            script.kill().unwrap();
+        } else {
+            let killed = Command::new("kill").arg(view.to_string()).status().unwrap();
+            assert!(killed.success());
+        }
+        let has_ended = ends(view);
+        if !has_ended {
+            let _ = Command::new("kill").args(["-9", &view.to_string()]).status();
+        }
+        let _ = script.kill();
+        script.wait().unwrap();
+        assert!(has_ended, "terminal killed: {is_terminal_killed}");
+    }
 }

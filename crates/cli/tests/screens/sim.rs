@@ -7,6 +7,8 @@ use crate::screens;
 screens! {
     sim_side_by_side: [
         "tidegate sim recorder.toml --policy noop,fifo,dqf --jobs 200",
+        "tidegate sim recorder.toml --policy noop,das,dqf --jobs 50",
+        "tidegate sim recorder.toml --policy noop,fifo --jobs 50 --quiet",
         "tidegate sim recorder.toml --duration 3s --seed 7",
         "tidegate sim recorder.toml --policy rtio,rtio-limit,edf --jobs 50",
         "tidegate sim recorder.toml --model mechanical --jobs 50",

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::{folder, json_of};
+use crate::{folder, json_of, run};
 
 /// Runs a line in a new folder and returns its exit code and its object.
 fn ran(line: &str) -> (i32, Value) {
@@ -27,7 +27,8 @@ fn longest_ns(run: &Value) -> u64 {
 #[test]
 fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
     let (code, sim) = ran("tidegate sim recorder.toml --policy noop,fifo,dqf --jobs 200 --json");
-    assert_eq!(code, 1);
+    // The baseline's misses do not decide.
+    assert_eq!(code, 0);
     assert_eq!((sim["model"].as_str(), sim["seed"].as_u64()), (Some("pseudo"), Some(1)));
     let [noop, fifo, dqf] = sim["policies"].as_array().unwrap().as_slice() else { panic!("{sim}") };
     let names = [noop, fifo, dqf].map(|run| run["policy"].as_str().unwrap());
@@ -39,6 +40,24 @@ fn policies_stand_side_by_side_and_only_dqf_keeps_the_deadlines() {
         assert_eq!((task["jobs"].as_u64(), task["misses"].as_u64()), (Some(200), Some(0)));
     }
     assert!(dqf["best_effort"]["throughput_bytes_per_s"].as_u64() > Some(1_000_000));
+}
+
+/// Goal: the policies that promise every deadline decide the exit code, and all if none does.
+#[test]
+fn baselines_do_not_decide_unless_nothing_promises() {
+    let folder = folder();
+    for (policies, expected) in [
+        ("noop", 1),
+        ("noop,fifo", 1),
+        ("noop,fifo,dqf", 0),
+        ("noop,das", 1),
+        ("das,dqf", 0),
+        ("das", 2),
+    ] {
+        let line = format!("tidegate sim recorder.toml --policy {policies} --jobs 50 --quiet");
+        let output = run(&line, folder.path(), crate::COLUMNS[1]);
+        assert_eq!(output.status.code(), Some(expected), "{policies}");
+    }
 }
 
 #[test]

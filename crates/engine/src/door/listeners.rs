@@ -71,6 +71,14 @@ impl Listener {
         Ok(Self { socket: listener.into(), made })
     }
 
+    /// Refuses a path at which [`Self::at_path`] would make no socket; changes nothing.
+    ///
+    /// # Errors
+    /// [`ListenError`].
+    pub fn check_path(path: &Path) -> Result<(), ListenError> {
+        is_left_behind(path).map(drop)
+    }
+
     /// Makes a socket at `HOST:PORT`.
     ///
     /// # Errors
@@ -133,6 +141,16 @@ impl Drop for Listener {
 /// Removes the socket of a killed server; refuses a socket that is in use or cannot be made. Removes
 /// nothing else.
 fn make_way(path: &Path) -> Result<(), ListenError> {
+    if !is_left_behind(path)? {
+        return Ok(());
+    }
+    let place = path.display().to_string();
+    fs::remove_file(path).map_err(|source| ListenError::System { place, source })
+}
+
+/// Returns whether the path has the socket of a killed server; refuses a socket that is in use or
+/// cannot be made.
+fn is_left_behind(path: &Path) -> Result<bool, ListenError> {
     let refused = |what: String| Err(ListenError::Path { path: path.to_owned(), what });
     if path.as_os_str().len() > SOCKET_BYTES_MAX {
         return refused(format!("has a name of more than {SOCKET_BYTES_MAX} bytes"));
@@ -146,11 +164,7 @@ fn make_way(path: &Path) -> Result<(), ListenError> {
             refused("cannot be created: another file has this name".to_owned())
         }
         (_, Ok(_)) => Err(ListenError::InUse { path: path.to_owned() }),
-        (_, Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            // No process listens: a killed server left the socket.
-            let place = path.display().to_string();
-            fs::remove_file(path).map_err(|source| ListenError::System { place, source })
-        }
-        _ => Ok(()),
+        // No process listens: a killed server left the socket.
+        (_, Err(error)) => Ok(error.kind() == io::ErrorKind::ConnectionRefused),
     }
 }

@@ -2,6 +2,7 @@
 //! Proves sets of exports, by the rules of a serve file: at the start, and for every change of the
 //! set.
 
+use tidegate_analysis::fit::up_to_us;
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::BestEffortOrder::{Elevator, Fifo, Nearest, Satf};
 use tidegate_model::serve_file::{Bound, Layout};
@@ -10,7 +11,7 @@ use tidegate_model::{
     ServeFile, Workload,
 };
 
-use super::fit::{self, up_to_us};
+use super::fit;
 use crate::service::{Arrangement, Prover, Refusal};
 
 /// The depth of a store about which nothing is known.

@@ -114,6 +114,14 @@ impl Prepared {
         Ok(Footprint::of(parts, &self.file.limits, connections, is_tcp, is_encrypted))
     }
 
+    /// Refuses keys that [`Self::serve`] could not use.
+    ///
+    /// # Errors
+    /// [`ServeError::Keys`].
+    pub fn check_keys(&self) -> Result<(), ServeError> {
+        self.encryption().map(drop)
+    }
+
     /// Reads the keys that the file names.
     fn encryption(&self) -> Result<Option<Encryption>, ServeError> {
         let Listen::Tcp { tls: Some(tls), .. } = &self.file.listen else { return Ok(None) };

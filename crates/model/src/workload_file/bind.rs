@@ -55,7 +55,7 @@ impl WorkloadFile {
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {
-                premises.push(mixed_unmeasured("batch", "batches"));
+                premises.push(mixed_unmeasured(drive, "batch", "batches"));
                 first.table.mixed_with(&second.table)
             }
             [] => unreachable!("a workload has a source"),
@@ -112,7 +112,7 @@ impl WorkloadFile {
         }
         let Some(costs) = &drive.cost else {
             let costs = CostModel::envelope(&tables, &weights)?;
-            premises.push(of_envelope(&costs));
+            premises.push(of_envelope(&costs, drive));
             return Some(costs);
         };
         let uncovered = kinds.iter().find(|&&(op, size, _)| costs.cost(op, size).is_none());
@@ -194,7 +194,7 @@ fn measured_for<'a>(
         return Err(FileError::new(
             asked.span.clone(),
             format!("drive `{}` has no measurements of {op}s", drive.name),
-            how_to_measure(drive, &format!("--op {op} --size {size}")),
+            how_to_measure(asked.op, size),
         ));
     }
     covering_table(&drive.batch, asked.op, size).ok_or_else(|| {
@@ -207,7 +207,7 @@ fn measured_for<'a>(
                 drive.name,
                 sizes.join(", ")
             ),
-            format!("write a smaller size; {}", how_to_measure(drive, &format!("--size {size}"))),
+            format!("write a smaller size, or {}", how_to_measure(asked.op, size)),
         )
     })
 }
@@ -224,11 +224,17 @@ pub(super) fn covering_table(
     tables.iter().filter(covers).min_by_key(|table| table.size)
 }
 
-/// Returns the advice to measure: a simulated drive by its name or file, any other as a device.
-fn how_to_measure(drive: &DriveFile, options: &str) -> String {
-    let is_simulated = drive.parts().is_some();
-    let target = if is_simulated { "NAME|FILE -o NEW.drive.toml" } else { "DEVICE|FILE" };
-    format!("measure it with `tidegate profile {target} {options}`, or name another drive")
+/// Returns the advice to measure requests; the command's caller knows `TARGET` and `FILE`.
+fn how_to_measure(op: Op, size: Bytes) -> String {
+    let allowed = match op {
+        Op::Read => "",
+        Op::Write => " --allow-writes",
+    };
+    let op = op.name();
+    format!(
+        "measure it with `tidegate profile TARGET --only batch --op {op} --size {size}{allowed} \
+         --add -o FILE`, or name another drive"
+    )
 }
 
 /// Prints a time as results show it: in milliseconds, rounded up to the microsecond.
@@ -238,19 +244,24 @@ pub(super) fn ms_ceil(time: Duration) -> String {
 }
 
 /// Returns the doubt about tables that charge requests of both operations.
-pub(super) fn mixed_unmeasured(one: &str, several: &str) -> Premise {
+pub(super) fn mixed_unmeasured(drive: &DriveFile, one: &str, several: &str) -> Premise {
+    let support = if drive.mixed.is_empty() {
+        "no measurement supports this"
+    } else {
+        "the drive's [[mixed]] batches support its [cost], not this sum"
+    };
     Premise::new(
         PremiseCode::MixedUnmeasured,
         format!("unmeasured mixed {several}"),
         format!(
             "the workload reads and writes: a mixed {one} is charged as its reads and its writes one \
-             after the other; no measurement supports this"
+             after the other; {support}"
         ),
     )
 }
 
 /// Returns the doubt about derived costs.
-fn of_envelope(costs: &CostModel) -> Premise {
+fn of_envelope(costs: &CostModel, drive: &DriveFile) -> Premise {
     let of_kind = |cost: &crate::cost::RequestCost| {
         format!("{} for a {} of {}", ms_ceil(cost.time_max), cost.op.name(), cost.size)
     };
@@ -258,9 +269,14 @@ fn of_envelope(costs: &CostModel) -> Premise {
     let text = format!(
         "the requests differ: the bound `mixed` charges {} for a batch and {}. These charges \
          cover every measured batch of one kind. The bound assumes that a mixed batch takes no \
-         longer than these batches on average; no measurement supports this",
+         longer than these batches on average; {}",
         ms_ceil(costs.positioning_max),
-        kinds.join(", ")
+        kinds.join(", "),
+        if drive.mixed.is_empty() {
+            "no measurement supports this"
+        } else {
+            "the drive's [[mixed]] batches do not tell, as they gave it no [cost]"
+        }
     );
     Premise::new(PremiseCode::CostsUnmeasured, "unmeasured costs", text)
 }

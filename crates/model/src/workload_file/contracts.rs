@@ -84,7 +84,7 @@ impl WorkloadFile {
         // As for batches, an inline table holds for both operations.
         pairs.dedup_by(|a, b| std::ptr::eq(a.0, b.0));
         if pairs.len() > 1 {
-            let premise = mixed_unmeasured(kind.what, kind.plural);
+            let premise = mixed_unmeasured(drive, kind.what, kind.plural);
             premises.push(ContractPremise { contract: kind.contract, premise });
         }
         let measured: Vec<&MeasuredTable> = pairs.iter().map(|pair| pair.0).collect();

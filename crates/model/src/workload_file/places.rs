@@ -125,15 +125,14 @@ impl WorkloadFile {
         } else {
             (PremiseCode::PlacesUnmeasured, "places not measured")
         };
-        let target = if drive.parts().is_some() { "NAME|FILE" } else { "DEVICE" };
         let text = format!(
-            "`{}` has no {what} at {} places: measure them with `tidegate profile {target} --only \
-             {experiment}{options} --add -o FILE`, where FILE is that drive's file, or state them in \
-             absent_places if they do not occur",
+            "`{}` has no {what} at {} places; measure them, or state them in absent_places if they \
+             do not occur",
             drive.name,
             names(missing)
         );
-        Premise::new(code, subject, text)
+        let command = format!("tidegate profile TARGET --only {experiment}{options} --add -o FILE");
+        Premise::new(code, subject, text).with_to_do(command)
     }
 
     fn of_absent(&self) -> Premise {

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::written::{Written, deserialize_written};
 use crate::best_effort_order::BestEffortOrder;
+use crate::did_you_mean;
 use crate::file_error::FileError;
 use crate::names::PolicyName;
 use crate::parameters::{Parameters, PolicyTable};
@@ -68,7 +69,7 @@ impl Policy {
             FileError::new(
                 raw.name.span(),
                 format!("there is no policy `{}` in this version", raw.name.get_ref()),
-                format!("write one of {}", PolicyName::ALL.map(PolicyName::name).join(", ")),
+                did_you_mean::advice(raw.name.get_ref(), PolicyName::ALL.map(PolicyName::name)),
             )
         })?;
         let regulators = raw.regulators.iter().flatten().map(read_regulator);
@@ -114,10 +115,8 @@ fn read_regulator(name: &Spanned<String>) -> Result<RegulatorName, FileError> {
         FileError::new(
             name.span(),
             format!("there is no regulator `{}` in this version", name.get_ref()),
-            format!(
-                "write some of {}, or delete the line",
-                RegulatorName::ALL.map(RegulatorName::name).join(", ")
-            ),
+            did_you_mean::advice(name.get_ref(), RegulatorName::ALL.map(RegulatorName::name))
+                + ", or delete the line",
         )
     })
 }

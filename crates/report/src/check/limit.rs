@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The limit of a workload, as a sentence.
 
-use tidegate_analysis::{Assessment, Limit};
-use tidegate_model::{Duration, Workload};
+use tidegate_analysis::{Answer, Assessment, Limit};
+use tidegate_model::{DeferredWrites, DriveContract, Duration, Op, Workload};
 
 use crate::figures;
 
@@ -40,4 +40,37 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
         ),
     };
     Some(sentence)
+}
+
+/// Returns the command that measures what the policy needs and the drive's file lacks; its caller
+/// knows `TARGET` and `FILE`.
+pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<String> {
+    let Answer::NotApplicable { .. } = assessment.answer else { return None };
+    let theorem = assessment.policy.facts().theorem.ok()?;
+    let contracts = &workload.contracts;
+    let tasks = workload.tasks.iter().map(|task| (task.op, task.size));
+    let loads = workload.best_effort.iter().map(|load| (load.op, load.size));
+    let kinds: Vec<_> = tasks.chain(loads).collect();
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| kinds.iter().any(|kind| kind.0 == *op));
+    let ops: Vec<&str> = ops.map(Op::name).collect();
+    let experiment = match theorem.facts().contract {
+        DriveContract::Batches
+            if contracts.deferred_writes == DeferredWrites::Unmeasured && ops.len() > 1 =>
+        {
+            "batch,mixed"
+        }
+        DriveContract::Drain if contracts.drain.is_none() => "drain",
+        DriveContract::Starvation if contracts.starvation_max.is_none() => "starvation",
+        DriveContract::Priority if contracts.priority.is_none() => "priority",
+        DriveContract::Batches
+        | DriveContract::Drain
+        | DriveContract::Starvation
+        | DriveContract::Priority => return None,
+    };
+    let size = kinds.iter().map(|kind| kind.1).max()?;
+    let allowed = if ops.contains(&Op::Write.name()) { " --allow-writes" } else { "" };
+    let ops = ops.join(",");
+    Some(format!(
+        "tidegate profile TARGET --only {experiment} --op {ops} --size {size}{allowed} --add -o FILE"
+    ))
 }

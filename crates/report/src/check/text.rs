@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The text of `tidegate check`.
 
-use tidegate_analysis::{Answer as Proof, Assessment, BoundName};
-use tidegate_model::{BatchChoice, DispatchMode, Workload};
+use tidegate_analysis::{Answer as Proof, Assessment, BoundName, Limit};
+use tidegate_model::{BatchChoice, DispatchMode, Grade, Workload};
 
-use super::{CheckReport, HeadroomReport, TaskReport};
+use super::{CheckReport, Detail, HeadroomReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table, Tone};
 use crate::premises;
 use crate::soft::Soft;
 use crate::tolerance::percent_floor;
@@ -19,15 +19,83 @@ struct Row<'a> {
 }
 
 impl Report for CheckReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let Self { workload, assessment, .. } = self;
+        Some(match (assessment.answer, assessment.premises.void()) {
+            (Proof::NotApplicable { reason }, _) => {
+                Answer::bad(format!("NOT APPLICABLE: {reason}."))
+            }
+            (Proof::Proven, _) if workload.tasks.is_empty() => {
+                Answer::good("PROVEN, trivially: no task has a deadline.")
+            }
+            (Proof::Proven, _) => self.proven(),
+            (Proof::NotProven, Some(void)) => Answer::bad(format!("NOT PROVEN: {}.", void.text)),
+            (Proof::NotProven, None) => {
+                let met = assessment.tasks.iter().filter(|task| task.is_deadline_met).count();
+                let tasks = figures::count(workload.tasks.len(), "task");
+                let limit = self.limited_by.as_ref().map(|limit| format!("; {limit}"));
+                let limit = limit.unwrap_or_default();
+                Answer::bad(format!(
+                    "NOT PROVEN: {met} of {tasks} would meet the deadline for certain{limit}."
+                ))
+            }
+        })
+    }
+
     fn write(&self, page: &mut Page) {
         let Self { workload, assessment, .. } = self;
-        write_head(page, workload, assessment);
         writeln!(page);
         if !workload.tasks.is_empty() {
             self.write_tasks(page);
             writeln!(page);
         }
-        write_verdict(workload, assessment, page);
+        self.write_verdict(page);
+        write_head(page, workload, assessment);
+        match self.detail {
+            Detail::Short => premises::write_short(&assessment.premises, page),
+            Detail::Premises => premises::write(&assessment.premises, page),
+            Detail::Explained => {
+                premises::write(&assessment.premises, page);
+                self.write_explanation(page);
+            }
+        }
+    }
+}
+
+impl CheckReport<'_> {
+    /// Returns the answer of a proof: what it says, and how near it is.
+    fn proven(&self) -> Answer {
+        let least = match (self.assessment.limit, &self.limited_by) {
+            (Some(Limit::Margin { .. }), Some(limit)) => format!("; {limit}"),
+            _ => String::new(),
+        };
+        let statement = format!("every job completes within its deadline{least}.");
+        match self.grade {
+            Some(Grade::Weak) => Answer::doubtful(format!(
+                "PROVEN, weak ({}): {statement}",
+                self.assessment.premises.doubts()
+            )),
+            Some(Grade::Strong) | None => Answer::good(format!("PROVEN: {statement}")),
+        }
+    }
+
+    /// Writes what follows from the bounds, the most important first.
+    fn write_verdict(&self, page: &mut Page) {
+        let Self { workload, assessment, .. } = self;
+        for change in &self.would_fit {
+            page.labelled("Would fit", change);
+        }
+        if let Some(command) = &self.to_do {
+            page.command("To do", command);
+        }
+        if self.schedulable && !workload.tasks.is_empty() {
+            let kept = format!(
+                "the drive stays within its {} (by {})",
+                figures::kept(assessment),
+                bounds_used(assessment)
+            );
+            page.labelled("Provided", kept);
+        }
         if let Some(tolerance) = &self.tolerance {
             tolerance.write(page);
         }
@@ -35,14 +103,13 @@ impl Report for CheckReport<'_> {
             overruns.write(page);
         }
         Soft::write(&self.soft, workload, assessment, page);
-        if let Some(limit) = &self.limited_by {
-            page.labelled("Limited by", limit);
-        }
-        for room in &self.headroom {
-            page.labelled("Headroom", headroom_sentence(room));
-        }
-        if !self.headroom_computed {
-            page.labelled("Headroom", "not computed for more than 16 [[task]] entries");
+        if self.schedulable {
+            for room in &self.headroom {
+                page.labelled("Headroom", headroom_sentence(room));
+            }
+            if !self.headroom_computed {
+                page.labelled("Headroom", "not computed for more than 16 [[task]] entries");
+            }
         }
         if !workload.best_effort.is_empty() {
             page.labelled("Best effort", figures::best_effort(assessment));
@@ -52,44 +119,67 @@ impl Report for CheckReport<'_> {
             }
         }
     }
-}
 
-impl CheckReport<'_> {
     fn write_tasks(&self, page: &mut Page) {
         let rows = self.rows();
+        let text =
+            |pick: fn(&Row<'_>) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
+        let response = |row: &Row<'_>| row.task.response_ns_max.map(|it| it.0);
+        let columns = [
+            ("task", text(|row| row.name.clone())),
+            ("bound", rows.iter().map(|row| figures::bound(response(row))).collect()),
+            ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
+            ("margin", text(|row| margin(row.task))),
+        ];
+        let tone = |row: &Row<'_>| (!row.task.meets_deadline).then_some(Tone::Bad);
+        page.put(Table::of_columns(&columns, 1).toned(rows.iter().map(tone).collect()));
+    }
+
+    /// Writes every bound, the bounds of other policies, and the steps to each bound.
+    fn write_explanation(&self, page: &mut Page) {
+        let rows = self.rows();
+        if rows.is_empty() {
+            return;
+        }
         let bound = |pick: &dyn Fn(&TaskReport<'_>) -> Option<Ns>| -> Vec<String> {
             rows.iter().map(|row| figures::bound(pick(row.task).map(|it| it.0))).collect()
         };
-        let text =
-            |pick: fn(&Row<'_>) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
-        let mut columns = vec![
-            ("task", text(|row| row.name.clone())),
-            ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
-        ];
+        let names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
         let has_costs = self.workload.contracts.costs.is_some();
+        let mut columns = vec![("task", names.clone())];
         for name in BoundName::ALL.into_iter().filter(|name| has_costs || !name.rests_on_costs()) {
             columns.push((name.name(), bound(&|task| task.bounds.of(name))));
         }
-        columns.push(("bound", bound(&|task| task.response_ns_max)));
-        columns.push(("margin", text(|row| margin(row.task))));
-        let others = rows.first().map(|row| row.task.comparison);
-        if others.is_some_and(|it| !it.fifo_ns.is_own()) {
+        writeln!(page);
+        page.paragraph("All bounds; the least that holds is the bound, `-` says nothing here:");
+        writeln!(page);
+        page.columns(&columns, 1);
+        let others = rows[0].task.comparison;
+        let mut columns = vec![("task", names)];
+        if !others.fifo_ns.is_own() {
             columns.push(("fifo", bound(&|task| task.comparison.fifo_ns.bound())));
         }
-        if others.is_some_and(|it| !it.edf_ns.is_own()) {
+        if !others.edf_ns.is_own() {
             columns.push(("edf", bound(&|task| task.comparison.edf_ns.bound())));
         }
-        if others.is_some_and(|it| !it.dqf_ns.is_own()) {
+        if !others.dqf_ns.is_own() {
             columns.push(("dqf", bound(&|task| task.comparison.dqf_ns.bound())));
         }
-        page.columns(&columns, 1);
         writeln!(page);
-        writeln!(
-            page,
-            "  Bounds are longest response times, release to completion; `bound` is the least that\n  \
-             holds, `-` means that this bound says nothing here. Behind `margin`: what other\n  \
-             policies could promise."
-        );
+        page.paragraph("Bounds of other policies:");
+        writeln!(page);
+        page.columns(&columns, 1);
+        for row in &rows {
+            if let (Some(steps), Some(Ns(bound))) = (row.task.steps, row.task.response_ns_max) {
+                steps.write(&row.name, bound, page);
+            }
+        }
+        if rows.iter().all(|row| row.task.steps.is_none()) {
+            writeln!(page);
+            page.paragraph(
+                "Steps are told for bounds `tight` of `dqf` and `dqf-elastic`; docs/theory has the                  others.",
+            );
+        }
     }
 
     /// Returns a row for each run of tasks that differ only in their number.
@@ -108,7 +198,7 @@ impl CheckReport<'_> {
 }
 
 impl TaskReport<'_> {
-    fn is_like(&self, other: &Self) -> bool {
+    pub(super) fn is_like(&self, other: &Self) -> bool {
         let facts = |it: &Self| (it.entry, it.bounds, it.comparison, it.response_ns_max);
         let verdict = |it: &Self| (it.bound_used, it.meets_deadline);
         facts(self) == facts(other) && verdict(self) == verdict(other)
@@ -166,38 +256,6 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
         let text = format!("{margin}: planned and proved for a drive that is slower by that");
         page.labelled("Margin", text);
     }
-    premises::write(&assessment.premises, page);
-}
-
-fn write_verdict(workload: &Workload, assessment: &Assessment, page: &mut Page) {
-    let sentence = match assessment.answer {
-        Proof::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
-        Proof::Proven if workload.tasks.is_empty() => {
-            "PROVEN, trivially: no task has a deadline.".to_owned()
-        }
-        Proof::Proven => {
-            let statement = format!(
-                "every job of every task completes within its deadline, provided the drive stays \
-                 within its {} (by {}).",
-                figures::kept(assessment),
-                bounds_used(assessment)
-            );
-            let (grade, rests_on) = (assessment.grade(), &assessment.premises);
-            return premises::write_proven("Verdict", grade, rests_on, &statement, page);
-        }
-        Proof::NotProven if let Some(void) = assessment.premises.void() => {
-            format!("NOT PROVEN: {}.", void.text)
-        }
-        Proof::NotProven => {
-            let met = assessment.tasks.iter().filter(|task| task.is_deadline_met).count();
-            format!(
-                "NOT PROVEN: {} of {} would meet the deadline for certain.",
-                met,
-                figures::count(workload.tasks.len(), "task")
-            )
-        }
-    };
-    page.labelled("Verdict", sentence);
 }
 
 /// Returns the names of the bounds that the verdict rests on.

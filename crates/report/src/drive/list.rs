@@ -61,9 +61,8 @@ impl Report for ListReport<'_> {
         let rows = self.drives.iter().zip(self.files).map(row).collect();
         page.table(&header, rows, header.len());
         writeln!(page);
-        writeln!(
-            page,
-            "  K: requests that a drive accepts at once. Details: `tidegate drive show NAME`."
+        page.legend(
+            "K: requests that a drive accepts at once. Details: `tidegate drive show NAME`.",
         );
     }
 }

@@ -9,7 +9,7 @@ use tidegate_model::drive_file::{
 use tidegate_model::{Bytes, CostModel, Duration, Op};
 
 use crate::figures;
-use crate::page::Page;
+use crate::page::{Page, Table};
 use crate::structure;
 
 /// Writes the measurements, one kind of requests after the other.
@@ -88,7 +88,7 @@ const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 /// Writes the title of a table.
 fn write_title(what: &str, op: Op, size: Bytes, page: &mut Page) {
     writeln!(page);
-    writeln!(page, "{what}, {}", Kind { op, size });
+    page.paragraph(format!("{what}, {}", Kind { op, size }));
 }
 
 fn write_table_title(what: &str, measured: &MeasuredTable, page: &mut Page) {
@@ -159,9 +159,11 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
         ]
     });
     write_table_title("Batches", measured, page);
-    let header =
-        ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain over one at a time"];
-    write_rows(&header, rows.collect(), page);
+    // The gain is that over one at a time.
+    let header = ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain"];
+    let table = Table::new(&header, rows.collect(), 0);
+    page.put(table.optional(&["gain", "99.9 %", "per request"]));
+    writeln!(page);
     if let Some(confidence) = &measured.confidence {
         page.labelled("Confidence", confidence);
     }

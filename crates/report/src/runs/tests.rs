@@ -7,7 +7,7 @@ use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{Outcome, Request, Time};
 use tidegate_sim::{SimParams, simulate};
 
-use super::text::{FAILED_COLUMN, Shown, task_rows};
+use super::text::{FAILED_COLUMN, Shown, entry_row};
 use super::*;
 
 /// A drive that stays within its table and fails every request.
@@ -50,5 +50,11 @@ fn failed_jobs_make_the_answer_no_and_are_shown() {
     assert!(!result.is_kept());
     assert_eq!(serde_json::to_value(&result).unwrap()["tasks"][0]["jobs_failed"], 3);
     let shown = Shown { failed: true, dropped: false };
-    assert_eq!(task_rows(&result, shown)[0][FAILED_COLUMN], "3");
+    let entry = result.entries().next().unwrap();
+    assert_eq!(entry_row(entry, shown)[FAILED_COLUMN], "3");
+    assert!(
+        result.sentence().starts_with("FAILED: had 3 failed requests"),
+        "{}",
+        result.sentence()
+    );
 }

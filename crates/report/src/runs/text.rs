@@ -7,10 +7,33 @@ use tidegate_model::DispatchMode;
 use super::{PolicyReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::Page;
+use crate::page::{Page, Table, Tone};
 
-/// Writes all policies side by side: a table of tasks, then one of throughput.
+/// Writes all policies side by side: their verdicts, a table of tasks, then one of throughput.
 pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
+    for result in results {
+        page.labelled_as(result.policy, &result.answer, Some(result.verdict.tone()));
+    }
+    writeln!(page);
+    if results.iter().any(|result| !result.tasks.is_empty()) {
+        write_tasks(results, page);
+    }
+    page.paragraph("Throughput up to the last release:");
+    writeln!(page);
+    let header = ["policy", "real_time", "best_effort", "together", "requests"];
+    let rows = results.iter().map(|result| throughput_row(result)).collect();
+    page.table(&header, rows, 1);
+    writeln!(page);
+    for result in results {
+        page.labelled("Batches", format!("{}: {}", result.policy, batches(result)));
+        for (label, remark) in result.remarks() {
+            page.labelled(label, format!("{}: {remark}", result.policy));
+        }
+    }
+}
+
+/// Writes a row for each policy and, below it, one for each entry of tasks.
+fn write_tasks(results: &[&PolicyReport<'_>], page: &mut Page) {
     let is_any = |count: fn(&TaskReport<'_>) -> u64| {
         results.iter().flat_map(|it| &it.tasks).any(|task| count(task) > 0)
     };
@@ -18,28 +41,31 @@ pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
         failed: is_any(|task| task.jobs_failed),
         dropped: is_any(|task| task.jobs_dropped),
     };
-    let mut header = vec![
-        "policy", "task", "jobs", "misses", "mean", "p99", "p99.9", "max", "bound", "deadline",
-    ];
+    let mut header =
+        vec!["task", "jobs", "misses", "mean", "p99", "p99.9", "max", "of", "bound", "deadline"];
     shown.insert(&mut header, "dropped", "failed");
-    let rows = results.iter().flat_map(|result| task_rows(result, shown));
-    let rows: Vec<Vec<String>> = rows.collect();
-    if !rows.is_empty() {
-        writeln!(page, "Response times, release to completion:");
-        writeln!(page);
-        page.table(&header, rows, 2);
-        writeln!(page);
-    }
-    writeln!(page, "Throughput up to the last release:");
-    writeln!(page);
-    let header = ["policy", "batches", "real_time", "best_effort", "together", "requests"];
-    let rows = results.iter().map(|result| throughput_row(result)).collect();
-    page.table(&header, rows, 2);
-    write_order(results, page);
+    let (mut rows, mut tones) = (Vec::new(), Vec::new());
     for result in results {
-        for (label, remark) in result.remarks() {
-            page.labelled(label, format!("{}: {remark}", result.policy));
+        let mut heading = vec![String::new(); header.len()];
+        result.policy.clone_into(&mut heading[0]);
+        rows.push(heading);
+        tones.push(None);
+        for entry in result.entries() {
+            rows.push(entry_row(entry, shown));
+            tones.push(entry_tone(entry));
         }
+    }
+    page.paragraph("Response times, release to completion:");
+    writeln!(page);
+    page.put(Table::new(&header, rows, 1).toned(tones).optional(&["p99.9", "mean", "p99"]));
+    writeln!(page);
+    let has_groups = results.iter().any(|result| result.entries().any(|entry| entry.len() > 1));
+    if has_groups {
+        page.legend(
+            "A row of several tasks sums their jobs and misses; its times are those of one task, \
+             named under `of`: the task with the longest response.",
+        );
+        writeln!(page);
     }
 }
 
@@ -57,7 +83,7 @@ fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
 }
 
 /// The column of failed jobs, if any; dropped jobs follow, and misses come after both.
-pub(super) const FAILED_COLUMN: usize = 3;
+pub(super) const FAILED_COLUMN: usize = 2;
 
 /// The optional columns.
 #[derive(Debug, Clone, Copy)]
@@ -78,33 +104,50 @@ impl Shown {
     }
 }
 
-/// Returns a row for each entry of tasks: jobs and misses are summed, other figures are the worst.
-pub(super) fn task_rows(result: &PolicyReport<'_>, shown: Shown) -> Vec<Vec<String>> {
-    let same_entry = result.tasks.chunk_by(|a, b| a.task.entry == b.task.entry);
-    same_entry.map(|same| entry_row(result.policy, same, shown)).collect()
+impl<'a> PolicyReport<'a> {
+    /// Returns the tasks of each entry.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &[TaskReport<'a>]> {
+        self.tasks.chunk_by(|a, b| a.task.entry == b.task.entry)
+    }
 }
 
-fn entry_row(policy: &str, same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
+/// Returns the tone of a row: bad if a deadline was missed or a job failed, doubtful if a bound was
+/// exceeded.
+fn entry_tone(same: &[TaskReport<'_>]) -> Option<Tone> {
+    if same.iter().any(|task| task.misses + task.jobs_failed + task.jobs_dropped > 0) {
+        Some(Tone::Bad)
+    } else if same.iter().any(|task| task.excess().is_some()) {
+        Some(Tone::Doubtful)
+    } else {
+        None
+    }
+}
+
+/// Returns the row of an entry: jobs and misses are summed, the times are those of the task with
+/// the longest response.
+pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (&same[0], &same[same.len() - 1]);
-    let name = match same.len() {
-        1 => first.name.to_owned(),
-        _ => figures::numbered(first.name, last.name),
+    let worst =
+        |task: &&TaskReport<'_>| (task.response.response_ns_max, task.response.response_ns_p99);
+    // Of equals the first one.
+    let slowest = same.iter().rev().max_by_key(worst).unwrap_or(first);
+    let (name, of) = match same.len() {
+        1 => (first.name.to_owned(), String::new()),
+        _ => (figures::numbered(first.name, last.name), slowest.name.to_owned()),
     };
     let sum = |pick: fn(&TaskReport<'_>) -> u64| same.iter().map(pick).sum::<u64>().to_string();
-    let worst = |pick: fn(&TaskReport<'_>) -> Option<Ns>| {
-        figures::bound(same.iter().filter_map(pick).max().map(|it| it.0))
-    };
-    let excess = same.iter().any(|task| task.excess().is_some());
+    let time = |time: Option<Ns>| figures::bound(time.map(|it| it.0));
+    let times = &slowest.response;
     let mut row = vec![
-        policy.to_owned(),
-        name,
+        format!("  {name}"),
         sum(|task| task.jobs),
         sum(|task| task.misses),
-        worst(|task| task.response.response_ns_mean),
-        worst(|task| task.response.response_ns_p99),
-        worst(|task| task.response.response_ns_p999),
-        worst(|task| task.response.response_ns_max),
-        format!("{}{}", worst(|task| task.bound_ns), if excess { " EXCEEDED" } else { "" }),
+        time(times.response_ns_mean),
+        time(times.response_ns_p99),
+        time(times.response_ns_p999),
+        time(times.response_ns_max),
+        of,
+        time(slowest.bound_ns),
         first.task.deadline.to_string(),
     ];
     let [dropped, failed] = [sum(|task| task.jobs_dropped), sum(|task| task.jobs_failed)];
@@ -117,7 +160,6 @@ fn throughput_row(result: &PolicyReport<'_>) -> Vec<String> {
         .map(|volume| volume.throughput_bytes_per_s.unwrap_or_default());
     vec![
         result.policy.to_owned(),
-        batches(result),
         figures::throughput(real_time),
         figures::throughput(best_effort),
         figures::throughput(real_time + best_effort),

@@ -3,11 +3,11 @@
 
 use tidegate_cpu_analysis::{CpuAnswer, CpuBound, CpuThreadAssessment, Load};
 use tidegate_cpu_model::{CpuTask, Priority, Scheduling};
-use tidegate_model::Duration;
+use tidegate_model::{Duration, Grade};
 
 use super::CpuReport;
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table};
 use crate::premises;
 
 /// A row of the table.
@@ -19,18 +19,42 @@ struct Row<'a> {
 }
 
 impl Report for CpuReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let limit = self.limited_by.as_ref().map(|limit| format!("; {limit}"));
+        let limit = limit.unwrap_or_default();
+        Some(match &self.assessment.answer {
+            CpuAnswer::NotApplicable { reason } => {
+                Answer::bad(format!("NOT APPLICABLE: {reason}."))
+            }
+            CpuAnswer::Proven => {
+                let statement = format!("every deadline of the processor is met{limit}.");
+                match self.grade {
+                    Some(Grade::Weak) => Answer::doubtful(format!(
+                        "PROVEN, weak ({}): {statement}",
+                        self.premises.doubts()
+                    )),
+                    Some(Grade::Strong) | None => Answer::good(format!("PROVEN: {statement}")),
+                }
+            }
+            CpuAnswer::NotProven => {
+                let work = self.assessment.work.iter().filter(|row| row.deadline.is_some());
+                let rows: Vec<_> = self.assessment.tasks.iter().chain(work).collect();
+                let met = rows.iter().filter(|row| row.is_deadline_met()).count();
+                let of = figures::count(rows.len(), "deadline");
+                Answer::bad(format!("NOT PROVEN: {met} of {of} can be guaranteed{limit}."))
+            }
+        })
+    }
+
     fn write(&self, page: &mut Page) {
-        self.write_head(page);
         writeln!(page);
         self.write_threads(page);
         writeln!(page);
-        self.write_verdict(page);
-        if let Some(limit) = &self.limited_by {
-            page.labelled("Limited by", limit);
-        }
+        self.write_condition(page);
         for (name, reason) in self.objections() {
             page.labelled("No bound", format!("{name}: {reason}"));
         }
+        self.write_head(page);
     }
 }
 
@@ -93,21 +117,20 @@ impl CpuReport<'_> {
             _ => margin(row.assessed),
         };
         columns.push(("margin", text(&cell)));
-        page.columns(&columns, 2);
+        let optional = ["hyperbolic", "ceil", "refined", "priority"];
+        page.put(Table::of_columns(&columns, 2).optional(&optional));
         writeln!(page);
         if is_edf {
-            writeln!(
-                page,
-                "  `bound` is the longest response time, arrival to completion; under edf either all\n  \
-                 tasks meet their deadlines or no deadline is certain. A server's `bound` is the time\n  \
-                 within which it gets its budget."
+            page.legend(
+                "`bound` is the longest response time, arrival to completion; under edf either all \
+                 tasks meet their deadlines or no deadline is certain. A server's `bound` is the \
+                 time within which it gets its budget.",
             );
         } else {
-            writeln!(
-                page,
-                "  `bound` is the longest response time, arrival to completion, by exact analysis; a\n  \
-                 server's is the time within which it gets its budget. Columns left of `bound`: loads\n  \
-                 at the deadline, each a sufficient test: up to 100 % the deadline is met."
+            page.legend(
+                "`bound` is the longest response time, arrival to completion, by exact analysis; a \
+                 server's is the time within which it gets its budget. Percentages: loads at the \
+                 deadline, each a sufficient test: up to 100 % the deadline is met.",
             );
         }
     }
@@ -143,7 +166,8 @@ impl CpuReport<'_> {
         rows
     }
 
-    fn write_verdict(&self, page: &mut Page) {
+    /// Writes what a proof is conditional on.
+    fn write_condition(&self, page: &mut Page) {
         let (measured, window) = (self.measured, self.assessment.window);
         let interference = if measured.is_empty() {
             ""
@@ -153,25 +177,10 @@ impl CpuReport<'_> {
         } else {
             ", and interference takes no more than was measured"
         };
-        let sentence = match &self.assessment.answer {
-            CpuAnswer::NotApplicable { reason } => format!("NOT APPLICABLE: {reason}."),
-            CpuAnswer::Proven => {
-                let statement = format!(
-                    "every job of every task, and of all work with a deadline, meets its deadline, \
-                     provided no job executes longer than the file says{interference}."
-                );
-                let (grade, rests_on) = (self.grade, &self.premises);
-                return premises::write_proven("Verdict", grade, rests_on, &statement, page);
-            }
-            CpuAnswer::NotProven => {
-                let work = self.assessment.work.iter().filter(|row| row.deadline.is_some());
-                let rows: Vec<_> = self.assessment.tasks.iter().chain(work).collect();
-                let met = rows.iter().filter(|row| row.is_deadline_met()).count();
-                let of = figures::count(rows.len(), "deadline");
-                format!("NOT PROVEN: {met} of {of} can be guaranteed.")
-            }
-        };
-        page.labelled("Verdict", sentence);
+        if self.schedulable {
+            let kept = format!("no job executes longer than the file says{interference}");
+            page.labelled("Provided", kept);
+        }
     }
 
     /// Returns the reasons why threads cannot be assessed, each with the first such thread.

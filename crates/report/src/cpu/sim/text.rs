@@ -8,7 +8,7 @@ use tidegate_stats::Distribution;
 
 use super::{CpuResult, CpuSimReport};
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Page, Report, Table};
 use crate::runs::{P99, P999};
 
 impl Report for CpuSimReport<'_> {
@@ -19,7 +19,7 @@ impl Report for CpuSimReport<'_> {
             let jobs = result.run.tasks.iter().chain(&result.run.work);
             jobs.map(|metrics| job_row(result.label(), metrics)).collect::<Vec<_>>()
         });
-        writeln!(page, "Response times, arrival to completion:");
+        page.paragraph("Response times, arrival to completion:");
         writeln!(page);
         let header = [
             "servers",
@@ -34,7 +34,8 @@ impl Report for CpuSimReport<'_> {
             "max",
             "deadline",
         ];
-        page.table(&header, rows.collect(), 2);
+        let optional = ["p99.9", "mean", "unfinished", "p99", "lost"];
+        page.put(Table::new(&header, rows.collect(), 2).optional(&optional));
         writeln!(page);
         let rows = results.iter().flat_map(|result| {
             let servers = result.workload.servers.iter().zip(&result.run.servers);
@@ -42,9 +43,8 @@ impl Report for CpuSimReport<'_> {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         if !rows.is_empty() {
-            writeln!(
-                page,
-                "Servers, and the longest execution in any window as long as the server's period:"
+            page.paragraph(
+                "Servers, and the longest execution in any window as long as the server's period:",
             );
             writeln!(page);
             let header = [
@@ -58,7 +58,8 @@ impl Report for CpuSimReport<'_> {
                 "preemptions",
                 "exhausted",
             ];
-            page.table(&header, rows, 2);
+            let optional = ["preemptions", "of the time", "charged"];
+            page.put(Table::new(&header, rows, 2).optional(&optional));
             writeln!(page);
         }
         for result in results {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The steps of a bound of dual-queue FIFO: what a job waits for at worst. `tidegate check
+//! --explain` tells them; no proof rests on them.
+
+use tidegate_model::Duration;
+
+use crate::System;
+use crate::dqf::{Demand, fixed_point, two_batches};
+
+/// A longest response time as its steps: a batch in flight, full batches, and the job's own batch.
+///
+/// ```text
+///   [ carry-in ][ full ][ full ][ last: the job's ]
+///          ^ release, `released_ns` after the window's start
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steps {
+    /// The real-time requests of the batch in flight at the window's start.
+    pub carry_in: u64,
+    /// The number of full batches between it and the job's own.
+    pub full_batches: u64,
+    /// The most real-time requests of the job's own batch.
+    pub last_batch: u64,
+    /// The time from the window's start to the job's release, in ns; it is not part of the
+    /// response.
+    pub released_ns: u64,
+}
+
+impl Steps {
+    /// Returns the longest time of the carry-in.
+    pub fn carry_in_max(&self, system: &System) -> Duration {
+        Duration::from_ns(system.batch_time_of_ns(self.carry_in))
+    }
+
+    /// Returns the longest time of one full batch.
+    pub fn full_batch_max(&self, system: &System) -> Duration {
+        system.table.time_max(system.batch_max)
+    }
+
+    /// Returns the longest time of the job's own batch.
+    pub fn last_batch_max(&self, system: &System) -> Duration {
+        Duration::from_ns(system.batch_time_of_ns(self.last_batch))
+    }
+
+    /// Returns the response time that the steps add up to, in ns; `None` if it overflows.
+    pub(super) fn response_ns(&self, system: &System) -> Option<u64> {
+        self.carry_in_max(system)
+            .ns()
+            .checked_add(self.full_batches.checked_mul(self.full_batch_max(system).ns())?)?
+            .checked_add(self.last_batch_max(system).ns())?
+            .checked_sub(self.released_ns)
+    }
+}
+
+/// Returns the steps of a task's bound [`super::tight`]; `None` if there is no bound, or if it is
+/// another bound that caps it.
+///
+/// # Complexity
+/// That of [`super::tight`], once more.
+pub fn steps(system: &System, task: usize) -> Option<Steps> {
+    let demand = Demand::new(&system.tasks);
+    two_batches::steps(system, &demand).or_else(|| fixed_point::steps(system, &demand, task))
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::BatchTable;
+
+    use super::*;
+    use crate::SporadicTask;
+
+    /// Goal: the steps add up to the bound, by Theorem 2, by A and by W. Method: many small systems.
+    #[test]
+    fn steps_add_up_to_the_bound() {
+        let times = [4, 7, 9, 12, 14, 15].map(Duration::from_ms);
+        let table = BatchTable::new(&times).unwrap();
+        let mut found = [0; 2];
+        for (count, period_ms, batch_max, fill) in
+            combinations(&[3, 5, 8], &[20, 40, 90], &[1, 2, 6])
+        {
+            let period = Duration::from_ms(period_ms);
+            let other = Duration::from_ms(period_ms + 17);
+            let task = SporadicTask { period, requests: 1, deadline: period };
+            let mut tasks = vec![task; count];
+            tasks.push(SporadicTask { period: other, requests: 2, deadline: other });
+            let best_effort_fill = fill.min(batch_max);
+            let table = table.clone();
+            let system = System { tasks, table, batch_max, best_effort_fill };
+            for (task, verdict) in crate::dqf::tight(&system).unwrap().iter().enumerate() {
+                let Some(steps) = steps(&system, task) else { continue };
+                let total = steps.response_ns(&system).map(Duration::from_ns);
+                assert_eq!(total, verdict.bound(), "{steps:?} of {system:?}");
+                found[usize::from(steps.full_batches > 0)] += 1;
+            }
+        }
+        assert!(found.iter().all(|&count| count > 10), "{found:?}");
+    }
+
+    fn combinations(
+        counts: &[usize],
+        periods: &[u64],
+        batches: &[u32],
+    ) -> Vec<(usize, u64, u32, u32)> {
+        let mut all = Vec::new();
+        for &count in counts {
+            for &period in periods {
+                for &batch in batches {
+                    all.extend([0, 2].map(|fill| (count, period, batch, fill)));
+                }
+            }
+        }
+        all
+    }
+}

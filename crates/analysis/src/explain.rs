@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The steps of a task's bound with their times, for readers. Nothing is proved by them.
+
+use tidegate_model::{Duration, Theorem, Workload};
+
+use crate::regulated::Regulated;
+use crate::shaping::sporadic;
+use crate::{Assessment, BoundName, System, dqf};
+
+/// What a job waits for at worst. The times add up to its bound, less `released`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explanation {
+    /// The counts of requests and batches.
+    pub steps: dqf::Steps,
+    /// z.
+    pub batch_max: u32,
+    /// beta.
+    pub best_effort_fill: u32,
+    /// The longest time of the batch in flight.
+    pub carry_in_max: Duration,
+    /// The longest time of one full batch.
+    pub full_batch_max: Duration,
+    /// The longest time of the job's own batch.
+    pub last_batch_max: Duration,
+    /// The time from the window's start to the release of the job.
+    pub released: Duration,
+}
+
+/// Returns the steps of a task's bound; `None` for a policy, a bound or a workload without batches
+/// of dual-queue FIFO.
+///
+/// # Complexity
+/// That of [`dqf::tight`].
+pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Explanation> {
+    match assessment.policy.facts().theorem.ok()? {
+        Theorem::DualQueue | Theorem::ElasticDualQueue => {}
+        Theorem::DualQueueEdf
+        | Theorem::GatedDrain
+        | Theorem::Fifo
+        | Theorem::Edf
+        | Theorem::ActiveSubset
+        | Theorem::Starvation
+        | Theorem::DrainRounds
+        | Theorem::LimitedDrainRounds
+        | Theorem::PriorityRounds
+        | Theorem::AdaptiveDrain => return None,
+    }
+    let (response, name) = assessment.tasks[task].response_max?;
+    let workload = &*workload.planned();
+    match name {
+        BoundName::Tight if Regulated::of(workload).is_none() => {}
+        BoundName::Tight
+        | BoundName::Linear
+        | BoundName::BusyInterval
+        | BoundName::MinPeriod
+        | BoundName::Mixed => return None,
+    }
+    let system = System {
+        tasks: sporadic(&workload.tasks),
+        table: workload.table.clone(),
+        batch_max: assessment.batch_max,
+        best_effort_fill: assessment.best_effort_fill,
+    };
+    let steps = dqf::steps(&system, task)?;
+    let explanation = Explanation {
+        steps,
+        batch_max: system.batch_max,
+        best_effort_fill: system.best_effort_fill,
+        carry_in_max: steps.carry_in_max(&system),
+        full_batch_max: steps.full_batch_max(&system),
+        last_batch_max: steps.last_batch_max(&system),
+        released: Duration::from_ns(steps.released_ns),
+    };
+    (explanation.total() == Some(response)).then_some(explanation)
+}
+
+impl Explanation {
+    /// Returns the response time that the steps add up to.
+    pub fn total(&self) -> Option<Duration> {
+        let full = self.full_batch_max.checked_mul(self.steps.full_batches)?;
+        let all = self.carry_in_max.checked_add(full)?.checked_add(self.last_batch_max)?;
+        all.checked_sub(self.released)
+    }
+}

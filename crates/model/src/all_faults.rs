@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Finds all faults of a file, although reading it stops at the first.
+//!
+//! ```text
+//!   read --fault--> note it --> replace its lines by spaces --> read again
+//! ```
+//! A fault that only follows from replaced lines is not noted: a field that was replaced is then
+//! missing. A table without a field that it needs is replaced as a whole, so faults between its
+//! fields are found only after the field is added.
+
+use std::ops::Range;
+
+use toml::de::DeTable;
+
+use crate::file_error::FileError;
+
+/// The most faults that one reading tells.
+const FAULTS_MAX: usize = 20;
+
+/// Returns `first` and the further faults of `text`, in the order of the file. `read` is the reading
+/// that found the first one.
+pub fn all_faults<T>(
+    text: &str,
+    first: FileError,
+    read: impl Fn(&str) -> Result<T, FileError>,
+) -> Vec<FileError> {
+    if DeTable::parse(text).is_err() {
+        // Nothing behind a syntax error can be read.
+        return vec![first];
+    }
+    let mut left = Masked { text: text.as_bytes().to_vec(), fields: Vec::new(), has_tables: false };
+    let mut found = vec![first.clone()];
+    let mut fault = first;
+    while left.mask(&fault) && found.len() < FAULTS_MAX {
+        let Ok(text) = std::str::from_utf8(&left.text) else { break };
+        let Err(next) = read(text) else { break };
+        if !left.explains(&next) && !found.contains(&next) {
+            found.push(next.clone());
+        }
+        fault = next;
+    }
+    found.sort_by_key(|fault| fault.span.start);
+    found
+}
+
+/// The text without the lines of known faults, at unchanged positions.
+struct Masked {
+    text: Vec<u8>,
+    /// The names and the positions of the fields that were replaced.
+    fields: Vec<(String, usize)>,
+    has_tables: bool,
+}
+
+impl Masked {
+    /// Replaces the lines of a fault by spaces; returns whether that changes the text, so that
+    /// reading it again can find another one.
+    fn mask(&mut self, fault: &FileError) -> bool {
+        if fault.span.is_empty() || fault.span.end > self.text.len() {
+            return false;
+        }
+        let is_missing = fault.missing_field().is_some();
+        let lines = if is_missing { self.table(&fault.span) } else { self.lines(&fault.span) };
+        let is_header = self.text[lines.clone()].trim_ascii_start().starts_with(b"[");
+        let lines = if is_header { self.table(&fault.span) } else { lines };
+        self.has_tables |= is_missing || is_header;
+        let position = lines.start;
+        let masked = &mut self.text[lines];
+        if let Some(equals) = masked.iter().position(|&byte| byte == b'=') {
+            let name = String::from_utf8_lossy(&masked[..equals]).trim().to_owned();
+            self.fields.push((name, position));
+        }
+        let before = masked.to_vec();
+        for byte in masked.iter_mut().filter(|byte| **byte != b'\n') {
+            *byte = b' ';
+        }
+        *masked != before[..]
+    }
+
+    /// Returns whether the fault follows from replaced lines.
+    fn explains(&self, fault: &FileError) -> bool {
+        match fault.missing_field() {
+            Some(field) => {
+                let table = self.table(&fault.span);
+                self.fields.iter().any(|(known, at)| known == field && table.contains(at))
+            }
+            None => fault.span.is_empty() && (self.has_tables || !self.fields.is_empty()),
+        }
+    }
+
+    /// Returns the whole lines of a span.
+    fn lines(&self, span: &Range<usize>) -> Range<usize> {
+        let start = self.text[..span.start].iter().rposition(|&byte| byte == b'\n');
+        let end = self.text[span.end..].iter().position(|&byte| byte == b'\n');
+        start.map_or(0, |newline| newline + 1)..end.map_or(self.text.len(), |it| span.end + it)
+    }
+
+    /// Returns the table around the start of a span: from its header to the next.
+    fn table(&self, span: &Range<usize>) -> Range<usize> {
+        let is_header = |at: usize| self.text[at..].trim_ascii_start().starts_with(b"[");
+        let mut start = self.lines(&(span.start..span.start)).start;
+        while start > 0 && !is_header(start) {
+            start = self.lines(&(start - 1..start - 1)).start;
+        }
+        let mut end = self.lines(&(start..start)).end;
+        while end < self.text.len() && !is_header(end + 1) {
+            end = self.lines(&(end + 1..end + 1)).end;
+        }
+        start..end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload_file::WorkloadFile;
+
+    fn faults(text: &str) -> Vec<(usize, String)> {
+        let first = WorkloadFile::parse(text).unwrap_err();
+        let all = all_faults(text, first, WorkloadFile::parse);
+        all.into_iter().map(|it| (it.line_and_column(text).0, it.message)).collect()
+    }
+
+    /// Goal: every fault is told once, in the order of the file, and none that follows from another.
+    #[test]
+    fn all_faults_are_found_in_the_order_of_the_file() {
+        let text = "drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n\
+                    perod = \"1s\"\nperiod = 7\nsize = \"4KiB\"\nop = \"raed\"\n[[task]]\n\
+                    name = \"b\"\nsize = \"4KiB\"\n[[task]]\nname = \"c\"\nperiod = \"0s\"\n\
+                    size = \"4KiB\"\n";
+        let lines: Vec<usize> = faults(text).iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [3, 6, 7, 9, 10, 15], "{:#?}", faults(text));
+    }
+
+    #[test]
+    fn one_fault_stays_one() {
+        for text in [
+            "drive = \"d\"\n[[task]]\nname = \"a\"\nperiod = 1\nsize = \"4KiB\"\n",
+            "drive = \"d\"\n[[task]]\nname = \"a\"\nsize = \"4KiB\"\n",
+            "drive = \"d\"\n[[tasks]]\nname = \"a\"\nsize = \"4KiB\"\n",
+            "drive = \n[[task]]\n",
+            "{\"a\":",
+            "",
+        ] {
+            assert_eq!(faults(text).len(), 1, "{text}: {:#?}", faults(text));
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The steps of a bound: what a job waits for at worst, with numbers.
+
+use serde::Serialize;
+use tidegate_analysis::{Assessment, Explanation, explain};
+use tidegate_model::{Duration, Workload};
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::Page;
+
+/// The steps of a task's bound; they add up to it.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct StepsReport {
+    carry_in_requests: u64,
+    carry_in_ns_max: Ns,
+    full_batches: u64,
+    full_batch_requests: u32,
+    full_batch_ns_max: Ns,
+    last_batch_requests: u64,
+    last_batch_ns_max: Ns,
+    released_ns: Ns,
+    #[serde(skip)]
+    fill: u32,
+}
+
+impl StepsReport {
+    /// `None` if the bound has no such steps.
+    pub(super) fn of(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Self> {
+        let explanation = explain(workload, assessment, task)?;
+        let Explanation { steps, batch_max, best_effort_fill, .. } = explanation;
+        Some(Self {
+            carry_in_requests: steps.carry_in,
+            carry_in_ns_max: explanation.carry_in_max.into(),
+            full_batches: steps.full_batches,
+            full_batch_requests: batch_max,
+            full_batch_ns_max: explanation.full_batch_max.into(),
+            last_batch_requests: steps.last_batch,
+            last_batch_ns_max: explanation.last_batch_max.into(),
+            released_ns: explanation.released.into(),
+            fill: best_effort_fill,
+        })
+    }
+
+    /// Writes a line for each step of the task's bound.
+    pub(super) fn write(&self, name: &str, bound: Duration, page: &mut Page) {
+        let full = Duration::from_ns(self.full_batch_ns_max.0.ns() * self.full_batches);
+        let row = |step: &str, what: String, time: String| vec![step.to_owned(), what, time];
+        let mut rows = vec![
+            row("carry-in", self.carry_in(), figures::ms_ceil(self.carry_in_ns_max.0)),
+            row("batches", self.batches(), figures::ms_ceil(full)),
+            row("last batch", self.last_batch(), figures::ms_ceil(self.last_batch_ns_max.0)),
+        ];
+        if !self.released_ns.0.is_zero() {
+            let what = "released after the start of the carry-in".to_owned();
+            rows.push(row("release", what, format!("-{}", figures::ms_floor(self.released_ns.0))));
+        }
+        rows.push(row("bound", "the sum".to_owned(), figures::ms_ceil(bound)));
+        writeln!(page);
+        page.paragraph(format!("Steps to the bound of {name}:"));
+        writeln!(page);
+        page.table(&["step", "what a job waits for at worst", "takes"], rows, 2);
+    }
+
+    fn carry_in(&self) -> String {
+        match self.carry_in_requests {
+            0 if self.fill == 0 => "nothing is in flight".to_owned(),
+            0 => format!("a batch of {} of best effort", self.fill),
+            count => format!("a batch of {}", self.filled(count)),
+        }
+    }
+
+    fn batches(&self) -> String {
+        match self.full_batches {
+            0 => "none: the next batch takes the job".to_owned(),
+            1 => format!("1 full batch of {}", self.full_batch_requests),
+            count => format!("{count} full batches of {}", self.full_batch_requests),
+        }
+    }
+
+    fn last_batch(&self) -> String {
+        format!("the job's own, of {}", self.filled(self.last_batch_requests))
+    }
+
+    /// Describes a batch that best effort may fill.
+    fn filled(&self, count: u64) -> String {
+        if count < u64::from(self.fill) {
+            format!("{count}, filled up to {}", self.fill)
+        } else {
+            count.to_string()
+        }
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The verdict of one policy's run, and the answer that several give together.
+//!
+//! Policies that promise every deadline decide: a baseline's misses are what a comparison is for. If
+//! none promises anything, all decide.
+
+use serde::Serialize;
+use tidegate_host::RunEnd;
+use tidegate_model::PolicyName;
+
+use super::PolicyReport;
+use crate::figures;
+use crate::page::{Answer, Tone};
+
+/// What a run says about a policy, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RunVerdict {
+    /// Every deadline was kept, and every bound that was promised.
+    Kept,
+    /// Every deadline was kept, but a response exceeded its bound because the drive or the host
+    /// took longer than the proof says.
+    Exceeded,
+    /// The run ended before its end.
+    Incomplete,
+    /// A deadline was missed.
+    Missed,
+    /// A request failed.
+    Failed,
+    /// A bound was exceeded or a rule broken by the fault of Tidegate.
+    Broken,
+}
+
+impl RunVerdict {
+    /// Returns the word that starts a line.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Kept => "KEPT",
+            Self::Exceeded => "KEPT, but a bound was exceeded",
+            Self::Incomplete => "INCOMPLETE",
+            Self::Missed => "MISSED",
+            Self::Failed => "FAILED",
+            Self::Broken => "BROKEN by a fault of Tidegate",
+        }
+    }
+
+    pub(crate) const fn tone(self) -> Tone {
+        match self {
+            Self::Kept => Tone::Good,
+            Self::Exceeded | Self::Incomplete => Tone::Doubtful,
+            Self::Missed | Self::Failed | Self::Broken => Tone::Bad,
+        }
+    }
+}
+
+impl PolicyReport<'_> {
+    /// Returns the verdict of the run.
+    pub(crate) fn verdict(&self) -> RunVerdict {
+        let misses = self.misses();
+        if self.is_blamed {
+            RunVerdict::Broken
+        } else if self.requests_failed > 0 || self.tasks.iter().any(|task| task.jobs_failed > 0) {
+            RunVerdict::Failed
+        } else if misses > 0 || !self.is_kept && self.run_end == RunEnd::Complete {
+            RunVerdict::Missed
+        } else if self.run_end != RunEnd::Complete {
+            RunVerdict::Incomplete
+        } else if self.excesses().next().is_some() {
+            RunVerdict::Exceeded
+        } else {
+            RunVerdict::Kept
+        }
+    }
+
+    fn misses(&self) -> u64 {
+        self.tasks.iter().map(|task| task.misses).sum()
+    }
+
+    fn jobs(&self) -> u64 {
+        self.tasks.iter().map(|task| task.jobs).sum()
+    }
+
+    /// Returns what happened to the deadlines: `kept all 134 deadlines`.
+    fn deadlines(&self) -> String {
+        let (misses, jobs) = (figures::thousands(self.misses()), figures::thousands(self.jobs()));
+        match self.verdict() {
+            _ if self.tasks.is_empty() => "had no deadline to keep".to_owned(),
+            RunVerdict::Failed => {
+                format!("had {} failed requests", figures::thousands(self.requests_failed))
+            }
+            _ if self.misses() > 0 => format!("missed {misses} of {jobs} deadlines"),
+            RunVerdict::Incomplete if self.run_end == RunEnd::Overloaded => {
+                format!("was overloaded after {jobs} jobs")
+            }
+            RunVerdict::Incomplete => format!("was interrupted after {jobs} jobs"),
+            RunVerdict::Missed => format!("dropped or left jobs of {jobs}"),
+            RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken => {
+                format!("kept all {jobs} deadlines")
+            }
+        }
+    }
+
+    /// Returns the line about this policy: its verdict and the reason.
+    pub(crate) fn sentence(&self) -> String {
+        let excess = self.excesses().max_by_key(|&(_, _, excess)| excess);
+        let excess = excess.map(|(_, task, excess)| {
+            format!(", but {task} exceeded its bound by {}", figures::ms_ceil(excess))
+        });
+        let promise = if self.is_promised { "" } else { "; it promises no deadline" };
+        let deadlines = self.deadlines();
+        let said = match self.verdict() {
+            // The word is the verb of the sentence.
+            RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Missed => {
+                let (verb, rest) = deadlines.split_once(' ').unwrap_or((&deadlines, ""));
+                format!("{} {rest}", verb.to_uppercase())
+            }
+            verdict @ (RunVerdict::Incomplete | RunVerdict::Failed | RunVerdict::Broken) => {
+                format!("{}: {deadlines}", verdict.word())
+            }
+        };
+        format!("{said}{}{promise}", excess.unwrap_or_default())
+    }
+}
+
+/// Returns the results that decide.
+pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r PolicyReport<'w>> {
+    let promised = results.iter().copied().filter(|result| result.is_promised);
+    let promised: Vec<_> = promised.collect();
+    if promised.is_empty() { results.to_vec() } else { promised }
+}
+
+/// Returns the answer of all results together; `not_run` names policies without a result because
+/// of an interruption.
+pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> Answer {
+    let deciding = deciding(results);
+    let worst = deciding.iter().map(|result| result.verdict()).max();
+    let worst = match worst {
+        Some(worst) if not_run.is_empty() => worst,
+        worst => worst.unwrap_or(RunVerdict::Incomplete).max(RunVerdict::Incomplete),
+    };
+    let said = |results: &mut dyn Iterator<Item = &&PolicyReport<'_>>| {
+        let said = results.map(|result| format!("{} {}", result.policy, result.deadlines()));
+        said.collect::<Vec<_>>().join(", ")
+    };
+    let decides =
+        |result: &&&PolicyReport<'_>| deciding.iter().any(|it| std::ptr::eq(*it, **result));
+    let mut text = format!("{}: {}", worst.word(), said(&mut results.iter().filter(decides)));
+    let others = said(&mut results.iter().filter(|result| !decides(result)));
+    if !others.is_empty() {
+        text = format!("{text}; without a promise: {others}");
+    }
+    if !results.is_empty() && results.iter().all(|it| !it.is_promised && !it.tasks.is_empty()) {
+        text.push_str("; no policy promises the deadlines, so every one decides");
+    }
+    text.push('.');
+    match worst.tone() {
+        Tone::Good => Answer::good(text),
+        Tone::Doubtful => Answer::doubtful(text),
+        Tone::Bad => Answer::bad(text),
+    }
+}
