@@ -178,7 +178,7 @@ fn bytes_that_mean_nothing_and_names_that_write_lines() {
         }
         let said = server.said();
         assert!(!said.contains("\nerror: b") && said.contains("\\u{1b}[2Jx"), "{said}");
-        for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0; 20_000], &[0xff; 300]] {
+        for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &vec![0; 20_000], &[0xff; 300]] {
             let mut stream = raw(&server.socket()).unwrap();
             let _ = stream.write_all(bytes);
         }
