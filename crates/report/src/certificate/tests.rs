@@ -134,7 +134,7 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         println!("  {name}: {no}, {yes}");
     }
     assert!(accepted > 400 && by_window > 20, "too few certificates");
-    // What lowers a bound, or contradicts the certificate itself, is always refused.
+    // A flaw that contradicts the certificate itself is always refused.
     for name in ["a deadline below the bound", "a table of another length", "another format"] {
         assert_eq!(refused[name].1, 0, "{name}");
     }
