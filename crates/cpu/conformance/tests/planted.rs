@@ -53,9 +53,10 @@ impl Server for Planted {
         let budget = self.server.status(self.last).budget;
         let elapsed = now.since(self.last);
         let told = match self.defect {
-            Defect::None | Defect::Dead | Defect::Deferrable => executed,
             Defect::ExpiresWhileDelayed if self.is_started => elapsed.min(budget).max(executed),
-            Defect::ExpiresWhileDelayed => executed,
+            Defect::None | Defect::Dead | Defect::Deferrable | Defect::ExpiresWhileDelayed => {
+                executed
+            }
             Defect::ForgivesOverrun => executed.min(budget),
         };
         self.is_started = match event {
