@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The steps of a task's bound with their times, for readers. Nothing is proved by them.
 
-use tidegate_model::{Duration, Theorem, Workload};
+use tidegate_model::{Duration, PolicyName, Workload};
 
 use crate::regulated::Regulated;
 use crate::shaping::sporadic;
-use crate::{Assessment, BoundName, System, dqf};
+use crate::{Assessment, System, dqf};
 
 /// What a job waits for at worst. The times add up to its bound, less `released`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,29 +32,14 @@ pub struct Explanation {
 /// # Complexity
 /// That of [`dqf::tight`].
 pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Explanation> {
-    match assessment.policy.facts().theorem.ok()? {
-        Theorem::DualQueue | Theorem::ElasticDualQueue => {}
-        Theorem::DualQueueEdf
-        | Theorem::GatedDrain
-        | Theorem::Fifo
-        | Theorem::Edf
-        | Theorem::ActiveSubset
-        | Theorem::Starvation
-        | Theorem::DrainRounds
-        | Theorem::LimitedDrainRounds
-        | Theorem::PriorityRounds
-        | Theorem::AdaptiveDrain => return None,
-    }
-    let (response, name) = assessment.tasks[task].response_max?;
+    let is_dual_queue = |policy: PolicyName| assessment.policy.shares_bounds_with(policy);
     let workload = &*workload.planned();
-    match name {
-        BoundName::Tight if Regulated::of(workload).is_none() => {}
-        BoundName::Tight
-        | BoundName::Linear
-        | BoundName::BusyInterval
-        | BoundName::MinPeriod
-        | BoundName::Mixed => return None,
+    let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
+    if has_other_bound || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
+    {
+        return None;
     }
+    let (response, _) = assessment.tasks[task].response_max?;
     let system = System {
         tasks: sporadic(&workload.tasks),
         table: workload.table.clone(),
@@ -71,6 +56,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Opt
         last_batch_max: steps.last_batch_max(&system),
         released: Duration::from_ns(steps.released_ns),
     };
+    // Another bound may be the least one.
     (explanation.total() == Some(response)).then_some(explanation)
 }
 

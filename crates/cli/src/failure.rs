@@ -25,7 +25,7 @@ pub(crate) struct Failure {
     faults: Vec<Fault>,
 }
 
-/// Who can correct a failure; it sets the exit code.
+/// The one who can correct a failure; it sets the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The user: exit code 2.

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use crate::{COLUMNS, folder, run};
 
-/// What a suggestion must achieve.
+/// The effect that a suggestion must have.
 enum Then {
     /// It exits with this code.
     Exits(i32),

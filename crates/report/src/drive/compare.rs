@@ -109,9 +109,9 @@ impl Report for CompareReport<'_> {
         page.labelled("Second", second);
         for (what, a, b) in &comparison.facts {
             writeln!(page);
-            page.legend(what);
-            page.labelled("    first", if a.is_empty() { "-" } else { a });
-            page.labelled("    second", if b.is_empty() { "-" } else { b });
+            writeln!(page, "  {what}");
+            writeln!(page, "    first   {}", if a.is_empty() { "-" } else { a });
+            writeln!(page, "    second  {}", if b.is_empty() { "-" } else { b });
         }
         writeln!(page);
         let header = ["what", "entries", "median", "99 %, slowest", "above the first", ""];

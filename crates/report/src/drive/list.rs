@@ -61,8 +61,9 @@ impl Report for ListReport<'_> {
         let rows = self.drives.iter().zip(self.files).map(row).collect();
         page.table(&header, rows, header.len());
         writeln!(page);
-        page.legend(
-            "K: requests that a drive accepts at once. Details: `tidegate drive show NAME`.",
+        writeln!(
+            page,
+            "  K: requests that a drive accepts at once. Details: `tidegate drive show NAME`."
         );
     }
 }

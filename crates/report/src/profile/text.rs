@@ -88,7 +88,7 @@ const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 /// Writes the title of a table.
 fn write_title(what: &str, op: Op, size: Bytes, page: &mut Page) {
     writeln!(page);
-    page.paragraph(format!("{what}, {}", Kind { op, size }));
+    writeln!(page, "{what}, {}", Kind { op, size });
 }
 
 fn write_table_title(what: &str, measured: &MeasuredTable, page: &mut Page) {

@@ -8,7 +8,7 @@ use tidegate_stats::Distribution;
 
 use super::{CpuResult, CpuSimReport};
 use crate::figures;
-use crate::page::{Page, Report, Table};
+use crate::page::{Page, Report};
 use crate::runs::{P99, P999};
 
 impl Report for CpuSimReport<'_> {
@@ -19,7 +19,7 @@ impl Report for CpuSimReport<'_> {
             let jobs = result.run.tasks.iter().chain(&result.run.work);
             jobs.map(|metrics| job_row(result.label(), metrics)).collect::<Vec<_>>()
         });
-        page.paragraph("Response times, arrival to completion:");
+        writeln!(page, "Response times, arrival to completion:");
         writeln!(page);
         let header = [
             "servers",
@@ -34,8 +34,7 @@ impl Report for CpuSimReport<'_> {
             "max",
             "deadline",
         ];
-        let optional = ["p99.9", "mean", "unfinished", "p99", "lost"];
-        page.put(Table::new(&header, rows.collect(), 2).optional(&optional));
+        page.table(&header, rows.collect(), 2);
         writeln!(page);
         let rows = results.iter().flat_map(|result| {
             let servers = result.workload.servers.iter().zip(&result.run.servers);
@@ -43,8 +42,9 @@ impl Report for CpuSimReport<'_> {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         if !rows.is_empty() {
-            page.paragraph(
-                "Servers, and the longest execution in any window as long as the server's period:",
+            writeln!(
+                page,
+                "Servers, and the longest execution in any window as long as the server's period:"
             );
             writeln!(page);
             let header = [
@@ -58,8 +58,7 @@ impl Report for CpuSimReport<'_> {
                 "preemptions",
                 "exhausted",
             ];
-            let optional = ["preemptions", "of the time", "charged"];
-            page.put(Table::new(&header, rows, 2).optional(&optional));
+            page.table(&header, rows, 2);
             writeln!(page);
         }
         for result in results {
