@@ -53,8 +53,8 @@ pub(super) fn longest_pair_ns(system: &System, demand: &Demand) -> Option<u64> {
 pub(super) fn steps(system: &System, demand: &Demand) -> Option<Steps> {
     let response = common_response_ns(system, demand)?;
     let requests_sum = demand.requests_sum();
-    let totals = (0..=requests_sum).zip(demand.subset_sums());
-    let pairs = totals.filter(|&(_, is_reachable)| is_reachable).map(|(first, _)| Steps {
+    let totals = demand.totals(requests_sum, None);
+    let pairs = totals.iter().map(|first| Steps {
         carry_in: first,
         full_batches: 0,
         last_batch: requests_sum - first,
