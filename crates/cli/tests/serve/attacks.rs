@@ -83,7 +83,7 @@ fn beside_a_tenant(attack: impl FnOnce(&Server)) {
     let peak = server.memory_kib("VmHWM:");
     let said = server.said();
     println!("{reads} reads, at the client at most {slowest:?}; {peak} KiB; {camera}");
-    // What this machine is late by is explained, as `docs/reference/service.md` says.
+    // The lateness of this machine is explained, as `docs/reference/service.md` says.
     assert_eq!(camera["unexplained"], Value::from(0), "{camera}\n{said}");
     let limit: u64 = said
         .split("the server takes at most ")

@@ -24,7 +24,7 @@ const GUEST_BYTES: u64 = 64 << 10;
 /// The bytes besides its buffers that a connection takes.
 const CONNECTION_BYTES: u64 = 8 << 10;
 
-/// What a server can take at most.
+/// The most that a server can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     /// The requests that all exports can have outstanding.

@@ -13,7 +13,7 @@ pub(super) struct Exports<'a> {
     pub(super) places: &'a Places,
     /// Set when the client enters an export.
     pub(super) entered: Option<(Export, PlaceTaken)>,
-    /// What is to be logged.
+    /// A refusal for the log.
     pub(super) refused: Option<String>,
 }
 

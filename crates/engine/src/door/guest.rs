@@ -31,11 +31,11 @@ pub(super) enum Fate {
 /// A client that has not entered an export yet.
 pub(super) struct Guest {
     pub(super) socket: Socket,
-    /// Who it is, for the log and for shares.
+    /// Its name, for the log and for shares.
     pub(super) source: String,
     /// `None` while it begins to encrypt.
     handshake: Option<Handshake>,
-    /// What happens after the output is sent.
+    /// The step after the output is sent.
     then: Option<Step>,
     /// The export that it has entered, if it gets to know that.
     entered: Option<(Export, PlaceTaken)>,

@@ -58,13 +58,13 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// The thread that lets clients in; dropping this ends it, and no new client is accepted.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct Entrance {
     waker: Waker,
     is_ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Door {
+impl Entrance {
     /// Begins to let clients in, at most `connections` at once.
     pub(crate) fn open(
         listener: Listener,
@@ -97,7 +97,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for Entrance {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
         self.waker.wake();

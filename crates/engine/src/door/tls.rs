@@ -93,7 +93,7 @@ impl Encryption {
         let stream = TcpStream::from(socket.as_fd().try_clone_to_owned()?);
         let until = Instant::now() + time_left;
         let work = move || {
-            // Whatever fails, both ends are closed.
+            // After any failure, both ends are closed.
             let _ = carry(stream, ssl, theirs, until);
         };
         let named = std::thread::Builder::new().name("tidegate-tls".to_owned());
@@ -158,7 +158,7 @@ impl Way {
     }
 }
 
-/// What TLS waits for before it can read or write.
+/// Returns the event that TLS needs before it can read or write.
 fn awaited(code: ErrorCode) -> Option<PollFlags> {
     match code {
         ErrorCode::WANT_READ => Some(PollFlags::IN),

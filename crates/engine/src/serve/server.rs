@@ -9,7 +9,7 @@ use tidegate_model::{Bytes, ExportSpec};
 
 use super::control_plane::ControlPlane;
 use super::{Prepared, SIMULATED_ALIGNMENT, ServeError};
-use crate::door::{Door, Encryption, Footprint, Listener, raise_descriptors};
+use crate::door::{Encryption, Entrance, Footprint, Listener, raise_descriptors};
 use crate::peers::LogSink;
 use crate::service::{Service, Summary, View};
 
@@ -33,7 +33,7 @@ pub enum ServerEvent {
 #[derive(Debug)]
 pub struct Server {
     // Declared in the order in which they end.
-    door: Option<Door>,
+    door: Option<Entrance>,
     control_plane: Option<ControlPlane>,
     service: Option<Service>,
     footprint: Footprint,
@@ -75,7 +75,7 @@ impl Prepared {
             let _ = stop.send(ServerEvent::Stop);
         };
         let control_plane = self.stand_by(&service, stop, say.clone())?;
-        let door = Door::open(listener, view, limits, connections, encryption, say);
+        let door = Entrance::open(listener, view, limits, connections, encryption, say);
         let door = door.map_err(|source| ServeError::ControlPlane {
             what: "the thread that accepts clients".to_owned(),
             source,

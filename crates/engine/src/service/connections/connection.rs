@@ -13,8 +13,8 @@ use super::super::offer::ExportId;
 use super::lane::Charge;
 use super::{Admittance, Departures, Ended, Newcomer};
 
-/// The memory for a connection's requests and small payloads. What a handshake has read beyond its
-/// end fits.
+/// The memory for a connection's requests and small payloads. The bytes that a handshake has
+/// read beyond its end fit.
 pub(crate) const INPUT_BYTES: u64 = 32 << 10;
 
 /// A request of a client that is carried out piece by piece; only the first piece of a small one.
@@ -117,7 +117,7 @@ pub(super) struct Connection {
     pub(super) outstanding: usize,
     pub(super) next: Outgoing,
     /// The message that is being sent.
-    pub(super) sending: Option<Sending>,
+    pub(super) sending: Option<Transmission>,
     pub(super) spare: Option<Outgoing>,
     /// The sum of the times for which the client left no room for replies.
     pub(super) blocked: Duration,
@@ -134,12 +134,12 @@ pub(super) struct Connection {
 
 /// A message that the ring sends.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(super) struct Transmission {
     pub(super) owed: Vec<Owed>,
     pub(super) pace: Pace,
     /// When it was handed to the ring.
     pub(super) since: Time,
-    /// What the ring returned and could not send whole; `None` while the ring has it.
+    /// The message that the ring returned and could not send whole; `None` while the ring has it.
     pub(super) unsent: Option<Box<Message>>,
 }
 

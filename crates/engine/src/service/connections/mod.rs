@@ -37,7 +37,7 @@ use super::call::{Call, CallKind, CallPart};
 use super::offer::ExportId;
 use super::tenant::Sent;
 
-use self::connection::{Connection, Outgoing, Phase, Reading, Receiving, Sending};
+use self::connection::{Connection, Outgoing, Phase, Reading, Receiving, Transmission};
 use self::lane::{Charge, Lane};
 use self::memory::Memory;
 
@@ -254,7 +254,7 @@ impl Connections {
         self.look_at = is_any.then(|| now.checked_add(LOOK)).flatten();
     }
 
-    /// Gives the ring what is to be sent and received, and lets finished connections go.
+    /// Gives the ring its transfers, and lets finished connections go.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
         while let Some(index) = self.to_flush.pop() {
             let Some(connection) = &mut self.slots[index] else { continue };
@@ -367,7 +367,7 @@ fn send(connection: &mut Connection, ring: &mut DataRing, index: usize, now: Tim
     let empty = connection.spare.take().unwrap_or_default();
     let Outgoing { message, owed } = std::mem::replace(&mut connection.next, empty);
     let pace = if connection.has_contract { Pace::Timed } else { Pace::Silent };
-    connection.sending = Some(Sending { owed, pace, since: now, unsent: None });
+    connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
     // Its time to take this begins now, however long ago it asked.
     connection.heard = now;
     ring.push_send(Send { token, socket, message, pace });

@@ -8,7 +8,7 @@ use tidegate_nbd::{Command, Failure, Request};
 
 use super::super::call::{Answered, Call, CallError, CallKind, CallPart, OperationReply};
 use super::super::tenant::Sent;
-use super::connection::{Outgoing, Owed, Phase, Reading, Sending};
+use super::connection::{Outgoing, Owed, Phase, Reading, Transmission};
 use super::{Connections, Departure, Ended, Failed, Operation};
 
 /// The shortest time between two reports of failed requests of one export.
@@ -238,7 +238,7 @@ impl Connections {
     }
 
     /// Records the times of the replies in a message that was sent.
-    fn record(&mut self, now: Time, index: usize, sending: &Sending) {
+    fn record(&mut self, now: Time, index: usize, sending: &Transmission) {
         // A silent sending ended when it was submitted, before the ring waited.
         let at = if sending.pace == Pace::Silent { sending.since } else { now };
         let connection = self.slots[index].as_ref().expect("just seen");
