@@ -184,8 +184,8 @@ mod tests {
                 let id = RequestId(admitted.iter().sum::<usize>() as u64);
                 let far = (id.0 * 7_919) % 1_000_003;
                 let sector = if lane == 0 { heads_at + 1 } else { far };
-                let plain = Request::plain(id, Class::BestEffort, SIZE);
-                let request = Request { start: Lba::new(sector), ..plain };
+                let made = Request::plain(id, Class::BestEffort, SIZE);
+                let request = Request { start: Lba::new(sector), ..made };
                 policy.observe(Time::ZERO, Event::Release(request)).unwrap();
                 owners.insert(id, (usize::try_from(lane).unwrap(), sector));
                 admitted[usize::try_from(lane).unwrap()] += 1;
