@@ -150,9 +150,17 @@ impl WorkloadFile {
 
     /// Returns whether a source has places other than random ones, or several exports share a drive.
     fn sets_places(&self) -> bool {
+        self.export_count > 1 || self.places().any(|place| place != Place::Random)
+    }
+
+    /// Returns whether every request is at a random place. Clients choose the places of exports.
+    pub(super) fn has_random_places(&self) -> bool {
+        self.export_count == 0 && self.places().all(|place| place == Place::Random)
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> {
         let of_tasks = self.tasks.iter().map(|task| task.source.place);
-        let mut places = of_tasks.chain(self.best_effort.iter().map(|load| load.source.place));
-        self.has_several_exports || places.any(|place| place != Place::Random)
+        of_tasks.chain(self.best_effort.iter().map(|load| load.source.place))
     }
 }
 

@@ -34,6 +34,9 @@ impl Report for CheckReport<'_> {
         if let Some(overruns) = &self.overruns {
             overruns.write(page);
         }
+        if let Some(unknown) = self.overruns_unknown {
+            page.labelled("Overruns", unknown);
+        }
         Soft::write(&self.soft, workload, assessment, page);
         if let Some(limit) = &self.limited_by {
             page.labelled("Limited by", limit);
