@@ -31,7 +31,7 @@ use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
-pub(crate) use absent_places::check as check_absent_places;
+pub(crate) use absent_places::{OF_EXPORTS, check_exports};
 pub use drive::DriveReference;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
