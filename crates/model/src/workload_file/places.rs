@@ -31,9 +31,16 @@ impl WorkloadFile {
         let is_mixed = self.kinds().any(|(op, size, _)| {
             self.kinds().any(|(other_op, other_size, _)| (op, size) != (other_op, other_size))
         });
-        for mixed in drive.mixed.iter().filter(|_| is_mixed && drive.cost.is_some()) {
-            let missing = missing(&mixed.places, mixed.ns_max.len());
-            let measured = Measured { families: &mixed.places, missing, options: String::new() };
+        if !is_mixed || drive.cost.is_none() {
+            return premises;
+        }
+        let of_drive = drive.mixed.iter().map(|mixed| (&mixed.places[..], mixed.ns_max.len()));
+        // Costs without mixed batches count as measured at random places, like a table without
+        // families.
+        let without = drive.mixed.is_empty().then_some((&[][..], 0));
+        for (families, entries) in of_drive.chain(without) {
+            let missing = missing(families, entries);
+            let measured = Measured { families, missing, options: String::new() };
             premises.extend(self.of_measured(drive, "mixed batches", "mixed-places", measured));
         }
         premises
