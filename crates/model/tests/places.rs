@@ -292,4 +292,6 @@ fn costs_without_mixed_batches_escape_no_places() {
     let [(code, text)] = &doubts(&both, &drive)[..] else { panic!("of the costs") };
     assert_eq!(*code, PremiseCode::PlacesSetUnmeasured);
     assert!(text.contains("has no mixed batches at both_ends"), "{text}");
+    let command = "--only mixed --op read,write --size 128KiB --allow-writes --add";
+    assert!(text.contains(command), "{text}");
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The premises about places: whether a drive was measured at all places that a workload may have.
 
+use std::collections::BTreeSet;
+
 use super::WorkloadFile;
 use crate::contracts::{ContractPremise, DriveContract};
 use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, missing};
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::task::{Op, Place};
+use crate::units::Bytes;
 
 /// The places at which one measurement was made.
 struct Measured<'a> {
@@ -34,14 +37,17 @@ impl WorkloadFile {
         if !is_mixed || drive.cost.is_none() {
             return premises;
         }
-        let of_drive = drive.mixed.iter().map(|mixed| (&mixed.places[..], mixed.ns_max.len()));
-        // Costs without mixed batches count as measured at random places, like a table without
-        // families.
-        let without = drive.mixed.is_empty().then_some((&[][..], 0));
-        for (families, entries) in of_drive.chain(without) {
-            let missing = missing(families, entries);
-            let measured = Measured { families, missing, options: String::new() };
-            premises.extend(self.of_measured(drive, "mixed batches", "mixed-places", measured));
+        let what = "mixed batches";
+        for mixed in &drive.mixed {
+            let missing = missing(&mixed.places, mixed.ns_max.len());
+            let measured = Measured { families: &mixed.places, missing, options: String::new() };
+            premises.extend(self.of_measured(drive, what, "mixed-places", measured));
+        }
+        if drive.mixed.is_empty() {
+            // Like a table without families, such costs count as those of random places.
+            let (missing, options) = (missing(&[], 0), self.mixed_options());
+            let measured = Measured { families: &[], missing, options };
+            premises.extend(self.of_measured(drive, what, "mixed", measured));
         }
         premises
     }
@@ -141,6 +147,16 @@ impl WorkloadFile {
             names(missing)
         );
         Premise::new(code, subject, text)
+    }
+
+    /// Returns the options that measure mixed batches of the workload's requests.
+    fn mixed_options(&self) -> String {
+        let ops: BTreeSet<&str> = self.kinds().map(|(op, ..)| op.name()).collect();
+        let sizes: BTreeSet<Bytes> = self.kinds().map(|(_, size, _)| size).collect();
+        let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
+        let writes = if ops.contains(Op::Write.name()) { " --allow-writes" } else { "" };
+        let ops: Vec<&str> = ops.into_iter().collect();
+        format!(" --op {} --size {}{writes}", ops.join(","), sizes.join(","))
     }
 
     fn of_absent(&self) -> Premise {
