@@ -159,14 +159,14 @@ fn a_serve_file_states_absent_places() {
 #[test]
 fn a_range_contradicts_absent_families() {
     let at = |places: &[(&str, &str)], absent: &str| {
-        let mut text = format!("drive = \"d\"\nabsent_places = [{absent}]\n");
-        for (index, (from, to)) in places.iter().enumerate() {
-            text += &format!(
+        let task = |(index, (from, to)): (usize, &(&str, &str))| {
+            format!(
                 "[[task]]\nname = \"t{index}\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
                  place = {{ from = \"{from}\", to = \"{to}\" }}\n"
-            );
-        }
-        text
+            )
+        };
+        let tasks: String = places.iter().enumerate().map(task).collect();
+        format!("drive = \"d\"\nabsent_places = [{absent}]\n{tasks}")
     };
     let ends = [("0%", "0.5%"), ("99.5%", "100%")];
     for family in ["both_ends", "climbed", "clusters"] {

@@ -217,7 +217,7 @@ mod tests {
         let attacked = Attacked::new("seagate-st340810a");
         let attack = |policy| {
             let of_seed = |seed| attacked.attack(policy, Placement::Climbed, seed, 5);
-            (0..20).filter_map(of_seed).next()
+            (0..20).find_map(of_seed)
         };
         for policy in [PolicyName::Dqf, PolicyName::Das] {
             let outcome = attack(policy).expect("some workload is proven");
