@@ -65,10 +65,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acceptor;
 pub mod control;
 mod device_backend;
 mod device_watch;
-mod door;
 #[cfg(any(test, feature = "harness"))]
 #[doc(hidden)]
 pub mod harness;

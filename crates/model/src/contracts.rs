@@ -36,6 +36,9 @@ pub struct Contracts {
     pub costs: Option<CostModel>,
     /// The measurements behind b(i), one for each table; empty if their samples are unknown.
     pub sampling: Vec<Sampling>,
+    /// Whether `sampling` and `soft` are empty because the samples are those of random places, and
+    /// the requests are not known to have such places.
+    pub samples_withheld: bool,
     /// b(i) at the measured quantiles, the lowest first.
     pub soft: Vec<SoftTable>,
     /// Premises of the proofs that rest on one of these contracts.

@@ -29,7 +29,7 @@ use crate::quantity::Share;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 use crate::workload::Workload;
-use crate::workload_file::{Policy, check_absent_places};
+use crate::workload_file::{OF_EXPORTS, Policy, check_exports};
 
 use exports::sized;
 use raw::{RawExport, RawServe, RawSnippet};
@@ -108,7 +108,8 @@ impl ServeFile {
         let placement = limits::read_placement(raw.thread)?;
         raw.size_max.as_ref().map(sized).transpose()?;
         let size_max = raw.size_max.or(largest_contract(&raw.export));
-        let absent_places = raw.absent_places.map(check_absent_places).transpose()?;
+        let exports = raw.export.len();
+        let absent_places = raw.absent_places.map(|it| check_exports(it, exports)).transpose()?;
         let absent_places = absent_places.unwrap_or_default();
         let has_policy = raw.policy.is_some();
         let mut policy = Policy::read(raw.policy)?;
@@ -284,7 +285,7 @@ impl ServeFile {
         let file = workload::of_exports(
             &self.exports,
             size_max,
-            self.absent_places.clone(),
+            self.absent_families(),
             self.policy(),
             reference,
         );
@@ -303,6 +304,14 @@ impl ServeFile {
             charge_flushes(&mut workload, flush_max);
         }
         Ok(Bound { workload, flush_max })
+    }
+
+    /// Returns the families of places that do not occur. Exports may have joined since the file stated
+    /// them for a single one.
+    fn absent_families(&self) -> Vec<PlaceFamily> {
+        let may_occur =
+            |family: &PlaceFamily| self.exports.len() > 1 && OF_EXPORTS.contains(family);
+        self.absent_places.iter().copied().filter(|family| !may_occur(family)).collect()
     }
 
     /// Returns the policy: without contracts and without a policy in the file, `noop`, which leaves

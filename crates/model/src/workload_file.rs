@@ -32,7 +32,7 @@ use crate::task::{BestEffort, Intensity, Task};
 use crate::units::Duration;
 use crate::workload::BatchChoice;
 
-pub(crate) use absent_places::check as check_absent_places;
+pub(crate) use absent_places::{OF_EXPORTS, check_exports};
 pub use drive::DriveReference;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
@@ -54,8 +54,8 @@ pub struct WorkloadFile {
     entries: Vec<String>,
     /// Families of places that no request of the workload has.
     absent_places: Vec<PlaceFamily>,
-    /// Whether several exports share the drive, each at its own place.
-    has_several_exports: bool,
+    /// The number of exports that share the drive, each at its own place; 0 in a workload file.
+    export_count: usize,
     policy: Policy,
     /// Policies that are requested in addition to the file's policy.
     asked: Vec<PolicyName>,
@@ -127,7 +127,7 @@ impl WorkloadFile {
             drive,
             entries,
             absent_places,
-            has_several_exports: false,
+            export_count: 0,
             policy,
             asked: Vec::new(),
             tasks,
@@ -140,7 +140,7 @@ impl WorkloadFile {
         drive: DriveReference,
         entries: Vec<String>,
         absent_places: Vec<PlaceFamily>,
-        has_several_exports: bool,
+        export_count: usize,
         policy: Policy,
         tasks: Vec<Placed<Task>>,
         best_effort: Vec<Placed<BestEffort>>,
@@ -149,7 +149,7 @@ impl WorkloadFile {
             drive,
             entries,
             absent_places,
-            has_several_exports,
+            export_count,
             policy,
             asked: Vec::new(),
             tasks,

@@ -6,7 +6,9 @@ mod common;
 
 use common::Fault;
 use tidegate_model::drive_file::PlaceFamily::{self, BothEnds, Climbed, Random};
-use tidegate_model::{DriveFile, Duration, ServeFile, WorkloadFile};
+use tidegate_model::drive_file::{FamilyTimes, MeasuredTable};
+use tidegate_model::serve_file::Layout;
+use tidegate_model::{Bytes, DriveFile, Duration, PremiseCode, ServeFile, WorkloadFile};
 
 const DRIVE: &str = r#"
 name = "disk"
@@ -128,7 +130,7 @@ fn absent_places_may_not_contradict_the_sources() {
     let text = "drive = \"d\"\nabsent_places = [\"sequential\"]\n[[task]]\nname = \"t\"\n\
                 period = \"1s\"\nsize = \"4KiB\"\nplace = \"sequential\"\n";
     let fault = Fault::of(text, WorkloadFile::parse);
-    fault.says("`t` has sequential places", "\"t\"", "delete \"sequential\"");
+    fault.says("`t` may have sequential places", "\"t\"", "delete \"sequential\"");
     let all = PlaceFamily::ALL.map(|it| format!("\"{it}\"")).join(", ");
     let none = text
         .replace("\"sequential\"]", &format!("{all}]"))
@@ -151,4 +153,145 @@ fn a_serve_file_states_absent_places() {
         bound.workload.table.time_max(1).ns()
     };
     assert_eq!((b1(""), b1("absent_places = [\"both_ends\"]")), (10, 9));
+}
+
+/// Goal: tasks at the ends of a drive cannot state that the places they have do not occur.
+#[test]
+fn a_range_contradicts_absent_families() {
+    let at = |places: &[(&str, &str)], absent: &str| {
+        let task = |(index, (from, to)): (usize, &(&str, &str))| {
+            format!(
+                "[[task]]\nname = \"t{index}\"\nperiod = \"1s\"\nsize = \"4KiB\"\n\
+                 place = {{ from = \"{from}\", to = \"{to}\" }}\n"
+            )
+        };
+        let tasks: String = places.iter().enumerate().map(task).collect();
+        format!("drive = \"d\"\nabsent_places = [{absent}]\n{tasks}")
+    };
+    let ends = [("0%", "0.5%"), ("99.5%", "100%")];
+    for family in ["both_ends", "climbed", "clusters"] {
+        let text = at(&ends, &format!("\"{family}\""));
+        let fault = Fault::of(&text, WorkloadFile::parse);
+        let help = format!("delete \"{family}\" from absent_places");
+        fault.says(&format!("may have {family} places"), "\"t0\"", &help);
+    }
+    let refuses = |places: &[(&str, &str)], absent: &str| {
+        WorkloadFile::parse(&at(places, &format!("\"{absent}\""))).is_err()
+    };
+    assert!(!refuses(&ends, "random"), "narrow places are no random ones");
+    assert!(!refuses(&ends, "sequential"));
+    assert!(!refuses(&[("0%", "0.5%"), ("30%", "31%")], "both_ends"), "none is far away");
+    assert!(refuses(&[("0%", "0.5%"), ("30%", "31%")], "clusters"));
+    assert!(refuses(&[("0%", "80%")], "both_ends") && refuses(&[("0%", "80%")], "random"));
+    assert!(!refuses(&[("0%", "80%")], "track") && refuses(&[("0%", "0.1%")], "track"));
+}
+
+/// Goal: exports that share a drive are not at random places, so nothing else can be ruled out.
+#[test]
+fn several_exports_contradict_absent_families() {
+    let text = |absent: &str| {
+        let export = |name: &str| {
+            format!(
+                "[[export]]\nname = \"{name}\"\nsize = \"1MiB\"\n\
+                 contract = {{ period = \"1s\", size_max = \"128KiB\" }}\n"
+            )
+        };
+        format!(
+            "simulate = \"disk\"\nlisten = \"127.0.0.1:1\"\nread_only = true\n\
+             absent_places = [\"{absent}\"]\n{}{}",
+            export("a"),
+            export("b")
+        )
+    };
+    for family in ["both_ends", "climbed", "clusters"] {
+        let fault = Fault::of(&text(family), ServeFile::parse);
+        let place = format!("[\"{family}\"]");
+        fault.says(&format!("exports may have {family} places"), &place, "delete");
+    }
+    ServeFile::parse(&text("track")).unwrap();
+    // An export that joins a running service takes the statement of a single one away.
+    let single = "simulate = \"disk\"\nlisten = \"127.0.0.1:1\"\nread_only = true\n\
+                  absent_places = [\"both_ends\"]\n[[export]]\nname = \"a\"\nsize = \"1MiB\"\n\
+                  contract = { period = \"1s\", size_max = \"128KiB\" }\n";
+    let single = ServeFile::parse(single).unwrap();
+    let layout = Layout { size: Bytes::from_kib(65_536), alignment: Bytes::from_kib(4) };
+    let two = ServeFile::parse(&text("track")).unwrap().exports(layout).unwrap();
+    let b1 = |file: &ServeFile| file.bind(&drive()).unwrap().workload.table.time_max(1).ns();
+    assert_eq!((b1(&single), b1(&single.with_exports(&two))), (9, 10));
+}
+
+/// Goal: a table without families was measured at random places, so a workload that has no others
+/// is covered by it.
+#[test]
+fn an_old_table_was_measured_at_random_places() {
+    let old = DriveFile::parse(
+        "name = \"old\"\nkind = \"recorded\"\ndepth = 2\n[[batch]]\nop = \"read\"\n\
+         size = \"128KiB\"\nns_max = [10, 20]\n",
+    )
+    .unwrap();
+    let doubts = |lines: &str| doubts(&task(lines, ""), &old);
+    let others = "\"both_ends\", \"clusters\", \"track\", \"sequential\", \"climbed\"";
+    assert_eq!(doubts(&format!("absent_places = [{others}]")), []);
+    let [(code, text)] = &doubts("")[..] else { panic!("places were not measured") };
+    assert_eq!(*code, PremiseCode::PlacesUnmeasured);
+    assert!(text.contains("at both_ends, clusters, track"), "{text}");
+    // A table that was measured elsewhere only was not, even if its places do not count.
+    let ends = DriveFile { batch: vec![ends_only(&drive())], ..old.clone() };
+    let all = self::doubts(&task(&format!("absent_places = [{others}]"), ""), &ends);
+    assert!(all.iter().any(|(_, text)| text.contains("at random places")), "{all:?}");
+}
+
+fn ends_only(drive: &DriveFile) -> MeasuredTable {
+    let table = &drive.batch[0];
+    let is_ends = |it: &&FamilyTimes| it.places == BothEnds;
+    MeasuredTable {
+        families: table.families.iter().filter(is_ends).cloned().collect(),
+        ..table.clone()
+    }
+}
+
+fn task(lines: &str, place: &str) -> String {
+    format!(
+        "drive = \"disk\"\n{lines}\n[[task]]\nname = \"t\"\nperiod = \"1s\"\nsize = \"128KiB\"\n{place}\n"
+    )
+}
+
+/// Returns the premises about places that were not measured.
+fn doubts(text: &str, drive: &DriveFile) -> Vec<(PremiseCode, String)> {
+    let workload = WorkloadFile::parse(text).unwrap().bind(drive).unwrap();
+    let codes = [PremiseCode::PlacesUnmeasured, PremiseCode::PlacesSetUnmeasured];
+    let of_places = workload.premises.iter().filter(|it| codes.contains(&it.code));
+    of_places.map(|it| (it.code, it.text.clone())).collect()
+}
+
+/// Goal: costs that no mixed batch supports were not measured at the places that a workload sets.
+#[test]
+fn costs_without_mixed_batches_escape_no_places() {
+    let families = PlaceFamily::ALL
+        .map(|family| format!("[[batch.families]]\nplaces = \"{family}\"\nns_max = [10, 20]\n"));
+    let table = |op: &str| {
+        format!(
+            "[[batch]]\nop = \"{op}\"\nsize = \"128KiB\"\nns_max = [10, 20]\n{}",
+            families.concat()
+        )
+    };
+    let cost =
+        |op: &str| format!("[[cost.request]]\nop = \"{op}\"\nsize = \"128KiB\"\nns_max = 10\n");
+    let text = format!(
+        "name = \"disk\"\nkind = \"recorded\"\ndepth = 2\n{}{}[cost]\npositioning_ns_max = 5\n{}{}",
+        table("read"),
+        table("write"),
+        cost("read"),
+        cost("write")
+    );
+    let drive = DriveFile::parse(&text).unwrap();
+    let at = "place = { from = \"0%\", to = \"0.5%\" }";
+    assert_eq!(doubts(&task("", at), &drive), [], "every table has all families");
+    let both = task("", at)
+        + "[[task]]\nname = \"w\"\nperiod = \"1s\"\nsize = \"128KiB\"\nop = \"write\"\n";
+    let [(code, text)] = &doubts(&both, &drive)[..] else { panic!("of the costs") };
+    assert_eq!(*code, PremiseCode::PlacesSetUnmeasured);
+    assert!(text.contains("has no mixed batches at both_ends"), "{text}");
+    let command = "--only mixed --op read,write --size 128KiB --allow-writes --add";
+    assert!(text.contains(command), "{text}");
 }

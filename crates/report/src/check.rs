@@ -46,6 +46,8 @@ pub struct CheckReport<'a> {
     margin_ppm: u32,
     tolerance: Option<ToleranceReport>,
     overruns: Option<OverrunForecast>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overruns_unknown: Option<&'static str>,
     premises: Premises,
     #[serde(skip)]
     detail: Detail,
@@ -196,6 +198,7 @@ impl<'a> CheckReport<'a> {
             margin_ppm: workload.margin_ppm,
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),
+            overruns_unknown: OverrunForecast::unknown(workload, &assessment),
             would_fit: Vec::new(),
             to_do: None,
             premises: assessment.premises.clone(),

@@ -20,6 +20,10 @@ const DOUBT_PPM: u32 = 10_000;
 /// Nanoseconds in 10^6 s.
 const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 
+/// Why nothing is said from samples of other places.
+const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
+                       requests are not known to lie at random";
+
 /// How often a batch must be expected to take longer than the table.
 #[derive(Debug, Serialize)]
 pub(crate) struct OverrunForecast {
@@ -39,15 +43,9 @@ impl OverrunForecast {
     /// Returns the forecast for batches; `None` if the bounds rest on another contract or on costs,
     /// or if the samples of the table are unknown.
     pub(crate) fn of(workload: &Workload, assessment: &Assessment) -> Option<Self> {
-        let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
-        match contract {
-            DriveContract::Batches => {}
-            DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => {
-                return None;
-            }
-        }
+        let contract = contract(workload, assessment)?;
         let sampling = &workload.contracts.sampling;
-        if sampling.is_empty() || workload.tasks.is_empty() || assessment.rests_on_costs() {
+        if sampling.is_empty() {
             return None;
         }
         let entries = if assessment.batch_max == 1 { Entries::One } else { Entries::Mixture };
@@ -69,6 +67,13 @@ impl OverrunForecast {
             batches_per_megasecond_max: rate.and_then(|rate| u64::try_from(rate).ok()),
             interval_ns_min: Ns::of(interval),
         })
+    }
+
+    /// Returns why there is no forecast although the bounds rest on measured batches; `None` if there
+    /// is one, or if none applies.
+    pub(crate) fn unknown(workload: &Workload, assessment: &Assessment) -> Option<&'static str> {
+        contract(workload, assessment)?;
+        workload.contracts.samples_withheld.then_some(UNKNOWN)
     }
 
     /// Writes the statement.
@@ -97,6 +102,17 @@ impl OverrunForecast {
         };
         page.labelled("Overruns", text);
     }
+}
+
+/// Returns the contract of the bounds if it is that of batches, charged by the table.
+fn contract(workload: &Workload, assessment: &Assessment) -> Option<DriveContract> {
+    let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
+    let is_of_batches = match contract {
+        DriveContract::Batches => true,
+        DriveContract::Drain | DriveContract::Starvation | DriveContract::Priority => false,
+    };
+    let is_by_table = !workload.tasks.is_empty() && !assessment.rests_on_costs();
+    (is_of_batches && is_by_table).then_some(contract)
 }
 
 /// Returns the most batches in 10^6 s; `None` if neither the load nor the shortest measured batch
@@ -164,8 +180,62 @@ fn long(time: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use tidegate_model::{DriveFile, PolicyName, WorkloadFile};
+
     use super::*;
+    use crate::{CheckReport, Report as _};
+
+    const DRIVE: &str = r#"
+name = "disk"
+kind = "recorded"
+depth = 2
+
+[[batch]]
+op = "read"
+size = "128KiB"
+ns_max = [10_000_000, 20_000_000]
+ns_p50 = [5_000_000, 9_000_000]
+ns_p99 = [6_000_000, 10_000_000]
+ns_p999 = [7_000_000, 11_000_000]
+samples = 100_000
+
+"#;
+
+    /// Returns JSON and text of a check of one task at this place.
+    pub(crate) fn checked(place: &str) -> (serde_json::Value, String) {
+        let families = tidegate_model::drive_file::PlaceFamily::ALL.map(|family| {
+            format!(
+                "[[batch.families]]\nplaces = \"{family}\"\nns_max = [10_000_000, 20_000_000]\n"
+            )
+        });
+        let drive = DriveFile::parse(&format!("{DRIVE}{}", families.concat())).unwrap();
+        let text = format!(
+            "drive = \"disk\"\n[[task]]\nname = \"t\"\nperiod = \"1s\"\nsize = \"128KiB\"\n\
+             class = \"soft\"\nplace = {place}\n"
+        );
+        let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
+        let report = CheckReport::of(&workload, PolicyName::Dqf);
+        let mut page = Page::default();
+        report.write(&mut page);
+        (serde_json::to_value(&report).unwrap(), page.into_text())
+    }
+
+    /// Goal: the samples of a table are those of random places, so nothing is predicted from them
+    /// for others. Method: the same task at random places and at others.
+    #[test]
+    fn nothing_is_predicted_of_places_that_are_set() {
+        let (json, text) = checked("\"random\"");
+        assert!(json["overruns"].is_object(), "{json}");
+        assert!(text.contains("99 % confidence (100,000 samples)"), "{text}");
+        for place in ["\"sequential\"", "{ from = \"0%\", to = \"0.5%\" }"] {
+            let (json, text) = checked(place);
+            assert!(json["overruns"].is_null(), "{json}");
+            assert!(json["overruns_unknown"].as_str().unwrap().contains("random places"), "{json}");
+            assert!(text.contains("Overruns  "), "{text}");
+            assert!(!text.contains("is expected"), "{text}");
+        }
+    }
 
     #[test]
     fn times_and_rates_are_rounded_in_the_safe_direction() {

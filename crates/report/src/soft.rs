@@ -98,6 +98,10 @@ impl Soft {
             let condition = "Soft bounds hold while batches take as long as the measured ones did; \
                              the verdict does not rest on them.";
             page.labelled("", condition);
+        } else if is_asked && workload.contracts.samples_withheld {
+            let elsewhere = "nothing is promised: the quantiles of the table are those of random \
+                             places, and the requests are not known to lie at random";
+            page.labelled("Soft", elsewhere);
         } else if is_asked {
             let nothing = "nothing below the hard bounds can be promised: it takes a drive with \
                            measured quantiles, dqf, and hard bounds for every task";
@@ -139,5 +143,22 @@ impl Soft {
             self.level(),
             self.samples
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::overruns::tests::checked;
+
+    /// Goal: quantiles are those of random places, so none is promised at others.
+    #[test]
+    fn nothing_soft_is_promised_at_places_that_are_set() {
+        let (json, text) = checked("\"random\"");
+        assert!(!json["tasks"][0]["soft"].as_array().unwrap().is_empty(), "{json}");
+        assert!(text.contains("99 % confidence (p99"), "{text}");
+        let (json, text) = checked("{ from = \"0%\", to = \"0.5%\" }");
+        assert!(json["tasks"][0]["soft"].as_array().unwrap().is_empty(), "{json}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Soft nothing is promised: the quantiles"), "{text}");
     }
 }

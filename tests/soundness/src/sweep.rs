@@ -120,7 +120,9 @@ impl Attacked {
             size.get()
         );
         let parsed = WorkloadFile::parse(&text).expect("well formed");
-        let mut workload = parsed.bind(&self.file).expect("measured for these requests");
+        let bound = parsed.bind(&self.file).expect("measured for these requests");
+        // Without it `das` has no proof, and the sweep would not attack it.
+        let mut workload = tidegate_drive::with_prediction(bound, &self.file);
         for (task, place) in workload.tasks.iter_mut().zip(&places[1..]) {
             task.place = *place;
             task.offset = Duration::from_ns(random.random_range(0..period.ns()));
@@ -163,17 +165,20 @@ fn reads(file: &DriveFile) -> impl Iterator<Item = &MeasuredTable> {
     file.batch.iter().filter(|table| table.op == Some(Op::Read))
 }
 
-/// Returns the starting position and the places of the longest batch, in parts per million.
+/// Returns the starting position and the places of the longest batch, in parts per million. If the
+/// drive accepts fewer requests than there are tasks, tasks share places.
 fn climbed(file: &DriveFile, table: &MeasuredTable, count: u32, seed: u64) -> Vec<u32> {
     let size = table.size.expect("a measured table has a size");
-    let batches = Batches { file, op: Op::Read, size, count: count as usize };
+    let at_once = count.min(file.depth).min(table.table.batch_max());
+    let batches = Batches { file, op: Op::Read, size, count: at_once as usize };
     let (_, choice) = batches.climb(CLIMB.0, CLIMB.0, seed);
     let capacity = file.capacity().expect("the mechanics give it").get();
     let ppm = |place: &u64| {
         let ppm = u128::from(place * size.get()) * u128::from(ALL_PPM) / u128::from(capacity);
         u32::try_from(ppm).expect("below a million").min(ALL_PPM - 2)
     };
-    std::iter::once(&choice.start).chain(&choice.places).map(ppm).collect()
+    let shared = choice.places.iter().cycle().take(count as usize);
+    std::iter::once(&choice.start).chain(shared).map(ppm).collect()
 }
 
 /// Gives all tasks the shortest deadline that the policy proves; `None` without any.
@@ -200,4 +205,23 @@ fn shorten(workload: &mut Workload, policy: PolicyName) -> Option<()> {
         }
     }
     set(workload, Duration::from_ns(long)).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the sweep attacks disks that accept one request at a time, and `das`.
+    #[test]
+    fn the_sweep_reaches_a_disk_without_a_queue_and_das() {
+        let attacked = Attacked::new("seagate-st340810a");
+        let attack = |policy| {
+            let of_seed = |seed| attacked.attack(policy, Placement::Climbed, seed, 5);
+            (0..20).find_map(of_seed)
+        };
+        for policy in [PolicyName::Dqf, PolicyName::Das] {
+            let outcome = attack(policy).expect("some workload is proven");
+            assert_eq!(outcome.misses, 0, "{policy}: {outcome}");
+        }
+    }
 }

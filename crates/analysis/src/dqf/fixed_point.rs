@@ -81,8 +81,7 @@ pub(super) fn steps(system: &System, demand: &Demand, task: usize) -> Option<Ste
     let responses = responses(system, demand, &budget);
     let kind = demand.kind_of(task);
     let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
-    FifoEvaluation::new(system, demand, &budget, &backlog, &responses)
-        .steps(kind, responses[kind]?)
+    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).steps(kind, responses[kind]?)
 }
 
 /// One evaluation of F at R.

@@ -42,7 +42,7 @@ pub use crate::service::outstanding_max;
 pub(crate) use prover::arrangement;
 pub use tidegate_model::quantity::Share as Margin;
 
-pub use crate::door::{Footprint, ListenError, Listener};
+pub use crate::acceptor::{Footprint, ListenError, Listener};
 pub use control_plane::ControlPlane;
 pub use error::ServeError;
 pub use server::{Server, ServerEvent};

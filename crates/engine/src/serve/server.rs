@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A service with its clients: store, door, control socket, metrics and log.
+//! A service with its clients: store, acceptor, control socket, metrics and log.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tidegate_model::{Bytes, ExportSpec};
 
 use super::control_plane::ControlPlane;
 use super::{Prepared, SIMULATED_ALIGNMENT, ServeError};
-use crate::door::{Encryption, Entrance, Footprint, Listener, raise_descriptors};
+use crate::acceptor::{Acceptor, Encryption, Footprint, Listener, raise_descriptors};
 use crate::peers::LogSink;
 use crate::service::{Service, Summary, View};
 
@@ -33,7 +33,7 @@ pub enum ServerEvent {
 #[derive(Debug)]
 pub struct Server {
     // Declared in the order in which they end.
-    door: Option<Entrance>,
+    acceptor: Option<Acceptor>,
     control_plane: Option<ControlPlane>,
     service: Option<Service>,
     footprint: Footprint,
@@ -75,13 +75,13 @@ impl Prepared {
             let _ = stop.send(ServerEvent::Stop);
         };
         let control_plane = self.stand_by(&service, stop, say.clone())?;
-        let door = Entrance::open(listener, view, limits, connections, encryption, say);
-        let door = door.map_err(|source| ServeError::ControlPlane {
+        let acceptor = Acceptor::open(listener, view, limits, connections, encryption, say);
+        let acceptor = acceptor.map_err(|source| ServeError::ControlPlane {
             what: "the thread that accepts clients".to_owned(),
             source,
         })?;
         Ok(Server {
-            door: Some(door),
+            acceptor: Some(acceptor),
             control_plane: Some(control_plane),
             service: Some(service),
             footprint,
@@ -198,7 +198,7 @@ impl Server {
         let summary = service.summary();
         let ended = service.stop();
         // Only now: it closes the last connections.
-        drop(self.door.take());
+        drop(self.acceptor.take());
         drop(self.control_plane.take());
         summary.filter(|_| ended.is_ok())
     }

@@ -66,10 +66,12 @@ impl FamilyTimes {
     }
 }
 
-/// Returns the families whose times do not reach `entries` entries.
+/// Returns the families whose times do not reach `entries` entries. Times without families were
+/// measured at random places.
 pub fn missing(families: &[FamilyTimes], entries: usize) -> Vec<PlaceFamily> {
-    let is_whole = |family: PlaceFamily| {
-        families.iter().any(|it| it.places == family && it.ns_max.len() >= entries)
+    let is_whole = |family: PlaceFamily| match families {
+        [] => family == PlaceFamily::Random,
+        _ => families.iter().any(|it| it.places == family && it.ns_max.len() >= entries),
     };
     PlaceFamily::ALL.into_iter().filter(|&family| !is_whole(family)).collect()
 }
@@ -162,8 +164,12 @@ impl MeasuredTable {
     }
 }
 
+/// Returns the families that are not absent; all of them if none is left, because their times are
+/// then kept too, and a table without families would count as one of random places.
 fn kept(families: &[FamilyTimes], absent: &[PlaceFamily]) -> Vec<FamilyTimes> {
-    families.iter().filter(|it| !absent.contains(&it.places)).cloned().collect()
+    let kept = families.iter().filter(|it| !absent.contains(&it.places));
+    let kept: Vec<FamilyTimes> = kept.cloned().collect();
+    if kept.is_empty() { families.to_vec() } else { kept }
 }
 
 impl DriveFile {

@@ -82,8 +82,8 @@ pub(super) fn of_exports(
         }
         best_effort.extend(export.best_effort(size_max));
     }
-    let is_shared = exports.len() > 1;
-    WorkloadFile::of_parts(drive, entries, absent_places, is_shared, policy, tasks, best_effort)
+    let count = exports.len();
+    WorkloadFile::of_parts(drive, entries, absent_places, count, policy, tasks, best_effort)
 }
 
 /// Returns the drive of the proofs: the named drive, or the simulated drive.

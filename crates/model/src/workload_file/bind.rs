@@ -63,11 +63,16 @@ impl WorkloadFile {
         let costs = self.costs(drive, &mut premises);
         let (table, deferred_writes) = self.beside_deferred(drive, table, costs.as_ref());
         self.check_batch(&table, drive)?;
+        // Samples and quantiles of a table are those of random places.
+        let is_random =
+            self.has_random_places() && tables.iter().all(|it| it.is_of_random_places());
+        let sampled: &[&MeasuredTable] = if is_random { &tables } else { &[] };
         let contracts = Contracts {
             costs,
             deferred_writes,
-            sampling: Sampling::of(&tables),
-            soft: SoftTable::of(&tables),
+            sampling: Sampling::of(sampled),
+            soft: SoftTable::of(sampled),
+            samples_withheld: !is_random && !Sampling::of(&tables).is_empty(),
             ..self.contracts(drive, size_max)
         };
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The premises about places: whether a drive was measured at all places that a workload may have.
 
+use std::collections::BTreeSet;
+
 use super::WorkloadFile;
 use crate::contracts::{ContractPremise, DriveContract};
 use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, missing};
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::task::{Op, Place};
+use crate::units::Bytes;
 
 /// The places at which one measurement was made.
 struct Measured<'a> {
@@ -31,10 +34,20 @@ impl WorkloadFile {
         let mut kinds = self.kinds().map(|(op, size, _)| (op, size));
         let first = kinds.next();
         let is_mixed = kinds.any(|kind| Some(kind) != first);
-        for mixed in drive.mixed.iter().filter(|_| is_mixed && drive.cost.is_some()) {
+        if !is_mixed || drive.cost.is_none() {
+            return premises;
+        }
+        let what = "mixed batches";
+        for mixed in &drive.mixed {
             let missing = missing(&mixed.places, mixed.ns_max.len());
             let measured = Measured { families: &mixed.places, missing, options: String::new() };
-            premises.extend(self.of_measured(drive, "mixed batches", "mixed-places", measured));
+            premises.extend(self.of_measured(drive, what, "mixed-places", measured));
+        }
+        if drive.mixed.is_empty() {
+            // Like a table without families, such costs count as those of random places.
+            let (missing, options) = (missing(&[], 0), self.mixed_options());
+            let measured = Measured { families: &[], missing, options };
+            premises.extend(self.of_measured(drive, what, "mixed", measured));
         }
         premises
     }
@@ -135,6 +148,16 @@ impl WorkloadFile {
         Premise::new(code, subject, text).with_to_do(command)
     }
 
+    /// Returns the options that measure mixed batches of the workload's requests.
+    fn mixed_options(&self) -> String {
+        let ops: BTreeSet<&str> = self.kinds().map(|(op, ..)| op.name()).collect();
+        let sizes: BTreeSet<Bytes> = self.kinds().map(|(_, size, _)| size).collect();
+        let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
+        let writes = if ops.contains(Op::Write.name()) { " --allow-writes" } else { "" };
+        let ops: Vec<&str> = ops.into_iter().collect();
+        format!(" --op {} --size {}{writes}", ops.join(","), sizes.join(","))
+    }
+
     fn of_absent(&self) -> Premise {
         let names = names(&self.absent_places);
         Premise::new(
@@ -149,9 +172,17 @@ impl WorkloadFile {
 
     /// Returns whether a source has places other than random ones, or several exports share a drive.
     fn sets_places(&self) -> bool {
+        self.export_count > 1 || self.places().any(|place| place != Place::Random)
+    }
+
+    /// Returns whether every request is at a random place. Clients choose the places of exports.
+    pub(super) fn has_random_places(&self) -> bool {
+        self.export_count == 0 && self.places().all(|place| place == Place::Random)
+    }
+
+    fn places(&self) -> impl Iterator<Item = Place> {
         let of_tasks = self.tasks.iter().map(|task| task.source.place);
-        let mut places = of_tasks.chain(self.best_effort.iter().map(|load| load.source.place));
-        self.has_several_exports || places.any(|place| place != Place::Random)
+        of_tasks.chain(self.best_effort.iter().map(|load| load.source.place))
     }
 }
 

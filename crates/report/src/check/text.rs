@@ -102,6 +102,9 @@ impl CheckReport<'_> {
         if let Some(overruns) = &self.overruns {
             overruns.write(page);
         }
+        if let Some(unknown) = self.overruns_unknown {
+            page.labelled("Overruns", unknown);
+        }
         Soft::write(&self.soft, workload, assessment, page);
         if self.schedulable {
             for room in &self.headroom {

@@ -30,6 +30,7 @@ pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
             page.labelled(label, format!("{}: {remark}", result.policy));
         }
     }
+    write_order(results, page);
 }
 
 /// Writes a row for each policy and, below it, one for each entry of tasks.

@@ -58,13 +58,13 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// The thread that lets clients in; dropping this ends it, and no new client is accepted.
 #[derive(Debug)]
-pub(crate) struct Entrance {
+pub(crate) struct Acceptor {
     waker: Waker,
     is_ending: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Entrance {
+impl Acceptor {
     /// Begins to let clients in, at most `connections` at once.
     pub(crate) fn open(
         listener: Listener,
@@ -90,14 +90,14 @@ impl Entrance {
         };
         let (of_thread, ends) = (waker.clone(), is_ending.clone());
         let thread = std::thread::Builder::new()
-            .name("tidegate-door".to_owned())
+            .name("tidegate-accept".to_owned())
             .stack_size(STACK_BYTES)
             .spawn(move || thread.run(&of_thread, &ends))?;
         Ok(Self { waker, is_ending, thread: Some(thread) })
     }
 }
 
-impl Drop for Entrance {
+impl Drop for Acceptor {
     fn drop(&mut self) {
         self.is_ending.store(true, Ordering::Release);
         self.waker.wake();
