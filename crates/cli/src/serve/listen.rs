@@ -19,11 +19,15 @@ pub(super) fn open(prepared: &Prepared, file: &Path) -> Result<Listener, Failure
         let taken = taken.or_else(|_| passed.take_tcp_listener(0).map(|it| it.map(Into::into)));
         let socket = taken.map_err(|error| Failure::environment(&error))?;
         let socket = socket.expect("one was passed");
-        return Listener::given(socket).map_err(failure);
+        return Listener::given(socket).map_err(|error| failure(&error));
     }
     match &prepared.file().listen {
-        Listen::Unix(_) => Listener::at_path(&socket_path(prepared, file)?).map_err(failure),
-        Listen::Tcp { address, .. } => Listener::at_address(address.get_ref()).map_err(failure),
+        Listen::Unix(_) => {
+            Listener::at_path(&socket_path(prepared, file)?).map_err(|error| failure(&error))
+        }
+        Listen::Tcp { address, .. } => {
+            Listener::at_address(address.get_ref()).map_err(|error| failure(&error))
+        }
     }
 }
 
@@ -41,7 +45,9 @@ pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure>
 /// Refuses a socket at which [`open`] could not listen; changes nothing.
 pub(super) fn check(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     match &prepared.file().listen {
-        Listen::Unix(_) => Listener::check_path(&socket_path(prepared, file)?).map_err(failure),
+        Listen::Unix(_) => {
+            Listener::check_path(&socket_path(prepared, file)?).map_err(|error| failure(&error))
+        }
         Listen::Tcp { .. } => Ok(()),
     }
 }
@@ -69,11 +75,11 @@ pub(super) fn socket_path(prepared: &Prepared, file: &Path) -> Result<PathBuf, F
     }
 }
 
-fn failure(error: ListenError) -> Failure {
+fn failure(error: &ListenError) -> Failure {
     let help = match error {
         ListenError::Path { .. } => "write another socket = \"PATH\" into the serve file",
         ListenError::InUse { .. } => "stop it first, or write another socket",
-        _ => return Failure::environment(&error),
+        _ => return Failure::environment(error),
     };
     Failure::input(error.to_string(), help)
 }

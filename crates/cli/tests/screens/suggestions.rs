@@ -14,9 +14,11 @@ enum Then {
     Allows(&'static str, i32),
     /// Its error is another one, with this text.
     Says(&'static str),
+    /// It serves until it is stopped, and then exits with 0.
+    Serves,
 }
 
-use Then::{Allows, Exits, Says};
+use Then::{Allows, Exits, Says, Serves};
 
 /// Lines that make the error; the last one prints the suggestion.
 struct Case {
@@ -89,7 +91,7 @@ const CASES: &[Case] = &[
             "sed 's/250ms/10ms/' workloads/media.serve.toml > fast.toml",
             "tidegate serve fast.toml",
         ],
-        then: Says("nbdkit"),
+        then: Serves,
     },
 ];
 
@@ -108,6 +110,15 @@ fn suggestion(text: &str) -> Option<&str> {
     lines.chain(spans).map(str::trim).find(|it| it.starts_with("tidegate ") && it.contains(" -"))
 }
 
+/// Returns a line that starts a server, stops it as soon as it is ready, and has its exit code.
+fn served(command: &str) -> String {
+    format!(
+        "{command} > served & server=$!; \
+         until grep -q ^Ready served; do kill -0 $server || exit 9; sleep 0.1; done; \
+         kill $server; wait $server"
+    )
+}
+
 #[test]
 fn suggested_commands_work_when_pasted() {
     for Case { name, lines, then } in CASES {
@@ -117,10 +128,14 @@ fn suggested_commands_work_when_pasted() {
             text = said(&run(line, folder.path(), COLUMNS[1]));
         }
         let command = suggestion(&text).unwrap_or_else(|| panic!("{name}: no command in\n{text}"));
-        let output = run(command, folder.path(), COLUMNS[1]);
+        let output = match then {
+            Serves => run(&served(command), folder.path(), COLUMNS[1]),
+            Exits(_) | Allows(..) | Says(_) => run(command, folder.path(), COLUMNS[1]),
+        };
         let (code, after) = (output.status.code(), said(&output));
         assert_ne!(after, text, "{name}: {command} gets no further");
         match then {
+            Serves => assert_eq!(code, Some(0), "{name}: {command}\n{after}"),
             Exits(expected) => assert_eq!(code, Some(*expected), "{name}: {command}\n{after}"),
             Allows(line, expected) => {
                 assert_eq!(code, Some(0), "{name}: {command}\n{after}");
