@@ -2,18 +2,18 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs book bench proof coqchk fuzz tools
+.PHONY: help build demo test check lint docs book bench proof coqchk fuzz tools test-tools
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build target/release/tidegate
+build: tools ## Build target/release/tidegate
 	$(CARGO) build --release --locked -p tidegate
 
 demo: build ## Prove, simulate, measure this disk and keep deadlines on it, in under a minute
 	@scripts/demo.sh "$(TARGET)"
 
-test: tools lint docs ## Run all checks and tests; install missing tools if possible
+test: test-tools lint docs ## Run all checks and tests; install missing tools if possible
 	$(CARGO) test --workspace --locked
 
 check: lint docs ## Run the same without installing anything
@@ -44,3 +44,6 @@ fuzz: ## Fuzz serve files, the control socket, requests and NBD, SECONDS=60 each
 
 tools:
 	@scripts/tools.sh
+
+test-tools:
+	@scripts/tools.sh tests
