@@ -73,7 +73,7 @@ fn compile(folder: &Path, source: &Path) -> Option<PathBuf> {
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"))
         .arg(source)
         .arg(library())
-        .args(["-lpthread", "-ldl", "-lm", "-o"])
+        .args(["-lssl", "-lcrypto", "-lpthread", "-ldl", "-lm", "-o"])
         .arg(&program)
         .output()
         .unwrap();

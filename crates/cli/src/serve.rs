@@ -40,7 +40,8 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     }
     if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
         let report = CheckReport::of(workload, workload.policy);
-        show::report(&report.with_changes(prepared.what_would_fit()), false);
+        let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
+        show::report(&report.with_changes(changes), false);
     }
     if !prepared.is_proven() {
         if !arguments.force {

@@ -38,7 +38,7 @@ fn starvation_measured_at_a_smaller_depth_limits_best_effort_to_it() {
     );
     let (code, stdout, stderr) = folder.run(&["check", "w.toml"]);
     assert_eq!(code, 0, "{stdout}{stderr}");
-    assert!(stdout.contains("at most 2 on it"), "{stdout}");
+    assert!(stdout.contains("at most 1 request of it on the drive at once"), "{stdout}");
     let (code, value) =
         folder.json(&["sim", "w.toml", "--model", "mechanical", "--duration", "30s"]);
     assert_eq!(code, 0, "{value:#}");

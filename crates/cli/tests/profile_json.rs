@@ -105,8 +105,10 @@ fn what_standard_output_does_not_take_is_not_lost() {
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let (code, stderr) = to_full(&["--json"]);
-    let object = &stderr[stderr.find("\n{").expect("the object")..=stderr.rfind("}\n").unwrap()];
-    let value: Value = serde_json::from_str(object).unwrap();
+    let object = &stderr[stderr.find("\n{").expect("the object")..];
+    // The error follows, as an object of its own.
+    let value: Value =
+        serde_json::Deserializer::from_str(object).into_iter().next().unwrap().unwrap();
     assert_eq!((code, value["batch"][0]["samples"].as_u64()), (Some(3), Some(2)), "{stderr}");
     let (code, stderr) = to_full(&["--json", "-o", "d.toml"]);
     assert!(code == Some(3) && stderr.contains("cannot write to standard output"), "{stderr}");

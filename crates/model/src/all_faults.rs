@@ -96,7 +96,10 @@ impl Masked {
 
     /// Returns the table around the start of a span: from its header to the next.
     fn table(&self, span: &Range<usize>) -> Range<usize> {
-        let is_header = |at: usize| self.text[at..].trim_ascii_start().starts_with(b"[");
+        let is_header = |at: usize| {
+            // Only this line: replaced lines before a header are blank.
+            self.text[self.lines(&(at..at))].trim_ascii_start().starts_with(b"[")
+        };
         let mut start = self.lines(&(span.start..span.start)).start;
         while start > 0 && !is_header(start) {
             start = self.lines(&(start - 1..start - 1)).start;

@@ -8,7 +8,7 @@ use common::Fault;
 use tidegate_model::drive_file::PlaceFamily::{self, BothEnds, Climbed, Random};
 use tidegate_model::drive_file::{FamilyTimes, MeasuredTable};
 use tidegate_model::serve_file::Layout;
-use tidegate_model::{Bytes, DriveFile, Duration, PremiseCode, ServeFile, WorkloadFile};
+use tidegate_model::{Bytes, DriveFile, Duration, Premise, PremiseCode, ServeFile, WorkloadFile};
 
 const DRIVE: &str = r#"
 name = "disk"
@@ -261,7 +261,8 @@ fn doubts(text: &str, drive: &DriveFile) -> Vec<(PremiseCode, String)> {
     let workload = WorkloadFile::parse(text).unwrap().bind(drive).unwrap();
     let codes = [PremiseCode::PlacesUnmeasured, PremiseCode::PlacesSetUnmeasured];
     let of_places = workload.premises.iter().filter(|it| codes.contains(&it.code));
-    of_places.map(|it| (it.code, it.text.clone())).collect()
+    let told = |it: &Premise| [&it.text[..], it.to_do.as_deref().unwrap_or_default()].join(": ");
+    of_places.map(|it| (it.code, told(it))).collect()
 }
 
 /// Goal: costs that no mixed batch supports were not measured at the places that a workload sets.

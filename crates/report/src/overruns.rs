@@ -184,6 +184,7 @@ pub(crate) mod tests {
     use tidegate_model::{DriveFile, PolicyName, WorkloadFile};
 
     use super::*;
+    use crate::page::Look;
     use crate::{CheckReport, Report as _};
 
     const DRIVE: &str = r#"
@@ -216,7 +217,7 @@ samples = 100_000
         );
         let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
         let report = CheckReport::of(&workload, PolicyName::Dqf);
-        let mut page = Page::default();
+        let mut page = Page::new(Look { columns: 10_000, ..Look::default() });
         report.write(&mut page);
         (serde_json::to_value(&report).unwrap(), page.into_text())
     }

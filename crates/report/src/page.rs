@@ -197,7 +197,7 @@ mod tests {
         );
         assert_eq!(
             write(40),
-            "Drive: a drive with many words to tell\n  about itself, and some more of them\n  \
+            "Drive: a drive with many words to tell\nabout itself, and some more of them\n\
              and a second one\nTo do:\n  \
              tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml\n"
         );

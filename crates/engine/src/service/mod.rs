@@ -306,7 +306,7 @@ where
                     let _ = answer.send(core.statistics_of(&exports));
                 }
                 Message::Close { export } => core.close(export),
-                Message::Connect(newcomer) => connections.welcome(core.now(), *newcomer),
+                Message::Connect(newcomer) => connections.welcome(*newcomer),
                 Message::Change(change) => core.switch(switch(params, *change)),
                 Message::WindDown => {
                     core.wind_down(last_policy(params));

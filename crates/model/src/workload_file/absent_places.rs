@@ -22,7 +22,7 @@ const WHOLE_PPM: u32 = 1_000_000;
 pub(crate) const OF_EXPORTS: [PlaceFamily; 3] =
     [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Climbed];
 
-/// What one source must know of all.
+/// Facts about all sources that the check of one needs.
 struct All {
     has_several: bool,
     /// From the lowest to the highest place of any source.

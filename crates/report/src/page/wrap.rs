@@ -67,7 +67,7 @@ mod tests {
     fn a_span_that_fits_stays_whole() {
         let text = "write (`batch = \"auto\" or 2`), as it may be";
         assert_eq!(
-            wrapped(text, 30, "  "),
+            wrapped(text, 29, "  "),
             ["write", "  (`batch = \"auto\" or 2`), as", "  it may be"]
         );
         let long = format!("say `{}`", "word ".repeat(20).trim_end());

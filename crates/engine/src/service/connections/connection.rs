@@ -123,8 +123,9 @@ pub(super) struct Connection {
     pub(super) blocked: Duration,
     /// Since when the client leaves no room.
     pub(super) blocked_since: Option<Time>,
-    /// The last instant at which the client sent or took anything.
-    pub(super) heard: Time,
+    /// The instant since which only the client can go on: it has not sent all of a request, or not
+    /// taken all of a reply. `None` while it owes nothing, and again at each progress.
+    pub(super) owed_since: Option<Time>,
     /// Whether its socket was shut down.
     pub(super) is_shut: bool,
     /// Whether it is in the list of connections to read, and in the list of those to flush.
@@ -144,7 +145,7 @@ pub(super) struct Transmission {
 }
 
 impl Connection {
-    pub(super) fn new(newcomer: Newcomer, now: Time) -> Self {
+    pub(super) fn new(newcomer: Newcomer) -> Self {
         let Newcomer { socket, entered, export, spec, admittance, departures, .. } = newcomer;
         let Entered { export: info, dialect, rest } = entered;
         let mut input = IoBuffer::new(Bytes::new(INPUT_BYTES));
@@ -172,7 +173,7 @@ impl Connection {
             spare: None,
             blocked: Duration::ZERO,
             blocked_since: None,
-            heard: now,
+            owed_since: None,
             is_shut: false,
             is_to_read: false,
             is_to_flush: false,

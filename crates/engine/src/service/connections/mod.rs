@@ -114,12 +114,12 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Takes a connection in.
-    pub(crate) fn welcome(&mut self, now: Time, newcomer: Newcomer) {
+    pub(crate) fn welcome(&mut self, newcomer: Newcomer) {
         let (spec, part_max) = (newcomer.spec.clone(), newcomer.part_max);
         self.patience = newcomer.patience;
         let lane = self.lanes.entry(newcomer.export).or_insert_with(|| Lane::new(&spec, part_max));
         lane.connections += 1;
-        let connection = Some(Connection::new(newcomer, now));
+        let connection = Some(Connection::new(newcomer));
         let index = self.free.pop().unwrap_or(self.slots.len());
         match self.slots.get_mut(index) {
             Some(slot) => *slot = connection,
@@ -180,7 +180,7 @@ impl Connections {
         for one in delivered.drain(..) {
             match one {
                 Delivered::Received { token, buffer, result } => {
-                    self.received(now, index_of(token), buffer, result.unwrap_or(0));
+                    self.received(index_of(token), buffer, result.unwrap_or(0));
                 }
                 Delivered::Sent { token, message, result } => {
                     self.taken(now, index_of(token), message, result);
@@ -209,9 +209,9 @@ impl Connections {
         self.sent.drain(..).for_each(record);
     }
 
-    fn received(&mut self, now: Time, index: usize, buffer: IoBuffer, count: usize) {
+    fn received(&mut self, index: usize, buffer: IoBuffer, count: usize) {
         let connection = self.get(index);
-        connection.heard = now;
+        connection.owed_since = None;
         match std::mem::replace(&mut connection.receiving, Receiving::No) {
             Receiving::Input => {
                 connection.input = Some(buffer);
@@ -243,9 +243,9 @@ impl Connections {
             if is_over {
                 connection.phase = Phase::Broken(Ended::Ending);
                 self.list(index);
-            } else if connection.owes() {
+            } else if let Some(since) = connection.owed_since {
                 is_any = true;
-                if now.since(connection.heard) >= self.patience {
+                if now.since(since) >= self.patience {
                     connection.phase = Phase::Broken(Ended::Slow);
                     self.list(index);
                 }
@@ -271,8 +271,13 @@ impl Connections {
                 // Otherwise the receipt would end only when the client sends something.
                 shut(connection, Shutdown::Read);
             }
-            if connection.owes() && self.look_at.is_none() {
-                self.look_at = now.checked_add(LOOK);
+            if connection.owes() {
+                connection.owed_since.get_or_insert(now);
+                if self.look_at.is_none() {
+                    self.look_at = now.checked_add(LOOK);
+                }
+            } else {
+                connection.owed_since = None;
             }
             if self.slots[index].as_ref().is_some_and(Connection::is_over) {
                 self.let_go(index);
@@ -369,7 +374,7 @@ fn send(connection: &mut Connection, ring: &mut DataRing, index: usize, now: Tim
     let pace = if connection.has_contract { Pace::Timed } else { Pace::Silent };
     connection.sending = Some(Transmission { owed, pace, since: now, unsent: None });
     // Its time to take this begins now, however long ago it asked.
-    connection.heard = now;
+    connection.owed_since = None;
     ring.push_send(Send { token, socket, message, pace });
 }
 

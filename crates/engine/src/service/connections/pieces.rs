@@ -186,7 +186,7 @@ impl Connections {
         let mut parts = self.cut(index, offset, length);
         let connection = self.get(index);
         // Its time to send a payload begins now, however long it waited for room.
-        connection.heard = now;
+        connection.owed_since = None;
         if let Some(large) = &mut connection.large {
             large.begun += length as u64;
             connection.is_piece_out = true;

@@ -217,7 +217,7 @@ impl Connections {
         };
         let is_all = message.advance(count);
         if count > 0 {
-            connection.heard = now;
+            connection.owed_since = None;
         }
         connection.took(now, is_all);
         if !is_all {
@@ -225,7 +225,7 @@ impl Connections {
                 return self.release(index, &mut Outgoing { message, owed: sending.owed });
             }
             if sending.pace != Pace::Patient {
-                connection.heard = now;
+                connection.owed_since = None;
             }
             sending.unsent = Some(message);
             connection.sending = Some(sending);
