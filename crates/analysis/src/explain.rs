@@ -7,7 +7,7 @@ use crate::regulated::Regulated;
 use crate::shaping::sporadic;
 use crate::{Assessment, System, dqf};
 
-/// What a job waits for at worst. The times add up to its bound, less `released`.
+/// The longest wait of a job, step by step. The times add up to its bound, less `released`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
     /// The counts of requests and batches.

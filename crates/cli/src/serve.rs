@@ -63,7 +63,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     }
     listen::check_control(&prepared, &arguments.file)?;
     if arguments.print {
-        // What would refuse to serve refuses to print, too.
+        // Printing refuses the same faults as serving.
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
         outln!("Clients connect at {}.", listen::place(&prepared, &arguments.file)?);

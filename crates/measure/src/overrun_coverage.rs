@@ -138,7 +138,7 @@ fn predicted_rates_of_overruns_cover_counted_ones() {
 /// `cargo test -p tidegate-measure many_predicted_rates -- --ignored --nocapture`. It takes several
 /// minutes.
 #[test]
-#[ignore = "several minutes"]
+#[ignore = "several minutes: `cargo test --release -p tidegate-measure --lib many_predicted_rates -- --ignored --nocapture`"]
 fn many_predicted_rates_of_overruns_cover_counted_ones() {
     compare_all(80, 100_000);
 }

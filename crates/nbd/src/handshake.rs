@@ -31,7 +31,7 @@ pub enum Tls {
     On,
 }
 
-/// What server and client agreed about requests and replies.
+/// The formats of requests and replies that server and client agreed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dialect {
     /// Reads are answered in chunks.

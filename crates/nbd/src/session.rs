@@ -11,7 +11,7 @@ use crate::wire;
 /// The largest payload that is skipped to answer a wrong request; a larger one ends the connection.
 const SKIPPED_BYTES_MAX: u64 = 64 << 20;
 
-/// What the next bytes of a client mean.
+/// The meaning of a client's next bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed {
     /// The header is not complete.

@@ -88,7 +88,7 @@ pub enum Refusal {
     NoDriveFile,
 }
 
-/// What is wrong with a step of the backlog bound.
+/// A fault in a step of the backlog bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepFault {

@@ -258,14 +258,14 @@ fn demonstration_misses_nothing() {
 
 /// `cargo test -p tidegate-soundness --test das -- --ignored hundred`: a few minutes.
 #[test]
-#[ignore = "a few minutes"]
+#[ignore = "a few minutes: `cargo test -p tidegate-soundness --test das -- --ignored hundred`"]
 fn demonstration_misses_nothing_with_a_hundred_seeds() {
     (1..=100).for_each(check_demonstration);
 }
 
 /// Canary: with C = b(1) the fallback is too fast for the disk, and some seed misses.
 #[test]
-#[ignore = "a few minutes"]
+#[ignore = "a few minutes: `cargo test -p tidegate-soundness --test das -- --ignored hundred`"]
 fn fallback_of_the_table_alone_is_caught_by_a_hundred_seeds() {
     let missed = (1..=100).filter(|&seed| {
         let disk = demonstration(seed);

@@ -30,7 +30,7 @@ pub(crate) enum Item {
         text: String,
     },
     Command(DocumentedCommand),
-    /// What the last command prints on a terminal of that width.
+    /// Text that the last command prints on a terminal of that width.
     Screen {
         columns: String,
         text: String,

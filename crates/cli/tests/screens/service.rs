@@ -132,7 +132,7 @@ fn drawing_view(folder: &Path) -> Option<u32> {
     None
 }
 
-/// Waits for the end of a process; one that nobody collects has ended too.
+/// Waits for the end of a process; a zombie has ended too.
 fn ends(pid: u32) -> bool {
     let at = Instant::now();
     while at.elapsed() < PATIENCE {

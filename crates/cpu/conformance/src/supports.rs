@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What an implementation supports of the suite's optional parts, and the cases made from it.
+//! The optional parts of the suite that an implementation supports, and the cases made from them.
 
 use tidegate_cpu_model::{Arrivals, CpuWorkload, Execution, ServerParams, TaskArrivals};
 use tidegate_model::{Duration, Random};

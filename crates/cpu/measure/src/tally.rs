@@ -25,7 +25,7 @@ pub struct Tally {
     earlier: [Vec<StolenPoint>; 2],
 }
 
-/// What the later part of a measurement added to its first half, or less than half.
+/// The stolen time that the later part of a measurement added to its first half, or less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Growth {
     /// The number of lengths at which more was stolen later than before.

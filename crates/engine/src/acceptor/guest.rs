@@ -19,7 +19,7 @@ use crate::service::Export;
 /// The bytes that are received at once.
 const PIECE_BYTES: usize = 4096;
 
-/// What becomes of a guest.
+/// The state of a guest after its turn.
 pub(super) enum Fate {
     Stays,
     /// The connection is closed; the reason is logged, if there is one.

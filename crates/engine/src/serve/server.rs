@@ -22,7 +22,7 @@ const CONNECTIONS_MAX: usize = 1_536;
 /// The interval between two checks for outstanding requests at the end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a running server tells its owner.
+/// A message of a running server to its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEvent {
     /// It should end: the control socket says so, or the service has ended by itself.

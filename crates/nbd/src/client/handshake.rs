@@ -13,7 +13,7 @@ use crate::wire;
 /// The largest reply to an option that a client accepts.
 const REPLY_BYTES_MAX: u32 = 64 << 10;
 
-/// What a handshake resulted in.
+/// The result of a handshake.
 pub(super) struct Agreed {
     pub(super) dialect: Dialect,
     pub(super) size: u64,

@@ -12,7 +12,7 @@ use super::PolicyReport;
 use crate::figures;
 use crate::page::{Answer, Tone};
 
-/// What a run says about a policy, the best first.
+/// The verdict of a run about a policy, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RunVerdict {

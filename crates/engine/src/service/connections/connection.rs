@@ -38,7 +38,7 @@ pub(super) struct Payload {
     pub(super) filled: usize,
 }
 
-/// What the next bytes of the client are.
+/// The kind of the client's next bytes.
 #[derive(Debug)]
 pub(super) enum Reading {
     /// A request, while nothing else must be finished first.
