@@ -1,7 +1,10 @@
 (** * Theorem 1, the backlog bound A_k, for every z (docs/theory/dual-queue-fifo.md, equation 3.6).
 
     While every R_i < p_i, no task has two jobs pending.  Behind a batch in flight that holds y
-    requests of the other tasks at most E - y are queued. *)
+    requests of the other tasks at most E - y are queued.
+
+    Some tasks may owe their R to another bound ([by_backlog] is false): FixedPoint.v joins the
+    two. *)
 From Coq Require Import List Arith Lia PeanoNat Bool.
 Require Import Model Lists.
 Import ListNotations.
@@ -36,7 +39,8 @@ Definition last_size (y : nat) : nat :=
 Definition A (y : nat) : nat := bt y + (batches y - 1) * b z + bt (last_size y).
 
 Variable R : nat -> nat.
-Hypothesis R_bounds : forall k y, k < n -> carry k y -> A y <= R k.
+Variable by_backlog : nat -> bool.
+Hypothesis R_bounds : forall k y, k < n -> by_backlog k = true -> carry k y -> A y <= R k.
 Hypothesis R_below_period : forall k, k < n -> R k < p k.
 
 Lemma bt_mono : forall i j, i <= j -> bt i <= bt j.
@@ -94,7 +98,7 @@ Record inv_by (v : nat -> nat) (t0 w : nat) (s : state) : Prop := {
   i_count : forall i, i < n -> v i + cnt i (queue s) <= e i;
   i_queued : forall r, In r (queue s) ->
     rtask r < n /\ earliest s (rtask r) = rrel r + p (rtask r);
-  i_promise : forall q r, nth_error (queue s) q = Some r ->
+  i_promise : forall q r, nth_error (queue s) q = Some r -> by_backlog (rtask r) = true ->
     t0 + bt w + wait (sum n v) q <= rrel r + R (rtask r);
   i_device : forall f, device s = Some f ->
     started f = t0 /\ size f <= max w beta /\
@@ -103,14 +107,11 @@ Record inv_by (v : nat -> nat) (t0 w : nat) (s : state) : Prop := {
 
 Definition inv (s : state) : Prop := exists v t0 w, inv_by v t0 w s.
 
-Lemma inv_pending : forall s r, inv s -> pending r s -> now s <= rrel r + R (rtask r).
-Proof.
-  intros s r (v & t0 & w & I) [H|(f & Hf & H)].
-  - apply In_nth_error in H. destruct H as [q Hq].
-    apply (i_promise _ _ _ _ I) in Hq. pose proof (i_now _ _ _ _ I). lia.
-  - destruct (i_device _ _ _ _ I f Hf) as (_ & _ & Hr). specialize (Hr r H).
-    pose proof (i_now _ _ _ _ I). lia.
-Qed.
+(** What a bound must promise of each queued request: it survives one more batch, and the next
+    one if it goes with it. *)
+Definition kept (s : state) : Prop := forall q r, nth_error (queue s) q = Some r ->
+  now s + bt 1 <= rrel r + R (rtask r) /\
+  (q < z -> now s + bt (min z (length (queue s))) <= rrel r + R (rtask r)).
 
 Lemma queue_short : forall v t0 w s, inv_by v t0 w s -> sum n v + length (queue s) <= E.
 Proof.
@@ -119,11 +120,29 @@ Proof.
   rewrite <- sum_plus. apply sum_le. apply (i_count _ _ _ _ I).
 Qed.
 
+Lemma inv_keeps : forall s q r, inv s -> nth_error (queue s) q = Some r ->
+  by_backlog (rtask r) = true -> now s + bt 1 <= rrel r + R (rtask r) /\
+  (q < z -> now s + bt (min z (length (queue s))) <= rrel r + R (rtask r)).
+Proof.
+  intros s q r (v & t0 & w & I) Hq Hk. pose proof (queue_short _ _ _ _ I) as Hshort.
+  assert (Hlen : q < length (queue s)) by (apply nth_error_Some; congruence).
+  pose proof (i_now _ _ _ _ I) as Hnow.
+  apply (i_promise _ _ _ _ I) in Hq; [|assumption]. unfold wait in Hq. split.
+  - destruct (Nat.eqb_spec (q / z) 0) as [H0|H0].
+    + assert (bt 1 <= bt (min z (E - sum n v))) by (apply bt_mono; lia). lia.
+    + assert (bt 1 <= b z) by (apply bt_le_z; lia).
+      assert (1 * b z <= q / z * b z) by (apply Nat.mul_le_mono_r; lia). lia.
+  - intros Hz. rewrite Nat.div_small in Hq by lia. simpl in Hq.
+    assert (bt (min z (length (queue s))) <= bt (min z (E - sum n v))) by (apply bt_mono; lia).
+    lia.
+Qed.
+
 Lemma inv_release : forall t Q d nx i q,
+  kept (State t Q d nx) ->
   inv (State t Q d nx) -> i < n -> nx i <= t -> q <= e i ->
   inv (State t (Q ++ repeat (Req i t) q) d (upd nx i (t + p i))).
 Proof.
-  intros t Q d nx i q (v & t0 & w & I) Hi Hnx Hq.
+  intros t Q d nx i q Hkept (v & t0 & w & I) Hi Hnx Hq.
   pose proof (i_now _ _ _ _ I) as Hnow. simpl in Hnow.
   assert (Hvi : v i = 0).
   { destruct (v i) eqn:Ev; [reflexivity|].
@@ -131,7 +150,7 @@ Proof.
   assert (Hnone : forall r, In r Q -> rtask r <> i).
   { intros r Hr Heq. destruct (i_queued _ _ _ _ I r Hr) as [Hn He]. simpl in He.
     apply In_nth_error in Hr. destruct Hr as [k Hk].
-    apply (i_promise _ _ _ _ I) in Hk. pose proof (R_below_period _ Hn).
+    destruct (Hkept k r Hk) as [Hk' _]. simpl in Hk'. pose proof (R_below_period _ Hn).
     rewrite Heq in *. lia. }
   assert (Hc : cnt i Q = 0).
   { destruct (cnt i Q) eqn:Ec; [reflexivity|].
@@ -156,7 +175,7 @@ Proof.
     + rewrite nth_error_app2 in Hk by assumption.
       assert (Hkq : k - length Q < q).
       { rewrite <- (repeat_length (Req i t) q). apply nth_error_Some. congruence. }
-      apply nth_error_In, repeat_spec in Hk. subst r. simpl.
+      apply nth_error_In, repeat_spec in Hk. subst r. simpl. intros Hby.
       set (V := sum n v) in *.
       (* the task's own requests are not among those taken *)
       assert (HVi : V + e i <= E).
@@ -191,16 +210,17 @@ Proof.
           rewrite (HS i Hi) in Hvi. unfold of_set in Hvi. rewrite Es in Hvi. lia.
         - rewrite Nat.min_r by lia. unfold V, eS. apply sum_ext. assumption. }
       assert (Hw : bt w <= bt (min z V)) by (apply bt_mono, (i_w _ _ _ _ I)).
-      pose proof (wait_le_A V k) as HA. pose proof (R_bounds i _ Hi Hcarry) as HR. lia.
+      pose proof (wait_le_A V k) as HA. pose proof (R_bounds i _ Hi Hby Hcarry) as HR. lia.
   - intros f Hf. apply (i_device _ _ _ _ I f Hf).
   - apply (i_shape _ _ _ _ I).
 Qed.
 
 Lemma inv_dispatch : forall t Q nx j m,
+  kept (State t Q None nx) ->
   inv (State t Q None nx) -> j = min z (length Q) -> m <= max j beta ->
   inv (State t (skipn j Q) (Some (Batch t m (firstn j Q) (m - j))) nx).
 Proof.
-  intros t Q nx j m (v & t0 & w & I) Hj Hm.
+  intros t Q nx j m Hkept (v & t0 & w & I) Hj Hm.
   pose proof (i_now _ _ _ _ I) as Hnow. simpl in Hnow.
   pose proof (queue_short _ _ _ _ I) as Hshort. simpl in Hshort.
   set (V := sum n v) in *.
@@ -212,9 +232,7 @@ Proof.
     assert (Hq' : nth_error Q q = Some r).
     { rewrite <- (firstn_skipn j Q). rewrite nth_error_app1; [assumption|].
       apply nth_error_Some; congruence. }
-    apply (i_promise _ _ _ _ I) in Hq'. fold V in Hq'. unfold wait in Hq'.
-    rewrite Nat.div_small in Hq' by lia. simpl in Hq'.
-    assert (bt j <= bt (min z (E - V))) by (apply bt_mono; lia). lia. }
+    destruct (Hkept q r Hq') as [_ Hk]. simpl in Hk. rewrite Hj. apply Hk. lia. }
   assert (Hsilent : forall i, i < n -> 0 < cnt i (firstn j Q) -> t + bt j < nx i).
   { intros i Hi Hc. apply cnt_pos_in in Hc. destruct Hc as (r & Hr & Ht). subst i.
     pose proof (HF r Hr). pose proof (R_below_period _ Hi).
@@ -242,7 +260,7 @@ Proof.
       { rewrite <- (firstn_skipn z Q). rewrite nth_error_app2; rewrite firstn_length.
         - rewrite <- Hq. f_equal. lia.
         - lia. }
-      apply (i_promise _ _ _ _ I) in Hq'. fold V in Hq'. unfold wait in *.
+      intros Hby. apply (i_promise _ _ _ _ I) in Hq'; [|assumption]. fold V in Hq'. unfold wait in *.
       replace (z + q) with (1 * z + q) in Hq' by lia.
       rewrite Nat.div_add_l in Hq' by lia. simpl in Hq'.
       rewrite bt_z. destruct (q / z =? 0); lia.
@@ -270,9 +288,9 @@ Proof.
     + right. exists T. reflexivity.
 Qed.
 
-Lemma inv_step : forall s ev s', inv s -> step s ev s' -> inv s'.
+Lemma inv_step : forall s ev s', kept s -> inv s -> step s ev s' -> inv s'.
 Proof.
-  intros s ev s' Hinv Hstep. destruct Hstep.
+  intros s ev s' Hkept Hinv Hstep. destruct Hstep.
   - (* an idle nanosecond: nothing is taken *)
     exists (fun _ => 0), (S t), 0. constructor; simpl; intros; try lia; try contradiction; try discriminate.
     + unfold cnt; simpl; lia.
@@ -284,7 +302,7 @@ Proof.
     pose proof (i_now _ _ _ _ I) as Hnow. simpl in Hnow.
     assert (b (size f) <= bt w) by (apply b_mono; assumption). lia.
   - apply inv_release; assumption.
-  - apply inv_dispatch; [assumption|assumption|lia].
+  - apply inv_dispatch; [assumption|assumption|assumption|lia].
   - destruct Hinv as (v & t0' & w & I). exists v, t0', w. constructor; simpl; try apply I.
     intros f Hf. apply remaining_some in Hf. subst f.
     destruct (i_device _ _ _ _ I _ eq_refl) as (Hs & Hsize & Hr). simpl in *.
@@ -306,25 +324,57 @@ Proof.
       * assert (Hq' : nth_error (l1 ++ r :: l2) (S q) = Some r').
         { rewrite nth_error_app2 in * by lia.
           replace (S q - length l1) with (S (q - length l1)) by lia. assumption. }
-        apply (i_promise _ _ _ _ I) in Hq'.
+        intros Hby. apply (i_promise _ _ _ _ I) in Hq'; [|assumption].
         pose proof (wait_mono (sum n v) q (S q)). lia.
 Qed.
 
-Theorem inv_reachable : forall s, reachable s -> inv s.
+Lemma inv_initial : forall nx, inv (initial nx).
 Proof.
-  intros s (nx & tr & Hrun).
-  assert (H0 : inv (initial nx)).
-  { exists (fun _ => 0), 0, 0. constructor; simpl; intros; try lia; try contradiction; try discriminate.
-    - unfold cnt; simpl; lia.
-    - match goal with H : nth_error [] ?k = Some _ |- _ => destruct k; discriminate H end.
-    - right. exists (fun _ => false). reflexivity. }
-  induction Hrun; [assumption|]. apply IHHrun. eapply inv_step; eassumption.
+  intros nx. exists (fun _ => 0), 0, 0.
+  constructor; simpl; intros; try lia; try contradiction; try discriminate.
+  - unfold cnt; simpl; lia.
+  - match goal with H : nth_error [] ?k = Some _ |- _ => destruct k; discriminate H end.
+  - right. exists (fun _ => false). reflexivity.
 Qed.
+End Backlog.
 
 (** ** Theorem (backlog bound, every z).  Nothing that is pending is older than R. *)
+Section Alone.
+Variable n : nat.
+Variables e p : nat -> nat.
+Variables z beta : nat.
+Variable b : nat -> nat.
+Hypothesis b_mono : forall i j, i <= j -> b i <= b j.
+Hypothesis z_pos : 1 <= z.
+Hypothesis beta_le_z : beta <= z.
+Variable R : nat -> nat.
+Hypothesis R_bounds : forall k y, k < n -> carry n e z k y -> A n e z beta b y <= R k.
+Hypothesis R_below_period : forall k, k < n -> R k < p k.
+
+Notation bt := (bt beta b).
+Notation step := (step n e p z beta b).
+Notation run := (run n e p z beta b).
+Notation reachable := (reachable n e p z beta b).
+
 Theorem dqf_backlog_bound : forall s r,
   reachable s -> pending r s -> now s <= rrel r + R (rtask r).
-Proof. intros. apply inv_pending; [apply inv_reachable|]; assumption. Qed.
+Proof.
+  intros s r (nx & tr & Hrun) Hr.
+  assert (Hinv : inv n e p z beta b R (fun _ => true) s).
+  { clear Hr. pose proof (inv_initial n e p z beta b z_pos beta_le_z R (fun _ => true) nx) as H0.
+    induction Hrun; [assumption|]. apply IHHrun.
+    apply (inv_step n e p z beta b b_mono z_pos beta_le_z R (fun _ => true)) with (s := s) (ev := ev);
+      try assumption; [intros; apply R_bounds; assumption|].
+    intros q r' Hq. apply (inv_keeps n e p z beta b b_mono z_pos beta_le_z R (fun _ => true));
+      [assumption|assumption|reflexivity]. }
+  destruct Hr as [H|(f & Hf & H)].
+  - apply In_nth_error in H. destruct H as [q Hq].
+    apply (inv_keeps n e p z beta b b_mono z_pos beta_le_z R (fun _ => true)) in Hq;
+      [lia|assumption|reflexivity].
+  - destruct Hinv as (v & t0 & w & I).
+    destruct (i_device _ _ _ _ _ _ _ _ _ _ _ _ I f Hf) as (_ & _ & Hd). specialize (Hd r H).
+    pose proof (i_now _ _ _ _ _ _ _ _ _ _ _ _ I). lia.
+Qed.
 
 (** The same in terms of an execution: no request completes later than R after its release. *)
 Corollary dqf_backlog_response : forall nx tr s r s',
@@ -335,5 +385,4 @@ Proof.
   - exists nx, tr. assumption.
   - right. eexists. split; [reflexivity|]. simpl. apply in_or_app. right. left. reflexivity.
 Qed.
-
-End Backlog.
+End Alone.

@@ -64,6 +64,30 @@ Proof.
   { apply filter_In. split; [assumption|]. apply Nat.eqb_refl. }
   destruct (filter _ l); simpl in *; [contradiction|lia].
 Qed.
+Lemma cnt_filter : forall i f l, cnt i (filter f l) <= cnt i l.
+Proof.
+  intros i f. induction l as [|r l IH]; simpl; [lia|]. unfold cnt in *. simpl.
+  destruct (f r); simpl; destruct (rtask r =? i); simpl; lia.
+Qed.
+Lemma cnt_filter_le : forall i f g l, (forall r, f r = true -> g r = true) ->
+  cnt i (filter f l) <= cnt i (filter g l).
+Proof.
+  intros i f g l H. induction l as [|r l IH]; simpl; [lia|]. specialize (H r). unfold cnt in *.
+  destruct (f r); [rewrite H by reflexivity|destruct (g r)]; simpl;
+    destruct (rtask r =? i); simpl; lia.
+Qed.
+Lemma filter_all : forall (f : req -> bool) l, forallb f l = true -> filter f l = l.
+Proof.
+  intros f. induction l as [|r l IH]; simpl; [reflexivity|]. intros H.
+  apply andb_true_iff in H. destruct H as [-> H]. rewrite IH by assumption. reflexivity.
+Qed.
+Lemma forallb_false : forall (f : req -> bool) l, forallb f l = false ->
+  exists r, In r l /\ f r = false.
+Proof.
+  intros f. induction l as [|r l IH]; simpl; [discriminate|]. intros H.
+  destruct (f r) eqn:Ef; [|exists r; auto].
+  destruct IH as (r' & Hr' & Hf); [assumption|]. exists r'. auto.
+Qed.
 Lemma length_cnt : forall n l, (forall r, In r l -> rtask r < n) ->
   length l = sum n (fun i => cnt i l).
 Proof.

@@ -34,14 +34,18 @@ Proof.
   - apply (remaining_twice (Batch t0 m l k)).
 Qed.
 
+Lemma sound_reachable : forall s, reachable n e p z beta b s -> is_sound s.
+Proof.
+  intros s (nx & tr & Hrun). assert (H0 : is_sound (initial nx)) by exact I.
+  induction Hrun; [assumption|]. apply IHHrun. eapply sound_step; eassumption.
+Qed.
+
 (** From every reachable state time can reach the next nanosecond, whatever waits. *)
 Theorem time_passes : forall s, reachable n e p z beta b s ->
   exists tr s', run s tr s' /\ now s' = S (now s).
 Proof.
   intros s (nx & tr & Hrun).
-  assert (Hsound : is_sound s).
-  { assert (H0 : is_sound (initial nx)) by exact I. clear -Hrun H0 z_pos.
-    induction Hrun; [assumption|]. apply IHHrun. eapply sound_step; eassumption. }
+  assert (Hsound : is_sound s) by (apply sound_reachable; exists nx, tr; assumption).
   clear nx tr Hrun.
   (* an idle device: serve all that waits, then an idle nanosecond *)
   assert (Hidle : forall c Q t nx, length Q <= c -> exists tr s',

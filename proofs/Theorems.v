@@ -2,14 +2,15 @@
 
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
-Require Import Model Backlog TwoBatches Progress Window MinPeriod Costs GatedDrain AdaptiveDrain
+Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs GatedDrain AdaptiveDrain
   Judge Checker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
 Print Assumptions Window.busy_interval.               (* 9.2.4 *)
 Print Assumptions MinPeriod.min_period.               (* 9.2.7 *)
-Print Assumptions Backlog.dqf_backlog_bound.          (* Theorem 1, A *)
+Print Assumptions FixedPoint.theorem_1.               (* Theorem 1: W, A and their minimum *)
+Print Assumptions Backlog.dqf_backlog_bound.          (* Theorem 1, A alone *)
 Print Assumptions TwoBatches.theorem_2_and_3.         (* Theorems 2 and 3, exact *)
 Print Assumptions TwoBatches.unit_tasks.              (* Theorem 2, unit tasks *)
 Print Assumptions Judge.Equality.strictness_is_needed. (* R < p is strict *)
