@@ -7,7 +7,7 @@
 //! | busy interval | Lemma 9.2.4, corrected | `proofs/Window.v`, `busy_interval` |
 //! | minimum period | Theorem 9.2.7, corrected | `proofs/MinPeriod.v`, `min_period` |
 //! | backlog | Theorems 1 (A), 2 and 3 | `proofs/Backlog.v`, `dqf_backlog_bound` |
-//! | window | Theorem 1 (W) | on paper |
+//! | window, and the minimum of all | Theorem 1 | `proofs/FixedPoint.v`, `theorem_1` |
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -32,9 +32,11 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
     let backlog = backlog(certificate, system)?;
     let (mut by_window, mut is_sound) = (0, true);
     for (index, task) in system.tasks.iter().enumerate() {
-        // R of Theorem 1: every task must satisfy F_k(R) <= R_k, by one of its parts. A task
-        // without R, which is infinite then, satisfies it.
-        let Some(r) = task.r else { continue };
+        // R of Theorem 1: every task must satisfy F_k(R) <= R_k, by one of its parts.
+        let Some(r) = task.r else {
+            is_sound = false;
+            break;
+        };
         let is_by_others =
             alone.is_some_and(|alone| alone <= r) || backlog.get(&task.e).is_some_and(|&a| a <= r);
         by_window += usize::from(!is_by_others);

@@ -21,20 +21,16 @@ pub(crate) fn response(system: &System, task: usize) -> Option<u128> {
     Some(worst)
 }
 
-/// Returns the sizes of the carry-in batch.
+/// Returns the sizes of the carry-in batch that must be tried.
 fn carry_ins(system: &System, is_within: bool) -> BTreeSet<u128> {
     if !is_within {
-        return (0..=system.z).collect();
+        return BTreeSet::from([system.z]);
     }
-    if system.sum() <= system.z {
-        return system.totals(system.sum(), None);
+    let mut sizes = system.totals(system.sum().min(system.z), None);
+    if system.sum() > system.z {
+        sizes.insert(system.z);
     }
-    let common = system.tasks.iter().fold(system.z, |a, task| gcd(a, task.e));
-    (0..=system.z / common).map(|multiple| multiple * common).collect()
-}
-
-fn gcd(a: u128, b: u128) -> u128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+    sizes
 }
 
 /// A window of full batches after a carry-in.
@@ -45,14 +41,14 @@ struct Window<'a> {
     lead: u128,
     /// theta of each task; empty if two jobs of a task can be in the carry-in.
     again: Vec<u128>,
-    /// No later release is in the window.
+    /// The latest release in the window.
     end: u128,
 }
 
 impl<'a> Window<'a> {
     fn of(system: &'a System, carried: u128, is_within: bool) -> Option<Self> {
         let lead = system.cost(carried);
-        let mut batches: u128 = if lead > 0 { 1 } else { 2 };
+        let mut batches: u128 = 1;
         let end = loop {
             let length = lead + (batches - 1) * system.full();
             if length > HORIZON.into() {
@@ -79,7 +75,7 @@ impl<'a> Window<'a> {
         for (index, task) in self.system.tasks.iter().enumerate() {
             for start in [Some(&0), self.again.get(index)].into_iter().flatten() {
                 let mut release = *start;
-                while release < self.end {
+                while release <= self.end {
                     releases.insert(release);
                     if releases.len() > RELEASES_MAX {
                         return None;
@@ -96,7 +92,7 @@ impl<'a> Window<'a> {
         let System { tasks, z, .. } = self.system;
         let jobs = |length: u128, p: u128| length / p + 1;
         let before_it: u128 = tasks.iter().map(|it| it.e * jobs(release, it.p)).sum();
-        let ahead = before_it.saturating_sub(self.loss(release));
+        let ahead = before_it.saturating_sub(self.loss(release, None));
         if ahead == 0 {
             return 0;
         }
@@ -109,19 +105,21 @@ impl<'a> Window<'a> {
         let others = tasks.iter().enumerate().filter(|&(index, _)| index != task);
         let released: u128 = others.map(|(_, it)| it.e * jobs(dispatch, it.p)).sum::<u128>()
             + own.e * (jobs(release, own.p) + (dispatch - release) / own.p);
-        let queued = released.saturating_sub(self.loss(dispatch)).max(ahead);
+        let queued = released.saturating_sub(self.loss(dispatch, Some((task, release)))).max(ahead);
         let last = (*z).min(queued - full_batches * z);
         dispatch + self.system.cost(last) - release
     }
 
-    /// Returns the requests that the carry-in takes away from the window, at least.
-    fn loss(&self, length: u128) -> u128 {
-        let lost = |(task, &again): (&Task, &u128)| {
+    /// Returns the requests that the carry-in takes away from the window, at least. The loss of
+    /// the job's own task counts at the job's release.
+    fn loss(&self, length: u128, own: Option<(usize, u128)>) -> u128 {
+        let lost = |(index, (task, &again)): (usize, (&Task, &u128))| {
+            let length = own.filter(|own| own.0 == index).map_or(length, |own| own.1);
             let after = length.checked_sub(again).map_or(0, |rest| rest / task.p + 1);
             (length / task.p + 1 - after, task.e)
         };
         let mut lost: Vec<(u128, u128)> =
-            self.system.tasks.iter().zip(&self.again).map(lost).collect();
+            self.system.tasks.iter().zip(&self.again).enumerate().map(lost).collect();
         lost.sort_unstable();
         let (mut left, mut sum) = (self.carried, 0);
         for (jobs, requests) in lost {

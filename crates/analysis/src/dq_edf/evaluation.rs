@@ -4,8 +4,9 @@
 use std::cell::Cell;
 
 use crate::climb::Responses;
+use crate::dqf::Demand;
 use crate::dqf::busy_interval::window_batches;
-use crate::dqf::{Demand, carry_in};
+use crate::dqf::carry_in::{self, Losses};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, least_fixed_point};
 use crate::{SporadicTask, System};
 
@@ -224,7 +225,8 @@ impl<'a> EdfEvaluation<'a> {
                 None => {}
             }
         }
-        Some(ahead.saturating_sub(carry_in::loss(job.window.carried, carried.into_iter())))
+        let lost = Losses::of(carried.into_iter()).least(job.window.carried);
+        Some(ahead.saturating_sub(lost))
     }
 
     /// Returns the cost of the job's last batch, including requests with later deadlines.

@@ -21,27 +21,65 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
     (0..=batch_max / step).map(|multiple| multiple * step).collect()
 }
 
-/// Returns the requests that the window cannot contain because `carried` requests are in the
-/// carry-in: the fractional knapsack over l_i, a lower bound of the true loss.
+/// Returns the sizes that Theorem 1 must try; `is_within_periods` as above.
 ///
-/// # Shape
-/// `kinds` holds, for each kind, l_i (the jobs that each carried request removes from the window)
-/// and the number of the kind's requests that can be carried.
-pub(crate) fn loss(carried: u64, kinds: impl Iterator<Item = (u64, u64)>) -> u128 {
-    // Counts requests in buckets, by the number of jobs that each removes, instead of sorting them:
-    // nearly all remove one. A request that removes more jobs than the last bucket's index counts
-    // in that bucket, which lowers the loss and is therefore safe.
-    let mut requests_by_jobs = [0_u64; 8];
-    for (jobs, requests) in kinds {
-        let bucket = usize::try_from(jobs).unwrap_or(usize::MAX);
-        requests_by_jobs[bucket.min(requests_by_jobs.len() - 1)] += requests;
+/// A carry-in that holds parts of jobs counts as these whole jobs, or as a full batch if they are
+/// more: it then ends at the same instant, began earlier, and takes no less from the window. If
+/// tasks can have two jobs in it, nothing is taken, and a full batch is the worst.
+///
+/// # Source
+/// `docs/theory/dual-queue-fifo.md` section 3, `proofs/FixedPoint.v`, `carry_in`.
+pub(crate) fn whole_sizes(system: &System, demand: &Demand, is_within_periods: bool) -> Vec<u64> {
+    let batch_max = u64::from(system.batch_max);
+    if !is_within_periods {
+        return vec![batch_max];
     }
-    let mut left = carried;
-    let mut loss = 0;
-    for (jobs, requests) in (0_u64..).zip(requests_by_jobs) {
-        let taken = left.min(requests);
-        loss += u128::from(jobs) * u128::from(taken);
-        left -= taken;
+    let mut sizes: Vec<u64> =
+        demand.totals(batch_max.min(demand.requests_sum()), None).iter().collect();
+    if batch_max < demand.requests_sum() && sizes.last() != Some(&batch_max) {
+        sizes.push(batch_max);
     }
-    loss
+    sizes
+}
+
+/// Counts the requests that a carry-in can hold by l_i, the jobs that each removes from a window.
+///
+/// Counting replaces sorting: nearly all remove one. A request that removes more jobs than the last
+/// bucket's index counts in that bucket, which lowers the loss and is therefore safe.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Losses([u64; 8]);
+
+impl Losses {
+    /// Counts `(l_i, requests)` of each kind.
+    pub(crate) fn of(kinds: impl Iterator<Item = (u64, u64)>) -> Self {
+        let mut losses = Self::default();
+        for (jobs, requests) in kinds {
+            *losses.bucket(jobs) += requests;
+        }
+        losses
+    }
+
+    /// Returns the counts with `requests` moved from one l_i to another.
+    pub(crate) fn moved(mut self, requests: u64, from: u64, to: u64) -> Self {
+        *self.bucket(from) -= requests;
+        *self.bucket(to) += requests;
+        self
+    }
+
+    /// Returns the requests that the window cannot contain because `carried` requests are in the
+    /// carry-in: the fractional knapsack over l_i, a lower bound of the true loss.
+    pub(crate) fn least(&self, carried: u64) -> u128 {
+        let (mut left, mut loss) = (carried, 0);
+        for (jobs, &requests) in (0_u64..).zip(&self.0) {
+            let taken = left.min(requests);
+            loss += u128::from(jobs) * u128::from(taken);
+            left -= taken;
+        }
+        loss
+    }
+
+    fn bucket(&mut self, jobs: u64) -> &mut u64 {
+        let last = self.0.len() - 1;
+        &mut self.0[usize::try_from(jobs).map_or(last, |jobs| jobs.min(last))]
+    }
 }

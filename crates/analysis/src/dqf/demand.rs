@@ -33,6 +33,13 @@ impl Kind {
     pub(crate) fn jobs_closed(&self, delta_ns: u64) -> u64 {
         delta_ns / self.period_ns + 1
     }
+
+    /// Returns l_i, the jobs that one task cannot release in a closed window because its next
+    /// release is not before `again_ns`.
+    pub(crate) fn jobs_lost(&self, delta_ns: u64, again_ns: u64) -> u64 {
+        let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| self.jobs_closed(rest));
+        self.jobs_closed(delta_ns) - after
+    }
 }
 
 /// All tasks of a system, by kind.

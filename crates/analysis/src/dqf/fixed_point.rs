@@ -15,8 +15,9 @@ use crate::System;
 use crate::budget::Budget;
 use crate::climb::{self, Responses, exceeds};
 use crate::dqf::backlog::{self, Backlog};
+use crate::dqf::carry_in::{self, Losses};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, Steps, busy_interval, carry_in, linear};
+use crate::dqf::{Demand, Steps, busy_interval, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX};
 
 /// Binary digits of the rate of requests behind the point.
@@ -106,7 +107,7 @@ struct FifoEvaluation<'a> {
 struct CarryIn {
     requests: u64,
     time_ns: u64,
-    /// theta per kind; empty if some response may exceed its period.
+    /// theta per kind; empty if some response may exceed its period, or nothing is carried in.
     again_ns: Vec<u64>,
 }
 
@@ -156,7 +157,7 @@ impl<'a> FifoEvaluation<'a> {
     /// `None` if a window does not close within the horizon or the search exceeds the budget.
     fn by_window(&self) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
-        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        let sizes = carry_in::whole_sizes(self.system, self.demand, self.within_period.is_some());
         // Every kind is evaluated at every release, and nearly every kind has its own releases.
         if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
             return None;
@@ -178,8 +179,10 @@ impl<'a> FifoEvaluation<'a> {
         let again =
             |(&response, kind): (&u64, &Kind)| time_ns.saturating_add(kind.period_ns - response);
         let again_ns = match &self.within_period {
-            Some(responses) => responses.iter().zip(&self.demand.kinds).map(again).collect(),
-            None => Vec::new(),
+            Some(responses) if requests > 0 => {
+                responses.iter().zip(&self.demand.kinds).map(again).collect()
+            }
+            _ => Vec::new(),
         };
         CarryIn { requests, time_ns, again_ns }
     }
@@ -192,11 +195,9 @@ impl<'a> FifoEvaluation<'a> {
         offsets: &mut Vec<u64>,
         worst: &mut [u64],
     ) -> Option<()> {
-        // x >= 2 if nothing is in flight at first: the first batch starts immediately.
-        let first = if carry_in.time_ns > 0 { 1 } else { 2 };
         let batches = busy_interval::window_batches(
             |window_ns| self.demand.half_open(window_ns),
-            first,
+            1,
             self.system.batch_max,
             carry_in.time_ns,
             self.full_batch_ns,
@@ -236,8 +237,9 @@ impl<'a> FifoEvaluation<'a> {
         (times as u64).checked_mul(self.demand.kinds.len() as u64)
     }
 
-    /// Fills `offsets` with the instants a at which the number of requests ahead of a job can
-    /// change: the releases of a task, counted from the window's start or from its re-release.
+    /// Fills `offsets` with the instants a up to `window_ns` at which the number of requests ahead
+    /// of a job can change: the releases of a task, counted from the window's start or from its
+    /// re-release.
     fn fill_offsets(
         &self,
         offsets: &mut Vec<u64>,
@@ -250,7 +252,7 @@ impl<'a> FifoEvaluation<'a> {
         for (kind, again_ns) in self.demand.kinds.iter().zip(again) {
             for start_ns in [Some(0), again_ns].into_iter().flatten() {
                 let mut offset = start_ns;
-                while offset < window_ns {
+                while offset <= window_ns {
                     offsets.push(offset);
                     offset = offset.checked_add(kind.period_ns)?;
                 }
@@ -272,8 +274,8 @@ impl<'a> FifoEvaluation<'a> {
         release_ns: u64,
         worst: &mut [u64],
     ) -> Option<()> {
-        let loss = |delta_ns| self.loss(carry_in, delta_ns);
-        let ahead = self.demand.closed(release_ns).saturating_sub(loss(release_ns));
+        let taken = self.losses(carry_in, release_ns).least(carry_in.requests);
+        let ahead = self.demand.closed(release_ns).saturating_sub(taken);
         if ahead == 0 {
             return Some(());
         }
@@ -289,21 +291,27 @@ impl<'a> FifoEvaluation<'a> {
         }
         let served_before = u128::from(full_batches) * batch_max;
         let seen = self.demand.closed(last_dispatch_ns);
-        let in_carry_in = loss(last_dispatch_ns);
         // The last batch holds at most this many requests, for a job of any kind.
-        let most = self.last_batch(seen.saturating_sub(in_carry_in).max(ahead) - served_before);
+        let most = self.last_batch(seen.max(ahead) - served_before);
         let response_max =
             (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_ns(most))?;
         if worst.iter().all(|&worst| worst >= response_max) {
             return Some(());
         }
-        for (kind, worst) in self.demand.kinds.iter().zip(worst) {
+        let losses = self.losses(carry_in, last_dispatch_ns);
+        for (index, (kind, worst)) in self.demand.kinds.iter().zip(worst).enumerate() {
             // The job's own task releases only at `release_ns` and at whole periods before and
-            // after it, so its count splits there.
+            // after it, so its count splits there, and so does its loss.
             let anywhere = kind.jobs_closed(last_dispatch_ns);
             let around =
                 kind.jobs_closed(release_ns) + (last_dispatch_ns - release_ns) / kind.period_ns;
             let fewer = u128::from(kind.requests) * u128::from(anywhere.saturating_sub(around));
+            let in_carry_in = carry_in.again_ns.get(index).map_or(0, |&again_ns| {
+                let jobs = |delta_ns| kind.jobs_lost(delta_ns, again_ns);
+                losses
+                    .moved(kind.requests, jobs(last_dispatch_ns), jobs(release_ns))
+                    .least(carry_in.requests)
+            });
             // Includes requests released later; never fewer than the rest of `ahead`.
             let last = (seen - fewer).saturating_sub(in_carry_in).max(ahead) - served_before;
             let last_ns = self.system.batch_time_ns(self.last_batch(last));
@@ -318,18 +326,13 @@ impl<'a> FifoEvaluation<'a> {
         u32::try_from(requests).unwrap_or(u32::MAX).min(self.system.batch_max)
     }
 
-    /// Returns the requests that the window cannot contain because they are in the carry-in: the
-    /// fractional knapsack over l_i, a lower bound of the true loss.
-    fn loss(&self, carry_in: &CarryIn, delta_ns: u64) -> u128 {
-        if carry_in.again_ns.is_empty() || carry_in.requests == 0 {
-            return 0;
-        }
-        let jobs_lost = |(kind, &again_ns): (&Kind, &u64)| {
-            let after = delta_ns.checked_sub(again_ns).map_or(0, |rest| kind.jobs_closed(rest));
-            (kind.jobs_closed(delta_ns) - after, kind.requests_sum())
-        };
+    /// Counts what the carry-in can take away from a window of that length.
+    fn losses(&self, carry_in: &CarryIn, delta_ns: u64) -> Losses {
         let kinds = self.demand.kinds.iter().zip(&carry_in.again_ns);
-        carry_in::loss(carry_in.requests, kinds.map(jobs_lost))
+        Losses::of(
+            kinds
+                .map(|(kind, &again_ns)| (kind.jobs_lost(delta_ns, again_ns), kind.requests_sum())),
+        )
     }
 
     /// Returns steps that take exactly `response_ns` for a job of that kind; `None` if another
@@ -342,7 +345,7 @@ impl<'a> FifoEvaluation<'a> {
                 return found;
             }
         }
-        let sizes = carry_in::sizes(self.system, self.demand, self.within_period.is_some());
+        let sizes = carry_in::whole_sizes(self.system, self.demand, self.within_period.is_some());
         sizes.into_iter().find_map(|size| self.steps_in_window(kind, response_ns, size))
     }
 
@@ -359,7 +362,7 @@ impl<'a> FifoEvaluation<'a> {
             if worst[kind] != response_ns {
                 return None;
             }
-            let lost = self.loss(&carry_in, release_ns);
+            let lost = self.losses(&carry_in, release_ns).least(carry_in.requests);
             let ahead = self.demand.closed(release_ns).saturating_sub(lost);
             let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
             let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
