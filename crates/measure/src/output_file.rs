@@ -25,10 +25,10 @@ use std::time::Duration;
 
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
+use tidegate_platform::new_file::{NewFile, folder_of, real_path_of_new, unwritable};
 use tidegate_platform::text_file;
 
 use crate::merge;
-use crate::new_file::{NewFile, folder_of, real_path_of_new, unwritable};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
