@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate profile`: measures a device and writes a drive file.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
 
 use tidegate_device::{Access, DeviceFacts, Target};
-use tidegate_measure::{
-    Experiment, Measurable, OutputFile, ProfileParams, Progress, Step, TimeLeft,
-};
-use tidegate_model::{Bytes, DriveFile, Duration};
+use tidegate_measure::{Experiment, Measurable as _, ProfileParams};
+use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::{realtime, text_file};
 use tidegate_report::PlanReport;
 
@@ -17,8 +14,9 @@ use crate::arguments::ProfileArguments;
 use crate::command_line;
 use crate::failure::Failure;
 use crate::made_target::MadeTarget;
+use crate::measurement::Measurement;
 use crate::profile_output::Output;
-use crate::progress::{bar, print_measuring, profile_failure, seed_of_now, show_progress};
+use crate::progress::{bar, print_measuring, profile_failure, seed_of_now};
 use crate::{interrupt, profile_simulated, show};
 
 /// Runs the command.
@@ -29,7 +27,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     refuse_early(arguments)?;
     let output = Output::prepare(arguments, &arguments.target)?;
     let interrupted = interrupt::flag(output.kept())?;
-    let (mut target, made) = open_target(arguments, &interrupted)?;
+    let (mut target, mut made) = open_target(arguments, &interrupted)?;
     let mut params = params(arguments, &target);
     let file = output.file.as_ref();
     params.mechanics = file.and_then(|file| file.known_mechanics(&params.experiments));
@@ -39,55 +37,10 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         show::report(&PlanReport::of(&steps), arguments.json);
         return Ok(Answer::Yes);
     }
-    let mut made = made;
     // A target made for the measurement is kept once something was measured on it.
     let mut keep = || made.take().map_or((), MadeTarget::keep);
     let measurement = Measurement { arguments, params, steps, output, interrupted: &interrupted };
     measurement.make(&mut target, &mut keep)
-}
-
-/// A measurement that is about to begin.
-pub(crate) struct Measurement<'a> {
-    pub(crate) arguments: &'a ProfileArguments,
-    pub(crate) params: ProfileParams,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) output: Output,
-    pub(crate) interrupted: &'a AtomicBool,
-}
-
-impl Measurement<'_> {
-    /// Measures until done, stopped or out of time, and publishes the result. It calls `is_begun`
-    /// after each trial.
-    pub(crate) fn make(
-        self,
-        target: &mut impl Measurable,
-        is_begun: &mut dyn FnMut(),
-    ) -> Result<Answer, Failure> {
-        let Self { arguments, params, steps, output, interrupted } = self;
-        let device = (&target.identity(), target.origin());
-        let mut journal = output.journal(device, &target.same(&params))?;
-        let mut left = TimeLeft::of(steps);
-        let bar = bar("trials");
-        let begun = Instant::now();
-        let is_over =
-            |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());
-        let mut progress = |progress: Progress| {
-            if progress.done > 0 {
-                is_begun();
-            }
-            show_progress(&bar, progress, &mut left);
-            if arguments.time_limit.is_some_and(is_over) {
-                interrupted.store(true, Ordering::Relaxed);
-            }
-        };
-        let measured = target.measure(&params, &mut progress, interrupted, journal.as_mut());
-        bar.finish_and_clear();
-        let mut measured = output.after(measured)?;
-        let is_added = output.file.as_ref().is_some_and(OutputFile::is_added_to);
-        let whole = target.conclude(&mut measured, is_added);
-        output.publish(&whole, &measured)?;
-        Ok(Answer::of(!measured.is_cancelled))
-    }
 }
 
 /// Refuses arguments that are wrong for every target.

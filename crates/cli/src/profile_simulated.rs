@@ -12,7 +12,7 @@ use tidegate_report::PlanReport;
 use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
-use crate::profile::Measurement;
+use crate::measurement::Measurement;
 use crate::profile_output::Output;
 use crate::show;
 use crate::{input, interrupt, progress};

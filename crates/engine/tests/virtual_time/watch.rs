@@ -30,7 +30,8 @@ fn late_wake_up_is_told_apart() {
 fn lateness_counts_once_for_each_job_slept_through() {
     let workload = workload(vec![task("a", 10, 2)], Vec::new());
     let mut setting = Setting::new(PolicyName::Noop, Length::Jobs(4));
-    setting.backend.lateness_at = Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
+    setting.backend.lateness_at =
+        Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
     let outcome = setting.run(&workload).unwrap();
     // Jobs of two requests, due at 0, 10, 20 and 30; the last three are released at 35.
     let lateness = outcome.watch.host_lateness;
