@@ -97,6 +97,16 @@ impl Assessment {
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
+    /// Returns the workload that a pseudo-disk serves as slowly as the proof allows: its batches cost
+    /// what their requests cost only if the proof charges costs.
+    pub fn charged(&self, workload: &Workload) -> Workload {
+        let mut workload = workload.clone();
+        if !self.rests_on_costs() {
+            workload.contracts.costs = None;
+        }
+        workload
+    }
+
     /// Returns the grade of the proof; `None` if it is none. Without a task it rests on nothing.
     pub fn grade(&self) -> Option<Grade> {
         match self.answer {

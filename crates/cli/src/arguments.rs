@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use tidegate_measure::{Experiment, Kind, ProfileParams};
+use tidegate_measure::{Experiment, Kind, ProfileParams, Selection};
 use tidegate_model::quantity::Share;
 use tidegate_model::{BestEffortOrder, Bytes, DriveKind, Duration, Grade, Op, PolicyName};
 use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
@@ -313,21 +313,14 @@ pub(crate) struct ProfileArguments {
 }
 
 impl ProfileArguments {
-    /// Returns the experiments to run.
+    /// Returns the experiments that the user wants.
+    pub(crate) fn selection(&self) -> Selection<'_> {
+        Selection { only: &self.only, is_quick: self.samples.quick }
+    }
+
+    /// Returns the experiments to run on a device.
     pub(crate) fn experiments(&self) -> Vec<Experiment> {
-        let may_write = self.allow_writes || self.op.contains(&OpArgument::Write);
-        let is_left_out = |it: &Experiment| match *it {
-            Experiment::DRAIN_ADVERSARY
-            | Experiment::DRAIN_PLACES
-            | Experiment::STARVATION_PLACES
-            | Experiment::MIXED_PLACES => self.samples.quick,
-            Experiment::FLUSH => !may_write,
-            _ => false,
-        };
-        match &self.only[..] {
-            [] => Experiment::ALL.into_iter().filter(|it| !is_left_out(it)).collect(),
-            only => with_places(only),
-        }
+        self.selection().on_device(self.allow_writes || self.op.contains(&OpArgument::Write))
     }
 
     /// Returns the kinds of requests to measure.
@@ -336,26 +329,27 @@ impl ProfileArguments {
         Kind::all(&ops, &self.size)
     }
 
+    /// Returns the parameters of a measurement of these experiments; `defaults` has the rest.
+    pub(crate) fn params(
+        &self,
+        defaults: ProfileParams,
+        experiments: Vec<Experiment>,
+    ) -> ProfileParams {
+        ProfileParams {
+            experiments,
+            kinds: self.kinds(),
+            depth: self.depth.unwrap_or(defaults.depth),
+            samples: self.samples.count(),
+            is_quick: self.samples.quick,
+            ..defaults
+        }
+    }
+
     /// Returns whether data on the target is lost.
     pub(crate) fn writes(&self) -> bool {
-        self.op.contains(&OpArgument::Write) || self.experiments().contains(&Experiment::FLUSH)
+        let destroys_data = self.experiments().into_iter().any(Experiment::destroys_data);
+        destroys_data || self.op.contains(&OpArgument::Write)
     }
-}
-
-/// Returns the named experiments, each with its measurement at other places: a table of random
-/// places alone is a weak one.
-fn with_places(only: &[Experiment]) -> Vec<Experiment> {
-    let pairs = [
-        (Experiment::BATCH, Experiment::PLACES),
-        (Experiment::DRAIN, Experiment::DRAIN_PLACES),
-        (Experiment::STARVATION, Experiment::STARVATION_PLACES),
-        (Experiment::MIXED, Experiment::MIXED_PLACES),
-        (Experiment::PRIORITY, Experiment::PRIORITY_PLACES),
-    ];
-    let is_implied =
-        |(of, places): &(Experiment, Experiment)| only.contains(of) && !only.contains(places);
-    let implied = pairs.into_iter().filter(is_implied).map(|(_, places)| places);
-    only.iter().copied().chain(implied).collect()
 }
 
 /// The number of samples of each entry.

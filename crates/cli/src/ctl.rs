@@ -43,7 +43,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     match arguments.verb {
         CtlVerb::Status => {
             let status = shown.reply(tables::write_status)?;
-            return Ok(if tables::is_guaranteed(&status) { Answer::Yes } else { Answer::No });
+            return Ok(if status.is_guaranteed() { Answer::Yes } else { Answer::No });
         }
         CtlVerb::Statistics => {
             shown.reply(tables::write_statistics)?;

@@ -14,8 +14,9 @@ use miette::{
     ThemeStyles,
 };
 use serde::Serialize;
-use tidegate_measure::{FileFault, OutputFault};
+use tidegate_measure::OutputFault;
 use tidegate_model::FileError;
+use tidegate_platform::FileFault;
 
 /// The reason why a command did not run.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use tidegate_cpu_model::MachineFile;
 use tidegate_drive::NamedError;
 use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
@@ -38,18 +37,12 @@ pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Resul
     let path = &arguments.workload;
     let text = text_input::read_named(path, "workload file")?;
     // The processor's part is checked too: a fault there must not pass unnoticed.
-    let file = match parse_machine(path, &text)?.disk {
+    let file = match text_input::parse_machine(path, &text)?.disk {
         Some(disk) => disk,
         None => WorkloadFile::parse(&text)
             .map_err(|error| Failure::in_file(path, text.clone(), &error))?,
     };
     bind(file, &text, arguments, asked)
-}
-
-/// Reads both parts of a text, or reports all its faults.
-pub(crate) fn parse_machine(path: &Path, text: &str) -> Result<MachineFile, Failure> {
-    MachineFile::parse(text)
-        .map_err(|error| Failure::of_reading(path, text, error, MachineFile::parse))
 }
 
 /// Reads both parts of a workload file, with the drive and the profiles that they name.
@@ -59,7 +52,7 @@ pub(crate) fn read_machine(
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
     let text = text_input::read_named(path, "workload file")?;
-    let file = parse_machine(path, &text)?;
+    let file = text_input::parse_machine(path, &text)?;
     let WorkloadArguments { drive, batch, order, margin, .. } = arguments;
     let is_about_disk = drive.is_some()
         || batch.is_some()

@@ -17,6 +17,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod made_target;
+mod measurement;
 mod origin;
 mod profile;
 mod profile_output;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate profile`: measures a device and writes a drive file.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use tidegate_device::{Access, DeviceFacts, Target};
-use tidegate_measure::{
-    Experiment, Journal, Origin, Profile, ProfileError, ProfileParams, Progress, TimeLeft,
-};
-use tidegate_model::mechanics::Mechanics;
+use tidegate_measure::{Experiment, Measurable as _, ProfileParams};
 use tidegate_model::{Bytes, DriveFile};
 use tidegate_platform::{realtime, text_file};
 use tidegate_report::PlanReport;
@@ -19,8 +14,9 @@ use crate::arguments::ProfileArguments;
 use crate::command_line;
 use crate::failure::Failure;
 use crate::made_target::MadeTarget;
+use crate::measurement::Measurement;
 use crate::profile_output::Output;
-use crate::progress::{bar, print_measuring, profile_failure, seed_of_now, show_progress};
+use crate::progress::{bar, print_measuring, profile_failure, seed_of_now};
 use crate::{interrupt, profile_simulated, show};
 
 /// Runs the command.
@@ -31,37 +27,20 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     refuse_early(arguments)?;
     let output = Output::prepare(arguments, &arguments.target)?;
     let interrupted = interrupt::flag(output.kept())?;
-    let (target, made) = open_target(arguments, &interrupted)?;
-    let device = target.facts().identity();
+    let (mut target, mut made) = open_target(arguments, &interrupted)?;
     let mut params = params(arguments, &target);
-    params.mechanics = known_mechanics(&params, &output);
+    let file = output.file.as_ref();
+    params.mechanics = file.and_then(|file| file.known_mechanics(&params.experiments));
     print_head(&target, &params);
+    let steps = target.plan(&params).map_err(profile_failure)?;
     if arguments.plan {
-        let steps = tidegate_measure::plan(&target, &params).map_err(profile_failure)?;
         show::report(&PlanReport::of(&steps), arguments.json);
         return Ok(Answer::Yes);
     }
-    let mut journal = output.journal((&device, Origin::Device), &same(&target, &params))?;
-    let followers = (&*interrupted, journal.as_mut());
-    let profile = measure(arguments, &target, made, &params, followers);
-    let profile = output.after(profile)?;
-    output.publish(&profile.file, &profile)?;
-    Ok(Answer::of(!profile.is_cancelled))
-}
-
-/// Returns the mechanics in the drive file that is added to, unless this measurement finds them
-/// anew.
-fn known_mechanics(params: &ProfileParams, output: &Output) -> Option<Box<Mechanics>> {
-    let is_found_anew = params.experiments.contains(&Experiment::SEEK_CURVE);
-    let existing = output.file.as_ref().filter(|file| !is_found_anew && file.is_added_to());
-    existing?.read()?.mechanics
-}
-
-/// Returns what samples of one measurement share besides the device: file, size and depth.
-fn same(target: &Target, params: &ProfileParams) -> String {
-    let file = fs::metadata(&target.facts().path).ok().filter(fs::Metadata::is_file);
-    let file = file.map_or_else(String::new, |file| format!("file {}, ", file.ino()));
-    format!("{file}{} bytes, 1 to {} at once", target.size().get(), params.depth)
+    // A target made for the measurement is kept once something was measured on it.
+    let mut keep = || made.take().map_or((), MadeTarget::keep);
+    let measurement = Measurement { arguments, params, steps, output, interrupted: &interrupted };
+    measurement.make(&mut target, &mut keep)
 }
 
 /// Refuses arguments that are wrong for every target.
@@ -132,50 +111,17 @@ fn open_target(
     Ok((target, Some(made)))
 }
 
-/// Measures until done, stopped or out of time. A target made for the measurement is kept once
-/// something was measured on it.
-fn measure(
-    arguments: &ProfileArguments,
-    target: &Target,
-    made: Option<MadeTarget>,
-    params: &ProfileParams,
-    (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
-) -> Result<Profile, ProfileError> {
-    let mut left = TimeLeft::of(tidegate_measure::plan(target, params)?);
-    let bar = bar("trials");
-    let mut is_measured = false;
-    let progress = |progress: Progress| {
-        is_measured |= progress.done > 0;
-        show_progress(&bar, progress, &mut left);
-        if arguments.time_limit.is_some_and(|limit| progress.elapsed >= limit) {
-            interrupted.store(true, Ordering::Relaxed);
-        }
-    };
-    let profile = tidegate_measure::profile(target, params, progress, interrupted, journal);
-    bar.finish_and_clear();
-    if let (true, Some(made)) = (is_measured, made) {
-        made.keep();
-    }
-    profile
-}
-
 fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
     let facts = target.facts();
     let name = arguments.name.clone().or_else(|| facts.model.clone()).unwrap_or_else(|| {
         let path = facts.path.file_name().unwrap_or(facts.path.as_os_str());
         path.to_string_lossy().into_owned()
     });
-    let defaults = ProfileParams::new(name, facts);
     ProfileParams {
-        experiments: arguments.experiments(),
-        kinds: arguments.kinds(),
-        depth: arguments.depth.unwrap_or(defaults.depth),
-        samples: arguments.samples.count(),
-        is_quick: arguments.samples.quick,
         allows_writes: arguments.allow_writes,
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),
-        ..defaults
+        ..arguments.params(ProfileParams::new(name, facts), arguments.experiments())
     }
 }
 

@@ -3,27 +3,19 @@
 //! time, on a drive with the parts that the file describes.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_measure::{
-    Experiment, Journal, Kind, Origin, OutputFile, Profile, ProfileError, ProfileParams, Progress,
-    Step, TimeLeft, Warning, merge, origin,
-};
-use tidegate_model::drive_file::{Identity, Parts};
-use tidegate_model::{Bytes, DriveFile, DriveKind, Duration};
+use tidegate_device::DeviceFacts;
+use tidegate_measure::{Measurable as _, ProfileParams, SimulatedTarget, SimulatedTargetError};
+use tidegate_model::{DriveFile, DriveKind};
 use tidegate_report::PlanReport;
 
 use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
+use crate::measurement::Measurement;
 use crate::profile_output::Output;
 use crate::show;
 use crate::{input, interrupt, progress};
-
-/// The capacity of a drive of which only times are known: positions do not matter to it.
-const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
 
 /// The ending of drive file names.
 const EXTENSION: &str = ".drive.toml";
@@ -45,13 +37,12 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let file = input::drive_named(&arguments.target.to_string_lossy())?;
     // The drive file itself can be the output: changing it does not harm a simulated drive.
     let output = Output::prepare(arguments, Path::new(""))?;
-    let params = params(arguments, &file)?;
-    let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
-    progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
-    // The pace is measured on another drive, because serving requests changes a drive's state.
-    let (_, mut other) = drive_of(arguments, &file, params.seed)?;
-    let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);
-    let steps = steps.map_err(progress::profile_failure)?;
+    let kind = SimulatedTarget::kind_of(&file, arguments.model);
+    let params = params(arguments, &file, kind)?;
+    let target = format!("{} as {}", file.name, kind.name());
+    let mut drive = SimulatedTarget::new(file, kind, &params).map_err(not_made)?;
+    progress::print_measuring(&target, &params);
+    let steps = drive.plan(&params).map_err(progress::profile_failure)?;
     if arguments.plan {
         show::report(&PlanReport::of(&steps), arguments.json);
         if !arguments.json {
@@ -59,100 +50,32 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
         }
         return Ok(Answer::Yes);
     }
-    let same = same(&file, kind, &params);
-    let file = DriveFile { identity: origin::simulated(file.identity.clone()), ..file };
-    let origin = Origin::of(&file.identity);
-    let mut journal = output.journal((&file.identity, origin), &same)?;
     let interrupted = interrupt::flag(output.kept())?;
-    let followers = (&*interrupted, journal.as_mut());
-    let measured = measure(arguments, &file, &mut *drive, &params, steps, followers);
-    let mut measured = output.after(measured)?;
-    if !measured.file.priority.is_empty() && !honours_priority(&file) {
-        measured.warn(Warning::PriorityIgnored);
-    }
-    if output.file.as_ref().is_some_and(OutputFile::is_added_to) {
-        let identity = Identity { how: measured.file.identity.how.clone(), ..file.identity };
-        measured.file.identity = identity;
-        // The file describes the parts; the observed mechanics must not replace them.
-        measured.file.mechanics = None;
-        output.publish(&measured.file, &measured)?;
-    } else {
-        let whole = merge::replaced(file, measured.file.clone());
-        output.publish(&whole, &measured)?;
-    }
-    Ok(Answer::of(!measured.is_cancelled))
+    let measurement = Measurement { arguments, params, steps, output, interrupted: &interrupted };
+    measurement.make(&mut drive, &mut || ())
 }
 
-fn honours_priority(file: &DriveFile) -> bool {
-    file.mechanics.as_ref().is_some_and(|mechanics| mechanics.queue.priority)
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
+fn not_made(error: SimulatedTargetError) -> Failure {
+    match error.help() {
+        Some(help) => Failure::input(error.to_string(), help),
+        None => Failure::unusable(&error),
+    }
 }
 
-/// Builds the drive from its parts, or as slow as its batch table allows.
-fn drive_of(
+fn params(
     arguments: &ProfileArguments,
     file: &DriveFile,
-    seed: u64,
-) -> Result<(DriveKind, Box<dyn Drive + Send>), Failure> {
-    // A drive that has only tables is measured only on request, because measuring returns the same
-    // tables.
-    let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
-    let kind = arguments.model.unwrap_or(parts);
-    if kind != DriveKind::Pseudo {
-        let drive =
-            tidegate_drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
-        return Ok((kind, drive));
-    }
-    let &[Kind { op, size }] = &arguments.kinds()[..] else {
-        return Err(Failure::input(
-            "--model pseudo serves only one operation in one size",
-            "give one --op and one --size",
-        ));
-    };
-    let measured = tidegate_drive::measured_table(file, op, size).ok_or_else(|| {
-        Failure::input(
-            format!("`{}` has no batch table for {}s of {size}", file.name, op.name()),
-            "give a size that it has, or leave --model out",
-        )
-    })?;
-    Ok((kind, Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed))))
-}
-
-/// Returns the experiments; priority is included if it is named, or if the drive honours it.
-fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment> {
-    let is_asked = !arguments.only.is_empty() || honours_priority(file);
-    let mut all = arguments.experiments();
-    let of_priority = [Experiment::PRIORITY, Experiment::PRIORITY_PLACES];
-    all.retain(|it| is_asked || !of_priority.contains(it));
-    // Flushes destroy no data here, but a drive with batch tables only has no flush times.
-    let is_pseudo = arguments.model == Some(DriveKind::Pseudo);
-    all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
-    if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
-        all.push(Experiment::FLUSH);
-    }
-    all
-}
-
-/// Returns what samples of one measurement share: the exact drive, its model, and the depth.
-fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
-    // The hash leaves the tables out: a drive file with added tables describes the same drive.
-    let hash = tidegate_device::facts::hashed(&file.parts_text());
-    let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
-    let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };
-    format!("{} as {} {hash}{of_tables}, 1 to {} at once", file.name, kind.name(), params.depth)
-}
-
-fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParams, Failure> {
+    kind: DriveKind,
+) -> Result<ProfileParams, Failure> {
+    let defaults = ProfileParams::new(file.name.as_str(), &DeviceFacts::default());
+    let defaults = ProfileParams { depth: file.depth.min(ProfileParams::DEPTH), ..defaults };
     let params = ProfileParams {
-        experiments: experiments(arguments, file),
-        kinds: arguments.kinds(),
-        depth: arguments.depth.unwrap_or(file.depth.min(ProfileParams::DEPTH)),
         allows_writes: true,
-        samples: arguments.samples.count(),
-        is_quick: arguments.samples.quick,
         seed: arguments.seed.unwrap_or(1),
         // The simulated disk is made of exactly these.
         mechanics: file.mechanics.clone(),
-        ..ProfileParams::new(file.name.as_str(), &tidegate_device::DeviceFacts::default())
+        ..arguments.params(defaults, arguments.selection().on_drive(file, kind))
     };
     if params.experiments.is_empty() {
         return Err(Failure::input(
@@ -167,41 +90,4 @@ fn params(arguments: &ProfileArguments, file: &DriveFile) -> Result<ProfileParam
         ));
     }
     Ok(params)
-}
-
-fn capacity(file: &DriveFile) -> Bytes {
-    file.capacity().unwrap_or(ANY_CAPACITY)
-}
-
-fn measure(
-    arguments: &ProfileArguments,
-    file: &DriveFile,
-    drive: &mut dyn Drive,
-    params: &ProfileParams,
-    steps: Vec<Step>,
-    (interrupted, journal): (&AtomicBool, Option<&mut Journal>),
-) -> Result<Profile, ProfileError> {
-    let mut left = TimeLeft::of(steps);
-    let bar = progress::bar("trials");
-    let begun = Instant::now();
-    let progress = |progress: Progress| {
-        progress::show_progress(&bar, progress, &mut left);
-        let is_over =
-            |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());
-        if arguments.time_limit.is_some_and(is_over) {
-            interrupted.store(true, Ordering::Relaxed);
-        }
-    };
-    let (model, capacity) = (&file.name, capacity(file));
-    let measured = tidegate_measure::profile_drive(
-        drive,
-        model,
-        capacity,
-        params,
-        progress,
-        interrupted,
-        journal,
-    );
-    bar.finish_and_clear();
-    measured
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tidegate_device::RingError;
-use tidegate_measure::{Experiment, Kind, ProfileError, ProfileParams, Progress, TimeLeft};
+use tidegate_measure::{Kind, ProfileError, ProfileParams, Progress, TimeLeft};
 use tidegate_report::plan;
 
 use crate::failure::Failure;
@@ -20,11 +20,7 @@ pub(crate) fn seed_of_now() -> u64 {
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     eprintln!("{:<12} {what}", "Target");
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
-    let kinds = match params.experiments[..] {
-        [Experiment::FLUSH] => tidegate_measure::flush::kinds(params),
-        _ => params.kinds.clone(),
-    };
-    let kinds: Vec<_> = kinds.iter().map(Kind::to_string).collect();
+    let kinds: Vec<_> = params.measured_kinds().iter().map(Kind::to_string).collect();
     eprintln!(
         "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
         "Measuring",

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate run`: runs the workload on a real device, with the policy deciding.
 
-use tidegate_analysis::assess;
 use tidegate_device::{Access, Target};
 use tidegate_engine::known_device::{self, UnknownDevice};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
 use tidegate_host::Length;
-use tidegate_model::{
-    Contracts, DriveFile, Duration, Plan, PolicyName, Premise, PremiseCode, Time, Workload,
-};
+use tidegate_model::{Duration, Plan, PolicyName, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
 use tidegate_report::{NotApplicable, PolicyReport, RunReport};
@@ -36,7 +33,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     })?;
     let interrupted = interrupt::flag(None)?;
     let real_time = realtime::request(realtime::PRIORITY);
-    let of_target = premises_of(&target, &workload, &drive);
+    let of_target = known_device::premises(&target, &workload, &drive);
     workload.premises.extend(of_target);
     let is_priority_asked = policies.iter().any(|policy| policy.facts().uses_drive_priority());
     let priority = Priority::found(is_priority_asked, target.facts().ncq_priority);
@@ -56,11 +53,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let is_ranking = policy.facts().uses_drive_priority();
         backend.rank(is_ranking && priority.is_sent());
-        let assessment = if is_ranking && !priority.is_honoured() {
-            assess(&without_priority(&workload), policy)
-        } else {
-            assess(&workload, policy)
-        };
+        let assessment = priority.assess(&workload, policy);
         let plan: Plan = assessment.tolerant_plan(&workload);
         let params = RunParams {
             workload: &workload,
@@ -123,12 +116,6 @@ fn applicable(
     }
 }
 
-/// Returns the workload on a drive without times for requests with priority.
-fn without_priority(workload: &Workload) -> Workload {
-    let contracts = Contracts { priority: None, ..workload.contracts.clone() };
-    Workload { contracts, ..workload.clone() }
-}
-
 fn length(arguments: &LengthArguments) -> Length {
     match (arguments.duration, arguments.jobs) {
         (_, Some(jobs)) => Length::Jobs(jobs),
@@ -155,36 +142,4 @@ fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) ->
         seed,
         premises: workload.premises.clone(),
     }
-}
-
-/// Returns what the verdicts rest on besides the drive file, because they run on this target.
-fn premises_of(target: &Target, workload: &Workload, drive: &DriveFile) -> Vec<Premise> {
-    let mut premises: Vec<Premise> = target.notes().iter().map(Premise::from).collect();
-    premises.extend(other_device(drive, target));
-    if let Some(splitting) = target.facts().splits(workload.size_max()) {
-        let (pieces, size_max) = (splitting.pieces, splitting.size_max);
-        let text =
-            format!("the kernel splits the largest request into {pieces} of at most {size_max}");
-        premises.push(Premise::new(PremiseCode::SplitRequests, "split requests", text));
-    }
-    premises
-}
-
-/// Returns the doubt about a drive file that was measured on another device.
-fn other_device(drive: &DriveFile, target: &Target) -> Option<Premise> {
-    let here = target.facts().identity();
-    let measured = &drive.identity;
-    let is_same = measured.model == here.model && measured.place == here.place;
-    let said = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());
-    let text = || {
-        format!(
-            "the table of {} was measured on {} ({}), this is {} ({}): its bounds may not hold here",
-            drive.name,
-            said(&measured.model),
-            said(&measured.place),
-            said(&here.model),
-            said(&here.place)
-        )
-    };
-    (!is_same).then(|| Premise::new(PremiseCode::OtherDevice, "another device", text()))
 }

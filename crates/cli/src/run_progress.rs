@@ -54,10 +54,6 @@ impl VirtualTime {
             if io::stderr().is_terminal() { time.ns() / 1_000_000 / 200 } else { u64::MAX };
         Self { bar: bar(policy.name(), time), shown_ms: 0, step_ms }
     }
-
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }
 
 impl Observer for VirtualTime {
@@ -67,6 +63,10 @@ impl Observer for VirtualTime {
             self.shown_ms = now_ms;
             self.bar.set_position(now_ms);
         }
+    }
+
+    fn ended(&mut self, _now: Time) {
+        self.bar.finish_and_clear();
     }
 }
 

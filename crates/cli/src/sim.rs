@@ -3,16 +3,13 @@
 
 use std::time::Instant;
 
-use tidegate_analysis::{Assessment, assess};
-use tidegate_host::{ContractWatch, Length};
-use tidegate_model::{
-    Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Workload,
-};
+use tidegate_analysis::assess;
+use tidegate_host::Length;
+use tidegate_model::{DriveKind, PolicyName, TaskIndex, Workload};
 use tidegate_policy::BuildError;
 use tidegate_report::sim::SimulatedRun;
 use tidegate_report::{NotApplicable, PolicyReport, SimReport};
-use tidegate_sim::SimParams;
-use tidegate_sim::checkers::Checkers;
+use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, SimParams};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
@@ -68,20 +65,14 @@ fn length(arguments: &LengthArguments) -> Length {
 fn soft_tasks(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, Failure> {
     let mut found = Vec::new();
     for name in names {
-        let is_meant = |task: &&(TaskIndex, &Task)| {
-            let (_, task) = task;
-            task.class == Class::Soft
-                && (task.name == *name || workload.entries[task.entry as usize] == *name)
-        };
-        let tasks: Vec<_> = (0..).map(TaskIndex).zip(&workload.tasks).collect();
-        let before = found.len();
-        found.extend(tasks.iter().filter(is_meant).map(|(index, _)| *index));
-        if found.len() == before {
+        let tasks = workload.soft_tasks(name);
+        if tasks.is_empty() {
             return Err(Failure::input(
                 format!("`{name}`, given to --false-reports, is not a soft task"),
                 "name a task of the workload with class = \"soft\"",
             ));
         }
+        found.extend(tasks);
     }
     Ok(found)
 }
@@ -94,52 +85,21 @@ fn simulate<'a>(
     params: &SimParams<'_>,
 ) -> Result<Result<SimulatedRun<'a>, BuildError>, Failure> {
     let workload = &input.workload;
-    // Other drive models take their times from tables, not from the file's mechanics.
-    let is_mechanical = kind == DriveKind::Mechanical;
     let mut assessment = assess(workload, policy);
-    if is_mechanical && policy.facts().rests_on_predictions() {
-        assessment.premises.push(perfect_knowledge(policy));
-    }
+    assessment.premises.extend(tidegate_sim::perfect_knowledge(policy, kind));
     let plan = assessment.tolerant_plan(workload);
-    let simulated = charged(workload, &assessment);
-    let drive = tidegate_drive::build(kind, &simulated, Some(&input.drive), params.seed)
-        .map_err(|error| Failure::unusable(&error))?;
-    let capacity = input.drive.capacity().unwrap_or(params.capacity);
-    let params = SimParams { capacity, ..*params };
-    let watch = ContractWatch::new(&plan.limits);
-    let access = is_mechanical.then(|| tidegate_drive::access_time(&input.drive)).flatten();
-    let (built, checkers) = match Checkers::watching(policy, &plan, access) {
-        Ok(built) => built,
-        Err(reason) => return Ok(Err(reason)),
+    let served = assessment.charged(workload);
+    let drive = (kind, &input.drive, &served);
+    let simulation = match CheckedSimulation::new(params, policy, &plan, drive) {
+        Ok(simulation) => simulation,
+        Err(NotSimulated::Policy(reason)) => return Ok(Err(reason)),
+        Err(error) => return Err(Failure::unusable(&error)),
     };
     let progress = VirtualTime::new(policy, params.length, workload);
-    let mut observers = ((checkers, watch), progress);
     let start = Instant::now();
-    let run = tidegate_sim::simulate(&params, built, drive, &mut observers);
+    let CheckedRun { run, violations, watch } = simulation.run(progress);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let ((checkers, watch), progress) = observers;
-    progress.finish();
-    let violations = checkers.violations().iter().map(ToString::to_string).collect();
+    let violations = violations.iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);
     Ok(Ok(SimulatedRun { result, violations, watch }))
-}
-
-/// Returns the premise of a figure that no device reaches: the policy's mechanics are those of the
-/// simulated disk itself.
-fn perfect_knowledge(policy: PolicyName) -> Premise {
-    let text = format!(
-        "{policy} knows every service time of this simulated disk exactly; the mechanics of a \
-         device have errors, and a margin that covers them costs throughput"
-    );
-    Premise::new(PremiseCode::PerfectKnowledge, "perfect knowledge", text)
-}
-
-/// Returns the workload as the pseudo drive must serve it: as slow as the proof allows, by costs
-/// only if the proof uses them.
-fn charged(workload: &Workload, assessment: &Assessment) -> Workload {
-    let mut workload = workload.clone();
-    if !assessment.rests_on_costs() {
-        workload.contracts.costs = None;
-    }
-    workload
 }

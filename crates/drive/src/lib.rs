@@ -25,7 +25,7 @@ pub use amortised::Amortised;
 pub use drive_queue::{Done, DriveQueue, Work};
 pub use make::{
     AnyRequests, BuildError, access_time, access_time_of_device, build, for_any_requests,
-    from_parts, kinds, measured_table,
+    from_parts, from_table, kinds, measured_table,
 };
 pub use named::{NamedError, named};
 pub use predicted::with_prediction;

@@ -5,6 +5,7 @@
 //!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
 //!   the costs of different requests, which a proof may charge.
 //! - [`from_parts`] makes one from the file's parts, for any workload.
+//! - [`from_table`] makes one from the table of one kind of request.
 //! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
 //!   advance.
 //!
@@ -153,6 +154,18 @@ pub fn from_parts(
         }
         Parts::Ssd(ssd) => Ok(Box::new(SsdDrive::new(ssd, file.depth, seed)?)),
     }
+}
+
+/// Builds a pseudo-disk as slow as the table of `file` that covers requests of this operation and
+/// size; `None` if no table does.
+pub fn from_table(
+    file: &DriveFile,
+    op: Op,
+    size: Bytes,
+    seed: u64,
+) -> Option<Box<dyn Drive + Send>> {
+    let measured = measured_table(file, op, size)?;
+    Some(Box::new(PseudoDisk::new(file.depth, measured.table.clone(), seed)))
 }
 
 /// A drive for requests that are not known in advance, with the limits of what it accepts.

@@ -56,7 +56,8 @@ pub struct DeviceBackend {
 
 impl DeviceBackend {
     /// Makes a backend for `target` with buffers for `in_flight_max` requests of at most
-    /// `size_max`, which is rounded up to the target's alignment.
+    /// `size_max`, which is rounded up to the target's alignment, and room for one flush or trim
+    /// beside them.
     ///
     /// # Errors
     /// [`RingError`] if io_uring is not available or refuses this size.
@@ -70,8 +71,9 @@ impl DeviceBackend {
             in_flight_max,
             is_writable: target.access() == Access::ReadWrite,
         };
-        let ring = Ring::new(target, in_flight_max, size_max)?;
-        let returned = VecDeque::with_capacity(in_flight_max as usize);
+        let slots = in_flight_max.saturating_add(1);
+        let ring = Ring::new(target, slots, size_max)?;
+        let returned = VecDeque::with_capacity(slots as usize);
         Ok(Self { ring, clock: Clock::start(), limits, returned, is_ranking: false })
     }
 
@@ -142,8 +144,10 @@ impl Backend for DeviceBackend {
 
     fn reap(&mut self, completions: &mut Vec<Completion<(), IoError>>) -> Result<(), BackendError> {
         let returned = &mut self.returned;
-        self.ring.reap(|tidegate_device::Completion { token, result }, _data| {
-            returned.push_back(Completion { id: RequestId(token), payload: Some(()), result });
+        self.ring.reap(|tidegate_device::Completion { token, result }, data| {
+            // Only a flush and a trim move no data.
+            let payload = (!data.is_empty()).then_some(());
+            returned.push_back(Completion { id: RequestId(token), payload, result });
         });
         let count = returned.len().min(REAP_MAX);
         completions.extend(returned.drain(..count));

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Refuses policies whose proof rests on predicted service times on a device whose mechanics, or
-//! the error of whose predictions, were measured elsewhere or not at all.
+//! Compares a device with the one that the drive file was measured on.
+//!
+//! Policies whose proof rests on predicted service times are refused on a device whose mechanics,
+//! or the error of whose predictions, were measured elsewhere or not at all.
 //!
 //! A table of another device is a doubt: the device may still be as fast. Mechanics of another
 //! device say nothing at all about this one.
 
 use std::path::PathBuf;
 
-use tidegate_device::DeviceFacts;
+use tidegate_device::{DeviceFacts, Target};
 use tidegate_model::drive_file::OtherDevice;
-use tidegate_model::{Bytes, DriveFile, Op, PolicyName, Workload};
+use tidegate_model::{Bytes, DriveFile, Op, PolicyName, Premise, PremiseCode, Workload};
 
 /// Returns the option that writes need.
 const fn allowed(op: Op) -> &'static str {
@@ -123,6 +125,36 @@ pub fn check(
         }
         None => Ok(()),
     }
+}
+
+/// Returns what the verdicts on a target rest on besides the drive file: how the target is reached,
+/// and whether the file was measured on it.
+pub fn premises(target: &Target, workload: &Workload, drive: &DriveFile) -> Vec<Premise> {
+    let mut premises: Vec<Premise> = target.notes().iter().map(Premise::from).collect();
+    premises.extend(other_device(drive, target.facts()));
+    if let Some(splitting) = target.facts().splits(workload.size_max()) {
+        let (pieces, size_max) = (splitting.pieces, splitting.size_max);
+        let text =
+            format!("the kernel splits the largest request into {pieces} of at most {size_max}");
+        premises.push(Premise::new(PremiseCode::SplitRequests, "split requests", text));
+    }
+    premises
+}
+
+/// Returns the doubt about a drive file that was measured on another device.
+fn other_device(drive: &DriveFile, facts: &DeviceFacts) -> Option<Premise> {
+    let (measured, here) = (&drive.identity, facts.identity());
+    let is_same = measured.model == here.model && measured.place == here.place;
+    let known = |what: &Option<String>| what.clone().unwrap_or_else(|| "unknown".to_owned());
+    let text = format!(
+        "the table of {} was measured on {} ({}), this is {} ({}): its bounds may not hold here",
+        drive.name,
+        known(&measured.model),
+        known(&measured.place),
+        known(&here.model),
+        known(&here.place)
+    );
+    (!is_same).then(|| Premise::new(PremiseCode::OtherDevice, "another device", text))
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 //! on the driver: sysfs tells it for libata, and nothing tells it for other drivers. A bound is
 //! given only if the device gets it.
 
+use tidegate_analysis::{Assessment, assess};
 use tidegate_device::io_priority;
-use tidegate_model::{Premise, PremiseCode};
+use tidegate_model::{Contracts, PolicyName, Premise, PremiseCode, Workload};
 
 /// Whether the device gets the priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,16 @@ impl Priority {
     /// Returns whether a bound may rely on it.
     pub const fn is_honoured(self) -> bool {
         matches!(self, Self::Honoured)
+    }
+
+    /// Assesses the workload under a policy on this device: times of requests with priority count
+    /// only if the device gets the priority.
+    pub fn assess(self, workload: &Workload, policy: PolicyName) -> Assessment {
+        if self.is_honoured() || !policy.facts().uses_drive_priority() {
+            return assess(workload, policy);
+        }
+        let contracts = Contracts { priority: None, ..workload.contracts.clone() };
+        assess(&Workload { contracts, ..workload.clone() }, policy)
     }
 
     /// Returns why no bound relies on it; `None` if the device gets the priority.

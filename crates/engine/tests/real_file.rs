@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use tidegate_device::{Access, Target};
 use tidegate_engine::{DeviceBackend, DeviceRun, Length, Limits, RunEnd, RunError, RunParams};
-use tidegate_host::SourceMetrics;
+use tidegate_host::{Backend as _, Completion, SourceMetrics};
 use tidegate_model::{
-    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Op, Place, Plan, PolicyName, Task,
-    Time, Workload,
+    BatchTable, BestEffort, Bytes, Class, Duration, Intensity, Lba, Op, Place, Plan, PolicyName,
+    Request, RequestId, Task, Time, Workload,
 };
 
 const DEPTH: u32 = 8;
@@ -99,6 +99,32 @@ fn requests_of_either_class_are_served() {
     backend.rank(true);
     let metrics = run(Op::Read, PolicyName::RtioPriority, &mut backend).unwrap().run.metrics;
     assert_eq!((metrics.tasks()[0].jobs(), metrics.all().failed_requests), (20, 0));
+}
+
+/// Goal: a full device still takes a flush, which returns no payload. Method: as many reads as the
+/// backend allows, then a flush.
+#[test]
+fn a_full_device_has_room_for_a_flush() {
+    let scratch = Scratch::path("engine-flush");
+    let Some(mut backend) = backend(&scratch, Access::ReadOnly) else { return };
+    let read = |id: u32| {
+        let start = Lba::new(u64::from(id) * SIZE.sectors_ceil());
+        Request { start, ..Request::plain(RequestId(id.into()), Class::BestEffort, SIZE) }
+    };
+    let reads: Vec<Request> = (0..DEPTH).map(read).collect();
+    let flush = RequestId(u64::from(DEPTH));
+    backend.begin();
+    backend.submit(&reads, &mut vec![(); reads.len()]).unwrap();
+    backend.flush(flush);
+    let mut returned = Vec::new();
+    while returned.len() <= reads.len() {
+        backend.wait(None).unwrap();
+        backend.reap(&mut returned).unwrap();
+    }
+    assert!(returned.iter().all(|completion| completion.result.is_ok()), "{returned:?}");
+    for Completion { id, payload, .. } in returned {
+        assert_eq!(payload.is_none(), id == flush, "{id:?}");
+    }
 }
 
 #[test]

@@ -26,6 +26,12 @@ pub(crate) struct Facts {
     pub(crate) is_about_maxima: bool,
     /// The name of its last cell, if the tail of that cell is estimated.
     pub(crate) tail: Option<&'static str>,
+    /// Whether a first look (`--quick`) leaves it out.
+    pub(crate) is_omitted_when_quick: bool,
+    /// The experiment whose table it raises, by families of places; `None` for all others.
+    pub(crate) places_of: Option<Experiment>,
+    /// Whether its requests carry the drive's own priority.
+    pub(crate) needs_priority: bool,
 }
 
 /// The requests with which an experiment is run, and when.
@@ -83,6 +89,15 @@ impl Experiment {
         match self.0.cell_name {
             CellName::Count(symbol, _) => symbol,
             CellName::One | CellName::Number => self.0.name,
+        }
+    }
+
+    /// Returns whether its own requests destroy the data on the target, whatever operations are
+    /// measured.
+    pub const fn destroys_data(self) -> bool {
+        match self.0.scope {
+            Scope::Writes => true,
+            Scope::EachKind | Scope::Device | Scope::EachKindOfDisk | Scope::AllKinds => false,
         }
     }
 

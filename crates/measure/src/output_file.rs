@@ -25,10 +25,12 @@ use std::time::Duration;
 
 use tidegate_model::DriveFile;
 use tidegate_model::drive_file::Identity;
+use tidegate_model::mechanics::Mechanics;
+use tidegate_platform::new_file::{NewFile, folder_of, real_path_of_new, unwritable};
 use tidegate_platform::text_file;
 
+use crate::experiment::Experiment;
 use crate::merge;
-use crate::new_file::{NewFile, folder_of, real_path_of_new, unwritable};
 use crate::origin::Origin;
 use crate::start::StartTimes;
 
@@ -108,6 +110,12 @@ impl OutputFile {
     /// Reads the file as it is now; `None` if it cannot be read.
     pub fn read(&self) -> Option<DriveFile> {
         DriveFile::parse(&text_file::read(&self.file.path).ok()?).ok()
+    }
+
+    /// Returns the mechanics in the file that is extended, unless these experiments find them anew.
+    pub fn known_mechanics(&self, experiments: &[Experiment]) -> Option<Box<Mechanics>> {
+        let is_found_anew = experiments.contains(&Experiment::SEEK_CURVE);
+        if is_found_anew || !self.is_added_to() { None } else { self.read()?.mechanics }
     }
 
     /// Writes the measured tables; drains from `starts` raise the file's drains. Returns a remark

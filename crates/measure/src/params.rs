@@ -6,7 +6,7 @@ use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{Bytes, Op};
 use tidegate_platform::realtime::RealTime;
 
-use crate::experiment::{Experiment, Scope};
+use crate::experiment::Experiment;
 use crate::kind::Kind;
 use crate::places::Places;
 use crate::subject::SubjectError;
@@ -83,7 +83,7 @@ impl ProfileParams {
 
     /// Returns whether anything is written.
     pub(crate) fn writes(&self) -> bool {
-        let writes_itself = self.experiments.iter().any(|it| it.scope() == Scope::Writes);
+        let writes_itself = self.experiments.iter().any(|it| it.destroys_data());
         writes_itself && self.allows_writes || self.has_kind_of(Op::Write)
     }
 

@@ -13,7 +13,7 @@ use tidegate_platform::realtime::Throttling;
 
 use crate::context::Context;
 use crate::experiment::Experiment;
-use crate::experiments::made;
+use crate::experiments::{made, procedure};
 use crate::followers::{Followers, Progress};
 use crate::journal::Journal;
 use crate::kind::Kind;
@@ -45,6 +45,15 @@ impl ProfileParams {
             seed: 1,
             mechanics: None,
             real_time: None,
+        }
+    }
+
+    /// Returns the kinds of requests that are measured: an experiment that is run alone may have its
+    /// own.
+    pub fn measured_kinds(&self) -> Vec<Kind> {
+        match self.experiments[..] {
+            [experiment] => procedure(experiment).kinds(self),
+            _ => self.kinds.clone(),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::parameters::Parameters;
 use crate::premise::Premises;
 use crate::regulator::RegulatorName;
 use crate::slowdown::Slowdown;
-use crate::task::{BestEffort, Task};
+use crate::task::{BestEffort, Class, Task, TaskIndex};
 use crate::units::Bytes;
 
 /// The batch size that the policy uses.
@@ -124,6 +124,16 @@ impl Workload {
         };
         let default = if by_position { BestEffortOrder::Elevator } else { BestEffortOrder::Fifo };
         self.best_effort_order.unwrap_or(default)
+    }
+
+    /// Returns the soft tasks with this name, or whose entry of the file has it.
+    pub fn soft_tasks(&self, name: &str) -> Vec<TaskIndex> {
+        let is_meant = |task: &Task| {
+            task.class == Class::Soft
+                && (task.name == name || self.entries[task.entry as usize] == name)
+        };
+        let tasks = (0..).map(TaskIndex).zip(&self.tasks);
+        tasks.filter(|(_, task)| is_meant(task)).map(|(index, _)| index).collect()
     }
 
     /// Returns the size of the largest request of any source.

@@ -9,6 +9,7 @@ pub mod affinity;
 pub mod clock;
 pub mod identity;
 pub mod interrupts;
+pub mod new_file;
 pub mod privileges;
 pub mod realtime;
 pub mod run_delay;
@@ -19,6 +20,7 @@ pub mod text_file;
 pub mod threads;
 
 pub use clock::Clock;
+pub use new_file::{FileFault, NewFile};
 pub use run_delay::RunDelay;
 pub use scheduling::Scheduling;
 pub use threads::ThreadId;

@@ -10,7 +10,6 @@ use tidegate_model::FileError;
 use tidegate_platform::text_file;
 
 use crate::failure::Failure;
-use crate::input::parse_machine;
 use crate::text_input;
 
 /// A processor and the measurements of it.
@@ -26,7 +25,7 @@ pub(crate) struct Processor {
 pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
     let text = text_input::read_named(path, "workload file")?;
     let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let machine = parse_machine(path, &text)?;
+    let machine = text_input::parse_machine(path, &text)?;
     let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;
     with_profiles(workload, path, &text)
 }

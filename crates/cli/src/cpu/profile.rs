@@ -8,12 +8,12 @@ use std::time::Instant;
 
 use tidegate_cpu_measure::{
     Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
-    IntervalRange, SyntheticLoad, check_baseline,
+    IntervalRange, PartialFault, PartialFile, calibrated, check_baseline,
 };
 use tidegate_cpu_model::CpuProfile;
-use tidegate_measure::{FileFault, NewFile};
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
+use tidegate_platform::{FileFault, NewFile};
 use tidegate_report::cpu::{self, CpuProfileReport};
 
 use super::arguments::CpuProfileArguments;
@@ -36,14 +36,7 @@ const UNLIMITED: u64 = u64::MAX;
 struct Output {
     toml: Option<NewFile>,
     svg: Option<NewFile>,
-    kept: Kept,
-}
-
-/// The partial result of a long measurement, in a file beside the result until the result is
-/// written.
-struct Kept {
-    file: Option<NewFile>,
-    is_there: bool,
+    partial: PartialFile,
 }
 
 /// Runs the command.
@@ -53,12 +46,10 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     params.intervals.lengths().map_err(|error| Failure::unusable(&error))?;
     let known = arguments.baseline.as_deref().map(|path| baseline(path, &params));
     let known = known.transpose()?;
-    let interrupted = interrupt::flag(output.kept.says())?;
+    let interrupted = interrupt::flag(output.kept())?;
     print_head(&params);
-    let (measured, calibration) = match params.synthetic_load {
-        None => (measure(&params, &mut output.kept, &interrupted)?, None),
-        Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
-    };
+    let (measured, calibration) =
+        calibrated(&params, known, |params| measure(params, &mut output.partial, &interrupted))?;
     for warning in &measured.warnings {
         eprintln!("{:<12} {warning}", "Warning");
     }
@@ -66,40 +57,6 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let is_covered = calibration.is_none_or(|it| it.is_covered());
     let is_whole = measured.end != CpuProfileEnd::Cancelled;
     Ok(Answer::of(is_whole && is_covered))
-}
-
-/// Measures without the load, unless a baseline is given, and then with it. If the first
-/// measurement is interrupted, its result is returned alone.
-fn calibrate(
-    thief: SyntheticLoad,
-    params: &CpuProfileParams,
-    baseline: Option<CpuProfile>,
-    kept: &mut Kept,
-    interrupted: &AtomicBool,
-) -> Result<(CpuMeasurement, Option<Calibration>), Failure> {
-    let without = if let Some(known) = baseline {
-        known
-    } else {
-        let without = CpuProfileParams { synthetic_load: None, ..params.clone() };
-        let mut idle = measure(&without, kept, interrupted)?;
-        if idle.end == CpuProfileEnd::Cancelled {
-            let warning =
-                "interrupted before the synthetic load began: this is the machine without it";
-            idle.warnings.push(warning.to_owned());
-            return Ok((idle, None));
-        }
-        idle.profile
-    };
-    let mut measured = measure(params, kept, interrupted)?;
-    let (there, here) = (&without.conditions.place, &measured.profile.conditions.place);
-    if there != here {
-        let there = there.as_deref().unwrap_or("an unnamed machine");
-        measured
-            .warnings
-            .push(format!("the baseline was measured on {there}, not on this machine"));
-    }
-    let calibration = Calibration::of(thief, &without, &measured);
-    Ok((measured, Some(calibration)))
 }
 
 /// Reads the profile of the machine without the load, which must have been measured with these
@@ -159,7 +116,7 @@ fn print_head(params: &CpuProfileParams) {
 
 fn measure(
     params: &CpuProfileParams,
-    kept: &mut Kept,
+    partial: &mut PartialFile,
     interrupted: &AtomicBool,
 ) -> Result<CpuMeasurement, Failure> {
     let bar = bar("trials");
@@ -176,7 +133,7 @@ fn measure(
         bar.set_length(all);
         bar.set_position(done.min(all));
         if let Some(profile) = progress.so_far {
-            bar.suspend(|| kept.keep(&profile));
+            bar.suspend(|| warn(partial.keep(&profile)));
         }
     };
     let measured = tidegate_cpu_measure::profile(params, progress, interrupted);
@@ -189,51 +146,20 @@ fn measure(
     })
 }
 
-impl Kept {
-    fn prepare(output: Option<&Path>) -> Result<Self, Failure> {
-        let beside = output.map(|output| {
-            let mut name = output.as_os_str().to_owned();
-            name.push(".partial");
-            NewFile::prepare(Path::new(&name))
-        });
-        let file = beside.transpose().map_err(|fault| match fault {
-            FileFault::Exists(..) => Failure::input(
-                fault.to_string(),
-                "a killed measurement left it: rename or remove it",
-            ),
-            fault => Failure::of_file(&fault),
-        })?;
-        Ok(Self { file, is_there: false })
+fn warn(kept: Result<(), PartialFault>) {
+    if let Err(fault) = kept {
+        eprintln!("{:<12} {fault}", "Warning");
     }
+}
 
-    /// Returns what a second Ctrl-C prints.
-    fn says(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
-        Some(format!(
-            "immediately; {}, if it exists, holds the results of up to a minute ago",
-            file.name()
-        ))
-    }
-
-    fn keep(&mut self, profile: &CpuProfile) {
-        let Some(file) = &self.file else { return };
-        match file.rewrite(&profile.to_toml()) {
-            Ok(()) => self.is_there = true,
-            Err(error) => {
-                eprintln!("{:<12} {} is not kept: {error}", "Warning", file.name());
-                self.file = None;
-            }
+/// Prepares the file of the partial result.
+fn partial_file(output: Option<&Path>) -> Result<PartialFile, Failure> {
+    PartialFile::beside(output).map_err(|fault| match fault {
+        FileFault::Exists(..) => {
+            Failure::input(fault.to_string(), "a killed measurement left it: rename or remove it")
         }
-    }
-
-    /// Removes the partial result once the result is written.
-    fn remove(&self) {
-        if let Some(file) = self.file.as_ref().filter(|_| self.is_there)
-            && let Err(error) = file.remove()
-        {
-            eprintln!("{:<12} {} is left: {error}", "Warning", file.name());
-        }
-    }
+        fault => Failure::of_file(&fault),
+    })
 }
 
 impl Output {
@@ -244,13 +170,19 @@ impl Output {
             file.map_err(|fault| Failure::of_file(&fault))
         };
         let (toml, svg) = (prepare(&arguments.output)?, prepare(&arguments.svg)?);
-        let kept = Kept::prepare(arguments.output.as_deref())?;
+        let partial = partial_file(arguments.output.as_deref())?;
         let is_svg = |it: &NewFile| svg.as_ref().is_some_and(|svg| svg.is_same(it));
-        if let Some(both) = toml.iter().chain(&kept.file).find(|it| is_svg(it)) {
+        if let Some(both) = toml.iter().chain(partial.file()).find(|it| is_svg(it)) {
             let what = format!("the plots and the profile have the same name, {}", both.name());
             return Err(Failure::input(what, "name another file with --svg"));
         }
-        Ok(Self { toml, svg, kept })
+        Ok(Self { toml, svg, partial })
+    }
+
+    /// Returns what a second Ctrl-C prints.
+    fn kept(&self) -> Option<String> {
+        let name = self.partial.file()?.name();
+        Some(format!("immediately; {name}, if it exists, holds the results of up to a minute ago"))
     }
 
     /// Writes the files, then shows the result. A profile that cannot be written is printed, so
@@ -270,7 +202,7 @@ impl Output {
         let drawn = put(&self.svg, &cpu::draw_profile(measured));
         let is_written = matches!(written, Ok(Some(())));
         if is_written {
-            self.kept.remove();
+            warn(self.partial.remove());
         }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
         let report = CpuProfileReport::of(measured, calibration, written_to.as_deref(), &text);

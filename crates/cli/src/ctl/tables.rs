@@ -2,8 +2,8 @@
 //! A service's replies as text.
 
 use tidegate_engine::control::wire::{
-    AdmittedExport, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed, Heard,
-    RemovedExport, Statistics, Status,
+    AdmittedExport, DriveFigures, ExportBound, ExportFigures, ExportStatus, Failed, Guarantee,
+    Heard, RemovedExport, Statistics, Status,
 };
 use tidegate_model::{Bytes, Duration, Grade, Premises};
 
@@ -16,35 +16,13 @@ pub(crate) fn time(ns: Option<u64>) -> String {
     figures::bound(ns.map(Duration::from_ns))
 }
 
-/// Returns whether every contract is proved and its bound still holds, and no request with a
-/// contract failed.
-pub(super) fn is_guaranteed(status: &Status) -> bool {
-    stands(status) && failed(status) == 0
-}
-
-fn with_contract(status: &Status) -> impl Iterator<Item = &ExportStatus> {
-    status.exports.iter().filter(|export| export.contract.is_some())
-}
-
-fn stands(status: &Status) -> bool {
-    let stands = |export: &ExportStatus| export.bound_ns.is_some() && !export.is_degraded;
-    with_contract(status).all(stands)
-}
-
-/// Returns the number of requests with a contract that the drive failed to execute.
-fn failed(status: &Status) -> u64 {
-    with_contract(status).map(|export| export.failed).sum()
-}
-
 /// Returns the first line about a service: its guarantee.
 pub(super) fn status_answer(status: &Status) -> Answer {
     let text = format!("Guarantee {}.", guarantee(status));
-    if with_contract(status).next().is_none() {
-        Answer::doubtful(text)
-    } else if is_guaranteed(status) {
-        Answer::good(text)
-    } else {
-        Answer::bad(text)
+    match status.guarantee() {
+        Guarantee::NotRequested => Answer::doubtful(text),
+        Guarantee::Stands { failed: 0 } => Answer::good(text),
+        Guarantee::Stands { .. } | Guarantee::Degraded | Guarantee::NotProved => Answer::bad(text),
     }
 }
 
@@ -72,21 +50,21 @@ pub(super) fn write_status(status: &Status, page: &mut Page) {
 }
 
 fn guarantee(status: &Status) -> String {
-    let what = match (stands(status), failed(status)) {
-        _ if with_contract(status).next().is_none() => "none requested",
-        (true, 0) if status.degradations > 0 => return stands_again(status),
-        (true, 0) => "stands: no response time has exceeded its bound",
-        (true, count) => {
-            let requests = figures::count(usize::try_from(count).unwrap_or(usize::MAX), "request");
+    let what = match status.guarantee() {
+        Guarantee::NotRequested => "none requested",
+        Guarantee::Stands { failed: 0 } if status.degradations > 0 => return stands_again(status),
+        Guarantee::Stands { failed: 0 } => "stands: no response time has exceeded its bound",
+        Guarantee::Stands { failed } => {
+            let requests = figures::count(usize::try_from(failed).unwrap_or(usize::MAX), "request");
             return format!(
                 "stands for completed requests; {requests} with a contract failed: see the log"
             );
         }
-        (false, _) if status.is_degraded => {
+        Guarantee::Degraded => {
             "DEGRADED: a bound was exceeded, or a batch took longer than the drive file says, and \
              late requests are still pending: see `statistics`"
         }
-        (false, _) => "not proved for every contract",
+        Guarantee::NotProved => "not proved for every contract",
     };
     what.to_owned()
 }
@@ -292,11 +270,11 @@ mod tests {
             (8, true, false, "DEGRADED"),
         ] {
             let status = status(failed, is_degraded);
-            assert_eq!(is_guaranteed(&status), is_good, "{status:?}");
+            assert_eq!(status.is_guaranteed(), is_good, "{status:?}");
             assert!(guarantee(&status).starts_with(said), "{}", guarantee(&status));
         }
         let status = Status { degradations: 2, unchanged_ns: 65_000_000_000, ..status(0, false) };
-        assert!(is_guaranteed(&status));
+        assert!(status.is_guaranteed());
         let said = "stands, for 0:01:05 now; it was degraded 2 times: see `statistics`";
         assert_eq!(guarantee(&status), said);
     }

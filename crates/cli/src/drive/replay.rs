@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use tidegate_drive::Drive;
-use tidegate_measure::NewFile;
 use tidegate_model::drive_file::Parts;
 use tidegate_model::{DriveFile, Duration, FileError, Op};
+use tidegate_platform::NewFile;
 use tidegate_report::drive::{KindResidual, OpenReplayReport, ReplayReport};
 use tidegate_sim::replay::{
     Arrival, RequestKind, TraceError, TraceFormat, TraceRequest, demerit, read_arrivals,

@@ -9,7 +9,7 @@ use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
 use tidegate_model::Duration;
 use tidegate_platform::Scheduling;
 
-use crate::measurement::{CpuMeasurement, CpuProfileParams};
+use crate::measurement::{CpuMeasurement, CpuProfileEnd, CpuProfileParams};
 use crate::synthetic_load::SyntheticLoad;
 
 /// The result of a calibration.
@@ -45,6 +45,43 @@ pub struct Coverage {
     pub by_any: usize,
     /// By how much the worst point exceeds its bound.
     pub excess_max: Duration,
+}
+
+/// Measures by these parameters. If they have a thief, `measure` is called without it first, unless
+/// a baseline is given, and the two are compared. If the first measurement is interrupted, its
+/// result is returned alone.
+///
+/// # Errors
+/// If a measurement fails.
+pub fn calibrated<E>(
+    params: &CpuProfileParams,
+    baseline: Option<CpuProfile>,
+    mut measure: impl FnMut(&CpuProfileParams) -> Result<CpuMeasurement, E>,
+) -> Result<(CpuMeasurement, Option<Calibration>), E> {
+    let Some(thief) = params.synthetic_load else { return Ok((measure(params)?, None)) };
+    let without = if let Some(known) = baseline {
+        known
+    } else {
+        let without = CpuProfileParams { synthetic_load: None, ..params.clone() };
+        let mut idle = measure(&without)?;
+        if idle.end == CpuProfileEnd::Cancelled {
+            let warning =
+                "interrupted before the synthetic load began: this is the machine without it";
+            idle.warnings.push(warning.to_owned());
+            return Ok((idle, None));
+        }
+        idle.profile
+    };
+    let mut measured = measure(params)?;
+    let (there, here) = (&without.conditions.place, &measured.profile.conditions.place);
+    if there != here {
+        let there = there.as_deref().unwrap_or("an unnamed machine");
+        measured
+            .warnings
+            .push(format!("the baseline was measured on {there}, not on this machine"));
+    }
+    let calibration = Calibration::of(thief, &without, &measured);
+    Ok((measured, Some(calibration)))
 }
 
 /// Refuses a profile as the baseline, the machine without the thief, if it was measured with other

@@ -14,7 +14,7 @@ fn workload_that_the_target_cannot_carry_is_refused_before_anything_starts() {
         let mut workload = workload(vec![task("a", 10, 1)], Vec::new());
         change(&mut workload.tasks[0]);
         let setting = Setting::new(PolicyName::Dqf, length);
-        let log = setting.drive.log.clone();
+        let log = setting.backend.log.clone();
         let error = setting.run(&workload).unwrap_err();
         assert!(log.borrow().is_empty());
         error

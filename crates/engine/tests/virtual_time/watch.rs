@@ -15,7 +15,7 @@ use tidegate_model::{Duration, Intensity, PolicyName, Task};
 fn late_wake_up_is_told_apart() {
     let workload = workload(vec![task("a", 50, 1)], Vec::new());
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(2));
-    setting.lateness_at = Box::new(|wake_at| match wake_at {
+    setting.backend.lateness_at = Box::new(|wake_at| match wake_at {
         wake_at if wake_at == at(50) => ms(3),
         wake_at if wake_at == at(57) => ms(1),
         _ => ms(0),
@@ -30,7 +30,8 @@ fn late_wake_up_is_told_apart() {
 fn lateness_counts_once_for_each_job_slept_through() {
     let workload = workload(vec![task("a", 10, 2)], Vec::new());
     let mut setting = Setting::new(PolicyName::Noop, Length::Jobs(4));
-    setting.lateness_at = Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
+    setting.backend.lateness_at =
+        Box::new(|wake_at| if wake_at == at(10) { ms(25) } else { ms(0) });
     let outcome = setting.run(&workload).unwrap();
     // Jobs of two requests, due at 0, 10, 20 and 30; the last three are released at 35.
     let lateness = outcome.watch.host_lateness;
@@ -44,8 +45,8 @@ fn lateness_counts_once_for_each_job_slept_through() {
 fn cancel_waits_for_what_is_in_flight_and_returns_the_results_so_far() {
     let workload = workload(vec![task("a", 7, 1), task("b", 100, 4)], Vec::new());
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(100));
-    let (log, cancel) = (setting.drive.log.clone(), setting.cancel.clone());
-    setting.lateness_at = Box::new(move |wake_at| {
+    let (log, cancel) = (setting.backend.log.clone(), setting.cancel.clone());
+    setting.backend.lateness_at = Box::new(move |wake_at| {
         cancel.store(wake_at == at(4), Ordering::Relaxed);
         ms(0)
     });
@@ -64,7 +65,7 @@ fn failed_requests_are_no_measure_of_the_device() {
     let mut setting = Setting::new(PolicyName::Dqf, Length::Jobs(3));
     setting.batch_max = 3;
     setting.best_effort_fill = 3;
-    setting.drive.failing = vec![1, 2];
+    setting.backend.failing = vec![1, 2];
     let outcome = setting.run(&workload).unwrap();
     let metrics = &outcome.run.metrics;
     assert_eq!(metrics.all().failed_requests, 2);

@@ -24,6 +24,9 @@ impl Experiment {
         time: "a time runs from just before one submission of the whole batch to its last completion",
         is_about_maxima: true,
         tail: Some("the largest batch"),
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

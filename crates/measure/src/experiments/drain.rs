@@ -35,6 +35,9 @@ impl Experiment {
                depth; each figure is the greatest of the three",
         is_about_maxima: true,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

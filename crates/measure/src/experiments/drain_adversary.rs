@@ -42,6 +42,9 @@ impl Experiment {
         time: "drains after requests far apart raise the table where they are longer",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: true,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -29,6 +29,9 @@ impl Experiment {
         time: "drains after flows at families of places raise the table where they take longer",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: true,
+        places_of: Some(Self::DRAIN),
+        needs_priority: false,
     });
 }
 

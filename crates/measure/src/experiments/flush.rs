@@ -53,6 +53,9 @@ impl Experiment {
                random and by turns at either end",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -37,6 +37,9 @@ impl Experiment {
         time: "a mixed batch is of several kinds and measured as a batch",
         is_about_maxima: true,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -32,6 +32,9 @@ impl Experiment {
         time: "mixed batches at families of places raise the others where they take longer",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: true,
+        places_of: Some(Self::MIXED),
+        needs_priority: false,
     });
 }
 

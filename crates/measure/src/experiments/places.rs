@@ -28,6 +28,9 @@ impl Experiment {
         time: "batches at families of places raise the table where they take longer",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: Some(Self::BATCH),
+        needs_priority: false,
     });
 }
 

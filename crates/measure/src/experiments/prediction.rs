@@ -56,6 +56,9 @@ impl Experiment {
         time: "prediction: one request at a time, from before its prediction to its completion",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -34,6 +34,9 @@ impl Experiment {
                last completion, while random others keep the device full",
         is_about_maxima: true,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: true,
     });
 }
 

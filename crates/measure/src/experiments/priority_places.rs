@@ -30,6 +30,9 @@ impl Experiment {
         time: "times of priority at families of places raise the table where they take longer",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: Some(Self::PRIORITY),
+        needs_priority: true,
     });
 }
 

@@ -29,6 +29,9 @@ pub(super) const fn facts(name: &'static str) -> Facts {
         time: "rotation, overhead, zones and seek-curve: one read at a time, from when it is back",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     }
 }
 

@@ -35,6 +35,9 @@ impl Experiment {
         time: "single: one random request on an idle device",
         is_about_maxima: true,
         tail: Some("one at a time"),
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -36,6 +36,9 @@ impl Experiment {
         time: "starved: one request in the highest fifth, all others in the lowest",
         is_about_maxima: true,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -38,6 +38,9 @@ impl Experiment {
         time: "starved at families of places: one request, and the others far from it",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: true,
+        places_of: Some(Self::STARVATION),
+        needs_priority: false,
     });
 }
 

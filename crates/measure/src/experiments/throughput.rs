@@ -46,6 +46,9 @@ impl Experiment {
         time: "throughput: stretches of a flow that keeps so many outstanding, their median",
         is_about_maxima: false,
         tail: None,
+        is_omitted_when_quick: false,
+        places_of: None,
+        needs_priority: false,
     });
 }
 

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use tidegate_model::FileError;
 use tidegate_model::drive_file::OtherDevice;
+use tidegate_platform::FileFault;
 use tidegate_platform::text_file::ReadError;
 
-use crate::new_file::FileFault;
 use crate::origin::MixedOrigins;
 
 /// The reason why a drive file cannot be written to its path, each with the file as the user named

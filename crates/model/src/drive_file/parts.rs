@@ -158,6 +158,11 @@ impl DriveFile {
             || self.identity.host.iter().any(|line| line == Identity::DEFERS_WRITES)
     }
 
+    /// Returns whether the drive is known to serve requests with its own priority before others.
+    pub fn honours_priority(&self) -> bool {
+        self.mechanics.as_ref().is_some_and(|mechanics| mechanics.queue.priority)
+    }
+
     /// Returns whether the drive is known to rotate, so that the order of positions matters. Times
     /// from tables have no positions, unless the device behind them is a disk.
     pub fn rotates(&self) -> bool {

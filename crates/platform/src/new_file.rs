@@ -13,9 +13,9 @@ use tempfile::NamedTempFile;
 #[derive(Debug)]
 pub struct NewFile {
     /// The path as the user named it.
-    pub(crate) named: PathBuf,
+    pub named: PathBuf,
     /// The path without symbolic links.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
 }
 
 impl NewFile {
@@ -28,7 +28,10 @@ impl NewFile {
     }
 
     /// Checks that a file can be created beside `path`, the real path of `named`.
-    pub(crate) fn at(named: &Path, path: PathBuf) -> Result<Self, FileFault> {
+    ///
+    /// # Errors
+    /// If none can be created.
+    pub fn at(named: &Path, path: PathBuf) -> Result<Self, FileFault> {
         // Created and removed again, so that a killed process leaves nothing behind.
         temporary_in(folder_of(&path)).map_err(|error| unwritable(named, error))?;
         Ok(Self { named: named.to_owned(), path })
@@ -76,7 +79,10 @@ impl NewFile {
     }
 
     /// Creates a temporary file in the same folder with this text, and syncs it to the medium.
-    pub(crate) fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn filled(&self, text: &str) -> io::Result<NamedTempFile> {
         let mut file = temporary_in(folder_of(&self.path))?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -123,7 +129,10 @@ fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Returns the real path of a file that does not exist, in a folder that does.
-pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
+///
+/// # Errors
+/// If the file exists, or its folder does not.
+pub fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => return Err(FileFault::Folder(path.to_owned())),
         Ok(_) => return Err(FileFault::Exists(path.to_owned())),
@@ -137,11 +146,13 @@ pub(crate) fn real_path_of_new(path: &Path) -> Result<PathBuf, FileFault> {
     }
 }
 
-pub(crate) fn folder_of(path: &Path) -> &Path {
+/// Returns the folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-pub(crate) fn unwritable(path: &Path, error: io::Error) -> FileFault {
+/// Returns the fault of a file that the system refuses to write.
+pub fn unwritable(path: &Path, error: io::Error) -> FileFault {
     FileFault::Unwritable(path.to_owned(), error)
 }
 

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A simulated drive as the target of a measurement: it is made from a drive file, measured in
+//! virtual time, and the tables go back into a file about the same drive.
+
+use std::sync::atomic::AtomicBool;
+
+use tidegate_device::facts::hashed;
+use tidegate_drive::{BuildError, Drive};
+use tidegate_model::drive_file::{Identity, Parts};
+use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
+
+use crate::followers::Progress;
+use crate::journal::Journal;
+use crate::kind::Kind;
+use crate::measurable::Measurable;
+use crate::origin::{self, Origin};
+use crate::outcome::Profile;
+use crate::params::{ProfileError, ProfileParams};
+use crate::plan::Step;
+use crate::warning::Warning;
+use crate::{merge, profile};
+
+/// The capacity of a drive of which only times are known: positions do not matter to it.
+const ANY_CAPACITY: Bytes = Bytes::from_kib(1 << 30);
+
+/// Why a drive file gives no drive to measure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulatedTargetError {
+    /// A pseudo-disk has the table of one kind of request.
+    #[error("--model pseudo serves only one operation in one size")]
+    SeveralKinds,
+    /// No table covers the requests.
+    #[error("`{drive}` has no batch table for {}s of {size}", op.name())]
+    NoTable {
+        /// The drive file's name.
+        drive: String,
+        /// Read or write.
+        op: Op,
+        /// The size of the requests.
+        size: Bytes,
+    },
+    /// The drive cannot be made from the file's parts.
+    #[error(transparent)]
+    Parts(#[from] BuildError),
+}
+
+impl SimulatedTargetError {
+    /// Returns what to do; `None` if the message says it.
+    pub const fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::SeveralKinds => Some("give one --op and one --size"),
+            Self::NoTable { .. } => Some("give a size that it has, or leave --model out"),
+            Self::Parts(_) => None,
+        }
+    }
+}
+
+/// A simulated drive to measure.
+pub struct SimulatedTarget {
+    file: DriveFile,
+    kind: DriveKind,
+    kinds: Vec<Kind>,
+    seed: u64,
+    drive: Box<dyn Drive + Send>,
+}
+
+impl SimulatedTarget {
+    /// Returns the kind of drive that is measured: the `wanted` one, or one with the file's parts.
+    ///
+    /// A drive that has only tables is measured only on request, because measuring returns the same
+    /// tables.
+    pub fn kind_of(file: &DriveFile, wanted: Option<DriveKind>) -> DriveKind {
+        wanted.unwrap_or_else(|| file.parts().map_or(DriveKind::Mechanical, Parts::kind))
+    }
+
+    /// Makes the drive that `file` describes, for the requests of these parameters.
+    ///
+    /// # Errors
+    /// [`SimulatedTargetError`].
+    pub fn new(
+        file: DriveFile,
+        kind: DriveKind,
+        params: &ProfileParams,
+    ) -> Result<Self, SimulatedTargetError> {
+        let (kinds, seed) = (params.kinds.clone(), params.seed);
+        let drive = make(&file, kind, &kinds, seed)?;
+        Ok(Self { file, kind, kinds, seed, drive })
+    }
+
+    fn capacity(&self) -> Bytes {
+        self.file.capacity().unwrap_or(ANY_CAPACITY)
+    }
+}
+
+/// Makes a drive from its parts, or as slow as its batch table allows.
+fn make(
+    file: &DriveFile,
+    kind: DriveKind,
+    kinds: &[Kind],
+    seed: u64,
+) -> Result<Box<dyn Drive + Send>, SimulatedTargetError> {
+    if kind != DriveKind::Pseudo {
+        return Ok(tidegate_drive::from_parts(kind, file, seed)?);
+    }
+    let &[Kind { op, size }] = kinds else { return Err(SimulatedTargetError::SeveralKinds) };
+    let missing = || SimulatedTargetError::NoTable { drive: file.name.clone(), op, size };
+    tidegate_drive::from_table(file, op, size, seed).ok_or_else(missing)
+}
+
+impl Measurable for SimulatedTarget {
+    /// Measures the pace on another drive, because serving requests changes a drive's state.
+    fn plan(&self, params: &ProfileParams) -> Result<Vec<Step>, ProfileError> {
+        let other = make(&self.file, self.kind, &self.kinds, self.seed);
+        let mut other = other.expect("it was made before");
+        profile::plan_drive(&mut *other, self.capacity(), params)
+    }
+
+    fn measure(
+        &mut self,
+        params: &ProfileParams,
+        progress: &mut dyn FnMut(Progress),
+        cancelled: &AtomicBool,
+        journal: Option<&mut Journal>,
+    ) -> Result<Profile, ProfileError> {
+        let capacity = self.capacity();
+        let drive = &mut *self.drive;
+        let model = &self.file.name;
+        let mut measured =
+            profile::profile_drive(drive, model, capacity, params, progress, cancelled, journal)?;
+        if !measured.file.priority.is_empty() && !self.file.honours_priority() {
+            measured.warn(Warning::PriorityIgnored);
+        }
+        Ok(measured)
+    }
+
+    fn identity(&self) -> Identity {
+        origin::simulated(self.file.identity.clone())
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::of(&self.identity())
+    }
+
+    /// Describes the exact drive, its model, and the depth. The hash leaves the tables out, unless
+    /// the drive is made of them: a drive file with added tables describes the same drive.
+    fn same(&self, params: &ProfileParams) -> String {
+        let Self { file, kind, .. } = self;
+        let hash = hashed(&file.parts_text());
+        let is_of_tables = *kind == DriveKind::Pseudo;
+        let tables =
+            if is_of_tables { hashed(&format!("{:?}", file.batch)) } else { String::new() };
+        format!("{} as {} {hash}{tables}, 1 to {} at once", file.name, kind.name(), params.depth)
+    }
+
+    /// The file describes the parts; the observed mechanics must not replace them.
+    fn conclude(&self, measured: &mut Profile, is_added: bool) -> DriveFile {
+        if is_added {
+            let how = measured.file.identity.how.take();
+            measured.file.identity = Identity { how, ..self.identity() };
+            measured.file.mechanics = None;
+            return measured.file.clone();
+        }
+        let file = DriveFile { identity: self.identity(), ..self.file.clone() };
+        merge::replaced(file, measured.file.clone())
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A simulation that checks the policy by its own rules, and the drive by its contracts.
+
+use tidegate_drive::Drive;
+use tidegate_host::{ContractWatch, HostParams, Observer, Run};
+use tidegate_model::{DriveFile, DriveKind, Plan, PolicyName, Premise, PremiseCode, Workload};
+use tidegate_policy::Policy;
+
+use crate::checkers::{Checkers, Violation};
+use crate::simulate::simulate;
+
+/// Why nothing can be simulated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotSimulated {
+    /// The drive cannot be made.
+    #[error(transparent)]
+    Drive(#[from] tidegate_drive::BuildError),
+    /// The policy does not apply to this drive.
+    #[error(transparent)]
+    Policy(#[from] tidegate_policy::BuildError),
+}
+
+/// The results of a checked simulation.
+#[derive(Debug)]
+pub struct CheckedRun {
+    /// The results of every run.
+    pub run: Run,
+    /// The first violations of each checker, in order of time.
+    pub violations: Vec<Violation>,
+    /// How the drive kept its contracts.
+    pub watch: ContractWatch,
+}
+
+/// One policy on a simulated drive, ready to run.
+pub struct CheckedSimulation<'a> {
+    params: HostParams<'a>,
+    policy: Box<dyn Policy>,
+    drive: Box<dyn Drive + Send>,
+    checkers: Checkers,
+    watch: ContractWatch,
+}
+
+impl<'a> CheckedSimulation<'a> {
+    /// Makes the drive of `file` for the workload `served`, and the policy that follows `plan`.
+    ///
+    /// A capacity that the file states takes the place of the one in `params`.
+    ///
+    /// # Errors
+    /// [`NotSimulated`].
+    pub fn new(
+        params: &HostParams<'a>,
+        policy: PolicyName,
+        plan: &Plan,
+        (kind, file, served): (DriveKind, &DriveFile, &Workload),
+    ) -> Result<Self, NotSimulated> {
+        let drive = tidegate_drive::build(kind, served, Some(file), params.seed)?;
+        let is_known = knows_its_drive(kind);
+        let access = is_known.then(|| tidegate_drive::access_time(file)).flatten();
+        let (policy, checkers) = Checkers::watching(policy, plan, access)?;
+        let capacity = file.capacity().unwrap_or(params.capacity);
+        let params = HostParams { capacity, ..*params };
+        Ok(Self { params, policy, drive, checkers, watch: ContractWatch::new(&plan.limits) })
+    }
+
+    /// Runs it; `follower` observes it too.
+    pub fn run(self, follower: impl Observer) -> CheckedRun {
+        let Self { params, policy, drive, checkers, watch } = self;
+        let mut observers = ((checkers, watch), follower);
+        let run = simulate(&params, policy, drive, &mut observers);
+        let ((checkers, watch), _) = observers;
+        CheckedRun { run, violations: checkers.violations(), watch }
+    }
+}
+
+/// Returns whether a policy can predict a drive of this kind from the mechanics in its file: other
+/// kinds take their times from tables.
+const fn knows_its_drive(kind: DriveKind) -> bool {
+    match kind {
+        DriveKind::Mechanical => true,
+        DriveKind::Ssd | DriveKind::Recorded | DriveKind::Pseudo => false,
+    }
+}
+
+/// Returns the premise of figures that no device reaches: the policy's mechanics are those of the
+/// simulated disk itself. `None` for policies that predict nothing.
+pub fn perfect_knowledge(policy: PolicyName, kind: DriveKind) -> Option<Premise> {
+    let text = format!(
+        "{policy} knows every service time of this simulated disk exactly; the mechanics of a \
+         device have errors, and a margin that covers them costs throughput"
+    );
+    let premise = Premise::new(PremiseCode::PerfectKnowledge, "perfect knowledge", text);
+    (knows_its_drive(kind) && policy.facts().rests_on_predictions()).then_some(premise)
+}
