@@ -76,7 +76,7 @@ pub struct DriveFile {
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
-    /// How far the times that `mechanics` predict are off.
+    /// The errors of the times that `mechanics` predict.
     pub prediction: Vec<PredictionErrors>,
     /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,
