@@ -80,7 +80,7 @@ pub enum BuildError {
         op: Op,
         /// The workload's largest request.
         size: Bytes,
-        /// What is missing.
+        /// The missing data.
         source: QuantilesMissing,
     },
 }

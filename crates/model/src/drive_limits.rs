@@ -5,7 +5,7 @@
 //! ```text
 //!   measured            tolerated
 //!   ---|--------------------|----------->  time of a batch
-//!      within the table     an overrun that voids nothing     an overrun that voids the proof
+//!      within the table     an overrun that voids no proof    an overrun that voids the proof
 //! ```
 
 use crate::batch_cost::RequestCharges;
