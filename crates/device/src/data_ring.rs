@@ -2,10 +2,10 @@
 //! An io_uring executor that moves clients' data: reads, writes and flushes of one target, and the
 //! bytes of clients' sockets.
 //!
-//! As with [`crate::Ring`], one system call submits a batch and begins the wait. Unlike there, each
-//! request brings its own memory and gets it back, and other threads can wake the waiting thread.
-//! Disk and sockets share each system call: one call submits the requests of some clients and the
-//! replies to others, and waits for both.
+//! As with [`crate::Ring`], one system call submits a batch and begins the wait. In contrast to it,
+//! each request brings its own memory and gets it back, and other threads can wake the waiting
+//! thread. Disk and sockets share each system call: one call submits the requests of some clients
+//! and the replies to others, and waits for both.
 //!
 //! ```text
 //!   free --push--> pushed --wait--> in flight --reap--> free
@@ -66,7 +66,7 @@ enum Memory {
     /// A flush or a trim has none.
     None,
     Data(IoBuffer),
-    /// The socket stays open until the receipt ends.
+    /// The socket stays open until the receive operation ends.
     Receive(IoBuffer, Socket),
     Send(Box<Message>, Socket),
 }
@@ -77,7 +77,7 @@ pub struct DataRing {
     /// The transfers that ended and were not taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
-    /// The number of pushed sendings whose completion does not end a wait.
+    /// The number of pushed sends whose completion does not end a wait.
     silent_count: u32,
     waker: Waker,
     is_poll_armed: bool,
@@ -143,7 +143,7 @@ impl DataRing {
         self.core.hold(slot, Held { token, size, memory: Memory::Data(data) }, entry);
     }
 
-    /// Adds a receipt from a socket to the next batch.
+    /// Adds a receive operation on a socket to the next batch.
     ///
     /// # Panics
     /// If no slot is free; if the range is empty or exceeds the buffer.
@@ -155,7 +155,7 @@ impl DataRing {
         self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
     }
 
-    /// Adds the sending of a message to the next batch.
+    /// Adds a message to send to the next batch.
     ///
     /// # Panics
     /// If no slot is free; if nothing is left to send.
@@ -195,7 +195,7 @@ impl DataRing {
         self.arm_poll();
         let has_some = !self.moved.is_empty() || !self.delivered.is_empty();
         let timeout = if has_some { Duration::ZERO } else { timeout };
-        // Silent sendings complete as they are submitted, and one more completion ends the wait.
+        // Silent sends complete as they are submitted, and one more completion ends the wait.
         let want = 1 + std::mem::take(&mut self.silent_count);
         let entered = self.submit_and_block(want, timeout);
         // Acknowledge before the caller looks for work: a later acknowledgement would lose the
@@ -294,7 +294,8 @@ impl Drop for DataRing {
     fn drop(&mut self) {
         for held in self.core.held() {
             if let Memory::Receive(_, socket) | Memory::Send(_, socket) = &held.memory {
-                // A receipt would not end by itself. A socket that is closed already is fine.
+                // A receive operation would not end by itself. A socket that is closed already is
+                // fine.
                 let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
             }
         }

@@ -37,7 +37,7 @@ pub enum OpenError {
     NotStorage {
         /// The path.
         path: PathBuf,
-        /// What it is, with an article.
+        /// The kind of the object, with its article.
         what: &'static str,
     },
     /// The store of a simulated drive is not a regular file.
@@ -48,7 +48,7 @@ pub enum OpenError {
     NoStore {
         /// The path.
         path: PathBuf,
-        /// What it is, with an article.
+        /// The kind of the object, with its article.
         what: &'static str,
     },
     /// The file system keeps its data in memory.

@@ -36,7 +36,7 @@ pub(crate) struct Held<M> {
     pub(crate) memory: M,
 }
 
-/// What the target allows.
+/// The limits of the target.
 #[derive(Debug, Clone, Copy)]
 struct TargetLimits {
     size: Bytes,

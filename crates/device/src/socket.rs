@@ -20,7 +20,7 @@ const PIECES_MAX: usize = 1024;
 /// A connected socket; it stays open as long as a transfer refers to it.
 pub type Socket = Arc<OwnedFd>;
 
-/// A receipt of bytes.
+/// A receive operation.
 #[derive(Debug)]
 pub struct Receive {
     /// The caller's name for the transfer, returned with it.
@@ -33,7 +33,7 @@ pub struct Receive {
     pub range: Range<usize>,
 }
 
-/// When a sending completes.
+/// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// At once, perhaps with a part of the message or with the error `AGAIN`; this does not end the
@@ -46,7 +46,7 @@ pub enum Pace {
     Patient,
 }
 
-/// The sending of a message.
+/// A message to send.
 #[derive(Debug)]
 pub struct Send {
     /// The caller's name for the transfer, returned with it.
@@ -55,7 +55,7 @@ pub struct Send {
     pub socket: Socket,
     /// The message.
     pub message: Box<Message>,
-    /// When it completes.
+    /// The condition under which it completes.
     pub pace: Pace,
 }
 
@@ -75,7 +75,7 @@ pub enum Delivered {
     Sent {
         /// The transfer's token.
         token: u64,
-        /// The message, to which [`Message::advance`] must be told the number.
+        /// The message; the caller must pass the number of bytes to [`Message::advance`].
         message: Box<Message>,
         /// The number of bytes.
         result: Result<usize, Errno>,
@@ -134,7 +134,7 @@ impl Message {
         self.length - self.sent
     }
 
-    /// Appends what `write` appends to the list of bytes it gets.
+    /// Appends a header: `write` appends its bytes to the list that it gets.
     pub fn put_head(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.heads.len();
         write(&mut self.heads);
@@ -202,7 +202,7 @@ impl Message {
     }
 }
 
-/// Makes the entry of a receipt.
+/// Makes the entry of a receive operation.
 ///
 /// # Panics
 /// If the range is empty or exceeds the buffer.
@@ -214,7 +214,7 @@ pub(crate) fn receive(receive: &Receive) -> squeue::Entry {
     opcode::Recv::new(Fd(receive.socket.as_raw_fd()), address, length).build()
 }
 
-/// Makes the entry of a sending.
+/// Makes the entry of a send.
 ///
 /// # Panics
 /// If nothing is left to send.

@@ -18,7 +18,7 @@ use tidegate_model::{Bytes, Duration, Lba, Op};
 const BLOCK: Bytes = Bytes::from_kib(4);
 const LONG: Duration = Duration::from_ms(120_000);
 
-/// Returns a ring on a file, and what wakes it.
+/// Returns a ring on a file, with its target and its waker.
 fn on_file(access: Access) -> Option<(Bench<DataRing>, Target, Waker)> {
     let waker = Waker::new().unwrap();
     let (bench, target) = bench(access, |target| DataRing::new(Some(target), 8, waker.clone()))?;
@@ -208,8 +208,8 @@ fn sees_wake_up_between(mut bench: Bench<DataRing>, waker: &Waker) {
 }
 
 /// Goal: a message of headers and data arrives whole, through a socket that takes it in parts, and
-/// what is received is what was sent. Method: a pair of sockets whose buffer is smaller than the
-/// message, and a thread that reads the other end.
+/// the received bytes equal the sent bytes. Method: a pair of sockets whose buffer is smaller than
+/// the message, and a thread that reads the other end.
 #[test]
 fn a_message_arrives_whole_beside_the_disk() {
     let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };
@@ -265,7 +265,7 @@ fn a_message_arrives_whole_beside_the_disk() {
     assert!(reader.join().unwrap() == expected);
 }
 
-/// Goal: a ring that is dropped ends its receipts, and does not wait for them.
+/// Goal: a ring that is dropped ends its receive operations, and does not wait for them.
 #[test]
 fn a_dropped_ring_waits_for_no_client() {
     let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };

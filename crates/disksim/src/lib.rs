@@ -51,7 +51,7 @@ use sources::{Chain, section_of};
 pub struct Import {
     /// The drive, with its mechanics and without measurements.
     pub drive: DriveFile,
-    /// What was used, ignored and not found.
+    /// The files used, and the parameters ignored or missing.
     pub report: Report,
 }
 

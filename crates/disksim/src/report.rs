@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::content::FileKind;
 
-/// What an import used, ignored and did not find.
+/// The report of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// The files used, in the order of their use.

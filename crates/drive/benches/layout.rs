@@ -2,8 +2,8 @@
 //! The cost of a look-up in a layout and in a seek curve, and of reading an index.
 //!
 //! One iteration makes 4096 look-ups at random positions: divan's items per second count single
-//! look-ups. The disks are invented after real ones: zones with slips and skews, and an index
-//! with as many rows, slips and levels as a full extraction of a 300 GB disk.
+//! look-ups. The disks are modelled on real ones: zones with slips and skews, and an index with as
+//! many rows, slips and levels as a full extraction of a 300 GB disk.
 
 use std::fmt::Write as _;
 
@@ -19,14 +19,15 @@ fn main() {
     divan::main();
 }
 
-/// Numbers that look random: a multiplier by the golden ratio.
+/// Returns `count` numbers below `below` that look random: multiples of a constant from the golden
+/// ratio.
 fn scattered(count: u64, below: u64) -> Vec<u64> {
     let part = |index: u64| u128::from(index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let number = |index| u64::try_from((part(index) * u128::from(below)) >> 64);
     (0..count).map(|index| number(index).expect("below a 64-bit number")).collect()
 }
 
-/// A disk of ten surfaces and eleven zones, with `slips` slips in each.
+/// Returns a disk of ten surfaces and eleven zones, with `slips` slips in each zone.
 fn zoned(slips: u64, sparing: &str) -> Mechanics {
     let mut zones = String::new();
     for zone in 0..11_u64 {
@@ -59,7 +60,8 @@ fn full(mut mechanics: Mechanics) -> Mechanics {
     mechanics
 }
 
-/// Eighty zones, each a run of equal groups and a group of tracks row by row.
+/// Returns an index of eighty zones, each a run of equal groups and a group of tracks listed row by
+/// row.
 fn index() -> TrackIndex {
     let (mut nodes, mut root) = (String::new(), String::new());
     let (mut before, mut cylinder) = (0, 0);
@@ -152,7 +154,7 @@ fn start_with_index(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| Layout::new(&mechanics));
 }
 
-/// The whole path from the text of a drive file to an idle drive.
+/// Measures the whole path from the text of a drive file to an idle drive.
 #[divan::bench]
 fn start_from_the_file_of_an_index(bencher: Bencher<'_, '_>) {
     let section = toml::Table::try_from(indexed()).expect("plain figures");
@@ -177,7 +179,7 @@ fn seeks(bencher: Bencher<'_, '_>, seek: &Seek) {
     });
 }
 
-/// Many points at short distances, fewer at long ones.
+/// Measures a curve with many points at short distances and fewer at long ones.
 #[divan::bench]
 fn seek_by_350_points(bencher: Bencher<'_, '_>) {
     let point = |index: u32| (1 + index + index.pow(3) / 540, 500_000 + 20_000 * u64::from(index));

@@ -19,8 +19,8 @@ fn main() {
     divan::main();
 }
 
-/// A disk of 36 GB with 15,000 rpm: 20 zones, a seek curve of 100 points, a cache with
-/// read-ahead.
+/// Returns the description of a disk of 36 GB at 15,000 rpm: 20 zones, a seek curve of 100 points,
+/// a cache with read-ahead.
 fn description() -> String {
     let mut zones = String::new();
     let mut sectors = 0_u64;

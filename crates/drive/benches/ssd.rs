@@ -25,7 +25,8 @@ fn make(name: &str) -> (SsdDrive, u32) {
     (SsdDrive::new(&ssd, file.depth, SEED).expect("a sound section"), file.depth)
 }
 
-/// Returns a host that keeps so many requests on the drive; `None` means as many as it accepts.
+/// Returns a host that keeps `outstanding` requests on the drive; `None` means as many as the drive
+/// accepts.
 fn host(name: &str, op: Op, outstanding: Option<u32>) -> ClosedLoop<SsdDrive> {
     let (drive, depth) = make(name);
     let capacity = drive.capacity();
@@ -36,19 +37,19 @@ fn bench(bencher: Bencher, mut host: ClosedLoop<SsdDrive>) {
     bencher.counter(ItemsCount::new(REQUESTS)).bench_local(|| host.run(REQUESTS));
 }
 
-/// Reads, one outstanding.
+/// Measures reads with one outstanding.
 #[divan::bench(args = DRIVES)]
 fn reads_alone(bencher: Bencher, name: &str) {
     bench(bencher, host(name, Op::Read, Some(1)));
 }
 
-/// Reads at the drive's full depth.
+/// Measures reads at the drive's full depth.
 #[divan::bench(args = DRIVES)]
 fn reads_at_full_depth(bencher: Bencher, name: &str) {
     bench(bencher, host(name, Op::Read, None));
 }
 
-/// Writes at the drive's full depth, after 300,000 others.
+/// Measures writes at the drive's full depth, after 300,000 earlier writes.
 #[divan::bench(args = DRIVES)]
 fn writes_in_steady_state(bencher: Bencher, name: &str) {
     let mut host = host(name, Op::Write, None);
@@ -56,7 +57,7 @@ fn writes_in_steady_state(bencher: Bencher, name: &str) {
     bench(bencher, host);
 }
 
-/// A drive that was overwritten for a long time.
+/// Measures the construction of a drive that was overwritten for a long time.
 #[divan::bench(args = DRIVES)]
 fn start_up(name: &str) -> SsdDrive {
     make(name).0

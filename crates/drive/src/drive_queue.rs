@@ -38,7 +38,7 @@ impl Work {
 pub struct Done<P> {
     /// The work.
     pub work: Work,
-    /// What was submitted with the work.
+    /// The payload that was submitted with the work.
     pub payload: P,
     /// When it was submitted.
     pub arrived: Time,
@@ -195,8 +195,8 @@ mod tests {
         list
     }
 
-    /// Goal: a host that polls late does not leave the drive idle. Method: nobody polls for a
-    /// second; the waiting requests began when the drive had room, not at the poll.
+    /// Goal: a host that polls late does not leave the drive idle. Method: the host does not poll
+    /// for a second; the waiting requests must have begun when the drive had room, not at the poll.
     #[test]
     fn what_waits_goes_to_the_drive_when_it_has_room_however_late_the_host_looks() {
         let mut queue = queue(1);
@@ -209,8 +209,8 @@ mod tests {
         assert_eq!((queue.outstanding_count(), queue.next_event()), (0, None));
     }
 
-    /// The arrival's time stamp counts, not the instant at which it is read: the drive is idle
-    /// until the stamp.
+    /// A request begins at its time stamp, not at the instant at which the queue reads it: the
+    /// drive is idle until then.
     #[test]
     fn requests_begin_when_they_arrived_though_read_together() {
         let mut queue = queue(1);
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(queue.next_event(), Some(at_us(1000)));
     }
 
-    /// The time to answer counts from the arrival, including the wait in front of the drive.
+    /// The response time counts from the arrival, including the wait in front of the drive.
     #[test]
     fn arrival_is_kept_through_the_wait() {
         let mut queue = queue(1);
@@ -242,7 +242,7 @@ mod tests {
         assert!(flush.at >= at_us(1000), "it waited for room");
     }
 
-    /// A batch that fits reaches the drive as one: b(2), not b(1) and b(1).
+    /// A batch that fits reaches the drive as one batch: it takes b(2), not twice b(1).
     #[test]
     fn a_batch_that_fits_stays_one() {
         let table = BatchTable::new(&[Duration::from_ms(1), Duration::from_us(1500)]).unwrap();

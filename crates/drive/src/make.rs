@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Makes simulated drives from drive files; no other module does.
 //!
-//! - [`build`] makes one for a workload. The workload's largest request decides the table, as in the
-//!   proof: a size that was not measured is covered by the next larger. The pseudo-disk also honours
-//!   the costs of different requests, which a proof may charge.
+//! - [`build`] makes one for a workload. The workload's largest request decides the table, as in
+//!   the proof: a size that was not measured is covered by the next larger measured size. The
+//!   pseudo-disk also honours the costs of different requests, which a proof may charge.
 //! - [`from_parts`] makes one from the file's parts, for any workload.
 //! - [`from_table`] makes one from the table of one kind of request.
 //! - [`for_any_requests`] makes one from parts or tables, for requests that are not known in
 //!   advance.
 //!
 //! A file's parts are its `[mechanics]` or, without them, its `[ssd]` ([`DriveFile::parts`]). A
-//! file without parts has only tables. Served or attached from such a file, a disk is a
+//! file without parts has only tables. A disk that is served or attached from such a file is a
 //! pseudo-disk, which takes the longest times that the tables allow. A drive to be measured or
 //! replayed must have parts: measuring a table would return the table.
 
@@ -81,7 +81,7 @@ pub enum BuildError {
         op: Op,
         /// The workload's largest request.
         size: Bytes,
-        /// What is missing.
+        /// The missing data.
         source: QuantilesMissing,
     },
 }
@@ -92,7 +92,7 @@ pub enum BuildError {
 /// other kinds are made from the file's sections.
 ///
 /// # Errors
-/// [`BuildError`] if there are no data for the kind.
+/// [`BuildError`] if the file has no data for this kind.
 pub fn build(
     kind: DriveKind,
     workload: &Workload,
@@ -217,8 +217,8 @@ pub fn access_time(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
     Some(Box::new(model))
 }
 
-/// Returns the positioning model of a real device, the angle of whose platter is unknown; `None` if
-/// the file has no valid mechanics.
+/// Returns the positioning model of a real device, whose platter's angle is unknown; `None` if the
+/// file has no valid mechanics.
 pub fn access_time_of_device(file: &DriveFile) -> Option<Box<dyn AccessTime>> {
     let model = AccessModel::of_device(file.mechanics.as_ref()?).ok()?;
     Some(Box::new(model))

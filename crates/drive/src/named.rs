@@ -16,7 +16,7 @@ pub enum NamedError<E> {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: E,
     },
     /// The file is faulty.

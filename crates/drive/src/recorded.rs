@@ -135,7 +135,7 @@ impl Profile {
 }
 
 fn levels(table: &MeasuredTable, entry: usize) -> Vec<Level> {
-    // Its times are those of random places.
+    // Its times were measured at random positions.
     let ns_max = table.random_ns_max()[entry];
     let mut levels = Vec::new();
     let mut highest = 0;

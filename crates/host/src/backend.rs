@@ -29,8 +29,8 @@ pub struct Completion<P, F> {
 /// Another thread that has work for the host ends a `wait` through a waker. The waker must exist
 /// before the host's thread makes the backend: that thread and the backend both get it.
 pub trait Backend {
-    /// What travels with a request and returns with it: the memory of its data, or `()` without
-    /// data.
+    /// The value that travels with a request and returns with it: the memory of its data, or `()`
+    /// without data.
     type Payload;
 
     /// Why a request failed; `()` if the drive does not say.

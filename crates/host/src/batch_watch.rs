@@ -7,7 +7,7 @@
 //! batches, `noop` few.
 //!
 //! An overrun that the verdict tolerates voids no proof (`docs/theory/tolerance.md` section 27), so
-//! such overruns are counted apart.
+//! such overruns are counted separately.
 //!
 //! The time runs from submission until the host sees the last completion, so on a real clock it
 //! includes the host's lateness. A table that this host measured includes that lateness too.
@@ -44,7 +44,7 @@ struct Batch {
     submitted: Time,
     /// The table's b(n) for its n requests, or A plus the requests' charges.
     time_max: Duration,
-    /// The longest time that voids nothing.
+    /// The longest time that voids no proof.
     tolerated_max: Duration,
 }
 
@@ -86,7 +86,7 @@ impl BatchWatch {
         self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.time_max))
     }
 
-    /// Returns the last instant at which the batch in flight voids nothing; `None` if no batch is
+    /// Returns the last instant at which the batch in flight voids no proof; `None` if no batch is
     /// compared.
     pub fn void_from(&self) -> Option<Time> {
         self.current.as_ref().and_then(|batch| batch.submitted.checked_add(batch.tolerated_max))

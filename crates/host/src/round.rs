@@ -15,7 +15,7 @@ use crate::held::Held;
 
 /// The host's requests, as a [`Round`] uses them.
 pub trait Requests {
-    /// What travels with a request: the backend's [`Backend::Payload`].
+    /// The value that travels with a request: the backend's [`Backend::Payload`].
     type Payload;
 
     /// Returns the request with that identifier, which is released and not dispatched.
@@ -37,7 +37,7 @@ pub trait Requests {
 pub struct Round<P, M> {
     policy: P,
     held: Held,
-    /// The instant at which the policy wants to be asked again without an event.
+    /// The instant at which the policy must be asked again without an event.
     not_before: Option<Time>,
     /// A scratch list, empty between rounds.
     batch: Vec<Request>,
@@ -51,7 +51,7 @@ impl<P: Policy, M> Round<P, M> {
         Self { policy, held: Held::default(), not_before: None, batch, payloads }
     }
 
-    /// Returns the instant at which the policy wants to be asked again without an event.
+    /// Returns the instant at which the policy must be asked again without an event.
     pub fn not_before(&self) -> Option<Time> {
         self.not_before
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A task or load at run time: its rhythm, its requests' properties, and its own random numbers, so
-//! that sources do not affect each other.
+//! A task or load at run time: the trigger of its releases, its requests' properties, and its own
+//! random numbers, so that sources do not affect each other.
 //!
 //! # Limited sources
 //! A source with a timer may limit its outstanding jobs to m, like a program that reads into m

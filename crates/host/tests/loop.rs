@@ -138,7 +138,7 @@ fn job_that_is_past_its_deadline_when_the_run_is_cancelled_is_a_miss() {
     assert_eq!((task.unfinished_jobs, task.misses), (2, 1));
 }
 
-/// Goal: failed requests are counted, and stop nothing. Method: two failing requests.
+/// Goal: failed requests are counted, and do not stop the run. Method: two failing requests.
 #[test]
 fn failed_requests_are_counted_apart() {
     let workload = workload(vec![task("a", 20, 2)], vec![load(Intensity::Outstanding(1))]);
@@ -241,8 +241,8 @@ fn requests_that_a_full_policy_refused_are_held_with_their_release() {
     }
 }
 
-/// Goal: an overload beyond all room ends the run with its results. Method: two requests of 4 ms
-/// every 4 ms, room for three.
+/// Goal: an overload that exceeds the room for requests ends the run with its results. Method: two
+/// requests of 4 ms every 4 ms, room for three.
 #[test]
 fn overload_beyond_all_room_ends_the_run_with_the_results_so_far() {
     let workload = workload(vec![task("a", 4, 2)], Vec::new());

@@ -27,7 +27,7 @@ const TRIES_MAX: usize = 20;
 /// A flush that is longer by less than a tenth counts as equally long.
 const LONGER: [u64; 2] = [11, 10];
 
-/// What is written before a flush.
+/// The writes that precede a flush.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FlushStart {
@@ -70,9 +70,9 @@ impl FlushStart {
 /// How many writes fill the cache of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CacheFill {
-    /// At random places.
+    /// The number at random places.
     pub(crate) writes: u32,
-    /// At the ends of the disk: the number after which a flush took longest.
+    /// The number at the ends of the disk after which a flush took longest.
     pub(crate) ends: u32,
     /// Whether flushes stopped getting longer; false if the search ended before that.
     pub(crate) is_level: bool,

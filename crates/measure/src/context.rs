@@ -18,7 +18,7 @@ const SEED_SHIFT: u32 = 40;
 
 /// The inputs that all experiments of a measurement share.
 pub(crate) struct Context<'a> {
-    /// What to measure.
+    /// The parameters of the measurement.
     pub(crate) params: &'a ProfileParams,
     /// The size of the target.
     pub(crate) capacity: Bytes,

@@ -43,7 +43,7 @@ pub(crate) enum Scope {
     EachKind,
     /// Once, with reads of its own.
     Device,
-    /// With each kind of request, after everything that shows what a disk is made of.
+    /// With each kind of request, after all experiments that examine the parts of a disk.
     EachKindOfDisk,
     /// Once, with all kinds together.
     AllKinds,

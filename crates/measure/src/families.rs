@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Measures an experiment again by families of places.
 //!
-//! Random places hardly ever are the worst ones. So each table is measured again at both ends, in
+//! Random places are hardly ever the worst ones. So each table is measured again at both ends, in
 //! clusters, on one track, in sequence, and at places that a search finds:
 //!
 //! ```text
@@ -37,17 +37,17 @@ pub(crate) use source::{Draw, of as drawn};
 const SAMPLED: [PlaceFamily; 4] =
     [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Track, PlaceFamily::Sequential];
 
-/// Divides the number of samples: those of each family in the pilot.
+/// The pilot takes the number of samples divided by this, for each family.
 const PILOT_PART: u32 = 20;
 
-/// Divides the number of samples: those that the families that are not screened share.
+/// The families that are not screened share the number of samples divided by this.
 const MAIN_PART: u32 = 4;
 
-/// Divides the number of samples: the steps of the search.
+/// The search makes as many steps as the number of samples divided by this.
 const CLIMB_PART: u32 = 4;
 
-/// The number of requests between two trials of a search of the same entry: more than a drive's cache
-/// keeps apart.
+/// The number of requests between two trials of a search of the same entry: more than a drive's
+/// cache can hold.
 const BETWEEN: u64 = 128;
 
 /// A family whose pilot stays below this share of the longest time in most entries, in per cent,
@@ -88,7 +88,7 @@ pub(crate) trait AtPlaces {
     ) -> Tried<Duration>;
 }
 
-/// What a round of trials consists of, one of each entry of a table.
+/// The composition of a round of trials, with one trial for each entry of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Round {
     /// The number of entries.
@@ -120,11 +120,11 @@ pub(crate) fn grid(samples: u32, round: Round) -> Grid {
 
 /// The samples of each part.
 struct Shares {
-    /// Of each family and entry.
+    /// The samples of each family and entry.
     pilot: u32,
-    /// Of each entry.
+    /// The samples of each entry.
     main: u32,
-    /// Of each entry.
+    /// The samples of each entry.
     climb: u32,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct ByFamilies<'a> {
     pub(crate) experiment: Experiment,
     /// The kind of its requests; `None` if it takes several.
     pub(crate) kind: Option<Kind>,
-    /// What is measured.
+    /// The experiment at chosen places.
     pub(crate) at_places: &'a dyn AtPlaces,
     /// The longest times at random places in ns, as far as they are known.
     pub(crate) random_ns_max: &'a [u64],
@@ -267,7 +267,7 @@ impl ByFamilies<'_> {
     }
 
     /// Returns the families that may hold a longest time: those that come near it in half of the
-    /// entries or more. One request alone is far from the last one in every family.
+    /// entries or more. One request alone is far from the previous one in every family.
     fn kept(&self, pilot: &[Vec<Vec<Sample>>]) -> Vec<PlaceFamily> {
         let longest = |cell: &[Sample]| cell.iter().map(|sample| sample.took.ns()).max();
         let best = |entry: usize| {

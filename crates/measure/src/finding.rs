@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the samples of an experiment show beyond their table: whether the device was steady, what
-//! the host did, and whether the longest times follow a law of extremes.
+//! The findings from an experiment's samples beyond their table: whether the device was steady,
+//! what the host did, and whether the longest times follow a law of extremes.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use tidegate_stats::independence::{self, Independence};
 /// The quantile that gets an upper bound.
 const QUANTILE_PPM: u32 = 990_000;
 
-/// What the samples of one experiment with one kind of request show.
+/// The findings from the samples of one experiment with one kind of request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// The experiment.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What the experiments have found so far: the known parts of the drive file, and remarks about it.
+//! The results of the experiments so far: the known parts of the drive file, and remarks about it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,7 +28,7 @@ pub(crate) struct Found {
     pub(crate) geometry: Geometry,
     /// Why the device is not a rotating disk.
     pub(crate) no_rotation: Option<NoRotation>,
-    /// What the samples of each experiment show beyond their tables.
+    /// The findings from each experiment's samples beyond their tables.
     pub(crate) findings: Vec<Finding>,
     /// Warnings for the readers of the drive file.
     pub(crate) warnings: Vec<Warning>,

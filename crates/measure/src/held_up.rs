@@ -87,7 +87,7 @@ pub struct Disturbance {
     pub samples: u64,
     /// The number of samples that the host held up for more than a hundredth of their time.
     pub disturbed: u64,
-    /// The longest that the host held up one sample.
+    /// The longest time for which the host held up one sample.
     pub held_up_max: Duration,
     /// The largest amount by which the longest time of a cell would be shorter without its
     /// disturbed samples.

@@ -10,7 +10,7 @@ use crate::kind::Kind;
 /// The batches of some kinds in a drive file.
 pub(crate) struct KindBatches<'a> {
     kinds: &'a [Kind],
-    /// Those of one kind, each with the index of its kind.
+    /// The batches of one kind, each with the index of its kind.
     pure: Vec<(usize, &'a MeasuredTable)>,
     mixed: Vec<&'a MixedBatches>,
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What other programs did to the host and the device during a run.
+//! The load of other programs on the host and the device during a run.
 
 use serde::{Deserialize, Serialize};
 use tidegate_device::load::Completed;
 use tidegate_device::{DeviceFacts, Temperature};
 use tidegate_platform::steal::ProcessorTime;
 
-/// What other programs did during a run, and how warm the device was.
+/// The load of other programs during a run, and the device's temperatures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Load {
@@ -51,7 +51,7 @@ impl Load {
         self.ticks.map(|[stolen_ticks, total_ticks]| ProcessorTime { stolen_ticks, total_ticks })
     }
 
-    /// Returns how warm the device was before and after.
+    /// Returns the device's temperatures before and after.
     pub(crate) fn warmth(self) -> Option<[Temperature; 2]> {
         self.warmth.map(|both| both.map(|(now, limit)| Temperature { now, limit }))
     }

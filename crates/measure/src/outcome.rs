@@ -24,7 +24,7 @@ pub struct Profile {
     pub starts: Vec<StartTimes>,
     /// Whether some request was not served at all; if so, the device bounds no waiting time.
     pub is_endless: bool,
-    /// What the samples show beyond their tables.
+    /// The findings from the samples beyond their tables.
     pub findings: Vec<Finding>,
     /// Warnings for the readers of the drive file.
     pub warnings: Vec<Warning>,

@@ -29,7 +29,7 @@ const DRIVES: [&str; 4] = ["ibm-36z15", "fujitsu-max3036rc", "seagate-36es2", "n
 struct Count {
     made: u32,
     wrong: u32,
-    /// With a fifth of the predicted rate.
+    /// Statements that are too low with a fifth of the predicted rate.
     wrong_canary: u32,
 }
 

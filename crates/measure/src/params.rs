@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What to measure, and why it may be refused.
+//! The parameters of a measurement, and the reasons to refuse it.
 
 use tidegate_device::RingError;
 use tidegate_model::mechanics::Mechanics;
@@ -128,7 +128,7 @@ pub enum ProfileError {
         "the target of {capacity} has no room for {depth} requests of {size} side by side: make a larger one, or ask for a smaller size or depth"
     )]
     TooSmall {
-        /// What the target holds.
+        /// The capacity of the target.
         capacity: Bytes,
         /// Size of a request.
         size: Bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a measurement will do, and how long that takes, before it begins.
+//! Predicts what a measurement will do, and how long it will take, before it begins.
 //!
 //! The time is an estimate from the pace of the device: a batch of i takes as long as one request
 //! alone plus i - 1 requests of a full device.

@@ -141,7 +141,7 @@ pub fn profile_drive(
     Ok(profile)
 }
 
-/// Returns the premise of times that no device took.
+/// Returns the premise of simulated times.
 fn simulated() -> Premise {
     let text = "the tables are those of a simulated drive: they bound no device";
     Premise::new(PremiseCode::Simulated, "simulated times", text)

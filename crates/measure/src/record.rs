@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a drive file says about the device, the host and the options of a measurement.
+//! Describes the device, the host and the options of a measurement, for its drive file.
 
 use std::time::SystemTime;
 

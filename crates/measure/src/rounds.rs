@@ -50,7 +50,7 @@ impl Grid {
     }
 }
 
-/// What an experiment tries with one kind of request, and how often.
+/// The trials of an experiment with one kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rounds {
     /// The experiment.
@@ -63,7 +63,7 @@ pub(crate) struct Rounds {
     pub(crate) seed: u64,
     /// When the first experiment began.
     pub(crate) begun: Time,
-    /// The part of the experiment that these rounds are.
+    /// The part of the experiment to which these rounds belong.
     pub(crate) part: Part,
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Returns what keeps its places apart from those of the other parts.
+    /// Returns a seed that gives it other places than the other parts have.
     pub(crate) const fn seed(self) -> u64 {
         match self {
             Self::Whole => 0,
@@ -276,7 +276,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes as many milliseconds as there are requests, and notes what it was given.
+    /// Takes one millisecond for each request, and records the requests.
     #[derive(Default)]
     struct Notebook {
         batches: Vec<Vec<Probe>>,

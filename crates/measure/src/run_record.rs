@@ -31,13 +31,13 @@ pub(crate) struct RunRecord {
     /// Its date; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) when: Option<String>,
-    /// What is known about the host at the beginning, one line for each fact.
+    /// The known facts about the host at the beginning, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) host: Vec<String>,
     /// Whether it had real-time scheduling and locked memory; none for a simulated drive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) is_real_time: Option<bool>,
-    /// What other programs did meanwhile, if known.
+    /// The load of other programs meanwhile, if known.
     #[serde(skip)]
     pub(crate) load: Load,
 }
@@ -106,7 +106,7 @@ impl Runs {
         distinct(told)
     }
 
-    /// Warns of what the host did during the runs.
+    /// Warns about what the host did during the runs.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let is_late = self.0.iter().any(|run| run.is_real_time != Some(true));
         let load = Load::sum(self.0.iter().map(|run| run.load));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a drive was doing before a drain, and the longest drains from each such start.
+//! The activity of a drive before a drain, and the longest drains from each such start.
 
 use tidegate_model::Duration;
 
 use crate::kind::Kind;
 
-/// What comes before a drain.
+/// The activity before a drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Start {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! How a solid-state drive spreads data over its chips, and how a neighbour's writes slow reads
-//! down: what the samples show.
+//! down, as the samples show.
 //!
 //! ```text
 //!   alone      x                        one small read
@@ -38,7 +38,7 @@ const CROWDED_PPM: u64 = 300_000;
 /// chance.
 const FREE_PPM: u64 = 150_000;
 
-/// What is read in a cell.
+/// The reads of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cell {
     /// One read.
@@ -53,7 +53,7 @@ pub(crate) enum Cell {
     BesideWrites,
 }
 
-/// What the experiment found.
+/// The results of the experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stripe {
     /// The size of a read.

@@ -80,7 +80,7 @@ pub(crate) fn add_families(tables: &mut Vec<MeasuredTable>, kind: Kind, new: Vec
     }
 }
 
-/// Returns the families of a table; of one without families, its own times as those of random
+/// Returns the families of a table; for a table without families, its own times as those of random
 /// places.
 pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     if table.families.is_empty() {
@@ -90,8 +90,8 @@ pub(crate) fn with_random(table: &MeasuredTable) -> Vec<FamilyTimes> {
     table.families.clone()
 }
 
-/// Returns the families of the starvation of a file; of one without families, its longest as that of
-/// random places.
+/// Returns the families of a file's starvation; for a file without families, its longest starvation
+/// as that of random places.
 pub(crate) fn starved_families(file: &DriveFile) -> Vec<FamilyTimes> {
     let random =
         |longest: Duration| FamilyTimes::new(PlaceFamily::Random, None, vec![longest.ns()]);
@@ -107,7 +107,7 @@ pub(crate) fn random_ns_max(tables: &[MeasuredTable], kind: Kind) -> Vec<u64> {
     tables.iter().find(is_it).map_or_else(Vec::new, |table| table.random_ns_max().to_vec())
 }
 
-/// Joins two measurements by families: of each the longer times, entry by entry.
+/// Joins two measurements by families: keeps the longer times of each family, entry by entry.
 pub(crate) fn join_families(known: &[FamilyTimes], new: Vec<FamilyTimes>) -> Vec<FamilyTimes> {
     let mut all = known.to_vec();
     for family in new {

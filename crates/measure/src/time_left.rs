@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The time left of a measurement.
+//! The remaining time of a measurement.
 
 use tidegate_model::Duration;
 
 use crate::followers::Progress;
 use crate::plan::Step;
 
-/// The time left of a measurement: the estimate, corrected by the pace so far.
+/// The remaining time of a measurement: the estimate, corrected by the pace so far.
 #[derive(Debug)]
 pub struct TimeLeft {
     steps: Vec<Step>,
@@ -21,7 +21,7 @@ impl TimeLeft {
         Self { steps, over_before: None }
     }
 
-    /// Returns the time left after that trial.
+    /// Returns the remaining time after that trial.
     pub fn after(&mut self, progress: Progress) -> Duration {
         let is_it =
             |step: &Step| (step.experiment, step.kind) == (progress.experiment, progress.kind);

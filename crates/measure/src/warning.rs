@@ -62,7 +62,7 @@ pub enum Warning {
     Skipped {
         /// The experiment.
         experiment: Experiment,
-        /// Why.
+        /// The reason.
         skip: Skip,
     },
     /// A request starved while others were served.
@@ -78,7 +78,7 @@ pub enum Warning {
         "flushes still take longer after {writes} {kind} than after fewer: the cache was never seen full, so no longest flush is recorded"
     )]
     FlushGrows {
-        /// What was written.
+        /// The kind of writes.
         kind: Kind,
         /// How many writes at most.
         writes: u32,
@@ -134,15 +134,15 @@ pub enum Warning {
     NotSeen {
         /// The experiment.
         experiment: Experiment,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The found mechanics do not take the measured times.
+    /// The times of the found mechanics differ from the measured times.
     #[error(
         "the disk that was found does not take the measured times: {apart}. So [mechanics] is missing, and [fit.mechanics] has what was found"
     )]
     MechanicsApart {
-        /// The batch that is the most apart.
+        /// The batch with the largest difference.
         apart: Apart,
     },
     /// No costs were found.
@@ -304,7 +304,7 @@ fn counted(measurements: usize) -> String {
     if measurements == 1 { String::new() } else { format!("{measurements} measurements, most in ") }
 }
 
-/// `; the table ends at b(3) instead of b(8)`; nothing of a whole table.
+/// Returns `; the table ends at b(3) instead of b(8)`; an empty text for a whole table.
 fn cut(experiment: Experiment, entries: Option<Entries>) -> String {
     let symbol = experiment.symbol();
     let cut = entries.filter(|it| it.entries < it.asked).map(|Entries { entries, asked }| {

@@ -82,7 +82,7 @@ fn of_disk(file: &DriveFile, params: &ProfileParams) -> Profile {
     measured(&mut *disk, file.capacity().unwrap(), params)
 }
 
-/// Every start gives `q` services: at the last dispatch none of the q has been begun before.
+/// Every start gives `q` services: at the last dispatch none of the q has begun.
 #[test]
 fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
     let experiments = [Experiment::DRAIN, Experiment::DRAIN_ADVERSARY];
@@ -98,8 +98,8 @@ fn drain_of_a_drive_that_counts_is_exact_from_every_start() {
     assert!(profile.file.batch.is_empty());
 }
 
-/// Goal: the drive is never given more than it accepts, and is brought up to q before each
-/// drain. Method: what the drive held after each dispatch, over all experiments.
+/// Goal: the drive is never given more than it accepts, and is brought up to q before each drain.
+/// Method: records what the drive held after each dispatch, over all experiments.
 #[test]
 fn no_experiment_exceeds_the_depth() {
     let mut drive = Counter::default();
@@ -121,8 +121,8 @@ fn priority_waits_for_the_service_that_has_begun() {
     }
 }
 
-/// Goal: the bound of a drive's queue is found. Method: the Fujitsu, whose bound of 2.03 s
-/// stands in its file and in no other of its figures; within 2 %.
+/// Goal: the bound of a drive's queue is found. Method: the Fujitsu, whose file states its bound of
+/// 2.03 s in no other figure; within 2 %.
 #[test]
 fn starvation_bound_of_a_disk_is_found() {
     let file = fujitsu();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest flush as measured, against what the drives themselves did.
+//! Compares the longest measured flush with the flushes that the drives carried out.
 //!
-//! A witness between the measurement and the drive notes each flush: when it came, how many writes
-//! had been answered since the one before, and when it was done. The drive file must have the
-//! longest of those very flushes, to the nanosecond; and it must follow the size of the cache that
-//! was planted.
+//! A witness between the measurement and the drive records each flush: when it arrived, how many
+//! writes had completed since the previous one, and when it completed. The drive file must have the
+//! longest of these flushes, to the nanosecond, and this time must follow the size of the planted
+//! cache.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,12 +23,12 @@ use tidegate_model::{
 /// One flush.
 #[derive(Debug, Clone, Copy)]
 struct Flushed {
-    /// How many writes were answered since the one before.
+    /// The number of writes that completed since the previous flush.
     writes: u32,
     took: Duration,
 }
 
-/// Notes the flushes of a drive; the log is shared with who follows the measurement.
+/// Records the flushes of a drive; the log is shared with the test.
 struct Witness<D> {
     drive: D,
     held: usize,
@@ -84,7 +84,7 @@ fn params(depth: u32, samples: u32) -> ProfileParams {
     }
 }
 
-/// What is measured, and the flushes of all trials that count.
+/// Returns the measurement, and the flushes of all trials that count.
 fn witnessed(
     drive: impl Drive,
     capacity: Bytes,
@@ -115,14 +115,14 @@ fn built_in(name: &str) -> DriveFile {
     tidegate_drive::builtin::load(name).expect("it is built in")
 }
 
-/// What stands in the drive file about the only size.
+/// Returns the drive file's times for the only size.
 fn times(profile: &Profile) -> FlushTimes {
     let fit = profile.file.fit.as_ref().expect("flushes were measured");
     let of_size = fit["flush"]["writes of 64KiB"].clone();
     of_size.try_into().expect("it is read back")
 }
 
-/// Returns whether the drive file says what the witness saw: of each start, and of all.
+/// Returns whether the drive file agrees with the witness, for each start and for all of them.
 fn agrees(profile: &Profile, log: &[Flushed]) -> bool {
     // A clock too coarse to see a flush does not make it free.
     let ns = |flush: &Flushed| flush.took.ns().max(1);
@@ -152,9 +152,9 @@ fn the_longest_flush_is_that_of_the_trials() {
     }
 }
 
-/// A drive that has no volatile cache, or saves it when power fails, flushes for nothing; the
-/// others need some milliseconds. A measurement with few samples and another depth stays below
-/// the figure in the file.
+/// A drive that has no volatile cache, or saves it when power fails, flushes immediately; the
+/// others need some milliseconds. A measurement with few samples and another depth stays below the
+/// figure in the file.
 fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
     let is_safe = file.ssd.as_ref().is_some_and(|ssd| ssd.cache.power_loss_protection);
     if file.defers_writes() && !is_safe {
@@ -166,9 +166,10 @@ fn is_free_where_nothing_is_volatile(file: &DriveFile, longest: Duration) {
 }
 
 /// Goal: the longest flush follows the size of the cache. Method: one disk with caches of 8 to 64
-/// segments of writes; each segment is one write somewhere else, which takes this disk between a
-/// half and two of its average random services (12.7 ms: an average seek and half a turn); from
-/// end to end (15 ms) with half a turn and a head's settling it is not much more than one and a half.
+/// segments of writes; each segment is one write at another place, which takes this disk between
+/// half and twice its average random service (12.7 ms: an average seek and half a turn). A write
+/// from end to end (15 ms, half a turn and the head's settling) takes not much more than one and a
+/// half times the average.
 #[test]
 fn the_flush_follows_the_planted_cache() {
     let mut before = 0;
@@ -186,8 +187,8 @@ fn the_flush_follows_the_planted_cache() {
     }
 }
 
-/// Goal: what makes the limit is the full cache, and not the flush as such. Method: the starts of
-/// one disk beside each other; who flushed a clean disk would see the first figure everywhere.
+/// Goal: the full cache determines the longest flush, not the command itself. Method: compares the
+/// starts of one disk; flushes of a clean disk would give the first figure everywhere.
 #[test]
 fn a_flush_takes_the_longer_the_more_was_written() {
     let (profile, _) = of_file(&built_in("nearline-7200"), &params(8, 40));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What is measured on the built-in disks against what the disks themselves did.
+//! Compares the measurements of the built-in disks with what the disks themselves did.
 //!
-//! A witness stands between the measurement and the disk and notes when the disk was given what
-//! and when it was empty: the tables must hold the same maxima, to the nanosecond. Rotation,
-//! zones and seeks have tests of their own, beside the experiments.
+//! A witness between the measurement and the disk records when the disk got which requests, and
+//! when it was empty: the tables must hold the same maxima, to the nanosecond. Rotation, zones and
+//! seeks have tests of their own, beside the experiments.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -20,14 +20,14 @@ use tidegate_stats::extremes::{Refusal, SIGNIFICANCE, Tail};
 #[derive(Debug, Clone, Copy)]
 struct Busy {
     begun: Time,
-    /// When it was last given something.
+    /// When it last got a request.
     last_sent: Time,
-    /// What it held then.
+    /// The number of requests that it held then.
     held: usize,
     ended: Time,
 }
 
-/// Notes what a disk does; the log is shared with who follows the measurement.
+/// Records what a disk does; the log is shared with the test.
 struct Witness<D> {
     disk: D,
     held: usize,
@@ -82,7 +82,7 @@ fn params(file: &DriveFile, experiment: Experiment, samples: u32) -> ProfilePara
 }
 
 /// Returns the drive file that is measured, and the last busy stretch of each trial after the first
-/// `warm_up`: a flow of one request leaves the disk idle each time that the request is back.
+/// `warm_up`: a flow of one request leaves the disk idle each time that the request completes.
 fn witnessed(file: &DriveFile, params: &ProfileParams, warm_up: usize) -> (DriveFile, Vec<Busy>) {
     let disk =
         tidegate_drive::from_parts(DriveKind::Mechanical, file, 1).expect("it has mechanics");
@@ -158,7 +158,7 @@ fn starvation_bounds_are_found() {
 
 /// Goal: where the longest times of a disk do not follow a law of extremes, there is no estimate
 /// (the dissertation's figure 7.7: batches of 10 requests of 255 KiB on this disk). Method: the
-/// same batches; times of a disk are bounded, and what is near the bound is a mixture.
+/// same batches; times of a disk are bounded, and the times near the bound are a mixture.
 #[test]
 fn the_law_of_excesses_is_refused_for_batches_of_ten() {
     let file = tidegate_drive::builtin::load("maxtor-atlas-10k-v").expect("it is built in");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measuring by families of places: every table has every family, in at most twice the time, also
-//! after an interruption.
+//! Tests measuring by families of places: every table has every family, in at most twice the time,
+//! even after an interruption.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ fn measured(
         .expect("a profile")
 }
 
-/// Returns the profile, and how long it takes in the time of the drive.
+/// Returns the profile, and how long it takes in the drive's time.
 fn whole(experiments: &[Experiment]) -> (Profile, Duration) {
     let elapsed = Cell::new(Duration::ZERO);
     let note = |progress: Progress| elapsed.set(progress.elapsed);
@@ -61,8 +61,9 @@ fn assert_whole(table: &MeasuredTable) {
     }
 }
 
-/// Goal: each family is there, the table is the longest of all, and that of random places is the
-/// same as without families. Method: the nearline disk, where a sequence takes far less time.
+/// Goal: each family is measured, the table holds the longest times of all families, and the times
+/// of random places are the same as without families. Method: the nearline disk, where a sequence
+/// takes far less time.
 #[test]
 fn every_family_is_measured() {
     let (alone, _) = whole(&[Experiment::BATCH]);
@@ -134,7 +135,7 @@ fn families_at_most_double_the_time() {
     }
 }
 
-/// Goal: an interrupted measurement goes on with all its samples, in whichever part it was stopped.
+/// Goal: an interrupted measurement resumes with all its samples, whichever part was interrupted.
 /// Method: stops after every third of the trials.
 #[test]
 fn a_measurement_by_families_goes_on() {

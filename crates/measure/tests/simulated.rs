@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The whole measurement on simulated drives, in virtual time: what is measured must be
-//! what the drive was built to do.
+//! The whole measurement on simulated drives, in virtual time: the measured figures must be those
+//! that the drive was built to have.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,7 +58,7 @@ fn a_pseudo_disk_is_measured_to_be_its_table() {
     assert_eq!((profile.file.kind, profile.file.depth), (DriveKind::Recorded, 8));
 }
 
-/// Notes where requests lie, by their operation.
+/// Records where requests lie, by their operation.
 struct Notebook {
     disk: PseudoDisk,
     places: [HashSet<u64>; 2],
@@ -140,9 +140,9 @@ fn a_stop_keeps_what_was_measured() {
     assert!(how.ends_with("interrupted with 2 samples of each at least"), "{how}");
 }
 
-/// Goal: whatever was measured before a stop is written down, as a shorter table that a
-/// reader takes for no more than it is. Method: a stop after each number of batches of the
-/// first counted round.
+/// Goal: everything that was measured before a stop is written, as a shorter table that a reader
+/// cannot mistake for a complete one. Method: a stop after each number of batches of the first
+/// counted round.
 #[test]
 fn a_stop_within_the_first_counted_round_gives_a_shorter_table() {
     for batch_max in 1..8 {

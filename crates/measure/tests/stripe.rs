@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What `stripe` finds on solid-state drives against what is planted in them.
+//! Compares what `stripe` finds on solid-state drives with what is planted in them.
 //!
 //! The profiler sees each drive as it sees a real one: reads of 4 KiB and writes of a neighbour,
 //! nothing else. The test computes the expected figures from the parameters alone, without the
 //! drive, by the rule by which a drive that was filled once deals data over its dies. The canary
-//! swaps what was planted: drives differ in every figure, so a comparison that let a swap pass
-//! would see nothing.
+//! swaps what was planted: drives differ in every figure, so a comparison that accepts a swap would
+//! detect nothing.
 
 use std::sync::atomic::AtomicBool;
 
@@ -17,7 +17,7 @@ use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
 const READ: u64 = 4096;
 
-/// What varies.
+/// The parameters that vary.
 struct Variant {
     channels: u32,
     dies_per_channel: u32,
@@ -30,7 +30,8 @@ struct Variant {
     order: PrefillOrder,
 }
 
-/// Channels x dies, page sizes, how far data are dealt, and what a neighbour's write costs.
+/// Channels x dies, page sizes, the number of dies over which data are dealt, and the cost of a
+/// neighbour's write.
 const VARIANTS: [Variant; 6] = {
     use PrefillOrder::{Random, Sequential};
     [
@@ -109,18 +110,18 @@ fn found(file: &DriveFile, samples: u32) -> Stripe {
 const DEPTH: u32 = 8;
 const SAMPLES: u32 = 2000;
 
-/// What must be found.
+/// The figures that must be found.
 #[derive(Debug, Clone)]
 struct Planted {
     dies: u64,
     block: Option<u64>,
     again: Option<u64>,
     alone_ns: u64,
-    /// How long a read waits that comes just after the longest work of its die began: for a
-    /// program, on a full drive for an erase, or until either makes way.
+    /// The wait of a read that arrives just after the longest work of its die began: for a program,
+    /// on a full drive for an erase, or until either is suspended.
     wait_ns: u64,
-    /// How much longer it may wait for the neighbour's data on the link, and for pages on a
-    /// channel.
+    /// The additional time that it may wait for the neighbour's data on the link, and for pages on
+    /// a channel.
     traffic_ns: u64,
     /// The share of pairs that lie on one die, for a distance.
     shares: fn(&Ssd, u64) -> f64,
@@ -242,9 +243,9 @@ fn print_row(variant: &Variant, planted: &Planted, found: &Stripe) {
 /// Gives a drive one figure of another.
 type Swap = fn(&mut Planted, &Planted);
 
-/// Canary. Goal: the comparison refuses a drive that is not the one that was measured, and any one
-/// figure that is not its own. Method: each drive against what is planted in each other; then one
-/// figure at a time is that of the next drive.
+/// Canary. Goal: the comparison refuses any drive other than the measured one, and any single
+/// figure of another drive. Method: compares each drive with the figures planted in each other;
+/// then replaces one figure at a time by that of the next drive.
 #[test]
 fn what_is_planted_elsewhere_is_not_found() {
     let files: Vec<_> = VARIANTS.iter().map(drive_file).collect();

@@ -57,7 +57,7 @@ impl ActiveSubset {
             (_, Some(late_max)) => Margin::Measured(late_max),
             (_, None) => Margin::Unmeasured,
         };
-        // A sum beyond the range proves nothing, as any time that long.
+        // A sum that overflows proves nothing, like any time that long.
         let excess_max = margin.time().checked_add(contracts.flush_max).unwrap_or(Duration::MAX);
         let expected = ceiling.checked_add(excess_max).unwrap_or(Duration::MAX);
         Self { service_max: table.time_max(1).max(expected), excess_max, margin }

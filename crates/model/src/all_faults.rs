@@ -14,7 +14,7 @@ use toml::de::DeTable;
 
 use crate::file_error::FileError;
 
-/// The most faults that one reading tells.
+/// The largest number of faults that one reading reports.
 const FAULTS_MAX: usize = 20;
 
 /// Returns `first` and the further faults of `text`, in the order of the file. `read` is the reading
@@ -123,7 +123,8 @@ mod tests {
         all.into_iter().map(|it| (it.line_and_column(text).0, it.message)).collect()
     }
 
-    /// Goal: every fault is told once, in the order of the file, and none that follows from another.
+    /// Goal: every fault is reported once, in the order of the file, except faults that follow from
+    /// another.
     #[test]
     fn all_faults_are_found_in_the_order_of_the_file() {
         let text = "drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n\

@@ -40,7 +40,7 @@ impl BestEffortOrder {
         }
     }
 
-    /// Returns what it does, as reports say it.
+    /// Returns a description of the order, for reports.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Fifo => "in the order of release",

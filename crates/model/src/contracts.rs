@@ -71,11 +71,11 @@ pub struct ServicePrediction {
 pub struct ContractPremise {
     /// The contract.
     pub contract: DriveContract,
-    /// What these proofs rest on besides.
+    /// The additional premise of these proofs.
     pub premise: Premise,
 }
 
-/// What is known about writes that a drive's cache takes and carries out later, while the drive
+/// The knowledge about writes that a drive's cache takes and carries out later, while the drive
 /// serves other requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum DeferredWrites {

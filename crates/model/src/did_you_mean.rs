@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds the known name that a misspelt one means.
+//! Finds the known name that a misspelt name probably means.
 
-/// The least length of a name that may be the beginning of another one.
+/// The length of the shortest name that counts as the beginning of another one.
 const BEGINNING_MIN: usize = 3;
 
-/// Returns the known name that `name` probably means: one that it begins, or the nearest one of
-/// which at most a third of its letters differ; `None` if there is none.
+/// Returns the known name that `name` probably means: a name that begins with it, or the nearest
+/// name of which at most a third of the letters differ; `None` if there is none.
 pub fn closest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
     let length = name.chars().count();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The drive file (`*.drive.toml`): what is known of a device's timing.
+//! The drive file (`*.drive.toml`): the known facts about a device's timing.
 //!
 //! `tidegate profile` writes it; `check`, `sim` and `run` read it. Its times are integer
 //! nanoseconds with the unit in the name (`ns_max`), because programs write them.
@@ -76,7 +76,7 @@ pub struct DriveFile {
     pub is_starvation_endless: bool,
     /// The longest FLUSH.
     pub flush_max: Option<Duration>,
-    /// How far the times that `mechanics` predict are off.
+    /// The errors of the times that `mechanics` predict.
     pub prediction: Vec<PredictionErrors>,
     /// The mechanics of a hard disk.
     pub mechanics: Option<Box<Mechanics>>,

@@ -5,7 +5,7 @@
 //! ```text
 //!   measured            tolerated
 //!   ---|--------------------|----------->  time of a batch
-//!      within the table     an overrun that voids nothing     an overrun that voids the proof
+//!      within the table     an overrun that voids no proof    an overrun that voids the proof
 //! ```
 
 use crate::batch_cost::RequestCharges;
@@ -46,19 +46,19 @@ impl BatchTimes {
 /// measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveTimes {
-    /// Of batches.
+    /// The longest times of batches.
     pub batches: BatchTimes,
     /// drain(q).
     pub drain: Option<BatchTable>,
-    /// Of one request on the drive.
+    /// The longest time of one request on the drive.
     pub starvation_max: Option<Duration>,
-    /// Of requests with the drive's own priority.
+    /// The longest times of requests with the drive's own priority.
     pub priority: Option<BatchTable>,
 }
 
 impl DriveTimes {
-    /// Returns the times of a workload's tables; with `by_costs`, of batches by the costs of their
-    /// requests.
+    /// Returns the times of a workload's tables; with `by_costs`, batches are timed by the costs of
+    /// their requests.
     pub fn of(workload: &Workload, by_costs: bool) -> Self {
         let charges = RequestCharges::of_workload(workload).filter(|_| by_costs);
         let contracts = &workload.contracts;
@@ -79,7 +79,7 @@ impl DriveTimes {
 pub struct DriveLimits {
     /// The times of the drive's tables: longer is an overrun.
     pub measured: DriveTimes,
-    /// The times up to which an overrun voids nothing.
+    /// The times up to which an overrun voids no proof.
     pub tolerated: DriveTimes,
 }
 

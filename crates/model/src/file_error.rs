@@ -16,7 +16,7 @@ pub struct FileError {
     pub message: String,
     /// Byte range of the faulty text.
     pub span: Range<usize>,
-    /// What to write instead.
+    /// The advice: what to write instead.
     pub help: Option<String>,
 }
 

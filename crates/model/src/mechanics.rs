@@ -413,7 +413,7 @@ pub struct MechanicsError {
     pub place: String,
     /// The fault.
     pub message: String,
-    /// What to write instead.
+    /// The advice: what to write instead.
     pub help: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a verdict rests on: a premise is a value with a code, a subject and a text.
+//! The premises of verdicts: a premise is a value with a code, a subject and a text.
 //!
 //! `tidegate profile` writes the premises of its tables into the drive file, the analysis adds those
 //! of its bounds, and every command that gives a verdict carries both. `docs/reference/premises.md`
@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 names! {
-    /// How much a premise takes from a verdict.
+    /// How much a premise weakens a verdict.
     pub enum Weight {
-        /// A fact that a reader of the verdict must know; it is no doubt.
+        /// A fact that a reader of the verdict must know; it raises no doubt.
         Note => "note",
         /// A doubt: the bounds may fail although nothing breaks its contract.
         Weak => "weak",
@@ -43,7 +43,7 @@ macro_rules! codes {
         }
 
         impl $Name {
-            /// Returns how much a premise of this code takes from a verdict.
+            /// Returns how much a premise of this code weakens a verdict.
             pub const fn weight(self) -> Weight {
                 match self { $(Self::$Code => Weight::$Weight,)+ }
             }
@@ -104,7 +104,7 @@ codes! {
         TooWarm => "too_warm", Weak, "the device was at its temperature limit during the measurement";
         Quick => "quick", Weak, "measured with `profile --quick`";
 
-        // What no measurement supports.
+        // Assumptions that no measurement supports.
         MixedUnmeasured => "mixed_unmeasured", Weak,
             "a table charges batches of reads and writes, which were measured apart";
         CostsUnmeasured => "costs_unmeasured", Weak,
@@ -196,7 +196,7 @@ by_name! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premise {
-    /// Its subject's kind.
+    /// The code: the kind of its subject.
     pub code: PremiseCode,
     /// A noun phrase for the first line of a verdict, for example `100 samples`.
     pub subject: String,
@@ -220,7 +220,7 @@ impl Premise {
         Self { to_do: Some(command.into()), ..self }
     }
 
-    /// Returns how much it takes from a verdict.
+    /// Returns how much it weakens a verdict.
     pub const fn weight(&self) -> Weight {
         self.code.weight()
     }

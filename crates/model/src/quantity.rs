@@ -17,7 +17,7 @@ use crate::units::{Bandwidth, Bytes, Duration};
 pub struct QuantityError {
     /// The fault, with the text.
     pub message: String,
-    /// What to write instead.
+    /// The advice: what to write instead.
     pub help: String,
 }
 

@@ -382,7 +382,7 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     workload.premises.push(Premise::new(PremiseCode::FlushCharged, "charged flushes", text));
 }
 
-/// Returns a table with flushes: each time is longer by `flushes` of its number of requests.
+/// Returns a table with flushes: the time of n requests is longer by `flushes(n)`.
 fn with_flushes(table: &BatchTable, flushes: impl Fn(u32) -> Duration) -> BatchTable {
     let entries = 1..=table.batch_max();
     let times: Vec<Duration> =

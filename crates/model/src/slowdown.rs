@@ -26,8 +26,7 @@ impl Slowdown {
     /// No slowdown.
     pub const NONE: Self = Self { factor_ppm: 0, added: Duration::ZERO };
 
-    /// Slowed times beyond this count as this: 146 years, more than any deadline, and far from
-    /// overflow.
+    /// Longer slowed times count as this: 146 years, more than any deadline, and far from overflow.
     pub const TIME_MAX: Duration = Duration::from_ns(1 << 62);
 
     /// Returns the slowdown that adds this time.

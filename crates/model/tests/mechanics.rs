@@ -66,7 +66,7 @@ enum Field {
 }
 
 impl Field {
-    /// Sets the field; a greater value than it holds becomes the largest.
+    /// Sets the field; a value that it cannot hold becomes the largest that it can.
     fn set(&self, mechanics: &mut Mechanics, value: u64) {
         match self {
             Self::U64(field) => *field(mechanics) = value,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests families of places: what a drive file keeps of them, and which of them a workload is
-//! charged for.
+//! Tests families of places: which times a drive file keeps, and which of them a workload is
+//! charged.
 
 mod common;
 
@@ -81,7 +81,7 @@ fn families_are_read_and_written_back() {
     assert_eq!(drive.batch[0].random_ns_max(), [8, 19]);
 }
 
-/// Goal: b(i) is the longest of all families, also where the row's own figure is lower. Method: a
+/// Goal: b(i) is the longest of all families, even where the row's own figure is lower. Method: a
 /// family raised above the row by hand.
 #[test]
 fn a_bound_rests_on_the_longest_of_all_families() {
@@ -91,8 +91,8 @@ fn a_bound_rests_on_the_longest_of_all_families() {
     assert_eq!(higher.batch[0].ns_max, [11, 20]);
 }
 
-/// Goal: only a family that is stated not to occur is left out. Method: b(2) of 20 is of no
-/// family, so it stays; b(1) is of both ends.
+/// Goal: only a family that is stated not to occur is left out. Method: b(2) = 20 belongs to no
+/// family, so it stays; b(1) belongs to both ends.
 #[test]
 fn absent_places_leave_their_times_out() {
     assert_eq!(b("absent_places = [\"both_ends\"]", &drive()), [9, 20]);
@@ -209,7 +209,7 @@ fn several_exports_contradict_absent_families() {
         fault.says(&format!("exports may have {family} places"), &place, "delete");
     }
     ServeFile::parse(&text("track")).unwrap();
-    // An export that joins a running service takes the statement of a single one away.
+    // An export that joins a running service invalidates what was stated for a single export.
     let single = "simulate = \"disk\"\nlisten = \"127.0.0.1:1\"\nread_only = true\n\
                   absent_places = [\"both_ends\"]\n[[export]]\nname = \"a\"\nsize = \"1MiB\"\n\
                   contract = { period = \"1s\", size_max = \"128KiB\" }\n";
@@ -235,7 +235,7 @@ fn an_old_table_was_measured_at_random_places() {
     let [(code, text)] = &doubts("")[..] else { panic!("places were not measured") };
     assert_eq!(*code, PremiseCode::PlacesUnmeasured);
     assert!(text.contains("at both_ends, clusters, track"), "{text}");
-    // A table that was measured elsewhere only was not, even if its places do not count.
+    // A table that was measured only elsewhere does not cover it, even if its places do not count.
     let ends = DriveFile { batch: vec![ends_only(&drive())], ..old.clone() };
     let all = self::doubts(&task(&format!("absent_places = [{others}]"), ""), &ends);
     assert!(all.iter().any(|(_, text)| text.contains("at random places")), "{all:?}");

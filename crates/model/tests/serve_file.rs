@@ -108,8 +108,8 @@ fn exports_follow_each_other_and_do_not_overlap() {
     assert!(error.message.contains("not a multiple of 4"), "{error}");
 }
 
-/// Goal: no request reaches the store that it cannot carry out, neither from the file, where the
-/// fault has its position, nor from an export that is added later.
+/// Goal: the store gets no request that it cannot carry out, neither from the file, where the fault
+/// has its position, nor from an export that is added later.
 #[test]
 fn requests_are_whole_blocks_and_not_too_many() {
     let layout = layout(4);

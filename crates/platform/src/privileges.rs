@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Advice to a user whom the kernel refuses something: root is not told to become root.
 
-/// Returns `as_user`, or for root, what withholds the permission from root.
+/// Returns `as_user`; for root, returns what can withhold the permission from root.
 pub fn advice(as_user: &'static str) -> &'static str {
     advice_to(rustix::process::geteuid().is_root(), as_user)
 }

@@ -19,7 +19,7 @@ use crate::scheduling::Scheduling;
 /// The default priority: above other programs, below the kernel's own interrupt threads (50).
 pub const PRIORITY: u8 = 40;
 
-/// What the host granted.
+/// The settings that the host granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RealTime {
     /// The `SCHED_FIFO` priority of the calling thread, or the error.

@@ -151,8 +151,8 @@ impl Das {
     /// Returns the latest completion of a request that is sent now: the estimate plus the margin, or
     /// C if there is no estimate.
     ///
-    /// An estimate is never cut to C: where a model expects more than it can, it is wrong, and the
-    /// later completion is the safe one.
+    /// An estimate is never reduced to C: a model that expects more than C is wrong, and the later
+    /// completion is the safe one.
     fn through_ns(&self, now: Time, target: &Target) -> i128 {
         let ActiveSubset { service_max, excess_max, .. } = self.times;
         let takes_ns =
@@ -162,7 +162,7 @@ impl Das {
         i128::from(now.ns()) + takes_ns
     }
 
-    /// Returns an instant no later than [`Self::through_ns`], for less work.
+    /// Returns a lower bound of [`Self::through_ns`] that is cheaper to compute.
     fn through_ns_min(&self, now: Time, access: Duration) -> i128 {
         i128::from(now.ns()) + i128::from(access.min(self.times.service_max).ns())
     }

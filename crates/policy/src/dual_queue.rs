@@ -32,8 +32,8 @@ use crate::{Decision, Event, Full, Tag};
 enum Phase {
     /// The drive is empty and no batch has begun.
     Idle,
-    /// A batch of this cost has begun; it gets so many more real-time requests, and the best effort
-    /// that fits into the room.
+    /// A batch of this cost has begun; it gets `real_time_left` more real-time requests, and the
+    /// best effort that fits into the room.
     Forming { real_time_left: u32, room: Room, in_flight_count: u32, cost_ns: u64 },
     /// The batch is on the drive; this number of its requests is not yet complete.
     Serving { in_flight_count: u32 },

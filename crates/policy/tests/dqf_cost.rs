@@ -57,7 +57,7 @@ fn a_batch_is_the_longest_prefix_within_its_cost() {
     );
 }
 
-/// The small one waits behind the large one.
+/// The small request waits behind the large one.
 #[test]
 fn nothing_overtakes_what_does_not_fit() {
     play(&mut policy(), "0: hard 1 2 kib 1024, hard 3 kib 4, sends 1");
@@ -68,7 +68,7 @@ fn z_still_limits_the_count() {
     play(&mut policy(), "0: hard 1..=10 kib 4, sends 1..=8");
 }
 
-/// So does a request larger than every known size, because its cost is unknown: it fills a batch.
+/// A request larger than every known size is sent alone: its cost is unknown, so it fills a batch.
 #[test]
 fn one_request_goes_whatever_it_costs() {
     play(&mut Dqf::of(&plan(Some((8, 0)))), "0: hard 1 kib 1024, hard 2 kib 4, sends 1");

@@ -47,7 +47,7 @@ fn a_pause_stops_best_effort_where_the_deadline_is_short() {
 }
 
 /// The first task is due at 81. At 20 `t + drain(4) = 76` fits, with the second being sent. At 26
-/// it does not, and the second waits for the drive to be empty, and best effort with it.
+/// it does not: the second and best effort wait until the drive is empty.
 #[test]
 fn a_second_task_joins_only_if_the_first_can_bear_it() {
     for (now, sends) in [(20, "21"), (26, "nothing")] {

@@ -18,7 +18,7 @@ use tidegate_model::{
 };
 use tidegate_policy::{Decision, DepthLimit, DqfElastic, Event, Full, Noop, Policy, TokensPerTask};
 
-/// Returns a task of e requests every p ms, with deadline p.
+/// Returns tasks of e requests every p ms, with deadline p.
 fn tasks<const COUNT: usize>(contracts: [(u32, u64); COUNT]) -> [Task; COUNT] {
     contracts.map(|(requests, period_ms)| task(period_ms, period_ms, requests))
 }
@@ -62,7 +62,7 @@ fn excess_waits_until_a_token_returns() {
     );
 }
 
-/// The completion of its request does not return a token.
+/// A token does not return when its request completes.
 #[test]
 fn completion_returns_no_token() {
     play(

@@ -41,7 +41,7 @@ fn best_effort_counts_slots_as_taken_while_real_time_is_on_the_drive() {
 }
 
 /// The rule's defect: the first request is due at 81. The second is sent in its own slot at 79,
-/// just before all requests complete, and lets the drive take until 79 + drain(6) = 157.
+/// just before all requests complete, and allows the drive to take until 79 + drain(6) = 157.
 #[test]
 fn a_late_taker_of_a_slot_restarts_the_clock_of_the_first() {
     play(

@@ -37,7 +37,7 @@ fn request(id: u64, start: u64) -> Request {
     }
 }
 
-/// Sixteen tasks that leave time for best effort.
+/// Returns sixteen tasks that leave time for best effort.
 fn tasks() -> Vec<Task> {
     let task = |entry| Task {
         entry,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a given number of samples shows about the longest service time.
+//! The conclusions that a given number of samples allows about the longest service time.
 //!
 //! All of k independent samples lie at or below the quantile q with probability `q^k`. So their
 //! maximum lies above q with confidence `c = 1 - q^k`: more samples show that the maximum exceeds

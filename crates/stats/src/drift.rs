@@ -32,7 +32,7 @@ const LONGEST_PPM: u32 = 950_000;
 
 const MEDIAN_PPM: u32 = 500_000;
 
-/// What changed in an entry.
+/// The kind of change in an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// All samples.
@@ -46,7 +46,7 @@ pub enum Change {
 pub struct Shift {
     /// The cell that changed.
     pub cell: Cell,
-    /// What changed in it.
+    /// The kind of change.
     pub change: Change,
     /// Median or 95 % quantile of the first third.
     pub first: Duration,

@@ -69,7 +69,7 @@ impl Default for TailParams {
     }
 }
 
-/// What both methods say about the tail of some samples.
+/// The results of both methods for the tail of some samples.
 ///
 /// # Example
 /// ```

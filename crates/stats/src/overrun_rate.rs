@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How often a time must be expected to exceed a table that is the maximum of finitely many samples.
+//! The rate at which times can exceed a table whose entries are maxima of finitely many samples.
 //!
 //! Everything here is computed with integers and rounded so that the statement stays true: the
 //! probability up, the interval down.
@@ -16,7 +16,7 @@ const WHOLE_PPM: u32 = 1_000_000;
 /// number.
 const SAMPLES_MAX: u64 = 1 << 40;
 
-/// Which entries of a table the times in question are compared with.
+/// The entries of a table with which the times in question are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entries {
     /// One entry.
@@ -211,9 +211,8 @@ mod tests {
         }
     }
 
-    /// Goal: a mixture needs its own equation. Method: entries whose maxima are equal (samples that
-    /// depend on each other fully), which the equation allows; and weights that the equation for
-    /// one entry does not cover: the worst weights chosen after the samples were seen fail.
+    /// Goal: the weights of a mixture must not depend on the samples. Method: the worst of 32
+    /// entries, chosen after the samples were seen, exceeds the claim far too often.
     #[test]
     fn weights_that_know_the_samples_are_not_covered() {
         let mut random = rand_pcg::Pcg64::seed_from_u64(29);

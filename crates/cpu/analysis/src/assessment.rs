@@ -29,7 +29,7 @@ pub struct CpuAssessment {
     pub limit: Option<CpuLimit>,
     /// The longest window from a critical instant whose demand the answer depends on.
     pub window: Duration,
-    /// What the answer rests on.
+    /// The premises of the answer.
     pub premises: Premises,
 }
 

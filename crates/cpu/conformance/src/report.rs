@@ -38,7 +38,7 @@ pub enum Verdict {
     NotSupported,
 }
 
-/// A violation, and how it came about.
+/// A violation, and the calls that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The violation.
@@ -164,7 +164,7 @@ pub fn test(
         let case = supports.fitted(random_case(seed));
         let outcome = check(&case, implementation(case.params()), false);
         if report.is_first_failure(&outcome) {
-            // Once more, for its calls.
+            // Run it once more to record its calls.
             let recorded = check(&case, implementation(case.params()), true);
             report.add(seed, &outcome, &recorded.trace);
         } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Canaries: each defect that the suite found in a kernel, planted in the corrected server, is found
-//! again; and what a program declares decides what is tested.
+//! Canaries: each defect that the suite found in a kernel, planted in the corrected server, is
+//! found again; and a program's declaration decides which parts are tested.
 
 use std::cell::RefCell;
 use std::io::{self, BufReader, Write, pipe};
@@ -130,7 +130,7 @@ fn a_deferred_budget_is_found() {
     assert!(fails(&report, Invariant::Window) > 10, "{:?}", report.invariants);
 }
 
-/// A program that knows no charge and needs two replenishments, as several kernels.
+/// A program that knows no charge and needs two replenishments, as several kernels do.
 struct Limited(Box<dyn Server>);
 
 impl Limited {
@@ -157,7 +157,7 @@ impl Server for Limited {
     }
 }
 
-/// Goal: nothing undeclared is tested, and the rest is, to the nanosecond, in longer ticks.
+/// Goal: only declared parts are tested, and they are tested to the nanosecond, in longer ticks.
 #[test]
 fn only_the_declared_subset_is_tested() {
     let supports = Supports {
@@ -175,7 +175,7 @@ fn only_the_declared_subset_is_tested() {
     assert!(fails(&report, Invariant::Liveness) == 0 && report.invariants[5].checks > 100);
 }
 
-/// Where a log is kept.
+/// A log in memory, shared by its clones.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 

@@ -125,7 +125,7 @@ fn a_program_that_ends_or_answers_nonsense_is_reported() {
     assert!(error.to_string().starts_with("the program answered `hello` to `{\"new\""), "{error}");
 }
 
-/// A server that requests its next replenishment's alarm also without work.
+/// A server that requests its next replenishment's alarm even without work.
 struct Early(Box<dyn Server>);
 
 impl Server for Early {

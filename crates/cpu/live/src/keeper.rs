@@ -18,7 +18,7 @@ pub struct Sample {
     pub has_work: bool,
 }
 
-/// What to do until the next look.
+/// The instruction until the next look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     /// Whether the thread has its priority.

@@ -89,7 +89,7 @@ fn how(params: &CpuProfileParams, found: &Found) -> String {
     )
 }
 
-/// Returns lines about what else ran, and what took the time.
+/// Returns lines about the other programs that ran, and about what took the time.
 fn host_lines(
     params: &CpuProfileParams,
     found: &Found,
@@ -214,8 +214,8 @@ fn warnings(
 /// Returns the warning that a measurement was too short for its maxima to be a bound.
 ///
 /// The later part is as long as all before it or longer. So if it added at most `growth`, a
-/// repetition is expected to add about as much again: that is the margin, and twice the time is the
-/// least that can tell.
+/// repetition is expected to add about as much again: that is the margin, and only a measurement of
+/// at least twice the time can tell more.
 fn too_short(tally: &Tally) -> Option<String> {
     let growth = tally.growth()?;
     let (lengths, all) = (growth.lengths, tally.points().len());

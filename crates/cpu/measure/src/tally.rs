@@ -178,7 +178,7 @@ mod tests {
         assert_eq!((tally.measured(), tally.stolen()), (ns(60), ns(12)));
     }
 
-    /// Goal: what the second half of a measurement adds is seen, and what the first half had is
+    /// Goal: an addition in the second half of a measurement is seen, and one in the first half is
     /// not.
     #[test]
     fn later_traces_that_add_are_growth() {

@@ -20,7 +20,7 @@ use tidegate_model::{Duration, Time};
 use super::replenishments::{Replenishment, ReplenishmentQueue};
 use super::{Server, ServerEvent, ServerStatus};
 
-/// What happens to the chunks when the server runs out of budget with work left.
+/// The rule for the chunks when the server runs out of budget with work left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coalescing {
     /// They stay as they are.

@@ -99,7 +99,7 @@ fn borrowed_units_reach_no_later_chunk() {
     assert_eq!(chunks, [(21, 2), (23, 2), (28, 2)]);
 }
 
-/// Correction 2.
+/// Correction 2: a second call of Budget_Check changes nothing.
 #[test]
 fn a_second_look_changes_nothing() {
     let mut events = overrun();
@@ -109,7 +109,8 @@ fn a_second_look_changes_nothing() {
 }
 
 /// Correction 9: each chunk that becomes available before the head is used up is merged, not only
-/// the first. The rest of 21 reaches 22, with that 24, and with both not 27.
+/// the first. The rest of the chunk of 21 reaches that of 22, with it that of 24, but with both not
+/// that of 27.
 #[test]
 fn a_postponed_head_takes_in_all_that_it_reaches() {
     let mut events = Vec::new();
@@ -121,7 +122,7 @@ fn a_postponed_head_takes_in_all_that_it_reaches() {
 }
 
 /// Correction 9: without room for another chunk, remnants make a chunk longer than the time to
-/// those behind it, and an overrun may move it past them: 200 and 3, past 201 and 202.
+/// those behind it, and an overrun may move it past them: from 200 by 3, past 201 and 202.
 #[test]
 fn a_head_that_an_overrun_moves_past_others_takes_them_along() {
     let three = ServerParams { replenishments_max: 3, ..params(SPORADIC, 10, 100) };

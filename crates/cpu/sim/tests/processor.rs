@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The simulated processor against a plain one that proceeds tick by tick, and its costs by hand.
-//! A tick is a microsecond.
+//! Compares the simulated processor with a plain one that proceeds tick by tick, and its costs with
+//! figures computed by hand. A tick is a microsecond.
 
 use tidegate_cpu_model::{
     Arrivals, Background, CpuProfile, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution,

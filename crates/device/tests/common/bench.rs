@@ -9,7 +9,7 @@ use tidegate_model::Bytes;
 
 use crate::common::{at, created, scratch};
 
-/// A ring, its file, and the file's directory, which goes with it.
+/// A ring, its file, and the file's directory, which is removed with them.
 pub(crate) struct Bench<R> {
     pub(crate) ring: R,
     pub(crate) path: PathBuf,

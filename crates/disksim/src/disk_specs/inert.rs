@@ -26,7 +26,7 @@ const RULES: [Rule; 10] = [
     // Forced to 0 after reading.
     rule("Minimum read-ahead (blks)", READ_AHEAD, 0),
     rule("Maximum read-ahead (blks)", READ_AHEAD, 0),
-    // Without a mark it does not matter of what the mark is a share.
+    // Without a mark, the quantity of which it is a share does not matter.
     rule("Set watermark by reqsize", "High (read) water mark", 0),
     // Times of a disconnect that does not happen.
     rule("Extradisc command overhead", EXTRA, 0),

@@ -166,7 +166,7 @@ fn switches_of_the_cache_are_told_apart() {
     assert!(with_specs("buffer read = 1", "buffer read = 2").zero_latency);
 }
 
-/// Goal: what DiskSim ignores has no effect here and is not reported as missing.
+/// Goal: parameters that DiskSim ignores have no effect here and are not reported as missing.
 #[test]
 fn parameters_that_disksim_ignores_are_inert() {
     let by_sector = |number: u32| {

@@ -106,7 +106,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The same with the files of real disks, which have features that ours lack.
+    /// The same test with the files of real disks, which have features that the invented disk
+    /// lacks.
     #[test]
     fn changed_files_of_real_disks_are_imported_or_refused(
         which in 0..4_usize,

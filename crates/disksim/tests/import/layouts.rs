@@ -159,8 +159,8 @@ fn a_layout_that_contradicts_itself_makes_no_drive() {
     assert!(message.starts_with("d.diskspecs: no drive can be made from this: "), "{message}");
 }
 
-/// Goal: a disk that announces far less than its layout holds is not cut in silence, and a small
-/// reserve stays one. The message names both numbers.
+/// Goal: a disk that announces far less than its layout holds is not cut silently, and a small
+/// reserve stays a reserve. The message names both numbers.
 #[test]
 fn a_disk_that_announces_far_less_has_the_sectors_of_its_layout() {
     let announced = |sectors: u64| {

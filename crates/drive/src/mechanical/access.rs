@@ -45,9 +45,9 @@ struct Prediction {
 #[derive(Debug)]
 struct InFlight {
     completed_at: Time,
-    /// When memory alone would have completed it; `None` for a write.
+    /// When the drive's memory alone would have completed it; `None` for a write.
     hit_at: Option<Time>,
-    /// The heads' state before it.
+    /// The heads' state before the request.
     before: Heads,
 }
 

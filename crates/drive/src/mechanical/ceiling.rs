@@ -6,8 +6,8 @@
 //!     | command   |  movement      |  rotation     |  transfer      | bus, completion |
 //! ```
 //! Each part is the longest that it can be, whatever the disk served before and wherever the
-//! request lies. The parts are taken together although no request need have all of them: the sum
-//! is an upper bound, which a test holds against an adversary.
+//! request lies. The sum counts all parts, although no single request need have all of them: it is
+//! an upper bound, which a test checks against an adversary.
 //!
 //! # Why it is a bound
 //! - *Command.* The heads start when the command is processed, but a movement of the read-ahead

@@ -2,9 +2,9 @@
 //! The time to process a command before any movement.
 //!
 //! It depends on the preceding command, and published figures leave the details open: the figures
-//! of hits "after a read" or "after a write" were taken in streams in which each hit continues
-//! the last. So a command that continues the last one gets the figure after its own kind; a hit
-//! elsewhere gets the figure of a hit after the other kind. Measured traces show this: on a
+//! of hits "after a read" or "after a write" were taken in streams in which each hit continues the
+//! last. So a command that continues the last one gets the figure for a command after its own kind;
+//! a hit elsewhere gets the figure for a hit after the other kind. Measured traces show this: on a
 //! Seagate ST39102LW, continuing hits take 0.49 ms and hits elsewhere in the read-ahead data take
 //! 0.67 ms, the two figures of its parameter file.
 

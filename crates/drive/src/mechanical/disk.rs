@@ -35,7 +35,7 @@ use super::reader::Reader;
 use super::segments::Segments;
 use crate::{Completion, Drive};
 
-/// What the heads do now.
+/// The heads' present activity.
 #[derive(Debug, Clone, Copy)]
 struct Active {
     /// When the heads are free for the next command.
@@ -82,7 +82,7 @@ struct Waiting {
 #[derive(Debug, Clone, Copy)]
 struct Flush {
     id: RequestId,
-    /// The first destage for which it does not wait.
+    /// The number of the first destage for which it does not wait.
     before: u64,
 }
 

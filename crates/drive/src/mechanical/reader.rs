@@ -95,7 +95,7 @@ impl Reader {
         self.ahead().contains(&sector.get())
     }
 
-    /// Returns the range of such sectors.
+    /// Returns the range of sectors for which [`Self::is_ahead`] is true.
     pub(crate) fn ahead(&self) -> Range<u64> {
         if self.segment.is_none() {
             return self.next..self.next;

@@ -95,7 +95,7 @@ impl Rotation {
         self.wait_for(angle.after(self.phase(from)))
     }
 
-    /// Returns the same time, when `left` of the turn is left.
+    /// Returns the time until the platter has turned by `left`, rounded in the same way.
     pub(super) fn wait_for(self, left: Angle) -> Duration {
         if Angle::TURN.0 - left.0 < self.rpm {
             return Duration::ZERO;

@@ -100,8 +100,8 @@ impl Segments {
         self.list.iter().filter(|segment| segment.dirty_count > 0).count()
     }
 
-    /// Returns the segment that holds the first sectors of `read`, and the most of them; of
-    /// equals, the one with the lowest index.
+    /// Returns the segment that holds the most sectors of `read` from its first on; of equals, the
+    /// one with the lowest index.
     pub(crate) fn find(&self, read: &Range<u64>) -> Option<Hit> {
         let near = self.by_start.near(read.start, self.sectors_max);
         let hits = near.filter_map(|index| {

@@ -48,8 +48,8 @@ impl Stream {
     /// Adds `sectors` that become ready one after the other, evenly spaced, the first at
     /// `first_at` and the last at `last_at`.
     ///
-    /// Sector i ends one transfer time after both it is ready and the previous one has ended.
-    /// With even spacing the maximum of these sums is at the first or the last sector.
+    /// Sector i ends one transfer time after it is ready and the previous sector has ended. With
+    /// even spacing the maximum of these sums is at the first or the last sector.
     pub(crate) fn add(&mut self, sectors: u64, first_at: Time, last_at: Time) {
         if sectors == 0 || self.is_held(sectors, first_at, last_at) {
             return;

@@ -21,7 +21,8 @@ struct Open {
 /// The blocks of a die.
 ///
 /// # Invariants
-/// - Every block is in exactly one of `free`, `host`, `copies`, `full` and the collector's hands.
+/// - Every block is in exactly one of `free`, `host`, `copies` and `full`, or held by the
+///   collector.
 /// - A block is open until its last row is programmed and is not collected before.
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {

@@ -17,8 +17,8 @@ impl SerialLine {
         Self { bytes_per_s, free_at: Time::ZERO }
     }
 
-    /// Appends a transfer of `bytes`, and `more` time, to the line's queue; returns when it ends.
-    /// `now` never decreases.
+    /// Appends a transfer of `bytes`, which takes `more` time in addition, to the line's queue;
+    /// returns when it ends. `now` never decreases.
     pub(super) fn transfer(&mut self, now: Time, bytes: u64, more: Duration) -> Time {
         self.free_at = self.free_at.max(now) + self.time(bytes) + more;
         self.free_at

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Equations 7.4.0.10 to 7.4.1.7 against figures of the dissertation, computed by hand, and
-//! against every case of a small disk.
+//! Tests equations 7.4.0.10 to 7.4.1.7 against figures of the dissertation, against results
+//! computed by hand, and against every case of a small disk.
 
 use tidegate_drive::amortised::expected::{
     Density, expected_seek_distance, expected_seek_time_ceil, expected_service_time_ceil,
@@ -76,8 +76,8 @@ fn seeks(places: &[u32]) -> Duration {
     Duration::from_ns(moves.map(|distance| 10 + 4 * distance).sum())
 }
 
-/// The order of 7.4.1.5: from the edge of the arm's half on. With no request in that half, the
-/// nearest is the first in the same direction.
+/// Returns the order of 7.4.1.5: from the edge of the arm's half on. With no request in that half,
+/// the nearest is the first in the same direction.
 fn single_sweep(arm: u32, batch: &[u32]) -> Vec<u32> {
     let mut order = batch.to_vec();
     order.sort_unstable();
@@ -87,7 +87,7 @@ fn single_sweep(arm: u32, batch: &[u32]) -> Vec<u32> {
     std::iter::once(arm).chain(order).collect()
 }
 
-/// The order of 7.4.1.6: the nearest first, its direction to the end, and back.
+/// Returns the order of 7.4.1.6: the nearest request first, in its direction to the end, and back.
 fn two_sweeps(arm: u32, batch: &[u32]) -> Vec<u32> {
     let nearest = batch.iter().min_by_key(|place| place.abs_diff(arm)).expect("not empty");
     let is_inwards = *nearest >= arm;

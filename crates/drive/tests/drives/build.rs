@@ -95,8 +95,8 @@ fn recorded_needs_quantiles() {
     assert!(error.to_string().starts_with("drive `test`, write of 4KiB or more: the table has no"));
 }
 
-/// Goal: one rule says what stands for a drive whose kind nobody names. Mechanics come before chips,
-/// chips before tables; tables alone are no parts.
+/// Goal: one rule chooses the kind of a drive if the caller names none. Mechanics come before
+/// chips, and chips before tables; tables alone are no parts.
 #[test]
 fn parts_come_before_tables_and_tables_are_no_parts() {
     let tables = DriveFile { mechanics: None, ssd: None, ..file(&[(Op::Read, 64, ROW)]) };

@@ -66,8 +66,8 @@ fn tables_of_simulated_disks_reach_to_their_depth() {
     }
 }
 
-/// A request is starved for longer than the queue's bound, by the services before it when its
-/// turn comes.
+/// A request can starve for longer than the queue's bound, because other requests may be served
+/// before it when its turn comes.
 #[test]
 fn starvation_in_the_file_covers_the_bound_of_the_queue() {
     for file in hard_disks() {
@@ -96,8 +96,9 @@ fn drains_of_the_fujitsu_are_those_of_the_paper() {
     assert!(drain.time_max(9) > Duration::from_ms(75));
 }
 
-/// The tables belong to the mechanics beside them. Method: 500 random batches of reads; one in a
-/// thousand of these may exceed the 99.9 % quantile, and none the longest by more than a tenth.
+/// Goal: the tables belong to the mechanics beside them. Method: 500 random batches of reads; one
+/// in a thousand may exceed the 99.9 % quantile, and none may exceed the longest time by more than
+/// a tenth.
 #[test]
 fn tables_match_the_mechanics_beside_them() {
     for file in hard_disks().skip(1) {

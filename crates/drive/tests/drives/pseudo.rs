@@ -15,25 +15,25 @@ fn disk() -> PseudoDisk {
     PseudoDisk::new(8, table(&TIMES), 1)
 }
 
-/// b(1) and so on, batches with their instants, and completions.
+/// The times b(1), b(2), .., the batches with their instants, and the completions.
 type Row<'a> = (&'a [u64], &'a [(u64, u64)], &'a [u64]);
 
-/// Goal: exact times of hand-made histories. Method: batches of so many requests at such instants,
-/// and when they complete; b(1) to b(4) as above unless a row has its own.
+/// Goal: exact times of hand-made histories. Method: each row gives batches with their instants,
+/// and the instants of the completions; b(1) to b(4) are as above unless the row has its own.
 #[test]
 fn histories_take_the_times_computed_by_hand() {
     let rows: [Row<'_>; 8] = [
         // Evenly spaced, the last exact: floor(k * 27 / 4).
         (&TIMES, &[(100, 4)], &[106, 113, 120, 127]),
-        // The running timer stays when a request joins; when it expires the rest is planned again.
-        // 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one returned, two are
-        // left: b(2) = 16 from here, timers at 16 and 24.
+        // The running timer stays when a request joins; when it expires, the remaining requests are
+        // planned again. 0: two requests, b(2) = 16, timers at 8 and 16. 3: one joins. 8: one
+        // returned, two are left: b(2) = 16 from here, timers at 16 and 24.
         (&TIMES, &[(0, 2), (3, 1)], &[8, 16, 24]),
         // Several joins under one timer are planned once. 8: three are left: b(3) = 21 from here.
         (&TIMES, &[(0, 2), (3, 1), (5, 1)], &[8, 15, 22, 29]),
         // Keeping a drive full, as `noop` does, never changes the running timer. 8: one of two
-        // returned, one sent at once; the timer of 16 runs since 0 and stays. 16: two were there,
-        // one returned, one is left: b(1) = 10.
+        // returned, one sent at once; the timer for 16 has run since 0 and stays. 16: two were
+        // there, one returned, one is left: b(1) = 10.
         (&TIMES, &[(0, 2), (8, 1)], &[8, 16, 26]),
         // A request sent at the instant of a new plan belongs to that plan. 8: one of three returned
         // after a join, new plan for two; two more sent at once: b(4).
@@ -194,7 +194,8 @@ proptest! {
     }
 }
 
-/// A = 4, 2 for 4 KiB, 9 for 64 KiB, 1 for each change of direction, for at most three at once.
+/// Returns a pseudo-disk with costs for at most three requests at once: A = 4, 2 for 4 KiB, 9 for
+/// 64 KiB, and 1 for each change of direction.
 fn with_costs() -> PseudoDisk {
     let cost = |op: Op, kib: u64, ns: u64| RequestCost {
         op,
@@ -213,10 +214,10 @@ fn with_costs() -> PseudoDisk {
     PseudoDisk::with_costs(8, table(&TIMES), Some(costs), 1)
 }
 
-/// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: by hand.
-/// One small read takes 4 + 2, where b(1) is 10, and two take 4 + 2 + 9, where b(2) is 16. Three
-/// reads would take 4 + 27, so b(3) = 21 remains. A read and a write take 4 + 4 and two changes
-/// of direction. The costs cover neither four requests nor a larger read.
+/// Goal: a batch takes no longer than the sum of its costs, nor longer than b. Method: times
+/// computed by hand. One small read takes 4 + 2, where b(1) is 10, and two take 4 + 2 + 9, where
+/// b(2) is 16. Three reads would take 4 + 27, so b(3) = 21 remains. A read and a write take 4 + 4
+/// and two changes of direction. The costs cover neither four requests nor a larger read.
 #[test]
 fn a_batch_takes_the_sum_of_its_costs_and_never_more_than_its_table() {
     let of = |id: u64, op: Op, kib: u64| Request { op, size: Bytes::from_kib(kib), ..request(id) };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds tables of built-in drives that an earlier simulation measured.
 //!
-//! The tables are measured on the simulated drives beside them. `fingerprints.txt` has a number for
-//! what each of these drives does. If a figure of the drive or the simulation changes, the number
-//! changes: the tables must then be measured anew, or shown to be the same.
+//! The tables are measured on the simulated drives beside them. `fingerprints.txt` has a hash of
+//! the behaviour of each of these drives. If a figure of the drive or the simulation changes, the
+//! hash changes: the tables must then be measured anew, or shown to be the same.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ fn add(hash: u64, number: u64) -> u64 {
         .fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns a number for the completions of a fixed sequence of reads and writes.
+/// Returns a hash of the completions of a fixed sequence of reads and writes.
 fn fingerprint(file: &DriveFile) -> u64 {
     let parts = file.parts().expect("built-in drives are simulated from parts");
     let mut drive = tidegate_drive::from_parts(parts.kind(), file, 1).unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The host's model of a hard disk against the disk: for one request at a time it predicts
-//! completion to the nanosecond, unless memory serves the request earlier; and it finds the
-//! unknown phase of a platter.
+//! Tests the host's model of a hard disk against the disk: for one request at a time it predicts
+//! completion to the nanosecond, unless memory serves the request earlier; and it finds the unknown
+//! phase of a platter.
 
 use tidegate_drive::{Completion, Drive, builtin};
 use tidegate_model::mechanics::{Mechanics, WriteBack};
@@ -94,7 +94,7 @@ fn sectors(file: &DriveFile) -> u64 {
     file.mechanics.as_ref().expect("a hard disk").sectors
 }
 
-/// Random requests of all sizes, one at a time, every third after a pause.
+/// Serves random requests of all sizes, one at a time, every third one after a pause.
 fn random_outcomes(pair: &mut Pair, file: &DriveFile, op: Op, count: u64) -> Vec<Outcome> {
     let mut random = Random::new(7, 1);
     let mut outcome = |number: u64| {
@@ -108,8 +108,8 @@ fn random_outcomes(pair: &mut Pair, file: &DriveFile, op: Op, count: u64) -> Vec
     (0..count).map(&mut outcome).collect()
 }
 
-/// Serves requests of each disk, as its file is after a change; checks that at most so many of the
-/// predictions are wrong by a nanosecond, and that none is too early.
+/// Serves requests on each disk after a change to its file; checks that at most `wrong_max`
+/// predictions are wrong, and that no request completes later than predicted.
 fn check_predictions(
     wrong_max: usize,
     change: impl Fn(&mut Mechanics),
@@ -132,7 +132,7 @@ fn random_reads_take_the_predicted_time() {
     check_predictions(2, |_| (), |pair, file| random_outcomes(pair, file, Op::Read, COUNT));
 }
 
-/// On a drive that must put them on the medium.
+/// The drive must put each write on the medium before it completes it.
 #[test]
 fn random_writes_through_take_the_predicted_time() {
     let write_through = |mechanics: &mut Mechanics| {
@@ -169,8 +169,8 @@ fn access_is_the_part_of_the_service_before_data_moves() {
     }
 }
 
-/// Goal: the phase of a real platter is unknown. Method: the drive's clock is a third of a turn
-/// behind the host's; within half a turn's steps the model has found it.
+/// Goal: the model finds the unknown phase of a real platter. Method: the drive's clock is a third
+/// of a turn behind the host's; within half a turn's steps the model has found it.
 #[test]
 fn an_unknown_phase_is_found() {
     let file = load("fujitsu-max3036rc");

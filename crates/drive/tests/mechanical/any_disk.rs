@@ -36,7 +36,7 @@ const TAGS: [Tag; 6] =
 /// The maximum number of instants in a script.
 const INSTANTS: u64 = 40;
 
-/// Decides everything left open.
+/// Draws everything that a test leaves open.
 struct Dice(Random);
 
 impl Dice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest time of one request, against an adversary that chooses where the heads come from,
 //! when the request is sent, and where it lies. It climbs: it changes one of these at a time and
-//! keeps what makes the request longer.
+//! keeps a change that makes the request take longer.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ use crate::disk_support::{plain, request};
 const STEPS: u64 = 500;
 const CLIMBS: u64 = 4;
 
-/// What the adversary chooses.
+/// The adversary's choices.
 #[derive(Debug, Clone, Copy)]
 struct Choice {
-    /// The first sectors of two requests before, which place the heads and their read-ahead.
+    /// The first sectors of the two preceding requests, which place the heads and their read-ahead.
     before: [u64; 2],
-    /// How long the disk then has nothing to do.
+    /// The time for which the disk is then idle.
     pause: Duration,
     /// The request's first sector.
     start: u64,
@@ -31,7 +31,7 @@ struct Adversary<'a> {
     mechanics: &'a Mechanics,
     op: Op,
     sectors: u64,
-    /// Where the climbs begin; by default at the end far from the heads.
+    /// The sector where the climbs begin; by default at the end far from the heads.
     hint: Option<u64>,
     random: Random,
 }
@@ -79,7 +79,8 @@ impl Adversary<'_> {
         Choice { before: [before; 2], pause: Duration::ZERO, start }
     }
 
-    /// Returns a neighbour: a place or the instant, moved by anything from a little to a lot.
+    /// Returns a neighbouring choice: one of the places or the instant, moved by a small or a large
+    /// amount.
     fn next(&mut self, choice: Choice) -> Choice {
         let mut next = choice;
         let last = self.mechanics.sectors - self.sectors;
@@ -130,7 +131,7 @@ impl fmt::Display for Us {
     }
 }
 
-/// Asserts that the adversary comes within a part of the ceiling and never above it.
+/// Asserts that the adversary comes within a given part of the ceiling and never above it.
 fn check(name: &str, mechanics: &Mechanics, op: Op, kib: u64, part: u64, hint: Option<u64>) {
     let size = Bytes::from_kib(kib);
     let ceiling = Ceiling::of(mechanics, op, size).expect("a disk").expect("a ceiling");
@@ -178,7 +179,8 @@ fn no_request_of_a_built_in_disk_exceeds_its_ceiling_and_some_come_near() {
     assert_eq!(count, 7);
 }
 
-/// Goal: parts that the built-in disks lack. Method: a small disk with each of them.
+/// Goal: the ceiling counts the parts that the built-in disks lack. Method: a small disk with each
+/// of these parts.
 #[test]
 fn every_part_of_a_disk_counts() {
     let text = "
@@ -213,7 +215,7 @@ fn every_part_of_a_disk_counts() {
     }
 }
 
-/// Goal: the ceiling counts every fault. Method: each access has all of them.
+/// Goal: the ceiling counts every fault. Method: each access has all faults.
 #[test]
 fn faults_count() {
     let faults = Faults {

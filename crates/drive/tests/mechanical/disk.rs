@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The heads: seeks, rotation, transfers, the queue, faults; no memory.
+//! Tests the heads without memory: seeks, rotation, transfers, the queue, and faults.
 
 use proptest::prelude::*;
 use tidegate_drive::Drive;
@@ -11,7 +11,7 @@ use crate::checked::Checked;
 use crate::disk_support::{Host, SECTORS, plain, read, request, us};
 use crate::table::check;
 
-/// Every response computed by hand.
+/// Compares every response time with one computed by hand.
 #[test]
 fn heads_take_the_times_of_their_parts() {
     check(

@@ -73,7 +73,7 @@ impl Host {
             .collect()
     }
 
-    /// Lets the drive do all that is due up to this instant.
+    /// Lets the drive do everything that is due up to this instant.
     pub(crate) fn go_to(&mut self, at: Time, done: &mut Vec<Completion>) {
         while let Some(next) = self.drive.next_event().filter(|&next| next <= at) {
             self.drive.advance(next, done);

@@ -10,7 +10,7 @@ use crate::disk_support::{Host, plain, read, us};
 use crate::memory::{CACHE, with_cache};
 use crate::table::{changed, check};
 
-/// Sector 300 is one cylinder away and 19,000 is 95: the near one is always first.
+/// Sector 300 is one cylinder away and sector 19,000 is 95 away: the near one is always first.
 #[test]
 fn requests_of_one_instant_are_one_batch() {
     let mut mechanics = plain();

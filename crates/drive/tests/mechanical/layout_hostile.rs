@@ -24,8 +24,8 @@ const ROWS: &str = "0 31 0 1170 1 240191 37440 -32 T 0 0
 
 const TRACKS: &str = "0 1169 1170\n0 1113 1114\n";
 
-/// Checks the layout with all that it holds, if it is accepted. It must then be accepted with
-/// its own figures, and refused with one sector more or one cylinder less.
+/// Checks the layout with all the sectors that it holds, if it is accepted. It must then be
+/// accepted with its own figures, and refused with one sector more or one cylinder less.
 fn check_if_accepted(surfaces: u32, cylinders: u32, layout: mechanics::Layout) {
     let mechanics = disk(surfaces, cylinders, 1, layout);
     let held = Layout::held(&mechanics).ok().filter(|held| held.sectors > 0);
@@ -49,7 +49,7 @@ fn check_some(layout: &Layout) {
     check_zones(layout);
 }
 
-/// Replaces a number of a row: by a near one, a far one, or a limit.
+/// Generates replacements for a number of a row: a near number, a far one, or a limit.
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         (0_u64..5).prop_map(|number| number.to_string()),
@@ -137,7 +137,7 @@ fn narrow(figure: u64) -> u32 {
     u32::try_from(figure).unwrap_or(u32::MAX)
 }
 
-/// Mostly small, sometimes as large as possible.
+/// Generates figures that are mostly small and sometimes as large as possible.
 fn figure() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0_u64..20, 2 => 0_u64..2_000_000, 1 => any::<u64>()]
 }

@@ -68,7 +68,8 @@ fn node_whose_end_is_not_used_has_no_data_there() {
     check_all(&layout);
 }
 
-/// An extraction that ran beyond the end of the disk ends like this.
+/// The last row may have more sectors than the disk: an extraction that ran beyond the end of the
+/// disk ends like this.
 #[test]
 fn last_row_may_promise_more_than_there_is() {
     let text = format!("{SERPENTINE} - \n 0 0 0 54 3 0 54 3 N 0\n54 3 0 60 3 0 60 3 N 0");

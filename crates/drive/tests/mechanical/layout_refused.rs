@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Invalid disks, zones and indexes, with their error messages.
 //!
-//! In each table a line with figures is followed by the error of a disk that has them.
+//! In each table a line with figures is followed by the error for a disk with these figures.
 
 use tidegate_model::mechanics::{Mechanics, TrackIndex, Zone};
 

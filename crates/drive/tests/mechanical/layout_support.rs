@@ -61,8 +61,9 @@ pub(crate) fn cases(table: &str) -> Vec<[&str; 2]> {
     cases.to_vec()
 }
 
-/// Returns a disk from `figures of the disk and its zones | figures of a zone | ..`. What is left
-/// out: two heads, ten cylinders, eight sectors; zones of two cylinders with tracks of four sectors.
+/// Returns a disk from `figures of the disk and its zones | figures of a zone | ..`. The defaults
+/// are two heads, ten cylinders and eight sectors; zones of two cylinders with tracks of four
+/// sectors.
 pub(crate) fn disk_with_zones(text: &str) -> Mechanics {
     let figures =
         |text: &str| -> Table { toml::from_str(&text.replace(';', "\n")).expect("figures") };
@@ -115,7 +116,7 @@ pub(crate) fn refusal(mechanics: &Mechanics) -> String {
     format!("{error}; {}", error.help)
 }
 
-/// Returns as many sectors as the description holds.
+/// Returns the number of sectors that the description holds.
 pub(crate) fn held(mechanics: &Mechanics) -> u64 {
     Layout::held(mechanics).unwrap().sectors
 }

@@ -49,7 +49,8 @@ fn reads_come_from_memory_or_from_the_heads() {
         without read-ahead only read sectors are in memory
           0 read 10+4 | 20_000 read 11+2 -> 20_220 | 30_000 read 14+1 -> 31_510
 
-        // Sectors 14 to 19 are available when they have passed the head, not before: at 2 ms the last.
+        // Sectors 14 to 19 are available when they have passed the head, not before: the last one
+        // at 2 ms.
         read of what is being read ahead streams
           with cache.read_ahead = "track"
           0 read 10+4 | 1_650 read 14+6 -> 2_010
@@ -187,7 +188,8 @@ fn writes_end_in_memory_or_on_the_medium() {
           0 flush -> 0 | 10_000 write 50+10 -> 10_300 | 10_400 flush -> 16_000 |
             20_000 flush -> 20_000
 
-        // The host believes that the write is done; one flush waits and is told, and no other.
+        // The host believes that the write is done; exactly one flush waits and reports the
+        // failure.
         failed destage makes the next flush fail and no other
           with faults.retry_ppm = 1_000_000
           0 write 50+4 -> 240 | 1_000 flush -> failed 5_400 | 20_000 flush -> 20_000

@@ -38,10 +38,10 @@ fn refusal(seek: &Seek, cylinders: u32) -> String {
 fn curves_have_the_times_computed_by_hand() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
     let rows: [(Seek, u32, Points<'_>); 7] = [
-        // No distance takes no time; before the first point the time is that of the first.
+        // A distance of 0 takes no time; before the first point the time is that of the first.
         (points(&[(5, 700), (6, 900)]), 100, &[(0, 0), (1, 700)]),
-        // Points are met and lines between them round up: 1000 / 3 is rounded up, 10 / 3 rounded
-        // down, since the curve falls there.
+        // The curve meets its points, and the lines between them round up: 1000 / 3 is rounded up,
+        // 10 / 3 rounded down, since the curve falls there.
         (
             points(&[(1, 1_000), (4, 2_000), (7, 1_990)]),
             100,
@@ -75,7 +75,7 @@ fn curves_have_the_times_computed_by_hand() {
     }
 }
 
-/// The formula that decreases fits a disk too small for long seeks.
+/// The formula that decreases is accepted on a disk that is too small for long seeks.
 #[test]
 fn refusals_name_the_fault() {
     let points = |points: &[(u32, u64)]| Seek::Points(points.to_vec());
@@ -127,7 +127,7 @@ fn formula_with_a_figure_too_large_is_refused() {
 
 /// A curve that rises to 1000 over 10 cylinders: from its end the line over its dent at 4 is the
 /// flattest, 200 in 6 cylinders: 1000 - 10 * 200 / 6 = 666.7 at 0. A curve that falls has a level
-/// bound, and a disk without seeks only the one for rounding, which is added to all.
+/// bound. A disk without seeks has only the nanosecond for rounding, which every bound includes.
 #[test]
 fn linear_bound_ends_with_the_curve_and_touches_it_once_more() {
     let rows: [(Points<'_>, u32, (u64, u64)); 3] = [

@@ -10,11 +10,12 @@
 //! ```
 //!
 //! A line that begins with `with` changes the table's disk for the lines below it, by figures of a
-//! drive file; a figure of the zone changes every zone. Any other line is a run of a new disk: at
-//! each instant, in microseconds, a request for that many sectors from a sector on (before it
-//! `fua` or `ordered`), or a flush. Behind an arrow stands when it completes, in microseconds: at
-//! that instant, or `<` or `>` than it; first `failed` if it must fail. Requests of one instant
-//! are one batch. A run that ends with `|` goes on in the next line.
+//! drive file; a figure of the zone changes every zone. Any other line is a run of a new disk. Each
+//! entry is an instant in microseconds and a flush, or a request with its first sector and its
+//! number of sectors (`fua` or `ordered` comes before them). After the arrow comes the instant of
+//! completion, in microseconds: exact, or with `<` or `>` before it; `failed` comes first if the
+//! request must fail. Requests of one instant are one batch. A run that ends with `|` continues on
+//! the next line.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +131,7 @@ fn parsed(id: RequestId, asked: &str) -> Request {
     request
 }
 
-/// Returns whether a request completed as expected; done at any time if nothing is said.
+/// Returns whether a request completed as expected; at any time if the table gives none.
 fn is_as(completion: &Completion, expected: &str) -> bool {
     let expected = expected.trim();
     let time = expected.strip_prefix("failed");

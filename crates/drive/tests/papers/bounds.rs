@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The bounds of dissertation 7.4.1 as functions of a disk's mechanics, against simulation: under
-//! a scheduler that meets a bound's assumption no batch may exceed the bound.
+//! Tests the bounds of dissertation 7.4.1, as functions of a disk's mechanics, against simulation:
+//! under a scheduler that meets a bound's assumption no batch may exceed the bound.
 //!
 //! The transfer time in the equations must cover everything that a read takes after its first
 //! sector is under the head; `transfer_max` computes it.

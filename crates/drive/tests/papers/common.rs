@@ -56,7 +56,7 @@ pub(crate) fn gigabytes_tenths(file: &DriveFile) -> u64 {
     file.capacity().expect("a hard disk").get() / 100_000_000
 }
 
-/// What a figure is, the simulated figure, and the range of the published one.
+/// The name of a figure, its simulated value, and the range of the published value.
 pub(crate) type Figure<'a> = (&'a str, &'a dyn Fn() -> u64, RangeInclusive<u64>);
 
 /// Checks that every figure lies in its range.
@@ -274,8 +274,8 @@ pub(crate) fn random(file: &DriveFile, size: Bytes, outstanding: u32, count: usi
     Host::of(&file).keep(outstanding, count, size, || places.draw())
 }
 
-/// Returns the time of a request far away from all others, which are kept at the drive until it
-/// is served. The experiment of RTAS 2008, section 3.1.
+/// Returns the time of a request far away from all others, which are kept at the drive until it is
+/// served. This is the experiment of RTAS 2008, section 3.1.
 pub(crate) fn starved(file: &DriveFile, size: Bytes, seed: u64) -> Duration {
     let others = usize::try_from(file.depth).expect("a depth") - 1;
     let mut near = Places::within(file, size, (0, 20), seed);

@@ -88,8 +88,8 @@ fn starved_request_is_served_within_two_services_of_the_bound() {
     }
 }
 
-/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort, none of
-/// which is sent while the read is at the disk. Best effort gets 40 MB/s, and 34 MB/s; no
+/// Sections 3.3 and 3.4: a real-time read in each period beside limited best effort, none of which
+/// is sent while the read is at the disk. Best effort gets 40 MB/s and 34 MB/s respectively; no
 /// response takes longer than the period, which is the longest drain. Within 5 %, as above.
 #[test]
 fn draining_keeps_the_periods_at_the_rates_of_the_paper() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The built-in hard disks against measurements of the real ones in papers.
 //!
-//! One file for each source or disk, and one for the bounds on batches. Every tolerance stands in
-//! its test with its reason. Requests are the papers', drawn from a fixed seed.
+//! One file for each source or disk, and one for the bounds on batches. Each test states its
+//! tolerance and the reason for it. Requests are the papers', drawn from a fixed seed.
 
 mod bounds;
 mod common;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The nearline disk: the common figures of data sheets and tests of its class. The ranges
-//! reflect the differences between drives of the class.
+//! Tests the nearline disk against figures that are common in data sheets and tests of its class.
+//! The ranges reflect the differences between drives of the class.
 
 use tidegate_drive::amortised::expected::expected_seek_time_ceil;
 use tidegate_model::{Bytes, DriveFile, Duration, Op};

@@ -9,7 +9,7 @@ use super::common::{
     Times, check_figures, gigabytes_tenths, load, mechanics, random, sequential, starved,
 };
 
-/// The requests of RTAS 2008.
+/// The size of the requests in RTAS 2008.
 const SIZE: Bytes = Bytes::from_kib(256);
 
 fn ibm() -> DriveFile {
@@ -43,9 +43,9 @@ fn ibm_starves_for_1_5_to_2_5_s() {
     assert!(longest <= file.starvation_max.unwrap());
 }
 
-/// The Maxtor is the second disk of table 1, but the dissertation observed that it serves in
-/// sweeps (7.4.1). Then nothing starves: a far request is served within two sweeps. They are at
-/// most twice as many services as the disk holds requests, each of at most 20 ms.
+/// The Maxtor is the second disk of table 1, but the dissertation observed that it serves in sweeps
+/// (7.4.1). Then nothing starves: a far request is served within two sweeps. Two sweeps are at most
+/// twice as many services as the disk holds requests, each of at most 20 ms.
 #[test]
 fn maxtor_serves_far_requests_within_two_sweeps() {
     let file = DriveFile { depth: 20, ..load("maxtor-atlas-10k-v") };
@@ -53,7 +53,7 @@ fn maxtor_serves_far_requests_within_two_sweeps() {
     assert!(longest <= Duration::from_ms(20 * 20 * 2), "{longest}");
 }
 
-/// More requests to choose from are never slower: 20 outstanding gain at least 30 % over one.
+/// A larger choice of requests never slows the disk: 20 outstanding gain at least 30 % over one.
 #[test]
 fn ibm_is_faster_with_20_outstanding() {
     let rate = |outstanding| random(&ibm(), SIZE, outstanding, 10_000).kb();

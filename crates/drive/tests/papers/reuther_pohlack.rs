@@ -23,7 +23,7 @@ fn with(name: &str, scheduler: Scheduler) -> DriveFile {
     file
 }
 
-/// Rising within 1 %, the noise of 10,000 random reads.
+/// Asserts that the rates rise, within 1 %: the noise of 10,000 random reads.
 fn assert_rises(rates: &[u64]) {
     assert!(rates.is_sorted_by(|less, more| more * 100 >= less * 99), "{rates:?}");
 }

@@ -35,7 +35,7 @@ fn sequential(file: &DriveFile, outstanding: usize) -> Rate {
     Host::of(file).keep(outstanding, 4_000, SIZE, || starts.next().expect("without end"))
 }
 
-/// Goal: no turn is lost, neither between two requests nor between two tracks, also if a turn is
+/// Goal: no turn is lost, neither between two requests nor between two tracks, even if a turn is
 /// not a whole number of nanoseconds. Tolerance: 1 %, for the first seek and turn.
 #[test]
 fn sequential_reads_lose_no_turn() {

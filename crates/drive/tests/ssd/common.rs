@@ -9,7 +9,8 @@ use tidegate_model::{Bytes, Class, Lba, Op, Request, RequestId, Time};
 /// The unit of all drives here.
 pub(crate) const UNIT: Bytes = Bytes::from_kib(4);
 
-/// For the small drive: a page over its channel, a unit over the link, and a command there.
+/// Times on the small drive: a page over its channel, a unit over the link, and a command over the
+/// link.
 pub(crate) const PAGE_NS: u64 = 10_240;
 pub(crate) const LINK_NS: u64 = 8_192;
 pub(crate) const COMMAND_NS: u64 = 1_000;

@@ -74,7 +74,8 @@ fn acts() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// The host; requests for which the drive has no room are not sent, and it waits for an event.
+/// Plays the host: a request for which the drive has no room is not sent, and the host waits for an
+/// event.
 fn play(ssd: &Ssd, acts: &[Act]) -> Vec<Completion> {
     let mut host = Checked::new(drive(ssd, DEPTH), DEPTH, None);
     let mut ids = (1..).map(RequestId);

@@ -32,8 +32,8 @@ fn parts_on_one_die_are_read_one_after_the_other() {
     check("two stripes", &small(), &[(0, read(0, 1), UNIT_NS), (0, read(4, 1), second)]);
 }
 
-/// Goal: a read finds data that are not in flash. Method: one of a drive without content; one that
-/// arrives when a write completes.
+/// Goal: a read finds data that are not in flash. Method: one read on a drive without content, and
+/// one that arrives when a write completes.
 #[test]
 fn unwritten_and_cached_units_are_read_without_flash() {
     check("unwritten", &empty(), &[(0, read(7, 2), CACHED_NS + LINK_NS)]);

@@ -22,7 +22,7 @@ fn meet(what: &str, ssd: &Ssd, read_at_ns: u64, written_ns: u64, read_ns: u64) {
     check(what, ssd, &requests);
 }
 
-/// Returns whether the drive cannot suspend, or the program is nearly done.
+/// A read waits if the drive cannot suspend, or if the program is nearly done.
 #[test]
 fn read_waits_for_a_program() {
     let read_ns = PROGRAMMED_NS + READ_NS + AFTER_PAGE_NS;

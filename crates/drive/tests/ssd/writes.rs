@@ -113,8 +113,8 @@ fn overwriting_in_the_cache_costs_no_program() {
     assert_eq!((drive.counters().units_written, drive.counters().rows_written), (1_000, 0));
 }
 
-/// Goal: a sector is smaller than the drive's mapping unit. Method: the unit is read before it is
-/// written, if it has content.
+/// Goal: a write can be smaller than the drive's mapping unit. Method: the unit is read before it
+/// is written, if it has content.
 #[test]
 fn part_of_a_unit_is_read_before_it_is_written() {
     let sector = Request { size: Bytes::new(512), ..write(0, 1) };

@@ -19,7 +19,7 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct DrainWatch {
     table: BatchTable,
-    /// The times up to which an overrun voids nothing.
+    /// The times up to which an overrun voids no proof.
     tolerated: BatchTable,
     in_flight_count: u32,
     /// The time since the last dispatch, while requests are in flight; `None` if more are
@@ -30,13 +30,13 @@ pub struct DrainWatch {
 
 impl DrainWatch {
     /// Makes a watch that compares drains with `table`. `tolerated` has the times up to which an
-    /// overrun voids nothing, for as many requests.
+    /// overrun voids no proof, for as many requests.
     pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
         Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
-    /// Returns the number of dispatches that started a clock, and of those whose drain took too
-    /// long.
+    /// Returns the number of dispatches that started a clock, and the number of drains that took
+    /// too long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }

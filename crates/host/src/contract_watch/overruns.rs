@@ -37,7 +37,7 @@ impl Overruns {
 pub(super) struct Clock {
     started: Time,
     time_max: Duration,
-    /// The longest overrun that voids nothing.
+    /// The longest overrun that voids no proof.
     tolerated: Duration,
     /// The overrun recorded so far.
     late: Duration,
@@ -45,7 +45,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Starts a clock at `now`; `overruns` counts it. A time above `time_max` is an overrun, and up
-    /// to `tolerated_max` it voids nothing.
+    /// to `tolerated_max` it voids no proof.
     pub(super) fn start(
         now: Time,
         (time_max, tolerated_max): (Duration, Duration),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Compares the service times of requests with drive priority with the drive's measured times for
-//! such requests.
+//! Compares the service times of requests that have drive priority to the drive's measured times
+//! for such requests.
 //!
 //! A round can be compared only if no other request with priority was in flight when it was
 //! dispatched, and only until another joins it; requests without priority do not matter.
@@ -10,11 +10,11 @@ use tidegate_model::{BatchTable, Duration, Outcome, Request, Tag, Time};
 use super::overruns::{Clock, Overruns};
 use crate::observer::Observer;
 
-/// Compares rounds of requests with priority with the drive's times for them.
+/// Compares rounds of requests that have priority to the drive's times for them.
 #[derive(Debug, PartialEq)]
 pub struct PriorityWatch {
     table: BatchTable,
-    /// The times up to which an overrun voids nothing.
+    /// The times up to which an overrun voids no proof.
     tolerated: BatchTable,
     /// The number of requests with priority in flight.
     in_flight_count: u32,
@@ -25,12 +25,13 @@ pub struct PriorityWatch {
 
 impl PriorityWatch {
     /// Makes a watch that compares rounds with `table`. `tolerated` has the times up to which an
-    /// overrun voids nothing, for as many requests.
+    /// overrun voids no proof, for as many requests.
     pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
         Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
     }
 
-    /// Returns the number of rounds that could be compared, and of those that took too long.
+    /// Returns the number of rounds that could be compared, and the number of these that took too
+    /// long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }

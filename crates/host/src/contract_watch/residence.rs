@@ -11,7 +11,7 @@ use crate::observer::Observer;
 #[derive(Debug, PartialEq)]
 pub struct ResidenceWatch {
     starvation_max: Duration,
-    /// The time up to which an overrun voids nothing.
+    /// The time up to which an overrun voids no proof.
     tolerated_max: Duration,
     /// The clocks of the requests on the drive, by the request's slot.
     clocks: Vec<Option<Clock>>,
@@ -20,12 +20,12 @@ pub struct ResidenceWatch {
 
 impl ResidenceWatch {
     /// Makes a watch that compares these times with `starvation_max`. Up to `tolerated_max` an
-    /// overrun voids nothing.
+    /// overrun voids no proof.
     pub fn new(starvation_max: Duration, tolerated_max: Duration) -> Self {
         Self { starvation_max, tolerated_max, clocks: Vec::new(), overruns: Overruns::default() }
     }
 
-    /// Returns the number of dispatched requests, and of those that stayed too long.
+    /// Returns the number of dispatched requests, and the number of these that stayed too long.
     pub fn overruns(&self) -> Overruns {
         self.overruns
     }

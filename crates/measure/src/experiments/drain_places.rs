@@ -78,7 +78,7 @@ impl AtPlaces for Drains {
         Round::of_depth(self.flows.depth)
     }
 
-    /// The requests of a flow that replaces each one once.
+    /// Counts the requests of a flow that replaces each request once.
     fn chosen(&self, entry: usize) -> usize {
         2 * (entry + 1)
     }

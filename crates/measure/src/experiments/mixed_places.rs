@@ -127,7 +127,7 @@ impl AtPlaces for MixedAtPlaces {
     ) -> Tried<Duration> {
         let starts = flow.different(self.chosen(entry), draw);
         let mut batch = mixed::at(starts, &self.places, &self.compositions[entry]);
-        // The order is a part of what a search chose.
+        // The order is a part of a search's choice.
         if family != PlaceFamily::Climbed {
             batch.shuffle(flow.random);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The experiment `prediction`: how far the service times that a disk's mechanics predict are off.
+//! The experiment `prediction`: the errors of the service times that a disk's mechanics predict.
 //!
 //! One request at a time, as `das` sends them. A host's model of the disk predicts each, then the
 //! request is served, and the model learns from its completion.
@@ -37,18 +37,18 @@ use crate::rounds::Grid;
 use crate::subject::{Probe, Subject, Tried};
 use crate::warning::{Skip, Warning};
 
-/// How many requests without a prediction are sent at most: the model finds any angle of the
-/// platter, half a turn away at most, in steps of 1/1,024 of a turn, and confirms it.
+/// The largest number of requests without a prediction: the model finds any angle of the platter,
+/// half a turn away at most, in steps of 1/1,024 of a turn, and confirms it.
 const UNPREDICTED_MAX: u64 = 1_500;
 
-/// About how many requests that takes, for the plan.
+/// The usual number of requests without a prediction, for the plan.
 const UNPREDICTED: u32 = 300;
 
-/// Among how many places the nearest is chosen.
+/// The number of places among which the nearest is chosen.
 const CHOICES: usize = 32;
 
 impl Experiment {
-    /// How far the service times that a disk's mechanics predict are off.
+    /// The errors of the service times that a disk's mechanics predict.
     pub const PREDICTION: Self = Self::of(&Facts {
         name: "prediction",
         scope: Scope::EachKindOfDisk,
@@ -143,7 +143,7 @@ struct Trials {
     count: u64,
 }
 
-/// By how much a request differed from its prediction.
+/// The error of a prediction.
 enum Error {
     Late(Duration),
     Early(Duration),
@@ -285,7 +285,7 @@ mod tests {
         let mut slower = right.clone();
         slower.overhead.read_completion_ns += 150_000;
         let errors_of_slower = errors(&slower, &right);
-        // The platter's clock takes a constant delay for a phase; a turn may be lost.
+        // The platter's clock mistakes a constant delay for a phase; a turn may be lost.
         assert!(errors_of_slower.late_ns_max >= 100_000, "{errors_of_slower:?}");
         let other = Mechanics { head_switch_ns: 1_500_000, ..right.clone() };
         let errors = errors(&right, &other);

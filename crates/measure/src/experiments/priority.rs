@@ -25,7 +25,7 @@ use crate::subject::{Probe, Tried};
 use crate::warning::Skip;
 
 impl Experiment {
-    /// priority(q): q requests of the drive's own priority, others keeping the device full.
+    /// priority(q): q requests with the drive's own priority, while others keep the device full.
     pub const PRIORITY: Self = Self::of(&Facts {
         name: "priority",
         scope: Scope::EachKind,

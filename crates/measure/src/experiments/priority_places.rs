@@ -87,7 +87,7 @@ impl AtPlaces for AmongOthers {
         Round::of_depth(self.flows.depth)
     }
 
-    /// The others on a full drive, the requests of priority, and as many replacements.
+    /// Counts the others on a full drive, the requests of priority, and as many replacements.
     fn chosen(&self, entry: usize) -> usize {
         2 * self.flows.depth as usize + entry + 1
     }

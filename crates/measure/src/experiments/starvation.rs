@@ -122,7 +122,8 @@ pub(crate) fn sample(flow: &mut Flow<'_>, flows: FlowParams, others: Others) -> 
 }
 
 /// Returns the time of one request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if
-/// it was not served. `draw` must sooner or later give a place other than that of the one.
+/// it was not served. `draw` must sooner or later give a place other than that of the starved
+/// request.
 pub(super) fn starve(
     flow: &mut Flow<'_>,
     depth: u32,

@@ -81,7 +81,8 @@ impl Procedure for StarvationPlaces {
     }
 }
 
-/// One request, and others that keep the drive from it. The first place is that of the one.
+/// One request, and others that keep the drive from serving it. The first place is that of the one
+/// request.
 struct Starved {
     flows: FlowParams,
 }

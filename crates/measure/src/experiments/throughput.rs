@@ -105,7 +105,7 @@ fn sample(flow: &mut Flow<'_>, places: Places, place: FlowPlace, depth: u32) -> 
         let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
         done += returned;
         // Requests that complete together with the last do not count: a stretch is not shorter than
-        // it says.
+        // its stated length.
         if done < wanted {
             flow.send(returned, Tag::Simple, |random| course.next(random))?;
         }

@@ -2,8 +2,8 @@
 //! A search for the places, their order and the starting position of the heads that take longest.
 //!
 //! Hill climbing: a step changes the longest known choice a little and is kept if it takes no less
-//! time. A search that no longer gets anywhere begins again elsewhere; the longest time of all
-//! counts, not the last.
+//! time. A search that makes no progress begins again elsewhere; the longest time of all counts,
+//! not the last.
 //!
 //! The samples of one entry lie far apart, because a round has one sample of each, so that a drive's
 //! cache rarely answers the places that two steps share.
@@ -18,7 +18,7 @@ const STALE: u32 = 120;
 /// The choice of places for one trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// Where the heads are before.
+    /// The place where the heads are before the trial.
     pub(super) start: usize,
     /// The places in their order.
     pub(super) chosen: Vec<usize>,
@@ -54,7 +54,8 @@ impl Climb {
             return self.begin(random);
         };
         let mut next = top.clone();
-        // Mostly one change; several leave a summit on which every single one is shorter.
+        // Mostly one change; several can leave a summit where every single change gives a shorter
+        // time.
         let changes = if random.random_range(0..4) == 0 { random.random_range(2..=3) } else { 1 };
         for _ in 0..changes {
             self.change(&mut next, random);
@@ -131,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// Goal: the search finds the one longest choice of an even slope. Method: the time grows with
+    /// Goal: on an even slope the search finds the only longest choice. Method: the time grows with
     /// the distances between three places of 1,000.
     #[test]
     fn a_search_finds_a_summit() {

@@ -27,7 +27,8 @@ const CLUSTERS_MAX: usize = 4;
 /// A track and its neighbours, roughly: tracks have 0.2 to 2 MiB.
 const TRACK: Bytes = Bytes::from_kib(2_048);
 
-/// Returns a source of the places of a family that can be drawn; of random places for the others.
+/// Returns a source of the places of a family that can be drawn; for other families, a source of
+/// random places.
 pub(crate) fn of(family: PlaceFamily, flows: FlowParams, random: &mut Pcg64) -> Box<Draw> {
     let places = flows.places;
     match family {
@@ -62,7 +63,7 @@ pub(crate) fn of(family: PlaceFamily, flows: FlowParams, random: &mut Pcg64) -> 
     }
 }
 
-/// Returns a source of these places, and of random ones after the last.
+/// Returns a source of these places in order, and then of random places.
 pub(super) fn listed(places: Places, list: Vec<usize>) -> Box<Draw> {
     let mut list = list.into_iter();
     Box::new(move |random| match list.next() {

@@ -16,7 +16,7 @@ use crate::places::Places;
 /// How far the median of a batch may be from the measured one. 300 batches have medians within about
 /// 4 % of the true one.
 const APART_PERCENT_MAX: u64 = 10;
-/// And the least distance that counts: half the resolution of most hosts' timers.
+/// The least distance that counts: half the resolution of most hosts' timers.
 const APART_MIN: Duration = Duration::from_us(50);
 
 /// A batch that takes longer or shorter on the simulated disk than it was measured.
@@ -24,7 +24,7 @@ const APART_MIN: Duration = Duration::from_us(50);
 pub struct Apart {
     /// The requests.
     pub kind: Kind,
-    /// How many.
+    /// The number of requests.
     pub requests: usize,
     /// The measured median.
     pub measured: Duration,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Where consecutive tracks begin, and so how many sectors they have.
+//! Finds where consecutive tracks begin, and hence how many sectors they have.
 //!
 //! The beginning of each track is known to lie between two blocks. All tracks of a zone are equally
 //! long, so the beginnings of two tracks that are n apart bound the length to an n-th of their

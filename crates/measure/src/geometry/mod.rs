@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a hard disk is made of, seen from outside: how fast it turns, what a command costs, where
-//! its zones are, how tracks follow each other, how long seeks take. A `[mechanics]` section is
-//! made from these figures.
+//! The parts of a hard disk, seen from outside: how fast it turns, what a command costs, where its
+//! zones are, how tracks follow each other, how long seeks take. A `[mechanics]` section is made
+//! from these figures.
 //!
 //! Everything rests on one fact: a read completes when its last sector has passed the heads, so its
 //! completion shows the angle of that sector. With the turn known to parts per million, each read

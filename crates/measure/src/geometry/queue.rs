@@ -4,7 +4,7 @@
 //! One request at a time does not show the order. But when everything else about the disk is known,
 //! the medians of b(i) follow from the order: each order is simulated, and the one with the most
 //! similar medians is chosen. Requests that are sent at once wait equally long, so ageing and
-//! bounds on starvation do not show, and `satf-aging` cannot be told from `satf`.
+//! bounds on starvation do not show, and `satf-aging` cannot be distinguished from `satf`.
 
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;

@@ -48,7 +48,7 @@ pub struct SeekPoint {
     pub unsure_ns: u64,
 }
 
-/// What the experiment found.
+/// The results of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeekSeen {
     /// In order of distance.

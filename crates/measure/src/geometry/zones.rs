@@ -43,7 +43,7 @@ pub struct ZoneSeen {
     pub sectors_per_track: u32,
 }
 
-/// What the experiment found.
+/// The results of the experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ZoneMap {
     /// Sectors of the target.

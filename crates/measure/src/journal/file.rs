@@ -137,7 +137,7 @@ impl JournalFile {
             serde_json::from_str(text).map_err(|_| JournalError::Damaged { line })
         };
         let lines = lines.iter().zip(2..).map(parse).collect::<Result<_, _>>()?;
-        // Only now that the file is known to be ours: cut off what a crash left of a line, or the
+        // Only now is the file known to be ours. Cut off the partial line that a crash left, or the
         // next line would begin with it.
         let whole = texts.iter().map(String::len).sum::<usize>();
         file.set_len(u64::try_from(whole).expect("a length fits"))?;

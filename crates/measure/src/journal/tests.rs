@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a journal keeps across crashes, and what it refuses.
+//! Tests what a journal keeps across crashes, and what it refuses.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -85,7 +85,7 @@ impl DriveKind {
         }
     }
 
-    /// Returns what a drive of this kind does, as help says it.
+    /// Returns a description of a drive of this kind, for help.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Pseudo => "As slow as the drive's batch table allows",
@@ -95,7 +95,7 @@ impl DriveKind {
         }
     }
 
-    /// Returns what a simulation with a drive of this kind shows, as its report says it.
+    /// Returns the meaning of a simulation with a drive of this kind, for its report.
     pub const fn simulates(self) -> &'static str {
         match self {
             Self::Pseudo => "every batch takes the longest that the proof allows, in random order",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! `[[prediction]]` of a drive file: how far the times that `[mechanics]` predict are off.
+//! `[[prediction]]` of a drive file: the errors of the times that `[mechanics]` predict.
 
 use serde::{Deserialize, Serialize};
 

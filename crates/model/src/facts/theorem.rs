@@ -34,7 +34,7 @@ pub enum Theorem {
     GatedDrain,
 }
 
-/// What a theorem assumes of its policies and of the drive, and what it covers.
+/// The assumptions of a theorem about its policies and the drive, and the cases that it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, a line of the table each")]
 pub struct TheoremFacts {
@@ -61,8 +61,8 @@ pub struct TheoremFacts {
 }
 
 impl Theorem {
-    /// Returns what the theorem rests on. A policy whose row names the theorem gets these facts
-    /// from here, so its row cannot contradict its proof.
+    /// Returns the facts that the theorem rests on. A policy whose row names the theorem gets these
+    /// facts from here, so its row cannot contradict its proof.
     #[rustfmt::skip]
     pub const fn facts(self) -> TheoremFacts {
         use BatchLimit::{Count, CountAndCost, CountUntilOverload};

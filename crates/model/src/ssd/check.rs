@@ -14,7 +14,7 @@ pub struct SsdError {
     pub place: &'static str,
     /// The fault.
     pub message: String,
-    /// What to write instead.
+    /// The advice: what to write instead.
     pub help: String,
 }
 

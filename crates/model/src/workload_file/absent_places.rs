@@ -18,7 +18,7 @@ const ENDS_PPM: u32 = 500_000;
 /// The whole drive, in ppm.
 const WHOLE_PPM: u32 = 1_000_000;
 
-/// Families that the places of several exports, each in its own part of the drive, may be of.
+/// Families to which the places of several exports, each in its own part of the drive, can belong.
 pub(crate) const OF_EXPORTS: [PlaceFamily; 3] =
     [PlaceFamily::BothEnds, PlaceFamily::Clusters, PlaceFamily::Climbed];
 
@@ -60,8 +60,8 @@ pub(super) fn read(
     Ok(absent)
 }
 
-/// Returns whether a source at this place may have, or contribute to, the places of a family. Random
-/// places are those of another family only by chance, which a file may rule out.
+/// Returns whether a source at this place may have, or contribute to, the places of a family.
+/// Random places belong to another family only by chance, which a file may rule out.
 fn may_have(place: Place, family: PlaceFamily, all: &All) -> bool {
     match place {
         Place::Random => family == PlaceFamily::Random,

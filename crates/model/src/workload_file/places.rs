@@ -123,7 +123,7 @@ impl WorkloadFile {
         premises
     }
 
-    /// Returns the premise of places that were not measured: a doubt, or nothing is proven if the
+    /// Returns the premise about places that were not measured: a doubt, or a void verdict if the
     /// workload sets its places.
     fn of_missing(
         &self,

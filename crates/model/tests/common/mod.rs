@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a file that must be refused is refused for.
+//! The fault for which a file is refused.
 
 use tidegate_model::FileError;
 

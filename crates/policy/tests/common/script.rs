@@ -6,20 +6,20 @@
 //! 5: done 2 101, refuses hard 3, sends nothing, not-before 40
 //! ```
 //!
-//! A step is a release of a class, which the policy takes or `refuses`; requests that are `done`
-//! or that the host would `cancel`; or what the policy decides: it `sends` these, one after the
+//! A step is a release of a class, which the policy takes or `refuses`; requests that are `done` or
+//! that the host would `cancel`; or the policy's decision: it `sends` these requests, one after the
 //! other, in one round, or `nothing`; it sends nothing `not-before` an instant; it `drops` a
-//! request; or it `awaits` an event. A released request starts at the sector with the number of its id, and can be `of` a
-//! task, `due` at an instant or `within` a time from its release (now, or the instant at which it
-//! was `released`), start at a sector `from` which it goes on, have a size in `kib`, be `optional`,
-//! and be a write (`writes`).
+//! request; or it `awaits` an event. A released request starts at the sector with the number of its
+//! id. It can be `of` a task, `due` at an instant or `within` a time from its release (now, or the
+//! instant at which it was `released`), start at another sector (`from`), have a size in `kib`, be
+//! `optional`, and be a write (`writes`).
 
 use tidegate_model::{Bytes, Class, Duration, Lba, Op, Request, RequestId, TaskIndex, Time};
 use tidegate_policy::{Decision, Event, Full, Policy};
 
 use super::plain::{at, complete, request};
 
-/// Plays a script, and checks what it says of the policy.
+/// Plays a script, and checks that the policy behaves as the script says.
 pub(crate) fn play(policy: &mut impl Policy, script: &str) {
     let lines = script.lines().map(|line| line.split("//").next().unwrap_or_default().trim());
     for line in lines.filter(|line| !line.is_empty()) {
@@ -112,7 +112,7 @@ fn describe(request: &mut Request, mut now: Time, mut words: &[&str]) {
     }
 }
 
-/// Returns the numbers `1 2 5..=7` stands for.
+/// Returns the numbers that words such as `1 2 5..=7` stand for.
 fn numbers(words: &[&str]) -> Vec<u64> {
     let range = |word: &&str| match word.split_once("..=") {
         Some((first, last)) => number(first)..=number(last),

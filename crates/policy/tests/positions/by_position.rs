@@ -10,8 +10,8 @@ use tidegate_policy::{BuildError, ByPosition, Decision, Event, Full, Policy, Rul
 
 use super::common::plain::{at, complete, request};
 
-/// A disk whose cylinders have a thousand sectors each, and whose heads cross one in a millisecond;
-/// the angle is the sector.
+/// A disk whose cylinders have a thousand sectors each, and whose heads cross one cylinder in a
+/// millisecond; the angle is the sector's number.
 #[derive(Debug)]
 struct Cylinders {
     heads_at: u32,
@@ -70,7 +70,7 @@ fn by(rule: Rule) -> ByPosition {
     ByPosition::new(rule, Some(disk()), 64)
 }
 
-/// From cylinder 0: 5, 4, then upwards again or downwards.
+/// The first sectors of requests 1 to 5, on cylinders 5, 9, 4, 1 and 5.
 const STARTS: [u64; 5] = [5_000, 9_000, 4_000, 1_000, 5_500];
 
 #[test]
@@ -78,7 +78,7 @@ fn sstf_serves_the_nearest_first_and_of_one_cylinder_the_oldest() {
     assert_eq!(order_of(by(Rule::Nearest), &STARTS), [4, 3, 1, 5, 2]);
 }
 
-/// Where nothing is ahead SCAN turns, and C-LOOK goes on from the lowest.
+/// When no request is ahead, SCAN turns and C-LOOK continues from the lowest.
 #[test]
 fn sweeps_end_where_nothing_is_ahead() {
     for (rule, order) in [(Rule::BothWays, [3, 5, 2, 4]), (Rule::OneWay, [3, 5, 4, 2])] {

@@ -158,7 +158,7 @@ fn excused_job_yields_and_is_dropped_when_it_would_be_late() {
     );
 }
 
-/// The second was served.
+/// Job 2 could have been dropped but was served, so job 3 may be dropped.
 #[test]
 fn excused_job_that_is_served_stays_earned() {
     play(
@@ -211,8 +211,8 @@ fn cancelled_and_refused_requests_leave_no_trace() {
 
 /// Goal: behind tokens the requests of a job may arrive separately, and a waiting one does not
 /// predict the next. Method: one request of task 0 at 0, the other at 95. Its next may be released
-/// at 100, and one of task 1 at 101, due at 131. Best effort complete at 104 would leave 27 ms for
-/// three requests. Treated as one job, task 0 would release nothing before 195.
+/// at 100, and one of task 1 at 101, due at 131. Best effort that completes at 104 would leave 27
+/// ms for three requests. Treated as one job, task 0 would release nothing before 195.
 #[test]
 fn torn_job_is_expected_request_by_request_behind_tokens() {
     let two = Task { requests: 2, ..task(100, 30) };

@@ -23,7 +23,7 @@ pub struct BoundedWait {
     /// The same, the longest wait first; without requests already reported.
     waiting: BTreeSet<(u64, RequestId)>,
     dispatched_count: u64,
-    /// The most requests queued so far.
+    /// The largest number of requests queued so far.
     queued_most: u64,
     log: ViolationLog,
 }
@@ -37,7 +37,8 @@ impl BoundedWait {
         Self { order, room, released, waiting, dispatched_count: 0, queued_most: 0, log }
     }
 
-    /// Returns the most dispatches that a request may wait for; `None` if nothing is claimed.
+    /// Returns the largest number of dispatches that a request may wait for; `None` if its order
+    /// claims no bound.
     fn overtaken_max(&self) -> Option<u64> {
         let is_known = !self.room.was_exceeded();
         self.order.overtaken_max(self.queued_most).filter(|_| is_known)

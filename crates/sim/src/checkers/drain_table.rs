@@ -32,7 +32,7 @@ impl DrainTable {
         now.checked_add(self.time(requests)?)
     }
 
-    /// Returns when `requests` requests are complete that are sent when `before` others are
+    /// Returns when `requests` requests are complete if they are sent once `before` others are
     /// complete.
     pub(super) fn served_by(&self, now: Time, before: u64, requests: u64) -> Option<Time> {
         self.empty_by(now, before)?.checked_add(self.time(requests)?)

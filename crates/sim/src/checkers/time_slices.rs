@@ -100,7 +100,7 @@ impl TimeSlices {
         Self { sources, turn, last: Time::ZERO, queued, queued_max, is_over, log }
     }
 
-    /// Returns the breaches of a request that is sent now.
+    /// Returns the breaches that occur if this request is sent now.
     fn breaches(&self, now: Time, request: &Request) -> Vec<Breach> {
         let (id, own) = (request.id, &self.sources[&request.task]);
         let others = || self.sources.iter().filter(|(task, _)| **task != request.task);

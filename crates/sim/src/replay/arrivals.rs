@@ -39,12 +39,12 @@ pub struct Arrival {
     pub sectors: u64,
 }
 
-/// A line's arrival in nanoseconds since anything, and its request.
+/// A line's arrival in nanoseconds since an arbitrary instant, and its request.
 type Parsed = (u128, Op, u64, u64);
 
-/// Reads a trace. Requests are put in order of arrival, and devices are not told apart. Lines that
-/// begin with `#`, empty lines, and lines of blkparse that are no `Q` event of a read or write are
-/// skipped.
+/// Reads a trace. Requests are put in order of arrival, and devices are not distinguished. Lines
+/// that begin with `#`, empty lines, and lines of blkparse that are not the `Q` event of a read or
+/// write are skipped.
 ///
 /// # Errors
 /// The first line that has another format.

@@ -8,19 +8,19 @@ use tidegate_model::{Duration, Op};
 
 use super::TraceRequest;
 
-/// The kind of a request: what it is and what came before it.
+/// The kind of a request: its operation, and its relation to the previous request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestKind {
     /// Whether it writes.
     is_write: bool,
-    /// Whether the request before wrote.
+    /// Whether the previous request wrote.
     after_write: bool,
-    /// Whether it begins where the request before ended.
+    /// Whether it begins where the previous request ended.
     continues: bool,
 }
 
 impl RequestKind {
-    /// Returns the kind of each request but the first, which has none before it.
+    /// Returns the kind of each request except the first, which has no predecessor.
     pub fn of_each(trace: &[TraceRequest]) -> impl Iterator<Item = Self> {
         trace.windows(2).map(|pair| {
             let [before, request] = [pair[0], pair[1]];

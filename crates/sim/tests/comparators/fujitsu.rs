@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! One real-time task beside 450 requests of best effort on the Fujitsu MAX3036RC.
 //!
-//! Goal: the figures for Linux schedulers in RTAS'08 (sections 2 to 4) and the dissertation (8.4).
-//! Method: reads of 256 KiB at random places on the mechanical model, one job of the task each 160
+//! Goal: the simulation reproduces the figures for Linux schedulers in RTAS'08 (sections 2 to 4)
+//! and the dissertation (8.4).
+//! Method: reads of 256 KiB at random places on the mechanical model, one job of the task every 160
 //! ms, 20 s of virtual time. The 450 requests come from one source, and for `cfq` also from 450
 //! sources of one request each, like the paper's threads.
 

@@ -3,7 +3,7 @@
 //!
 //! Goal: `dqf-elastic` degrades little when plain `dqf` cannot serve the load. Method: the
 //! dissertation's drive as pseudo-disk, 128 KiB, task i with a period of 300 + i ms, z = 8, 1,000
-//! jobs of each task. A batch of 8 takes 103.4 ms, so `dqf` serves 23.2 requests each 300 ms,
+//! jobs of each task. A batch of 8 takes 103.4 ms, so `dqf` serves 23.2 requests every 300 ms,
 //! enough for 24 tasks. The drive itself serves 25.6 in batches of 64 and 26 in the limit, enough
 //! for 26 tasks. With more tasks every policy falls behind throughout the run, `dqf-elastic` by
 //! less.

@@ -3,15 +3,15 @@
 //!
 //! Goal: under `dqf-elastic` they rise little and in proportion to the excess; under plain `dqf`
 //! and under `cfq` they rise steeply. Method: the 24 tasks of `overload.rs`, which are all that
-//! batches of 8 serve, and 1 to 10 light tasks more, each a tenth of such a task (a period of 3,000
-//! ms and more), for 300 s; slopes by least squares.
+//! batches of 8 serve, and 1 to 10 additional light tasks, each a tenth of such a task (a period of
+//! 3,000 ms and more), for 300 s; slopes by least squares.
 //!
-//! The proportion has an end. The batch grows until it serves the load, from 8 to 64, the depth of
-//! the drive. Batches of 64 serve 25.6 requests each 300 ms, enough for 25 light tasks. With more
-//! light tasks the drive itself is overloaded: the excess accumulates, and response times rise with
-//! it and with the length of the run under every policy. Of ten *full* tasks beyond capacity only
-//! two leave the batch room to grow. The other eight make `dqf-elastic` only a tenth less steep
-//! than `dqf`: b(64)/64 against b(8)/8.
+//! The proportion holds up to a limit. The batch grows until it serves the load, from 8 to 64, the
+//! depth of the drive. Batches of 64 serve 25.6 requests every 300 ms, enough for 25 light tasks.
+//! With more light tasks the drive itself is overloaded: the excess accumulates, and response times
+//! rise with it and with the length of the run under every policy. Of ten *full* tasks beyond
+//! capacity only two leave the batch room to grow. The other eight make `dqf-elastic` only a tenth
+//! less steep than `dqf`: b(64)/64 against b(8)/8.
 
 use tidegate_model::{Duration, PolicyName};
 use tidegate_sim::Length;
@@ -69,7 +69,7 @@ fn elastic_batches_degrade_in_proportion_to_the_excess_and_the_others_steeply() 
     assert!(deviation_us(&curves[1]) < 2 * elastic, "{} us", deviation_us(&curves[1]));
 }
 
-/// The proportion ends, and beyond its end the excess raises response times again.
+/// The proportion holds up to a limit; beyond it the excess raises response times again.
 #[test]
 fn proportion_ends_where_the_batch_is_as_deep_as_the_drive() {
     let [dqf, elastic, _] = curves((30..=60).step_by(5), 3_000);
@@ -83,7 +83,8 @@ fn proportion_ends_where_the_batch_is_as_deep_as_the_drive() {
     assert!(slope < line(&dqf).0 && slope * 10 > line(&dqf).0 * 7);
 }
 
-/// The same with full tasks, of 300 ms: eight of ten exceed the drive itself.
+/// The same with full tasks, which have periods from 300 ms: eight of ten exceed the drive's own
+/// capacity.
 #[test]
 fn ten_full_tasks_beyond_capacity_are_beyond_the_drive() {
     let curves = curves(1..=10, 300);

@@ -157,7 +157,7 @@ fn an_overfull_window_is_found() {
 
 #[test]
 fn device_time_is_charged_by_the_table() {
-    // b(1) = 10 ms at half of the device time: one request each 20 ms.
+    // b(1) = 10 ms at half of the device time: one request every 20 ms.
     let rate = TokenRate { unit: TokenUnit::DeviceTime, per_s: 500_000_000 };
     let plan = shaped(rate, Shaping { burst: Duration::ZERO, ..Shaping::default() });
     let arrivals = [(Time::ZERO, 1); 4];

@@ -162,8 +162,9 @@ fn reserve_follows_the_tasks_of_the_new_plan() {
     assert_eq!(hand.sent_ms(), [(0, 20), (1, 40), (2, 90), (3, 140), (4, 1_140), (5, 2_140)]);
 }
 
-/// Goal: removing a separate rate opens no way round the common rate. Method: writes wait for their
-/// own rate of 1/s; in the new plan they share the rate of all best effort, in order of release.
+/// Goal: removing a separate rate does not let writes bypass the common rate. Method: writes wait
+/// for their own rate of 1/s; in the new plan they share the rate of all best effort, in order of
+/// release.
 #[test]
 fn writes_share_the_rate_of_all_when_their_own_is_taken_away() {
     let mut apart = plan_of(requests(10));

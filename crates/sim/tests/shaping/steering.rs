@@ -75,7 +75,7 @@ impl Hand {
         served
     }
 
-    /// Serves a request of a task; if late, it comes back after twice its deadline.
+    /// Serves a request of a task; a late request completes after twice its deadline.
     fn serve(&mut self, task: TaskIndex, class: Class, is_late: bool) {
         let due = Some(self.now() + Duration::from_ms(4));
         let soft = Request { due, ..request(self.next_id, task.0, class, self.now()) };
@@ -141,7 +141,7 @@ fn base_form_grows_and_extended_form_waits_for_the_end_of_a_stream() {
     let mut extended = Hand::after(PolicyName::MdnExtended, 3_000);
     for hand in [&mut base, &mut extended] {
         hand.miss();
-        // 2/s in each second: 80 more after 40 seconds.
+        // The rate grows by 2/s in each second: 80/s more after 40 seconds.
         hand.pass(40_000);
     }
     let (grown, still) = (base.pass(1_000), extended.pass(1_000));

@@ -111,8 +111,8 @@ fn tag_of_another_class_is_caught() {
     assert_eq!(sent(Tag::Simple, &[tagged(hard(1))]), [wrong(1, Tag::Priority)]);
 }
 
-/// On a drive that accepts four requests, one of best effort is in flight and three of real time
-/// are queued.
+/// On a drive that accepts four requests, one best-effort request is in flight and three real-time
+/// requests are queued.
 #[test]
 fn round_takes_all_that_the_policy_knows_and_the_drive_accepts() {
     let settled_after = |depth, queued_max, batch: &[Request]| {
@@ -175,7 +175,7 @@ fn group_sends_its_smallest_then_its_nearest_request() {
     assert_eq!(sent_at(at(0), full, &[first, last], &[first]), []);
 }
 
-/// After a request that ends at sector 58.
+/// The heads are at sector 58, where the last request ended.
 #[test]
 fn sweep_takes_the_oldest_of_the_next_position() {
     let at_sector = |id, sector| Request { start: Lba::new(sector), ..hard(id) };
@@ -206,7 +206,7 @@ fn sweep_takes_the_oldest_of_the_next_position() {
     }
 }
 
-/// C is 10 ms; two requests wait that are due at 25 and 30 ms.
+/// C is 10 ms; the two waiting requests are due at 25 and 30 ms.
 #[test]
 fn dispatch_that_leaves_no_time_for_the_fallback_is_caught() {
     let [first, second] = [due(1, 25), due(2, 30)];

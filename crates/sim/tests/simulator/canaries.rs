@@ -289,7 +289,7 @@ fn policy_without_a_fallback_is_caught() {
     assert_found("fifo", &breaches, |breach| matches!(breach, Breach::FallbackBroken { .. }));
 }
 
-/// Dispatches the first request that it saw, forever.
+/// Dispatches the first request that it saw again and again.
 #[derive(Default)]
 struct Repeating {
     first: Option<RequestId>,
@@ -309,7 +309,7 @@ impl Policy for Repeating {
     }
 }
 
-/// The host itself stops at a request that is dispatched twice.
+/// The host itself stops a policy that dispatches a request twice.
 #[test]
 #[should_panic(expected = "dispatched twice")]
 fn policy_that_sends_a_request_twice_is_stopped() {

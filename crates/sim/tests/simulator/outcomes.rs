@@ -101,7 +101,7 @@ impl Policy for Delayed {
     }
 }
 
-/// Released at 0, 20, ..; dispatched at 5, 25, ..; complete 10 later.
+/// Released at 0, 20, ..; dispatched at 5, 25, ..; complete 10 ms later.
 #[test]
 fn policy_is_asked_again_when_it_said() {
     let workload = workload(&[10], vec![task("a", 20)], Vec::new());

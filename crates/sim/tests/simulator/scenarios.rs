@@ -60,8 +60,8 @@ fn completions_come_before_releases_of_the_same_instant() {
 
 /// z = 4, beta = 2, three best-effort requests always released and not complete. 0: one real-time
 /// and one best-effort request are dispatched and complete at 8 and 16. 16: two best-effort
-/// requests, complete at 24 and 32; 32, 48, .. alike. The job released at 100 waits for the batch
-/// dispatched at 96, which completes at 112; the next batch holds the job and one best-effort
+/// requests, complete at 24 and 32; likewise at 32, 48, ... The job released at 100 waits for the
+/// batch dispatched at 96, which completes at 112; the next batch holds the job and one best-effort
 /// request.
 #[test]
 fn best_effort_fills_batches_up_to_beta() {

@@ -186,7 +186,7 @@ fn idle_source_keeps_the_drive_for_8_ms() {
     assert_eq!(takes_over_at(8), []);
 }
 
-/// A task that waits since before the end of one load's turn is served before another load.
+/// A task that has waited since before the end of one load's turn is served before another load.
 #[test]
 fn turn_of_best_effort_before_a_waiting_task_is_caught() {
     let begins_at = |released: Duration| {

@@ -17,7 +17,7 @@ pub struct UpperQuantile {
     pub confidence: f64,
     /// The time.
     pub time_max: Duration,
-    /// The rank of this sample, 1 for the shortest.
+    /// The rank of the sample that took this time, 1 for the shortest.
     pub rank: u64,
     /// The number of samples.
     pub samples: u64,

@@ -31,7 +31,7 @@ pub const DISTINCT_MIN: u32 = 20;
 /// A shape this close to -1 means that the search stopped at its edge.
 const EDGE: f64 = 0.01;
 
-/// What one of the two methods says about a tail.
+/// The result of one of the two methods for a tail.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[must_use]
 pub enum Tail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests and bounds against a processor tick by tick.
+//! Compares the load tests and the bounds with a processor that is simulated tick by tick.
 
 use tidegate_cpu_analysis::{DemandBound, Source, load_test, response};
 use tidegate_model::{Duration, Random};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The processor demand criterion against a processor tick by tick.
+//! Compares the processor demand criterion with a processor that is simulated tick by tick.
 
 use tidegate_cpu_analysis::{EdfSource, EdfVerdict, processor_demand};
 use tidegate_model::{Duration, Random};

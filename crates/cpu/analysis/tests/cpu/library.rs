@@ -20,8 +20,9 @@ fn rbf(source: &Source) -> RBF<Sporadic, Scalar> {
     RBF::new(arrivals, Scalar::new(Service::from(source.execution.ns())))
 }
 
-/// Other tasks' jitter, blocking, and deadlines beyond periods. The library's responses count
-/// from release, ours from arrival: the task under analysis has no jitter.
+/// Compares responses with other tasks' jitter, blocking, and deadlines beyond periods. The
+/// library's responses count from release, ours from arrival, so the task under analysis has no
+/// jitter.
 #[test]
 fn responses_are_those_of_the_library() {
     let mut random = Random::new(7, 1);

@@ -31,8 +31,8 @@ fn bounds(profile: &CpuProfile) -> Vec<MeasuredDemand> {
     InterferenceBound::ALL.iter().map(bound).collect()
 }
 
-/// Both fits and the points cover the stolen time in every window, also in windows longer than
-/// the measured ones, and no bound exceeds it by much.
+/// Both fits and the points cover the stolen time in every window, even in windows longer than the
+/// measured ones, and no bound exceeds it by much.
 #[test]
 fn every_bound_covers_the_stolen_time() {
     for bound in bounds(&profile(10)) {
@@ -141,9 +141,9 @@ fn loads_with_interference_are_sufficient() {
     assert!(accepted > 1_000 && taken_away > 100, "{accepted} {taken_away}");
 }
 
-/// A margin is what each measured length may contain in addition, so each part of a longer window
-/// has it. Otherwise a task that steals 2 in each 10, half of which was measured, exceeds the
-/// bound.
+/// A margin is the stolen time that each measured length may contain in addition, so each part of a
+/// longer window has it. Otherwise a task that steals 2 in every 10, half of which was measured,
+/// exceeds the bound.
 #[test]
 fn a_margin_is_in_every_part_of_a_longer_window() {
     let profile = profile(100);

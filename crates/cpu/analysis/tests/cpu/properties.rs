@@ -113,7 +113,7 @@ fn more_of_anything_never_lowers_a_bound() {
     assert!(changed.iter().all(|changed| *changed > 50), "{changed:?}");
 }
 
-/// Also with jitter, blocking, servers and switches: the exact analysis accepts what a load test
+/// Even with jitter, blocking, servers and switches, the exact analysis accepts what a load test
 /// accepts, and the refined test accepts what the others accept.
 #[test]
 fn tests_of_loads_are_nested() {
@@ -137,8 +137,8 @@ fn tests_of_loads_are_nested() {
     assert!(refined > ceil && ceil > hyperbolic && hyperbolic > 1_000, "{met:?}");
 }
 
-/// A larger budget below costs threads above nothing, and a server with the lowest priority is
-/// harmless.
+/// A larger budget of a less urgent server costs more urgent threads nothing, and a server with the
+/// lowest priority is harmless.
 #[test]
 fn less_urgent_threads_cost_nothing() {
     let mut random = Random::new(11, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A processor tick by tick, written independently for these tests.
+//! A processor simulated tick by tick, written independently for these tests.
 
 use super::generate::Ticks;
 

@@ -86,8 +86,8 @@ fn fullest_window(kind: ServerKind, overrun: u64, load: u64) -> u64 {
     run(&workload, 300_000, 1).servers[0].window.highest().ns()
 }
 
-/// Goal: with an overrun of one tick the corrected server executes 41 in 120 at every load (34
-/// %), and POSIX more and more.
+/// Goal: with an overrun of one tick the corrected server executes 41 in 120 at every load (34 %),
+/// and POSIX executes more and more.
 #[test]
 fn figure_6_8_windows_hold_one_budget_and_one_overrun() {
     for load in [20, 40, 60, 80, 100] {

@@ -21,7 +21,7 @@ const STEPS_PER_TURN: u64 = 1_024;
 /// not counted.
 const NEAR_PER_TURN: u64 = 16;
 
-/// How much more often than not completions must be near: a far one cancels [`FAR_COST`] near ones.
+/// The number of near completions that settle the clock; a far one cancels [`FAR_COST`] of them.
 const SETTLED: u32 = 32;
 const SETTLED_MAX: u32 = 2 * SETTLED;
 const FAR_COST: u32 = 16;
@@ -29,7 +29,7 @@ const FAR_COST: u32 = 16;
 /// After a pause this long, the phase must be confirmed again.
 const PAUSE_MAX: Duration = Duration::from_ms(1_000);
 
-/// How well the phase is known, of a clock that began without it.
+/// Counts the evidence for the phase of a clock that began without it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Settling {
     near_count: u32,

@@ -77,7 +77,7 @@ impl Slips {
         self.data_after_runs(slot, runs)
     }
 
-    /// Returns the same result, near a slot with `runs` runs before it.
+    /// Returns the same result faster, given a nearby slot with `runs` runs before it.
     ///
     /// # Complexity
     /// Linear in the number of runs between the two slots: 0 for most tracks.

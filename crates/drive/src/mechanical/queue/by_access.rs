@@ -2,8 +2,8 @@
 //! Schedulers that use the platter's angle: SATF, shortest access time first, and SATF with
 //! ageing.
 //!
-//! They compute the platter's angle only for requests that the arm's seek time alone does not
-//! rule out; it rules out most.
+//! They compute the platter's angle only for the few requests that the arm's seek time alone does
+//! not rule out.
 
 use tidegate_model::Duration;
 

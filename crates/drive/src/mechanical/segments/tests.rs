@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The two sorted orders find what a search of all segments finds.
+//! Checks that the two sorted orders find the same segments as a search of all segments.
 
 use tidegate_model::Random;
 
@@ -37,7 +37,7 @@ impl Books {
         self.used[index] = self.uses;
     }
 
-    /// Returns the first of the segments that hold the most.
+    /// Returns the first of the segments that hold the most of a read.
     fn plain_find(&self, read: &Range<u64>) -> Option<Hit> {
         let mut best: Option<Hit> = None;
         for (index, segment) in self.segments.list.iter().enumerate() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: two profiles of one drive are hardly ever reported as different, however few samples they
-//! have, and a drive that became slower is. Method: many pairs are drawn from distributions with
-//! thin and heavy tails; each pair has a table of sixteen entries.
+//! have, and a drive that became slower is reported. Method: many pairs are drawn from
+//! distributions with thin and heavy tails; each pair has a table of sixteen entries.
 
 use tidegate_model::Duration;
 use tidegate_stats::order_statistics::Summary;
@@ -98,7 +98,7 @@ fn a_drive_that_is_slower_by_8_percent_is_found_with_a_thousand_samples() {
     }
 }
 
-/// Without the sampling error, tables of one drive differ: the test detects what it should.
+/// Canary: if the sampling error is ignored, tables of one drive are reported as different.
 #[test]
 fn tolerance_alone_cries_wolf() {
     let mut numbers = Numbers(3);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The cross-check of mechanics against tables: no alarm on what belongs together, and one on every
-//! planted fault.
+//! Tests the cross-check of mechanics against tables: it raises no alarm if they belong together,
+//! and one for every planted fault.
 
 use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::mechanics::Seek;
@@ -21,8 +21,8 @@ fn disks_with_tables() -> impl Iterator<Item = (&'static str, Mechanics, Vec<Mea
 /// this one the medians are longer by 9 %, and a run of its command gives the shorter ones.
 const STALE: [&str; 1] = ["seagate-36es2"];
 
-/// Goal: no false alarm on the built-in disks, neither on their own mechanics nor on those that are
-/// found from outside.
+/// Goal: no false alarm on the built-in disks, neither for their own mechanics nor for those that
+/// are found from outside.
 #[test]
 fn mechanics_and_tables_of_one_disk_agree() {
     for (name, planted, tables) in disks_with_tables() {

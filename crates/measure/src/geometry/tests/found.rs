@@ -32,7 +32,7 @@ fn every_built_in_disk_is_what_was_planted() {
     }
 }
 
-/// Which track of the next cylinder is under the same head matters only if a head switch takes
+/// The track of the next cylinder that is under the same head matters only if a head switch takes
 /// longer than a short seek; then it is found.
 #[test]
 fn the_way_that_cylinders_go_is_seen_where_it_matters() {
@@ -90,7 +90,7 @@ fn blocks_of_4_kib_find_rotation_and_zones() {
     }
 }
 
-/// Canaries: what was found is compared with disks that are slightly different. Each must be caught
+/// Canaries: the results are compared with disks that are slightly different. Each must be caught
 /// by the check that is meant for it.
 #[test]
 fn a_disk_that_is_a_little_different_is_caught() {

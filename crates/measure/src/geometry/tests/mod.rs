@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Measures built-in disks in virtual time: what is found must be what was planted. The experiments
-//! see only the requests' completions and the capacity.
+//! Measures built-in disks in virtual time: the results must be the planted figures. The
+//! experiments see only the requests' completions and the capacity.
 
 mod cross_check;
 mod found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Makes a disk from what is found about another: the second behaves like the first.
+//! Makes a disk from the results about another: the second must behave like the first.
 
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::Op;
@@ -78,7 +78,7 @@ pub(super) fn behaves_alike(name: &str, planted: &Mechanics, again: &Mechanics, 
     assert!(apart.iter().all(|apart| apart.abs() < 0.05), "{name}: {apart:?}");
 }
 
-/// Goal: what is found is good enough to simulate the disk: medians of batches and times of
+/// Goal: the results are good enough to simulate the disk: medians of batches and times of
 /// sequences within 5 %.
 #[test]
 fn the_disk_that_is_found_behaves_as_the_first() {

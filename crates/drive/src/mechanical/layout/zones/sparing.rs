@@ -18,7 +18,7 @@ pub(super) struct Regions {
     total: u64,
     /// Slots of a region; the zone's last region can be shorter and then has no spares.
     slots: u64,
-    /// Data of a region.
+    /// Data sectors of a region.
     data: u64,
     /// The number of regions with spares.
     full: u64,

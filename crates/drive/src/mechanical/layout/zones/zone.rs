@@ -147,8 +147,8 @@ impl Zone {
         }
     }
 
-    /// Returns the number of sectors by which slips have rotated a track. The look-up is faster
-    /// with `found` of a sector on the track.
+    /// Returns the number of sectors by which slips have rotated a track. The look-up is faster if
+    /// `found` describes a sector on the track.
     fn pushed(&self, track: u64, place: TrackPlace, found: Option<Found>) -> u64 {
         let Some(pushed) = &self.pushed else { return 0 };
         let by_cylinder = place.cylinder * u64::from(self.heads);

@@ -22,8 +22,8 @@ fn aged_access(moment: &Moment, pending: &Pending, aging_ns_per_ms: u64) -> i128
     access - i128::from(moment.waited_ns(pending)) * i128::from(aging_ns_per_ms)
 }
 
-/// A toy disk with a turn of 64 ns and 3 ns for each cylinder, at 0, at instant 0: the nearer
-/// request has just passed, the farther one is reached in time.
+/// A toy disk with a turn of 64 ns and 3 ns for each cylinder, whose arm is at cylinder 0 at
+/// instant 0: the nearer request has just passed, the farther one is reached in time.
 #[test]
 fn satf_prefers_the_longer_seek_with_the_shorter_access() {
     let near = Pending { target: extent(1, 2), ..pending(1, 0, 0, Tag::Simple) };
@@ -80,7 +80,7 @@ proptest! {
         prop_assert_eq!(ids(&play(&aging(0), &steps, arm)), ids(&satf));
     }
 
-    /// SATF still chooses among requests that arrived at the same instant; here no two do.
+    /// SATF still chooses among requests that arrived at the same instant; here no two requests do.
     #[test]
     fn much_ageing_is_fifo(mut steps in simple_steps(), arm in 0_u32..30) {
         for step in &mut steps {

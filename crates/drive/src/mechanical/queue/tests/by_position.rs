@@ -53,7 +53,7 @@ fn scan_keeps_its_direction_over_an_idle_time_and_the_hybrid_does_not() {
     for (scheduler, second) in [(Scheduler::Scan, [4, 3]), (Scheduler::ScanSstf, [3, 4])] {
         let mut queue = filled(&with(scheduler), &batch(&[60, 40]));
         assert_eq!(drained(&mut queue, 0, 50), [1, 2]);
-        // Both went outwards last.
+        // Both schedulers went outwards last.
         queue.push(pending(3, 9, 45, Tag::Simple));
         queue.push(pending(4, 9, 20, Tag::Simple));
         assert_eq!(drained(&mut queue, 9, 40), second, "{scheduler:?}");
@@ -84,7 +84,7 @@ fn late_request_joins_the_sweep_only_if_it_lies_ahead() {
 }
 
 proptest! {
-    /// Of SSTF the nearest, of FIFO the order of arrival.
+    /// SSTF takes the nearest request, FIFO the oldest.
     #[test]
     fn sstf_takes_the_nearest_and_fifo_the_oldest(steps in simple_steps(), arm in 0_u32..30) {
         for moment in play(&with(Scheduler::Sstf), &steps, arm) {
@@ -94,8 +94,8 @@ proptest! {
         prop_assert!(ids(&play(&with(Scheduler::Fifo), &steps, arm)).is_sorted());
     }
 
-    /// Two sweeps under SCAN and the hybrid, which begins with the nearest. C-LOOK ascends once
-    /// from the arm to the innermost, then once from the outermost.
+    /// SCAN serves a batch in two sweeps, and so does the hybrid, which begins with the nearest
+    /// request. C-LOOK ascends once from the arm to the innermost, then once from the outermost.
     #[test]
     fn batch_is_served_in_two_sweeps(steps in simple_steps(), arm in 0_u32..30) {
         for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {
@@ -131,8 +131,8 @@ proptest! {
         }
     }
 
-    /// 7.4.1.6 on a disk of 30 cylinders whose seeks take exactly as long as its linear bound: 100
-    /// ns and 7 ns for each cylinder, hence 303 ns from edge to edge.
+    /// Tests equation 7.4.1.6 on a disk of 30 cylinders whose seeks take exactly as long as its
+    /// linear bound: 100 ns plus 7 ns for each cylinder, hence 303 ns from edge to edge.
     #[test]
     fn seeks_of_a_batch_are_within_their_bound(
         mut steps in simple_steps(), arm in 0_u32..30,
@@ -154,7 +154,7 @@ proptest! {
         }
     }
 
-    /// With requests at any time: C-LOOK wraps only when nothing lies ahead, and skips nothing.
+    /// With arrivals at any time, C-LOOK wraps only when no request lies ahead, and skips none.
     #[test]
     fn c_look_wraps_only_when_nothing_is_ahead(mut steps in simple_steps(), arm in 0_u32..30) {
         without_drift(&mut steps);

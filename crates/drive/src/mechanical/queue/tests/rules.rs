@@ -3,10 +3,10 @@
 
 use super::*;
 
-/// A request held: when it arrived, its cylinder, and its tag.
+/// A held request: its arrival, its cylinder, and its tag.
 type Held = (u64, u32, Tag);
 
-/// Requests 1, 2, .. held by a queue, and the order in which it serves them from an instant on.
+/// Checks the order in which a queue that holds requests 1, 2, .. serves them from an instant on.
 fn check(params: &Queue, now_ns: u64, held: &[Held], order: &[u64]) {
     let pending = |(id, &(at_ns, cylinder, tag))| pending(id, at_ns, cylinder, tag);
     let held: Vec<Pending> = (1..).zip(held).map(pending).collect();
@@ -30,8 +30,8 @@ fn precedence_is_as_the_rules_say() {
     // Priority counts as simple unless the drive honours it.
     check(&plain, 0, &first(&[Simple, Priority]), &[1, 2]);
     check(&honours, 0, &first(&[Simple, Priority]), &[2, 1]);
-    // A drive without SCSI tags takes them for simple, in order of arrival, since all are equally
-    // near: the last one does not go first.
+    // A drive without SCSI tags treats them as simple. All are equally near, so they are served in
+    // order of arrival: the last one does not go first.
     check(&simple_only, 0, &first(&[Simple, Ordered, Head]), &[1, 2, 3]);
     // A barrier holds even if the scheduler prefers a request behind it; the head of the queue
     // goes past it.
@@ -56,8 +56,8 @@ fn empty_queue_has_nothing_to_take() {
     assert!(queue.take(at(5), 3, &|_: &Pending| Duration::ZERO).is_none());
 }
 
-/// Goal: a request served out of turn does not reverse a sweep. Method: inwards from 50, an urgent
-/// request at 90.
+/// Goal: a request served out of turn does not reverse a sweep. Method: the sweep goes inwards from
+/// 50, and an urgent request is at 90.
 #[test]
 fn sweep_goes_on_from_where_the_head_of_queue_took_the_arm() {
     for scheduler in [Scheduler::Scan, Scheduler::ScanSstf] {

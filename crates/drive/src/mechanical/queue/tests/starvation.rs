@@ -85,7 +85,7 @@ fn far_request_is_never_served_without_a_bound() {
     }
 }
 
-/// A sweep reaches every request: here within the services of all requests that it holds.
+/// FIFO and the sweeps starve no request: here each is served within `BOUND_NS` without a bound.
 #[test]
 fn sweeps_starve_no_request_here() {
     for scheduler in [Scheduler::Fifo, Scheduler::Scan, Scheduler::CLook, Scheduler::ScanSstf] {
