@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::limits::TIME_NS_MAX;
 use super::places::{self, FamilyTimes};
-use super::tables::{MeasuredTable, TIME_NS_MAX};
+use super::tables::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
