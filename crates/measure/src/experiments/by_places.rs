@@ -26,7 +26,7 @@ pub(super) struct PlacesFacts {
 }
 
 /// Returns all facts of such an experiment: it has the requests of the one that is run again.
-pub(super) const fn facts(own: PlacesFacts) -> Facts {
+pub(super) const fn facts(own: &PlacesFacts) -> Facts {
     Facts {
         name: own.name,
         scope: own.of.scope(),

@@ -20,7 +20,7 @@ use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::subject::Tried;
 use crate::table;
 
-const FACTS: Facts = by_places::facts(PlacesFacts {
+const FACTS: Facts = by_places::facts(&PlacesFacts {
     name: "drain-places",
     time: "drains after flows at families of places raise the table where they take longer",
     is_omitted_when_quick: true,

@@ -21,7 +21,7 @@ use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
 
-const FACTS: Facts = by_places::facts(PlacesFacts {
+const FACTS: Facts = by_places::facts(&PlacesFacts {
     name: "mixed-places",
     time: "mixed batches at families of places raise the others where they take longer",
     is_omitted_when_quick: true,

@@ -18,7 +18,7 @@ use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
 
-const FACTS: Facts = by_places::facts(PlacesFacts {
+const FACTS: Facts = by_places::facts(&PlacesFacts {
     name: "places",
     time: "batches at families of places raise the table where they take longer",
     is_omitted_when_quick: false,

@@ -27,7 +27,7 @@ use crate::table;
 /// One trial, with the requests of about a second.
 const ROUND: Round = Round { entries: 1, requests: 128 };
 
-const FACTS: Facts = by_places::facts(PlacesFacts {
+const FACTS: Facts = by_places::facts(&PlacesFacts {
     name: "starvation-places",
     time: "starved at families of places: one request, and the others far from it",
     is_omitted_when_quick: true,
