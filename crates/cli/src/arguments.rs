@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use tidegate_engine::control::wire::Verb;
 use tidegate_measure::{Experiment, Kind, ProfileParams, Selection};
 use tidegate_model::quantity::Share;
 use tidegate_model::{BestEffortOrder, Bytes, DriveKind, Duration, Grade, Op, PolicyName};
@@ -178,6 +179,21 @@ pub(crate) enum CtlVerb {
     Remove,
     /// Finish all outstanding requests, then stop the service.
     Stop,
+}
+
+impl From<CtlVerb> for Verb {
+    fn from(verb: CtlVerb) -> Self {
+        match verb {
+            CtlVerb::Status => Self::Status,
+            CtlVerb::Statistics => Self::Statistics,
+            CtlVerb::Missed => Self::Missed,
+            CtlVerb::Ended => Self::Ended,
+            CtlVerb::Check => Self::Check,
+            CtlVerb::Admit => Self::Admit,
+            CtlVerb::Remove => Self::Remove,
+            CtlVerb::Stop => Self::Stop,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

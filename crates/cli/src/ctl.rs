@@ -7,7 +7,7 @@ mod tables;
 mod text;
 
 use serde::de::DeserializeOwned;
-use tidegate_engine::control::wire::{self, Asked, Noted};
+use tidegate_engine::control::wire::{self, Asked, ExportPart, Noted, Verb};
 use tidegate_report::Page;
 
 pub(crate) use self::client::Client;
@@ -22,7 +22,7 @@ use crate::show::{self, outln};
 /// Runs the command.
 pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
     let request = request(arguments)?;
-    let is_change = is_about_change(arguments.verb);
+    let is_change = Verb::from(arguments.verb).is_about_change();
     let open = if is_change { Client::open_for_change } else { Client::open };
     let mut client = open(&arguments.target)?;
     let line = client.ask_line(&request)?;
@@ -90,42 +90,25 @@ impl Shown<'_> {
     }
 }
 
-/// Returns whether the service can refuse the verb.
-fn is_about_change(verb: CtlVerb) -> bool {
-    matches!(verb, CtlVerb::Check | CtlVerb::Admit | CtlVerb::Remove)
-}
-
 /// Returns the request line for the arguments.
 fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
-    let verb = match arguments.verb {
-        CtlVerb::Status => "status",
-        CtlVerb::Statistics => "statistics",
-        CtlVerb::Missed => "missed",
-        CtlVerb::Ended => "ended",
-        CtlVerb::Check => "check",
-        CtlVerb::Admit => "admit",
-        CtlVerb::Remove => "remove",
-        CtlVerb::Stop => "stop",
+    let verb = Verb::from(arguments.verb);
+    let export = match (&arguments.export, verb.export()) {
+        (Some(export), ExportPart::New) => Some(new_export::read(export, &arguments.target)?),
+        (Some(export), ExportPart::Name) => Some(export.as_str().into()),
+        (None, ExportPart::Absent) => None,
+        (None, ExportPart::New | ExportPart::Name) => {
+            return Err(Failure::input(
+                format!("`{verb}` needs the name of an export"),
+                format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),
+            ));
+        }
+        (Some(_), ExportPart::Absent) => {
+            return Err(Failure::input(
+                format!("`{verb}` applies to all exports"),
+                "leave the export's name out",
+            ));
+        }
     };
-    let is_new = matches!(arguments.verb, CtlVerb::Check | CtlVerb::Admit);
-    let is_of_one =
-        is_new || matches!(arguments.verb, CtlVerb::Missed | CtlVerb::Ended | CtlVerb::Remove);
-    match (&arguments.export, is_of_one) {
-        (Some(export), true) if is_new => {
-            let export = new_export::read(export, &arguments.target)?;
-            Ok(Asked { verb: verb.to_owned(), export: Some(export) })
-        }
-        (Some(export), true) => {
-            Ok(Asked { verb: verb.to_owned(), export: Some(export.as_str().into()) })
-        }
-        (None, false) => Ok(Asked { verb: verb.to_owned(), export: None }),
-        (None, true) => Err(Failure::input(
-            format!("`{verb}` needs the name of an export"),
-            format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),
-        )),
-        (Some(_), false) => Err(Failure::input(
-            format!("`{verb}` applies to all exports"),
-            "leave the export's name out",
-        )),
-    }
+    Ok(Asked { verb: verb.name().to_owned(), export })
 }

@@ -18,6 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use tidegate_engine::control::wire::Verb;
 
 use crate::answer::Answer;
 use crate::arguments::TopArguments;
@@ -35,7 +36,7 @@ const NOTICED: Duration = Duration::from_millis(100);
 /// Runs the command.
 pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     let mut client = Client::open(&arguments.target)?;
-    let status = client.ask("status")?;
+    let status = client.ask(Verb::Status)?;
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::input(
             "the live view needs a terminal",
@@ -120,7 +121,7 @@ fn watch(
     while !is_over.load(Ordering::Relaxed) {
         let now = Instant::now();
         if now >= next {
-            screen.update(client.ask("statistics")?);
+            screen.update(client.ask(Verb::Statistics)?);
             // Updates missed during a pause are not made up for.
             next = now + REFRESH;
         }

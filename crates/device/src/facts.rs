@@ -62,26 +62,13 @@ pub struct DeviceFacts {
     pub kernel: String,
 }
 
-/// Where completed writes are, as far as the kernel knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriteCache {
-    /// A completed write may still be in a volatile cache.
-    WriteBack,
-    /// A completed write is on the medium.
-    WriteThrough,
-}
-
-impl WriteCache {
-    /// Returns the word that sysfs uses.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WriteBack => "write back",
-            Self::WriteThrough => "write through",
-        }
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        [Self::WriteBack, Self::WriteThrough].into_iter().find(|cache| cache.name() == text)
+tidegate_model::names! {
+    /// Where completed writes are, as far as the kernel knows, in the words of sysfs.
+    pub enum WriteCache {
+        /// A completed write may still be in a volatile cache.
+        WriteBack => "write back",
+        /// A completed write is on the medium.
+        WriteThrough => "write through",
     }
 }
 
@@ -187,7 +174,7 @@ impl DeviceFacts {
             write_cache: device
                 .attribute("queue/write_cache")
                 .as_deref()
-                .and_then(WriteCache::read),
+                .and_then(WriteCache::from_name),
             logical_block_size: bytes("queue/logical_block_size"),
             physical_block_size: bytes("queue/physical_block_size"),
             layers: below(device).iter().map(SysfsDevice::name).collect(),

@@ -230,7 +230,7 @@ fn missing(kind: DriveKind, drive: &str) -> BuildError {
 }
 
 fn recording(workload: &Workload, file: &DriveFile) -> Result<Recording, BuildError> {
-    let [reads, writes] = [Op::Read, Op::Write].map(|op| uses(workload, op));
+    let [reads, writes] = Op::ALL.map(|op| uses(workload, op));
     let size = workload.size_max();
     let single = |op| draw_from(file, op, size, Recording::new);
     match (reads, writes) {

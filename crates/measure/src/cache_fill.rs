@@ -27,35 +27,23 @@ const TRIES_MAX: usize = 20;
 /// A flush that is longer by less than a tenth counts as equally long.
 const LONGER: [u64; 2] = [11, 10];
 
-/// The writes that precede a flush.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FlushStart {
-    /// One write at a random place.
-    One,
-    /// K writes at once.
-    Deep,
-    /// A flow at full depth that fills the cache.
-    Full,
-    /// A flow that alternates between the two ends of the target, of the length that makes flushes
-    /// longest: during a longer flow the drive writes out one end before the other.
-    Ends,
+tidegate_model::names! {
+    /// What is written before a flush, the cheapest first.
+    #[non_exhaustive]
+    pub enum FlushStart {
+        /// One write at a random place.
+        One => "one",
+        /// K writes at once.
+        Deep => "deep",
+        /// A flow at full depth that fills the cache.
+        Full => "full",
+        /// A flow that alternates between the two ends of the target, of the length that makes
+        /// flushes longest: during a longer flow the drive writes out one end before the other.
+        Ends => "ends",
+    }
 }
 
 impl FlushStart {
-    /// All starts, the cheapest first.
-    pub const ALL: [Self; 4] = [Self::One, Self::Deep, Self::Full, Self::Ends];
-
-    /// Returns the name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::One => "one",
-            Self::Deep => "deep",
-            Self::Full => "full",
-            Self::Ends => "ends",
-        }
-    }
-
     /// Returns how many writes it has.
     pub(crate) fn writes(self, depth: u32, full: CacheFill) -> u32 {
         match self {

@@ -59,9 +59,6 @@ pub(crate) trait AtPlaces {
     /// Returns where requests can lie, and how many can be outstanding.
     fn flows(&self) -> FlowParams;
 
-    /// Returns the number of entries of its table, the cheapest first, and the requests of a trial.
-    fn round(&self) -> Round;
-
     /// Returns how many places a search chooses for a trial of this entry; later ones are random.
     fn chosen(&self, entry: usize) -> usize;
 
@@ -148,7 +145,9 @@ pub(crate) struct ByFamilies<'a> {
     pub(crate) experiment: Experiment,
     /// The kind of its requests; `None` if it takes several.
     pub(crate) kind: Option<Kind>,
-    /// The experiment at chosen places.
+    /// A round of its trials.
+    pub(crate) round: Round,
+    /// What is measured.
     pub(crate) at_places: &'a dyn AtPlaces,
     /// The longest times at random places in ns, as far as they are known.
     pub(crate) random_ns_max: &'a [u64],
@@ -164,7 +163,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<FamilyTimes>> {
-        let shares = Shares::of(context.params.samples, self.at_places.round());
+        let shares = Shares::of(context.params.samples, self.round);
         let pilot = self.sampled(Phase::Pilot, &SAMPLED, shares.pilot, context, found)?;
         let kept = self.kept(&pilot);
         let each = kept.len().try_into().map_or(0, |count: u32| shares.main.div_ceil(count.max(1)));
@@ -192,7 +191,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<Vec<Vec<Sample>>>> {
-        let (ways, entries) = (families.len(), self.at_places.round().entries);
+        let (ways, entries) = (families.len(), self.round.entries);
         if ways == 0 || found.is_cancelled {
             return Ok(vec![vec![Vec::new(); entries]; ways]);
         }
@@ -215,7 +214,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<Vec<Sample>>> {
-        let (flows, round) = (self.at_places.flows(), self.at_places.round());
+        let (flows, round) = (self.at_places.flows(), self.round);
         let (places, entries) = (flows.places, round.entries);
         if found.is_cancelled {
             return Ok(vec![Vec::new(); entries]);
@@ -248,7 +247,7 @@ impl ByFamilies<'_> {
         grid: Grid,
         context: &Context<'_>,
     ) -> Rounds {
-        let (params, round) = (context.params, self.at_places.round());
+        let (params, round) = (context.params, self.round);
         let Shares { pilot, main, .. } = Shares::of(params.samples, round);
         let entries_count = u64::try_from(round.entries).expect("a count fits");
         let families_count = u64::try_from(SAMPLED.len()).expect("a few");

@@ -17,11 +17,13 @@ use crate::units::{Bytes, Duration};
 
 mod cost_section;
 mod identity;
+mod limits;
 mod observations;
 mod parts;
 mod places;
 mod prediction;
 pub(crate) mod tables;
+mod without_places;
 
 use cost_section::RawCost;
 pub use identity::{Identity, OtherDevice};

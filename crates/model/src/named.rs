@@ -1,5 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Enums whose variants have names in files.
+//! Enums whose variants are listed, and enums whose variants also have names in files. A list by
+//! hand would miss a new variant.
+
+/// Defines an enum and the list `ALL` of its variants.
+#[macro_export]
+macro_rules! listed {
+    (
+        $(#[$about:meta])*
+        $vis:vis enum $Name:ident { $($(#[$rule:meta])* $Variant:ident,)+ }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        $vis enum $Name { $($(#[$rule])* $Variant,)+ }
+
+        impl $Name {
+            /// All variants, in the order in which help and messages list them.
+            $vis const ALL: [Self; [$(Self::$Variant),+].len()] = [$(Self::$Variant),+];
+        }
+    };
+}
 
 /// Defines an enum of names: its variants, the list `ALL`, and their texts.
 #[macro_export]
@@ -8,14 +27,12 @@ macro_rules! names {
         $(#[$about:meta])*
         pub enum $Name:ident { $($(#[$rule:meta])* $Variant:ident => $text:literal,)+ }
     ) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $Name { $($(#[$rule])* $Variant,)+ }
+        $crate::listed! {
+            $(#[$about])*
+            pub enum $Name { $($(#[$rule])* $Variant,)+ }
+        }
 
         impl $Name {
-            /// All names, in the order in which help and messages list them.
-            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$Variant),+];
-
             /// Returns the name in files and on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$Variant => $text,)+ }

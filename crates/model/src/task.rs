@@ -14,38 +14,32 @@ impl TaskIndex {
     }
 }
 
-/// The importance of deadlines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Class {
-    /// Every deadline must be proven and kept.
-    Hard,
-    /// Deadlines matter, but a miss is tolerable.
-    Soft,
-    /// A person waits for it.
-    Interactive,
-    /// No deadline; uses the remaining device time.
-    #[serde(skip)]
-    BestEffort,
+listed! {
+    /// The importance of deadlines, the highest first.
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// Every deadline must be proven and kept.
+        Hard,
+        /// Deadlines matter, but a miss is tolerable.
+        Soft,
+        /// A person waits for it.
+        Interactive,
+        /// No deadline; uses the remaining device time.
+        #[serde(skip)]
+        BestEffort,
+    }
 }
 
-/// The operation of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Op {
-    /// Data comes from the device.
-    Read,
-    /// Data goes to the device.
-    Write,
-}
-
-impl Op {
-    /// Returns the word used in files and in output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
+names! {
+    /// The operation of a request.
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Op {
+        /// Data comes from the device.
+        Read => "read",
+        /// Data goes to the device.
+        Write => "write",
     }
 }
 

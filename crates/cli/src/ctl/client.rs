@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use tidegate_engine::control::wire::{self, Asked};
+use tidegate_engine::control::wire::{self, Asked, Verb};
 use tidegate_model::ServeFile;
 
 use super::text::text;
@@ -107,8 +107,8 @@ impl Client {
     }
 
     /// Sends a request about all exports and parses the reply.
-    pub(crate) fn ask<T: DeserializeOwned>(&mut self, verb: &str) -> Result<T, Failure> {
-        let line = self.ask_line(&Asked { verb: verb.to_owned(), export: None })?;
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, verb: Verb) -> Result<T, Failure> {
+        let line = self.ask_line(&Asked { verb: verb.name().to_owned(), export: None })?;
         self.understand(&line)
     }
 }

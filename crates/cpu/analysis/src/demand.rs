@@ -17,21 +17,17 @@ pub struct Source {
     pub jitter: Duration,
 }
 
-/// The bounds on demand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DemandBound {
-    /// 5.3.0.4: whole jobs.
-    Ceil,
-    /// 5.3.0.5: the last job counts at most the rest of the window after its release.
-    Refined,
-    /// 5.3.0.6: the line through the corners of the refined bound; divided by the window, a
-    /// hyperbola.
-    Linear,
-}
-
-impl DemandBound {
-    /// All bounds.
-    pub const ALL: [Self; 3] = [Self::Ceil, Self::Refined, Self::Linear];
+tidegate_model::listed! {
+    /// The bounds on demand.
+    pub enum DemandBound {
+        /// 5.3.0.4: whole jobs.
+        Ceil,
+        /// 5.3.0.5: the last job counts at most the rest of the window after its release.
+        Refined,
+        /// 5.3.0.6: the line through the corners of the refined bound; divided by the window, a
+        /// hyperbola.
+        Linear,
+    }
 }
 
 impl Source {

@@ -1,58 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The invariants of every sporadic server, for any work.
 
-use std::fmt;
-
 use tidegate_model::{Duration, Time};
 
-/// An invariant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Invariant {
-    /// I1: the replenishments always sum to the budget.
-    Budget,
-    /// I2: a server above all tasks executes in any window at most as much as a periodic task
-    /// with its budget and period, plus one overrun.
-    Window,
-    /// I3: no task below the server responds later than response-time analysis allows with the
-    /// server counted as such a task, plus one overrun.
-    Response,
-    /// I4: replenishments are in order of time, no more are pending than allowed, and none is zero.
-    Queue,
-    /// I5: merging keeps the sum of the chunks.
-    Merging,
-    /// I6: a server that always has work and runs out of budget was given its budget before.
-    Liveness,
+tidegate_model::names! {
+    /// An invariant.
+    pub enum Invariant {
+        /// I1: the replenishments always sum to the budget.
+        Budget => "I1",
+        /// I2: a server above all tasks executes in any window at most as much as a periodic task
+        /// with its budget and period, plus one overrun.
+        Window => "I2",
+        /// I3: no task below the server responds later than response-time analysis allows with the
+        /// server counted as such a task, plus one overrun.
+        Response => "I3",
+        /// I4: replenishments are in order of time, no more are pending than allowed, and none is
+        /// zero.
+        Queue => "I4",
+        /// I5: merging keeps the sum of the chunks.
+        Merging => "I5",
+        /// I6: a server that always has work and runs out of budget was given its budget before.
+        Liveness => "I6",
+    }
 }
 
 impl Invariant {
-    /// All invariants.
-    pub const ALL: [Self; Self::COUNT] =
-        [Self::Budget, Self::Window, Self::Response, Self::Queue, Self::Merging, Self::Liveness];
-
     /// The number of invariants.
-    pub const COUNT: usize = 6;
-
-    /// Returns the name, I1 to I6.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Budget => "I1",
-            Self::Window => "I2",
-            Self::Response => "I3",
-            Self::Queue => "I4",
-            Self::Merging => "I5",
-            Self::Liveness => "I6",
-        }
-    }
+    pub const COUNT: usize = Self::ALL.len();
 
     /// Returns the index in lists.
     pub(crate) const fn index(self) -> usize {
         self as usize
-    }
-}
-
-impl fmt::Display for Invariant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -2,8 +2,6 @@
 //! Streams: small scenarios that each expose one defect, with the corrected server's behaviour.
 //! They are data files with one JSON object per line; docs/reference/conformance.md describes them.
 
-use std::fmt;
-
 use serde::Deserialize;
 use tidegate_cpu_model::{
     Arrivals, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority, Scheduling,
@@ -17,47 +15,21 @@ use crate::trace::TraceLine;
 /// The priority of the server under test; tasks above and below are numbered from it.
 const SERVER_PRIORITY: u32 = 1_000;
 
-/// The kind of defect that a stream exposes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// Budget replenished earlier than a period after its activation.
-    PrematureReplenishment,
-    /// Overruns that enlarge replenishments.
-    BudgetAmplification,
-    /// A budget that is enforced late.
-    Overrun,
-    /// Small jobs that divide the budget into many chunks, and charged preemptions.
-    Fragmentation,
-    /// Budget that is lost without execution.
-    LostService,
-}
-
-impl Family {
-    /// All families.
-    pub const ALL: [Self; 5] = [
-        Self::PrematureReplenishment,
-        Self::BudgetAmplification,
-        Self::Overrun,
-        Self::Fragmentation,
-        Self::LostService,
-    ];
-
-    /// Returns the name in files and reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PrematureReplenishment => "premature-replenishment",
-            Self::BudgetAmplification => "budget-amplification",
-            Self::Overrun => "overrun",
-            Self::Fragmentation => "fragmentation",
-            Self::LostService => "lost-service",
-        }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+tidegate_model::names! {
+    /// The kind of defect that a stream exposes.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Family {
+        /// Budget replenished earlier than a period after its activation.
+        PrematureReplenishment => "premature-replenishment",
+        /// Overruns that enlarge replenishments.
+        BudgetAmplification => "budget-amplification",
+        /// A budget that is enforced late.
+        Overrun => "overrun",
+        /// Small jobs that divide the budget into many chunks, and charged preemptions.
+        Fragmentation => "fragmentation",
+        /// Budget that is lost without execution.
+        LostService => "lost-service",
     }
 }
 

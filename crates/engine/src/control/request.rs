@@ -5,7 +5,7 @@ use serde_json::Value;
 use tidegate_model::{NewExport, ServeFile};
 
 use super::answers::Fault;
-use super::wire::Asked;
+use super::wire::{Asked, ExportPart, Verb};
 
 /// A peer's request.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +32,6 @@ pub(super) enum Request {
 }
 
 const EXAMPLE: &str = "write for example {\"do\":\"status\"}";
-const VERBS: &str = "write one of status, statistics, missed, ended, check, admit, remove, stop";
 
 impl Request {
     /// Parses one line.
@@ -44,24 +43,30 @@ impl Request {
         }
         let raw: Asked = serde_json::from_slice(line)
             .map_err(|error| Fault::new(format!("not a valid request: {error}"), EXAMPLE))?;
-        match (raw.verb.as_str(), raw.export) {
-            ("missed", export) => Ok(Self::Missed { export: name("missed", export)? }),
-            ("ended", export) => Ok(Self::Ended { export: name("ended", export)? }),
-            ("remove", export) => Ok(Self::Remove { export: name("remove", export)? }),
-            ("check", export) => Ok(Self::Check { export: new_export(export)? }),
-            ("admit", export) => Ok(Self::Admit { export: new_export(export)? }),
-            ("status" | "statistics" | "stop", Some(_)) => {
-                Err(Fault::new("this request is about all exports", "leave `export` out"))
-            }
-            ("status", None) => Ok(Self::Status),
-            ("statistics", None) => Ok(Self::Statistics),
-            ("stop", None) => Ok(Self::Stop),
-            _ => Err(Fault::new("unknown request", VERBS)),
+        let export = raw.export;
+        let verb = Verb::from_name(&raw.verb).ok_or_else(unknown)?;
+        if verb.export() == ExportPart::Absent && export.is_some() {
+            return Err(Fault::new("this request is about all exports", "leave `export` out"));
         }
+        Ok(match verb {
+            Verb::Status => Self::Status,
+            Verb::Statistics => Self::Statistics,
+            Verb::Missed => Self::Missed { export: name(verb, export)? },
+            Verb::Ended => Self::Ended { export: name(verb, export)? },
+            Verb::Check => Self::Check { export: new_export(export)? },
+            Verb::Admit => Self::Admit { export: new_export(export)? },
+            Verb::Remove => Self::Remove { export: name(verb, export)? },
+            Verb::Stop => Self::Stop,
+        })
     }
 }
 
-fn name(verb: &str, export: Option<Value>) -> Result<String, Fault> {
+fn unknown() -> Fault {
+    let verbs = Verb::ALL.map(Verb::name).join(", ");
+    Fault::new("unknown request", format!("write one of {verbs}"))
+}
+
+fn name(verb: Verb, export: Option<Value>) -> Result<String, Fault> {
     match export {
         Some(Value::String(name)) => Ok(name),
         _ => Err(Fault::new(

@@ -10,6 +10,58 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidegate_model::{Grade, Premises};
 
+tidegate_model::names! {
+    /// The queries and commands, in the order in which messages list them.
+    pub enum Verb {
+        /// Asks for the exports and their bounds: [`Status`].
+        Status => "status",
+        /// Asks for what was measured so far: [`Statistics`].
+        Statistics => "statistics",
+        /// Reports a miss of an export's tenant: [`Heard`].
+        Missed => "missed",
+        /// Reports the end of an export's stream: [`Heard`].
+        Ended => "ended",
+        /// Asks whether an export would be admitted: [`AdmittedExport`].
+        Check => "check",
+        /// Admits an export: [`AdmittedExport`].
+        Admit => "admit",
+        /// Removes an export: [`RemovedExport`].
+        Remove => "remove",
+        /// Stops the service: [`Noted`].
+        Stop => "stop",
+    }
+}
+
+/// The part of a request that tells the export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportPart {
+    /// None: the request is about all exports.
+    Absent,
+    /// The export's name.
+    Name,
+    /// A new export, with the keys of a serve file.
+    New,
+}
+
+impl Verb {
+    /// Returns what a request with this verb tells of the export.
+    pub const fn export(self) -> ExportPart {
+        match self {
+            Self::Status | Self::Statistics | Self::Stop => ExportPart::Absent,
+            Self::Missed | Self::Ended | Self::Remove => ExportPart::Name,
+            Self::Check | Self::Admit => ExportPart::New,
+        }
+    }
+
+    /// Returns whether the service can refuse a valid request with this verb.
+    pub const fn is_about_change(self) -> bool {
+        match self {
+            Self::Check | Self::Admit | Self::Remove => true,
+            Self::Status | Self::Statistics | Self::Missed | Self::Ended | Self::Stop => false,
+        }
+    }
+}
+
 /// A request: its verb, and the export concerned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

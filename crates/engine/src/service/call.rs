@@ -15,6 +15,12 @@ use tidegate_model::{Bytes, Duration, Lba, Time};
 
 use super::offer::ExportId;
 
+/// The largest piece of a blocking call, in requests and bytes; but at least one request, and as
+/// many as a proved contract allows at once. A client may ask for 4 GiB of zeroes, and the
+/// service's thread handles everything that arrives together in one iteration.
+const PIECE_PARTS: usize = 64;
+const PIECE_BYTES: usize = 8 << 20;
+
 /// Why a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -198,4 +204,10 @@ impl Awaited {
 pub(crate) fn mailbox() -> (ReplySender, Awaited) {
     let (sender, receiver) = oneshot::channel();
     (ReplySender::Mailbox(sender), Awaited(receiver))
+}
+
+/// Returns the largest piece of a call in parts of `part_max` bytes, of which a contract allows
+/// `at_once` together.
+pub(super) fn piece_parts(part_max: usize, at_once: usize) -> usize {
+    (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once)
 }

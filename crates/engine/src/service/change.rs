@@ -16,13 +16,13 @@ use tidegate_model::{Duration, ExportSpec, NewExport};
 
 use super::Service;
 use super::core::GivenUp;
+use super::export_statistics::ExportStatistics;
 use super::export_table::ExportTable;
 use super::inbox::{Change, Message};
 use super::offer::{Arrangement, ExportId, Member, Offer};
 use super::params::ServiceParams;
 use super::prover::{Prover, Refusal};
 use super::shared::Shared;
-use super::tenant::ExportStatistics;
 use super::view::View;
 
 /// The longest time that a change waits for an instant at which no in-contract request is pending.

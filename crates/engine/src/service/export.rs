@@ -21,18 +21,12 @@ use std::sync::Arc;
 use tidegate_model::{Bytes, ExportSpec, Lba, Op, Time};
 use tidegate_policy::NoticeKind;
 
-use super::call::{Answered, Awaited, Call, CallError, CallKind, CallPart, mailbox};
+use super::call::{Answered, Awaited, Call, CallError, CallKind, CallPart, mailbox, piece_parts};
 use super::core::memory;
 use super::gate::{Entered, Gates};
 use super::inbox::Message;
 use super::offer::ExportId;
 use super::shared::Shared;
-
-/// The largest piece of a blocking call, in requests and bytes; but at least one request, and as
-/// many as a proved contract allows at once. A client may ask for 4 GiB of zeroes, and the
-/// service's thread handles everything that arrives together in one iteration.
-const PIECE_PARTS: usize = 64;
-const PIECE_BYTES: usize = 8 << 20;
 
 /// A client's access to one export; clones share it.
 #[derive(Debug, Clone)]
@@ -357,12 +351,6 @@ impl PendingRead {
             }
         })
     }
-}
-
-/// Returns the largest piece of a call in parts of `part_max` bytes, of which a contract allows
-/// `at_once` together.
-pub(super) fn piece_parts(part_max: usize, at_once: usize) -> usize {
-    (PIECE_BYTES / part_max).clamp(1, PIECE_PARTS).max(at_once)
 }
 
 fn usize_of(size: Bytes) -> usize {

@@ -10,8 +10,8 @@ use tidegate_host::{BatchWatch, Observer};
 use tidegate_model::{DriveLimits, Duration, Outcome, Plan, Request, Time};
 use tidegate_stats::{Distribution, Memory};
 
+use super::export_statistics::ExportStatistics;
 use super::guarantee::Guarantee;
-use super::tenant::ExportStatistics;
 
 /// A service's statistics up to an instant.
 #[derive(Debug, Clone)]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tidegate_model::Duration;
 
 use super::Service;
+use super::export_statistics::ExportStatistics;
 use super::offer::Offer;
 use super::statistics::ServiceStatistics;
-use super::tenant::ExportStatistics;
 
 /// A service's statistics and its offer.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The overruns that the watches count, and the clock that they measure with.
+//! The overruns that the watches count, and what they measure with.
 
-use tidegate_model::{Duration, Time};
+use tidegate_model::{BatchTable, Duration, Time};
 
 /// Counts how often a drive contract applied, and how often the drive broke it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -66,6 +66,54 @@ impl Clock {
             overruns.tolerated -= u64::from(was_tolerated);
             overruns.note(late - self.late, late);
             self.late = late;
+        }
+    }
+}
+
+/// Measures the requests in flight against a table of times by their number.
+#[derive(Debug, PartialEq)]
+pub(super) struct TableWatch {
+    table: BatchTable,
+    /// The times up to which an overrun voids nothing.
+    tolerated: BatchTable,
+    pub(super) in_flight_count: u32,
+    /// The clock of what is in flight, if it can be compared.
+    clock: Option<Clock>,
+    overruns: Overruns,
+}
+
+impl TableWatch {
+    pub(super) fn new(table: BatchTable, tolerated: BatchTable) -> Self {
+        Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
+    }
+
+    pub(super) fn overruns(&self) -> Overruns {
+        self.overruns
+    }
+
+    /// Records the overrun at `now` of what is in flight.
+    pub(super) fn check(&mut self, now: Time) {
+        if let Some(clock) = &mut self.clock {
+            clock.check(now, &mut self.overruns);
+        }
+    }
+
+    /// Starts a clock for `count` requests, unless the table does not cover them; `None`: what is
+    /// in flight cannot be compared.
+    pub(super) fn restart(&mut self, now: Time, count: Option<u32>) {
+        let covered = count.filter(|&count| count <= self.table.batch_max());
+        self.clock = covered.map(|count| {
+            let limits = (self.table.time_max(count), self.tolerated.time_max(count));
+            Clock::start(now, limits, &mut self.overruns)
+        });
+    }
+
+    /// Records the completion of one of the requests in flight.
+    pub(super) fn complete(&mut self, now: Time) {
+        self.check(now);
+        self.in_flight_count -= 1;
+        if self.in_flight_count == 0 {
+            self.clock = None;
         }
     }
 }

@@ -5,46 +5,26 @@
 //! A round can be compared only if no other request with priority was in flight when it was
 //! dispatched, and only until another joins it; requests without priority do not matter.
 
-use tidegate_model::{BatchTable, Duration, Outcome, Request, Tag, Time};
+use tidegate_model::{BatchTable, Outcome, Request, Tag, Time};
 
-use super::overruns::{Clock, Overruns};
+use super::overruns::{Overruns, TableWatch};
 use crate::observer::Observer;
 
 /// Compares rounds of requests that have priority to the drive's times for them.
 #[derive(Debug, PartialEq)]
-pub struct PriorityWatch {
-    table: BatchTable,
-    /// The times up to which an overrun voids no proof.
-    tolerated: BatchTable,
-    /// The number of requests with priority in flight.
-    in_flight_count: u32,
-    /// The clock of the round in flight, if it can be compared.
-    clock: Option<Clock>,
-    overruns: Overruns,
-}
+pub struct PriorityWatch(TableWatch);
 
 impl PriorityWatch {
     /// Makes a watch that compares rounds with `table`. `tolerated` has the times up to which an
     /// overrun voids no proof, for as many requests.
     pub fn new(table: BatchTable, tolerated: BatchTable) -> Self {
-        Self { table, tolerated, in_flight_count: 0, clock: None, overruns: Overruns::default() }
+        Self(TableWatch::new(table, tolerated))
     }
 
     /// Returns the number of rounds that could be compared, and the number of these that took too
     /// long.
     pub fn overruns(&self) -> Overruns {
-        self.overruns
-    }
-
-    /// Returns the times for this number of requests: measured and tolerated.
-    fn limits(&self, count: u32) -> (Duration, Duration) {
-        (self.table.time_max(count), self.tolerated.time_max(count))
-    }
-
-    fn check(&mut self, now: Time) {
-        if let Some(clock) = &mut self.clock {
-            clock.check(now, &mut self.overruns);
-        }
+        self.0.overruns()
     }
 }
 
@@ -59,25 +39,19 @@ impl Observer for PriorityWatch {
         if count == 0 {
             return;
         }
-        self.check(now);
-        let is_comparable = self.in_flight_count == 0 && count <= self.table.batch_max();
-        self.clock =
-            is_comparable.then(|| Clock::start(now, self.limits(count), &mut self.overruns));
-        self.in_flight_count += count;
+        self.0.check(now);
+        let is_comparable = self.0.in_flight_count == 0;
+        self.0.restart(now, is_comparable.then_some(count));
+        self.0.in_flight_count += count;
     }
 
     fn completed(&mut self, now: Time, request: &Request, _outcome: Outcome) {
-        if !has_priority(request) {
-            return;
-        }
-        self.check(now);
-        self.in_flight_count -= 1;
-        if self.in_flight_count == 0 {
-            self.clock = None;
+        if has_priority(request) {
+            self.0.complete(now);
         }
     }
 
     fn ended(&mut self, now: Time) {
-        self.check(now);
+        self.0.check(now);
     }
 }

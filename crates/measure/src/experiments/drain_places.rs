@@ -5,67 +5,40 @@
 
 use rand::RngExt as _;
 use tidegate_model::Duration;
-use tidegate_model::drive_file::PlaceFamily;
+use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};
 
+use super::by_places::{self, Again, ByPlaces, PlacesFacts};
+use super::drain::Drain;
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::experiment::{Experiment, Facts};
+use crate::families::{AtPlaces, Draw};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure, flow_requests};
-use crate::rounds::Grid;
 use crate::subject::Tried;
 use crate::table;
+
+const FACTS: Facts = by_places::facts(&PlacesFacts {
+    name: "drain-places",
+    time: "drains after flows at families of places raise the table where they take longer",
+    is_omitted_when_quick: true,
+    of: Experiment::DRAIN,
+});
 
 impl Experiment {
     /// drain(q) after flows at both ends, in clusters, on one track, in sequence, and at the places
     /// that a search finds.
-    pub const DRAIN_PLACES: Self = Self::of(&Facts {
-        name: "drain-places",
-        scope: Scope::EachKind,
-        cell_name: CellName::Number,
-        time: "drains after flows at families of places raise the table where they take longer",
-        is_about_maxima: false,
-        tail: None,
-        is_omitted_when_quick: true,
-        places_of: Some(Self::DRAIN),
-        needs_priority: false,
-    });
+    pub const DRAIN_PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::DRAIN_PLACES`].
-pub(super) struct DrainPlaces;
-
-impl Procedure for DrainPlaces {
-    fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, Round::of_depth(params.depth))
-    }
-
-    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
-        let (depth, half) = (u64::from(params.depth), u64::from(params.depth.div_ceil(2)));
-        families::requests(flow_requests(half).midpoint(flow_requests(depth)))
-    }
-
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let drains = Drains { flows: context.flows(kind) };
-        let random_ns_max = table::random_ns_max(&found.file.drain, kind);
-        let by_families = ByFamilies {
-            experiment: Experiment::DRAIN_PLACES,
-            kind: Some(kind),
-            at_places: &drains,
-            random_ns_max: &random_ns_max,
-        };
-        let families = by_families.measure(context, found)?;
-        table::add_families(&mut found.file.drain, kind, families);
-        Ok(())
-    }
-}
+pub(super) const PROCEDURE: ByPlaces<Drains> = ByPlaces::PROCEDURE;
 
 /// Drains of 1 to the depth. A batch given to an idle drive is a drain too; every proof takes at
 /// least b(q).
-struct Drains {
+pub(super) struct Drains {
     flows: FlowParams,
 }
 
@@ -74,11 +47,7 @@ impl AtPlaces for Drains {
         self.flows
     }
 
-    fn round(&self) -> Round {
-        Round::of_depth(self.flows.depth)
-    }
-
-    /// Counts the requests of a flow that replaces each request once.
+    /// The requests of a flow that replaces each one once.
     fn chosen(&self, entry: usize) -> usize {
         2 * (entry + 1)
     }
@@ -101,5 +70,27 @@ impl AtPlaces for Drains {
             flow.fill(q, draw)?;
         }
         flow.drain()
+    }
+}
+
+impl Again for Drains {
+    const EXPERIMENT: Experiment = Experiment::DRAIN_PLACES;
+    const OF: &'static dyn Procedure = &Drain;
+
+    fn requests(params: &ProfileParams, _pace: Pace) -> u64 {
+        let (depth, half) = (u64::from(params.depth), u64::from(params.depth.div_ceil(2)));
+        flow_requests(half).midpoint(flow_requests(depth))
+    }
+
+    fn prepare(kind: Kind, context: &Context<'_>) -> Self {
+        Self { flows: context.flows(kind) }
+    }
+
+    fn random_ns_max(found: &Found, kind: Kind) -> Vec<u64> {
+        table::random_ns_max(&found.file.drain, kind)
+    }
+
+    fn write(self, families: Vec<FamilyTimes>, kind: Kind, found: &mut Found) {
+        table::add_families(&mut found.file.drain, kind, families);
     }
 }

@@ -7,111 +7,57 @@ use rand::seq::SliceRandom as _;
 use tidegate_model::Duration;
 use tidegate_model::drive_file::{FamilyTimes, MixedBatches, PlaceFamily};
 
+use super::by_places::{self, Again, ByPlaces, PlacesFacts};
 use super::mixed::{self, Composition, Mixed};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::experiment::{Experiment, Facts};
+use crate::families::{AtPlaces, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
+use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
-use crate::warning::Skip;
+
+const FACTS: Facts = by_places::facts(&PlacesFacts {
+    name: "mixed-places",
+    time: "mixed batches at families of places raise the others where they take longer",
+    is_omitted_when_quick: true,
+    of: Experiment::MIXED,
+});
 
 impl Experiment {
     /// Batches of different requests at both ends, in clusters, on one track, in sequence, and at
     /// the places that a search finds.
-    pub const MIXED_PLACES: Self = Self::of(&Facts {
-        name: "mixed-places",
-        scope: Scope::AllKinds,
-        cell_name: CellName::Number,
-        time: "mixed batches at families of places raise the others where they take longer",
-        is_about_maxima: false,
-        tail: None,
-        is_omitted_when_quick: true,
-        places_of: Some(Self::MIXED),
-        needs_priority: false,
-    });
+    pub const MIXED_PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::MIXED_PLACES`].
-pub(super) struct MixedPlaces;
-
-impl Procedure for MixedPlaces {
-    fn skip(&self, params: &ProfileParams, has_tags: bool) -> Option<Skip> {
-        Mixed.skip(params, has_tags)
-    }
-
-    fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, round(Mixed.grid(params).cells, params.depth))
-    }
-
-    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
-        families::requests(Mixed.requests(params, pace))
-    }
-
-    fn make(&self, _first: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let ProfileParams { kinds, depth, .. } = context.params;
-        let batches = MixedAtPlaces {
-            places: kinds.iter().map(|&kind| context.places(kind)).collect(),
-            compositions: mixed::compositions(kinds.len(), *depth),
-            depth: *depth,
-        };
-        let random = found.file.mixed.last().map_or_else(Vec::new, |it| it.ns_max.clone());
-        let by_families = ByFamilies {
-            experiment: Experiment::MIXED_PLACES,
-            kind: None,
-            at_places: &batches,
-            random_ns_max: &random,
-        };
-        let new = by_families.measure(context, found)?;
-        let longest = table::longest_of(&new);
-        if longest.is_empty() {
-            return Ok(());
-        }
-        if let Some(known) = found.file.mixed.last_mut() {
-            add(known, &random, &new);
-        } else {
-            let longest = longest.into_iter().map(Duration::from_ns);
-            let made = mixed::batches(kinds, batches.compositions.into_iter().zip(longest).unzip());
-            found.file.mixed.extend(made.map(|made| MixedBatches { places: new, ..made }));
-        }
-        Ok(())
-    }
-}
+pub(super) const PROCEDURE: ByPlaces<MixedAtPlaces> = ByPlaces::PROCEDURE;
 
 /// Adds the times of families to the batches of all compositions, which they raise.
-fn add(known: &mut MixedBatches, random_ns_max: &[u64], new: &[FamilyTimes]) {
-    let random = FamilyTimes::new(PlaceFamily::Random, known.samples, random_ns_max.to_vec());
+fn add(known: &mut MixedBatches, new: &[FamilyTimes]) {
+    let random = FamilyTimes::new(PlaceFamily::Random, known.samples, known.ns_max.clone());
     known.places = table::join_families(&[random], new.to_vec());
     for (known, longest) in known.ns_max.iter_mut().zip(table::longest_of(new)) {
         *known = longest.max(*known);
     }
 }
 
-fn round(compositions: usize, depth: u32) -> Round {
-    Round { entries: compositions, ..Round::of_depth(depth) }
-}
-
 /// Batches of all compositions.
-struct MixedAtPlaces {
+pub(super) struct MixedAtPlaces {
     /// One entry for each kind.
     places: Vec<Places>,
     compositions: Vec<Composition>,
+    kinds: Vec<Kind>,
     depth: u32,
 }
 
 impl AtPlaces for MixedAtPlaces {
     fn flows(&self) -> FlowParams {
         FlowParams { places: mixed::largest(&self.places), depth: self.depth }
-    }
-
-    fn round(&self) -> Round {
-        round(self.compositions.len(), self.depth)
     }
 
     fn chosen(&self, entry: usize) -> usize {
@@ -132,5 +78,44 @@ impl AtPlaces for MixedAtPlaces {
             batch.shuffle(flow.random);
         }
         flow.serve(&batch)
+    }
+}
+
+impl Again for MixedAtPlaces {
+    const EXPERIMENT: Experiment = Experiment::MIXED_PLACES;
+    const OF: &'static dyn Procedure = &Mixed;
+
+    fn round(params: &ProfileParams) -> Round {
+        let entries = Mixed.grid(params).cells;
+        Round { entries, ..Round::of_depth(params.depth) }
+    }
+
+    fn prepare(_first: Kind, context: &Context<'_>) -> Self {
+        let ProfileParams { kinds, depth, .. } = context.params;
+        Self {
+            places: kinds.iter().map(|&kind| context.places(kind)).collect(),
+            compositions: mixed::compositions(kinds.len(), *depth),
+            kinds: kinds.clone(),
+            depth: *depth,
+        }
+    }
+
+    fn random_ns_max(found: &Found, _first: Kind) -> Vec<u64> {
+        found.file.mixed.last().map_or_else(Vec::new, |it| it.ns_max.clone())
+    }
+
+    fn write(self, families: Vec<FamilyTimes>, _first: Kind, found: &mut Found) {
+        let longest = table::longest_of(&families);
+        if longest.is_empty() {
+            return;
+        }
+        if let Some(known) = found.file.mixed.last_mut() {
+            add(known, &families);
+            return;
+        }
+        let longest = longest.into_iter().map(Duration::from_ns);
+        let batches = self.compositions.into_iter().zip(longest).unzip();
+        let made = mixed::batches(&self.kinds, batches);
+        found.file.mixed.extend(made.map(|made| MixedBatches { places: families, ..made }));
     }
 }

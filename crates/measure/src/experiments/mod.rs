@@ -10,6 +10,7 @@ use crate::params::ProfileParams;
 use crate::procedure::Procedure;
 
 mod batch;
+mod by_places;
 mod drain;
 mod drain_adversary;
 mod drain_places;
@@ -34,10 +35,10 @@ mod zones;
 /// Every experiment and how it is run, in this order.
 const LIST: [(Experiment, &dyn Procedure); 20] = [
     (Experiment::BATCH, &batch::Batch),
-    (Experiment::PLACES, &places::Places),
+    (Experiment::PLACES, &places::PROCEDURE),
     (Experiment::SINGLE, &single::Single),
     (Experiment::DRAIN, &drain::Drain),
-    (Experiment::DRAIN_PLACES, &drain_places::DrainPlaces),
+    (Experiment::DRAIN_PLACES, &drain_places::PROCEDURE),
     (Experiment::THROUGHPUT, &throughput::Flows),
     (Experiment::ROTATION, &rotation::PROCEDURE),
     (Experiment::OVERHEAD, &overhead::PROCEDURE),
@@ -46,11 +47,11 @@ const LIST: [(Experiment, &dyn Procedure); 20] = [
     (Experiment::PREDICTION, &prediction::Prediction),
     (Experiment::STRIPE, &stripe::Stripe),
     (Experiment::STARVATION, &starvation::Starvation),
-    (Experiment::STARVATION_PLACES, &starvation_places::StarvationPlaces),
+    (Experiment::STARVATION_PLACES, &starvation_places::PROCEDURE),
     (Experiment::MIXED, &mixed::Mixed),
-    (Experiment::MIXED_PLACES, &mixed_places::MixedPlaces),
+    (Experiment::MIXED_PLACES, &mixed_places::PROCEDURE),
     (Experiment::PRIORITY, &priority::Priority),
-    (Experiment::PRIORITY_PLACES, &priority_places::PriorityPlaces),
+    (Experiment::PRIORITY_PLACES, &priority_places::PROCEDURE),
     (Experiment::DRAIN_ADVERSARY, &drain_adversary::DrainAdversary),
     (Experiment::FLUSH, &flush::Flush),
 ];

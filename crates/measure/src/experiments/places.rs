@@ -4,75 +4,44 @@
 //! Source: our own. The pairs of ends and the worst starting position follow from how a disk moves.
 
 use tidegate_model::Duration;
-use tidegate_model::drive_file::PlaceFamily;
+use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};
 
+use super::batch::Batch;
+use super::by_places::{self, Again, ByPlaces, PlacesFacts};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::experiment::{Experiment, Facts};
+use crate::families::{AtPlaces, Draw};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
-use crate::params::ProfileParams;
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
+use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
+
+const FACTS: Facts = by_places::facts(&PlacesFacts {
+    name: "places",
+    time: "batches at families of places raise the table where they take longer",
+    is_omitted_when_quick: false,
+    of: Experiment::BATCH,
+});
 
 impl Experiment {
     /// b(i) at both ends, in clusters, on one track, in sequence, and at the places that a search
     /// finds.
-    pub const PLACES: Self = Self::of(&Facts {
-        name: "places",
-        scope: Scope::EachKind,
-        cell_name: CellName::Number,
-        time: "batches at families of places raise the table where they take longer",
-        is_about_maxima: false,
-        tail: None,
-        is_omitted_when_quick: false,
-        places_of: Some(Self::BATCH),
-        needs_priority: false,
-    });
+    pub const PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::PLACES`].
-pub(super) struct Places;
-
-impl Procedure for Places {
-    fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, Round::of_depth(params.depth))
-    }
-
-    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
-        families::requests(u64::from(params.depth.div_ceil(2)))
-    }
-
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let batches = Batches { flows: context.flows(kind) };
-        let random_ns_max = table::random_ns_max(&found.file.batch, kind);
-        let by_families = ByFamilies {
-            experiment: Experiment::PLACES,
-            kind: Some(kind),
-            at_places: &batches,
-            random_ns_max: &random_ns_max,
-        };
-        let families = by_families.measure(context, found)?;
-        table::add_families(&mut found.file.batch, kind, families);
-        Ok(())
-    }
-}
+pub(super) const PROCEDURE: ByPlaces<Batches> = ByPlaces::PROCEDURE;
 
 /// Batches of 1 to the depth.
-struct Batches {
+pub(super) struct Batches {
     flows: FlowParams,
 }
 
 impl AtPlaces for Batches {
     fn flows(&self) -> FlowParams {
         self.flows
-    }
-
-    fn round(&self) -> Round {
-        Round::of_depth(self.flows.depth)
     }
 
     fn chosen(&self, entry: usize) -> usize {
@@ -88,5 +57,22 @@ impl AtPlaces for Batches {
     ) -> Tried<Duration> {
         let batch = flow.different(entry + 1, draw);
         flow.serve(&batch)
+    }
+}
+
+impl Again for Batches {
+    const EXPERIMENT: Experiment = Experiment::PLACES;
+    const OF: &'static dyn Procedure = &Batch;
+
+    fn prepare(kind: Kind, context: &Context<'_>) -> Self {
+        Self { flows: context.flows(kind) }
+    }
+
+    fn random_ns_max(found: &Found, kind: Kind) -> Vec<u64> {
+        table::random_ns_max(&found.file.batch, kind)
+    }
+
+    fn write(self, families: Vec<FamilyTimes>, kind: Kind, found: &mut Found) {
+        table::add_families(&mut found.file.batch, kind, families);
     }
 }

@@ -4,77 +4,38 @@
 //! Source: our own.
 
 use tidegate_model::Duration;
-use tidegate_model::drive_file::{MeasuredTable, PlaceFamily};
+use tidegate_model::drive_file::{FamilyTimes, MeasuredTable, PlaceFamily};
 
-use super::priority;
+use super::by_places::{self, Again, ByPlaces, PlacesFacts};
+use super::priority::{self, Priority};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::experiment::{Experiment, Facts};
+use crate::families::{AtPlaces, Draw};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
-use crate::params::ProfileParams;
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
+use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
-use crate::warning::Skip;
+
+const FACTS: Facts = by_places::facts(&PlacesFacts {
+    name: "priority-places",
+    time: "times of priority at families of places raise the table where they take longer",
+    is_omitted_when_quick: false,
+    of: Experiment::PRIORITY,
+});
 
 impl Experiment {
     /// priority(q) at both ends, in clusters, on one track, in sequence, and at the places that a
     /// search finds.
-    pub const PRIORITY_PLACES: Self = Self::of(&Facts {
-        name: "priority-places",
-        scope: Scope::EachKind,
-        cell_name: CellName::Number,
-        time: "times of priority at families of places raise the table where they take longer",
-        is_about_maxima: false,
-        tail: None,
-        is_omitted_when_quick: false,
-        places_of: Some(Self::PRIORITY),
-        needs_priority: true,
-    });
+    pub const PRIORITY_PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::PRIORITY_PLACES`].
-pub(super) struct PriorityPlaces;
-
-impl Procedure for PriorityPlaces {
-    fn skip(&self, params: &ProfileParams, has_tags: bool) -> Option<Skip> {
-        priority::Priority.skip(params, has_tags)
-    }
-
-    fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, Round::of_depth(params.depth))
-    }
-
-    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
-        families::requests(priority::Priority.requests(params, pace))
-    }
-
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let at_places = AmongOthers { flows: context.flows(kind) };
-        let random_ns_max = table::random_ns_max(&found.file.priority, kind);
-        let by_families = ByFamilies {
-            experiment: Experiment::PRIORITY_PLACES,
-            kind: Some(kind),
-            at_places: &at_places,
-            random_ns_max: &random_ns_max,
-        };
-        let families = by_families.measure(context, found)?;
-        table::add_families(&mut found.file.priority, kind, families);
-        let is_new = |table: &&mut MeasuredTable| {
-            (table.op, table.size) == (Some(kind.op), Some(kind.size)) && table.depth.is_none()
-        };
-        if let Some(table) = found.file.priority.iter_mut().find(is_new) {
-            table.depth = Some(at_places.flows.depth);
-        }
-        Ok(())
-    }
-}
+pub(super) const PROCEDURE: ByPlaces<AmongOthers> = ByPlaces::PROCEDURE;
 
 /// Requests of priority among others.
-struct AmongOthers {
+pub(super) struct AmongOthers {
     flows: FlowParams,
 }
 
@@ -83,11 +44,7 @@ impl AtPlaces for AmongOthers {
         self.flows
     }
 
-    fn round(&self) -> Round {
-        Round::of_depth(self.flows.depth)
-    }
-
-    /// Counts the others on a full drive, the requests of priority, and as many replacements.
+    /// The others on a full drive, the requests of priority, and as many replacements.
     fn chosen(&self, entry: usize) -> usize {
         2 * self.flows.depth as usize + entry + 1
     }
@@ -106,5 +63,28 @@ impl AtPlaces for AmongOthers {
             flow.keep_a_while(self.flows.depth, &mut *draw)?;
         }
         priority::served(flow, self.flows.depth, q, draw)
+    }
+}
+
+impl Again for AmongOthers {
+    const EXPERIMENT: Experiment = Experiment::PRIORITY_PLACES;
+    const OF: &'static dyn Procedure = &Priority;
+
+    fn prepare(kind: Kind, context: &Context<'_>) -> Self {
+        Self { flows: context.flows(kind) }
+    }
+
+    fn random_ns_max(found: &Found, kind: Kind) -> Vec<u64> {
+        table::random_ns_max(&found.file.priority, kind)
+    }
+
+    fn write(self, families: Vec<FamilyTimes>, kind: Kind, found: &mut Found) {
+        table::add_families(&mut found.file.priority, kind, families);
+        let is_new = |table: &&mut MeasuredTable| {
+            (table.op, table.size) == (Some(kind.op), Some(kind.size)) && table.depth.is_none()
+        };
+        if let Some(table) = found.file.priority.iter_mut().find(is_new) {
+            table.depth = Some(self.flows.depth);
+        }
     }
 }

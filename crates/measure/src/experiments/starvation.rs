@@ -91,18 +91,14 @@ pub(super) fn write(starved: Duration, kind: Kind, depth: u32, found: &mut Found
     }
 }
 
-/// The requests that keep the drive from serving the one request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
-    /// At random places.
-    Random,
-    /// One after another, so that the drive reads ahead.
-    Sequential,
-}
-
-impl Others {
-    /// All.
-    const ALL: [Self; 2] = [Self::Random, Self::Sequential];
+tidegate_model::listed! {
+    /// The requests that keep the drive from serving the one request.
+    pub(crate) enum Others {
+        /// At random places.
+        Random,
+        /// One after another, so that the drive reads ahead.
+        Sequential,
+    }
 }
 
 /// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it

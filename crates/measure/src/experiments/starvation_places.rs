@@ -8,92 +8,49 @@ use std::ops::Range;
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::Duration;
-use tidegate_model::drive_file::PlaceFamily;
+use tidegate_model::drive_file::{FamilyTimes, PlaceFamily};
 
+use super::by_places::{self, Again, ByPlaces, PlacesFacts};
 use super::starvation::{self, Starvation};
 use crate::context::Context;
-use crate::experiment::{CellName, Experiment, Facts, Scope};
-use crate::families::{self, AtPlaces, ByFamilies, Draw, Round};
+use crate::experiment::{Experiment, Facts};
+use crate::families::{self, AtPlaces, Draw, Round};
 use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::{FIFTH, TWENTIETH};
-use crate::procedure::{Pace, Procedure};
-use crate::rounds::Grid;
+use crate::procedure::Procedure;
 use crate::subject::Tried;
 use crate::table;
-use crate::warning::Skip;
 
 /// One trial, with the requests of about a second.
 const ROUND: Round = Round { entries: 1, requests: 128 };
 
+const FACTS: Facts = by_places::facts(&PlacesFacts {
+    name: "starvation-places",
+    time: "starved at families of places: one request, and the others far from it",
+    is_omitted_when_quick: true,
+    of: Experiment::STARVATION,
+});
+
 impl Experiment {
     /// Starvation by others at the other end, in clusters, on one track, in sequence, and at the
     /// places that a search finds.
-    pub const STARVATION_PLACES: Self = Self::of(&Facts {
-        name: "starvation-places",
-        scope: Scope::EachKind,
-        cell_name: CellName::Number,
-        time: "starved at families of places: one request, and the others far from it",
-        is_about_maxima: false,
-        tail: None,
-        is_omitted_when_quick: true,
-        places_of: Some(Self::STARVATION),
-        needs_priority: false,
-    });
+    pub const STARVATION_PLACES: Self = Self::of(&FACTS);
 }
 
 /// See [`Experiment::STARVATION_PLACES`].
-pub(super) struct StarvationPlaces;
+pub(super) const PROCEDURE: ByPlaces<Starved> = ByPlaces::PROCEDURE;
 
-impl Procedure for StarvationPlaces {
-    fn skip(&self, params: &ProfileParams, has_tags: bool) -> Option<Skip> {
-        Starvation.skip(params, has_tags)
-    }
-
-    fn grid(&self, params: &ProfileParams) -> Grid {
-        families::grid(params.samples, ROUND)
-    }
-
-    fn requests(&self, params: &ProfileParams, pace: Pace) -> u64 {
-        families::requests(Starvation.requests(params, pace))
-    }
-
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
-        let starved = Starved { flows: context.flows(kind) };
-        let known = found.file.starvation_max.map(Duration::ns);
-        let by_families = ByFamilies {
-            experiment: Experiment::STARVATION_PLACES,
-            kind: Some(kind),
-            at_places: &starved,
-            random_ns_max: known.as_slice(),
-        };
-        let new = by_families.measure(context, found)?;
-        if let Some(&longest) = table::longest_of(&new).first() {
-            let known = table::starved_families(&found.file);
-            let joined = table::join_families(&known, new);
-            starvation::write(Duration::from_ns(longest), kind, starved.flows.depth, found);
-            let is_bounded = !found.file.is_starvation_endless;
-            found.file.starvation_places = if is_bounded { joined } else { Vec::new() };
-        }
-        Ok(())
-    }
-}
-
-/// One request, and others that keep the drive from serving it. The first place is that of the one
-/// request.
-struct Starved {
+/// One request, and others that keep the drive from it. The first place is that of the one.
+pub(super) struct Starved {
     flows: FlowParams,
 }
 
 impl AtPlaces for Starved {
     fn flows(&self) -> FlowParams {
         self.flows
-    }
-
-    fn round(&self) -> Round {
-        ROUND
     }
 
     /// The one request, the first of the others' places, and how many they have.
@@ -134,6 +91,32 @@ impl AtPlaces for Starved {
     ) -> Tried<Duration> {
         let one = draw(flow.random);
         starvation::starve(flow, self.flows.depth, one, draw)
+    }
+}
+
+impl Again for Starved {
+    const EXPERIMENT: Experiment = Experiment::STARVATION_PLACES;
+    const OF: &'static dyn Procedure = &Starvation;
+
+    fn round(_params: &ProfileParams) -> Round {
+        ROUND
+    }
+
+    fn prepare(kind: Kind, context: &Context<'_>) -> Self {
+        Self { flows: context.flows(kind) }
+    }
+
+    fn random_ns_max(found: &Found, _kind: Kind) -> Vec<u64> {
+        found.file.starvation_max.map(Duration::ns).into_iter().collect()
+    }
+
+    fn write(self, families: Vec<FamilyTimes>, kind: Kind, found: &mut Found) {
+        let Some(&longest) = table::longest_of(&families).first() else { return };
+        let known = table::starved_families(&found.file);
+        let joined = table::join_families(&known, families);
+        starvation::write(Duration::from_ns(longest), kind, self.flows.depth, found);
+        let is_bounded = !found.file.is_starvation_endless;
+        found.file.starvation_places = if is_bounded { joined } else { Vec::new() };
     }
 }
 

@@ -7,8 +7,9 @@
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::limits::TIME_NS_MAX;
 use super::observations::MixedBatches;
-use super::tables::{MeasuredTable, SizeText, TIME_NS_MAX};
+use super::tables::{MeasuredTable, SizeText};
 use crate::cost::{CostModel, RequestCost};
 use crate::file_error::FileError;
 use crate::quantity::Quantity;

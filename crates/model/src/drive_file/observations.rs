@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::limits::TIME_NS_MAX;
 use super::places::{self, FamilyTimes};
-use super::tables::{MeasuredTable, TIME_NS_MAX};
+use super::tables::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
@@ -124,29 +125,17 @@ impl MixedBatches {
     }
 }
 
-/// The places that a measured flow of requests touches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlowPlace {
-    /// Random places on the whole device.
-    Random,
-    /// Consecutive places in the first tenth of the device.
-    SequentialFirst,
-    /// Consecutive places in the last tenth of the device.
-    SequentialLast,
-}
-
-impl FlowPlace {
-    /// All places, in declaration order.
-    pub const ALL: [Self; 3] = [Self::Random, Self::SequentialFirst, Self::SequentialLast];
-
-    /// Returns the name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::SequentialFirst => "sequential-first",
-            Self::SequentialLast => "sequential-last",
-        }
+names! {
+    /// The places that a measured flow of requests touches.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FlowPlace {
+        /// Random places on the whole device.
+        Random => "random",
+        /// Consecutive places in the first tenth of the device.
+        SequentialFirst => "sequential-first",
+        /// Consecutive places in the last tenth of the device.
+        SequentialLast => "sequential-last",
     }
 }
 

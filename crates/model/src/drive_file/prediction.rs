@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::DriveFile;
+use super::limits::TIME_NS_MAX;
 use super::observations::as_text;
-use super::tables::{MeasuredTable, TIME_NS_MAX};
+use super::tables::MeasuredTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::limits::TIME_NS_MAX;
 use super::places::{self, FamilyTimes};
 use crate::batch_table::BatchTable;
 use crate::file_error::FileError;
@@ -49,9 +50,6 @@ impl MeasuredTable {
     /// 99.9 %.
     pub const LEVELS_PPM: [u32; 6] = [0, 100_000, 500_000, 900_000, 990_000, 999_000];
 }
-
-/// The longest time of a batch: one day. A larger figure is in another unit, or is not a disk's.
-pub(super) const TIME_NS_MAX: u64 = 86_400_000_000_000;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

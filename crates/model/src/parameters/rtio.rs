@@ -14,26 +14,20 @@ pub struct RtioPriority {
     pub tag: PriorityTag,
 }
 
-/// The marks that make a drive serve a request before others.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PriorityTag {
-    /// The high priority of NCQ.
-    #[default]
-    Priority,
-    /// The head-of-queue tag of SCSI; the drive serves the latest such request first.
-    HeadOfQueue,
+names! {
+    /// The marks that make a drive serve a request before others.
+    #[derive(Default, serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PriorityTag {
+        /// The high priority of NCQ.
+        #[default]
+        Priority => "priority",
+        /// The head-of-queue tag of SCSI; the drive serves the latest such request first.
+        HeadOfQueue => "head-of-queue",
+    }
 }
 
 impl PriorityTag {
-    /// Returns the word used in files and in output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Priority => "priority",
-            Self::HeadOfQueue => "head-of-queue",
-        }
-    }
-
     /// Returns the tag that a request carries.
     pub const fn tag(self) -> Tag {
         match self {

@@ -14,15 +14,12 @@ use super::arrivals::Arrivals;
 use super::{Breach, Checker, ViolationLog, count};
 use crate::Observer;
 
-/// The classes, the highest first, best effort last.
-const CLASSES: [Class; 4] = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
-
 /// Checks class priority, and first in first out within a real-time class; see the module documentation.
 #[derive(Debug)]
 pub struct ClassOrder {
     queued_max: u64,
-    /// Requests that are released and not dispatched, in the order of `CLASSES`.
-    queued: [BTreeSet<(u64, RequestId)>; 4],
+    /// Requests that are released and not dispatched, by class.
+    queued: [BTreeSet<(u64, RequestId)>; Class::ALL.len()],
     arrivals: Arrivals,
     log: ViolationLog,
 }
@@ -46,10 +43,6 @@ impl ClassOrder {
     }
 }
 
-fn place(class: Class) -> usize {
-    CLASSES.iter().position(|&known| known == class).expect("all are listed")
-}
-
 impl Checker for ClassOrder {
     fn log(&self) -> &ViolationLog {
         &self.log
@@ -59,18 +52,18 @@ impl Checker for ClassOrder {
 impl Observer for ClassOrder {
     fn released(&mut self, _now: Time, request: &Request) {
         let number = self.arrivals.arrive(request.id);
-        self.queued[place(request.class)].insert((number, request.id));
+        self.queued[request.class as usize].insert((number, request.id));
     }
 
     fn dropped(&mut self, _now: Time, request: &Request) {
         if let Some(number) = self.arrivals.leave(request.id) {
-            self.queued[place(request.class)].remove(&(number, request.id));
+            self.queued[request.class as usize].remove(&(number, request.id));
         }
     }
 
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
         let mut is_higher_left = false;
-        for (index, class) in CLASSES.into_iter().enumerate() {
+        for (index, class) in Class::ALL.into_iter().enumerate() {
             let known = count(self.queued[index].len()).min(self.queued_max);
             let of_class = batch.iter().filter(|request| request.class == class);
             // Another checker reports a request that never arrived.

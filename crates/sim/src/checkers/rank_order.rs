@@ -53,8 +53,7 @@ impl RankOrder {
 
     /// Returns whether a batch leaves a request of the high rank queued that the policy knew.
     fn is_high_left(&self, batch: &[Request]) -> bool {
-        let classes = [Class::Hard, Class::Soft, Class::Interactive, Class::BestEffort];
-        classes.into_iter().filter(|&class| self.ranks.is_high(class)).any(|class| {
+        Class::ALL.into_iter().filter(|&class| self.ranks.is_high(class)).any(|class| {
             let sent = batch.iter().filter(|request| request.class == class).count();
             super::count(sent) < self.queued[class as usize].min(self.queued_max)
         })

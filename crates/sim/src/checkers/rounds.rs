@@ -11,16 +11,13 @@ use tidegate_model::{Class, Outcome, Plan, Request, Time};
 use super::{Breach, Checker, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// The classes of real-time requests.
-const CLASSES: [Class; 3] = [Class::Hard, Class::Soft, Class::Interactive];
-
 /// Checks that real time is sent in complete rounds; see the module's text.
 #[derive(Debug)]
 pub struct Rounds {
     depth: u64,
     queued_max: u64,
     /// Number of queued requests of each class.
-    queued: [u64; 4],
+    queued: [u64; Class::ALL.len()],
     in_flight_count: u64,
     real_time_count: u64,
     log: ViolationLog,
@@ -32,7 +29,7 @@ impl Rounds {
         Self {
             depth: u64::from(plan.depth),
             queued_max: u64::from(plan.queued_max),
-            queued: [0; 4],
+            queued: [0; Class::ALL.len()],
             in_flight_count: 0,
             real_time_count: 0,
             log: ViolationLog::default(),
@@ -47,7 +44,8 @@ impl Rounds {
 
     /// Returns the number of queued real-time requests that the policy knows.
     fn known_count(&self) -> u64 {
-        CLASSES.into_iter().map(|class| self.queued[class as usize].min(self.queued_max)).sum()
+        let real_time = Class::ALL.into_iter().filter(|&class| class != Class::BestEffort);
+        real_time.map(|class| self.queued[class as usize].min(self.queued_max)).sum()
     }
 
     /// Reports a round that left `queued_count` requests behind although the drive has room.

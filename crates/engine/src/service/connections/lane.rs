@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tidegate_model::{ExportSpec, Op, Time};
 
 use super::super::CallError;
-use super::super::export::piece_parts;
+use super::super::call::piece_parts;
 use super::super::gate::{Load, Rooms};
 use super::memory::rounded;
 
