@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate verify`: checks the certificate of a verdict, without the code that made the verdict.
 
+mod numbers;
+
 use tidegate_report::FileOrigin;
 use tidegate_verify::{Accepted, Certificate, FileHash, Refusal};
 
 use crate::answer::Answer;
 use crate::arguments::VerifyArguments;
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::show::labelled;
 use crate::{input, origin, text_input};
 
@@ -22,9 +25,13 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     })?;
     let workload = arguments.workload.as_ref().map(|path| {
         let text = text_input::read_named(path, "workload file")?;
-        Ok::<_, Failure>(origin::of_file(path, &text))
+        let file = origin::of_file(path, &text);
+        let is_it = file.sha256 == certificate.workload.sha256;
+        let on_drive = is_it.then(|| numbers::read(path, arguments.drive.clone(), &certificate));
+        Ok::<_, Failure>((file, on_drive.transpose()?))
     });
     let drive = arguments.drive.as_ref().map(|name| input::drive_origin(name));
+    let drive = drive.or_else(|| numbers::drive_of(workload.as_ref()?.as_ref().ok()?).map(Ok));
     let (workload, drive) = (workload.transpose()?, drive.transpose()?);
     let found = checked(&certificate, workload.as_ref(), drive.as_ref());
     let answer = Answer::of(found.is_ok());
@@ -40,14 +47,15 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// Compares the files, then checks the certificate.
+/// Compares the files and their numbers, then checks the certificate.
 fn checked(
     certificate: &Certificate,
-    workload: Option<&FileOrigin>,
+    workload: Option<&(FileOrigin, Option<Input>)>,
     drive: Option<&FileOrigin>,
 ) -> Result<Accepted, Refusal> {
-    if let Some(file) = workload {
+    if let Some((file, on_drive)) = workload {
         compare(file, &certificate.workload)?;
+        on_drive.as_ref().map_or(Ok(()), |input| numbers::compare(certificate, input))?;
     }
     if let Some(file) = drive {
         compare(file, certificate.drive.as_ref().ok_or(Refusal::NoDriveFile)?)?;

@@ -77,8 +77,8 @@ pub struct DataRing {
     /// The transfers that ended and were not taken.
     moved: Vec<Moved>,
     delivered: Vec<Delivered>,
-    /// The number of pushed sends whose completion does not end a wait.
-    silent_count: u32,
+    /// Whether sendings were pushed that end as they are submitted.
+    has_silent: bool,
     waker: Waker,
     is_poll_armed: bool,
     /// The time for which it polls before it blocks.
@@ -98,7 +98,7 @@ impl DataRing {
             core,
             moved: Vec::new(),
             delivered: Vec::new(),
-            silent_count: 0,
+            has_silent: false,
             waker,
             is_poll_armed: false,
             busy_poll: Duration::ZERO,
@@ -162,7 +162,7 @@ impl DataRing {
     pub fn push_send(&mut self, mut send: Send) {
         let entry = socket::send(&mut send);
         let Send { token, socket, message, pace } = send;
-        self.silent_count += u32::from(pace == Pace::Silent);
+        self.has_silent |= pace == Pace::Silent;
         let slot = self.core.claim();
         let memory = Memory::Send(message, socket);
         self.core.hold(slot, Held { token, size: Bytes::new(0), memory }, entry);
@@ -195,9 +195,7 @@ impl DataRing {
         self.arm_poll();
         let has_some = !self.moved.is_empty() || !self.delivered.is_empty();
         let timeout = if has_some { Duration::ZERO } else { timeout };
-        // Silent sends complete as they are submitted, and one more completion ends the wait.
-        let want = 1 + std::mem::take(&mut self.silent_count);
-        let entered = self.submit_and_block(want, timeout);
+        let entered = self.submit_and_block(timeout);
         // Acknowledge before the caller looks for work: a later acknowledgement would lose the
         // wake-up for work that arrived after the look.
         self.waker.acknowledge();
@@ -212,7 +210,10 @@ impl DataRing {
         }
     }
 
-    fn submit_and_block(&mut self, want: u32, timeout: Duration) -> Result<(), Errno> {
+    fn submit_and_block(&mut self, timeout: Duration) -> Result<(), Errno> {
+        if std::mem::take(&mut self.has_silent) && self.submit_silent()? {
+            return Ok(());
+        }
         if !self.busy_poll.is_zero() {
             self.core.enter(0, Some(Duration::ZERO))?;
             if self.poll(self.busy_poll.min(timeout)) {
@@ -222,7 +223,18 @@ impl DataRing {
             }
         }
         let timeout = if self.waker.prepare_to_sleep() { timeout } else { Duration::ZERO };
-        self.core.enter(want, Some(timeout))
+        self.core.enter(1, Some(timeout))
+    }
+
+    /// Submits everything, and collects the sendings that end with it. Returns whether there is
+    /// something to do: a message that was not sent whole must be sent on, because its client waits
+    /// for the rest and causes no other completion.
+    fn submit_silent(&mut self) -> Result<bool, Errno> {
+        self.core.enter(0, Some(Duration::ZERO))?;
+        let known = self.delivered.len();
+        self.collect();
+        let is_whole = |one: &Delivered| matches!(one, Delivered::Sent { message, result: Ok(count), .. } if *count == message.left());
+        Ok(!self.moved.is_empty() || !self.delivered[known..].iter().all(is_whole))
     }
 
     /// Polls until a completion, a wake-up, or the end of `time`; returns whether there is

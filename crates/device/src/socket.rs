@@ -36,9 +36,9 @@ pub struct Receive {
 /// The condition under which a send completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// At once, perhaps with a part of the message or with the error `AGAIN`; this does not end the
-    /// ring's wait, so the message comes back with the next completion of another kind. That saves a
-    /// system call for each reply.
+    /// At once, perhaps with a part of the message or with the error `AGAIN`. Unless it was sent whole,
+    /// this ends the ring's wait; otherwise the message comes back with the next completion of another
+    /// kind, which saves an iteration of the caller for each reply.
     Silent,
     /// As `Silent`, but it ends the ring's wait, so that its time is known.
     Timed,

@@ -21,7 +21,9 @@ pub struct Certificate {
     pub batch: u64,
     /// beta.
     pub best_effort_fill: u64,
-    /// b(1) to b(z), with the workload's margin.
+    /// The margin that the table contains, in parts per million.
+    pub margin_ppm: u32,
+    /// b(1) to b(z), with the margin.
     pub batch_ns_max: Vec<u64>,
     /// The tasks with their stated bounds.
     pub tasks: Vec<CertifiedTask>,

@@ -7,7 +7,7 @@
 //! of `docs/theory/dual-queue-fifo.md`. Clarity comes before speed: no work is shared or skipped.
 //!
 //! A certificate speaks of numbers: tasks, a batch table, z, beta. That these are the workload's and
-//! the drive's is what its hashes are for.
+//! the drive's is for the caller to compare; `tidegate verify --workload` does.
 
 mod arguments;
 mod certificate;
@@ -15,7 +15,7 @@ mod refusal;
 mod system;
 mod window;
 
-pub use certificate::{Certificate, FileHash, VERSION};
+pub use certificate::{BacklogStep, BusyInterval, Certificate, CertifiedTask, FileHash, VERSION};
 pub use refusal::Refusal;
 
 use system::System;

@@ -83,6 +83,12 @@ pub enum Refusal {
         /// The certificate's hash.
         stated: String,
     },
+    /// The numbers are not those of the files.
+    #[error("the numbers are not those of the files: {what}")]
+    OtherNumbers {
+        /// The first number that differs.
+        what: String,
+    },
     /// A drive file was given, but the workload file holds the drive.
     #[error("the certificate names no drive file: the workload file holds the drive")]
     NoDriveFile,

@@ -46,7 +46,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "verify"]),
     // Tests of more than one crate.
-    ("soundness",       &["model", "policy", "analysis", "drive", "sim"]),
+    ("soundness",       &["model", "policy", "analysis", "verify", "drive", "sim"]),
     ("cpu-soundness",   &["model", "cpu-model", "cpu-analysis", "cpu-sim"]),
     ("repository",      &[]),
 ];

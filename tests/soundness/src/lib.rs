@@ -27,6 +27,7 @@ pub mod drains;
 pub mod dual_queue;
 pub mod edf;
 pub mod estimates;
+pub mod forged;
 pub mod frontier;
 pub mod generate;
 pub mod harness;

@@ -4,12 +4,15 @@
 
 use tidegate_analysis::fifo::BestEffortAhead;
 use tidegate_analysis::{Inapplicable, System, Verdict, dqf, edf as edf_bound, fifo};
+use tidegate_model::Duration;
 use tidegate_soundness::adversary::{self, WorstCase};
 use tidegate_soundness::attack::{Attack, responds_within_periods};
+use tidegate_soundness::forged;
 use tidegate_soundness::generate::{self, Size};
 use tidegate_soundness::harness::{self, Bound};
 use tidegate_soundness::small::Rules;
 use tidegate_soundness::{SmallSystem, edf, shared_fifo};
+use tidegate_verify::verify;
 
 const SEED: u64 = 20_261_121;
 
@@ -172,4 +175,31 @@ fn no_edf_bound_is_below_the_true_worst_case() {
         ..DQF
     }
     .run();
+}
+
+/// Goal: whatever a certificate claims, `verify` accepts only bounds that hold. Method: certificates
+/// with random claims near the true worst case, many of them below it.
+#[test]
+fn no_accepted_certificate_is_below_the_true_worst_case() {
+    let (mut accepted, mut refused) = (0, 0);
+    for number in 0..600 {
+        let random = &mut generate::generator(SEED + 7, number);
+        let system = generate::system(random, Size::SMALL);
+        let fill = [0, system.batch_max.div_ceil(2)][usize::from(number % 3 == 2)];
+        let system = system.with_best_effort_fill(fill);
+        let Some(truth) = adversary::worst_case(&system, Rules::LIMIT).if_whole() else { continue };
+        let steps = dqf::backlog_steps(&system.to_analysis(Duration::from_ns(1)));
+        for _ in 0..100 {
+            let forged =
+                forged::certificate(random, &system, &truth, steps.as_deref().unwrap_or(&[]));
+            let stated = forged.tasks.iter().map(|task| task.response_ns_max);
+            let is_true = stated.zip(&truth).all(|(stated, &longest)| stated >= longest.into());
+            let is_accepted = verify(&forged).is_ok();
+            assert!(is_true || !is_accepted, "{truth:?} of {system} is above {forged:?}");
+            accepted += u32::from(is_accepted);
+            refused += u32::from(!is_true);
+        }
+    }
+    println!("{accepted} accepted, all true; {refused} were false");
+    assert!(accepted > 2_000 && refused > 10_000, "{accepted} accepted, {refused} refused");
 }

@@ -59,6 +59,9 @@ screens! {
         "tidegate verify c.json --workload inline.toml",
         "sed 's/response_ns_max\": [0-9]*/response_ns_max\": 7/' c.json > flawed.json",
         "tidegate verify flawed.json",
+        // A certificate of other numbers is refused, although its bounds hold.
+        "sed 's/deadline_ns\": [0-9]*/deadline_ns\": 999000000000/' c.json > later.json",
+        "tidegate verify later.json --workload inline.toml",
         "tidegate verify c.json --workload tight.toml",
         "tidegate verify tight.toml",
         "tidegate check inline.toml --policy edf --certificate e.json > out",
