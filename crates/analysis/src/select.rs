@@ -202,8 +202,12 @@ pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
                 ahead.outstanding += u64::from(outstanding);
             }
             Intensity::Rate(rate) => {
-                // Rounded down, which overestimates the load; a gap is never 0.
-                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+                // Rounded down, which overestimates the load; a gap is never 0. Its requests pass
+                // the host as those of tasks do: a gap within the jitter becomes one that no drive
+                // serves.
+                let gap = rate.transfer_time_floor(load.size);
+                let seen = gap.checked_sub(workload.host.time().release).unwrap_or_default();
+                let period = seen.max(Duration::from_ns(1));
                 ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
             }
         }

@@ -8,6 +8,7 @@ use crate::batch_table::BatchTable;
 use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
 use crate::facts::BestEffortQueue;
+use crate::host_time::Host;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
 use crate::premise::Premises;
@@ -62,6 +63,8 @@ pub struct Workload {
     /// for times that are longer by this. `table` and `contracts` are those of the drive, without
     /// it.
     pub margin_ppm: u32,
+    /// The host's time between clients and drive.
+    pub host: Host,
     /// The premises of every verdict on this workload, whatever the policy: the drive file's premises,
     /// and how `table` was made.
     pub premises: Premises,
@@ -87,19 +90,21 @@ impl Workload {
             regulators: Vec::new(),
             parameters: Parameters::default(),
             margin_ppm: 0,
+            host: Host::Unstated,
             premises: Premises::default(),
         }
     }
 
-    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin. The
-    /// result has no margin of its own.
+    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin, as
+    /// the policy sees it behind the host. The result has no margin, and nothing of the host's time
+    /// is left to charge.
     ///
     /// A limit of batches by cost is raised to the costliest request where the margin makes that
     /// request cost more than the limit.
     #[must_use]
     pub fn planned(&self) -> Cow<'_, Self> {
         if self.margin_ppm == 0 {
-            return Cow::Borrowed(self);
+            return self.behind_host();
         }
         let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
         let mut planned = Self { margin_ppm: 0, ..slowed };
@@ -112,7 +117,25 @@ impl Workload {
             let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
             planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
         }
-        Cow::Owned(planned)
+        Cow::Owned(planned.behind_host().into_owned())
+    }
+
+    /// Returns the workload as the policy sees it behind the host: drive and host as one slower
+    /// drive, and each task with the releases that reach the policy and the deadline that is left.
+    ///
+    /// A task of which the host leaves nothing stays as it is, and a premise voids every verdict.
+    #[must_use]
+    pub fn behind_host(&self) -> Cow<'_, Self> {
+        let Some(time) = self.host.uncharged() else { return Cow::Borrowed(self) };
+        let mut behind = Slowdown::by(time.of_batch()).of_workload(self);
+        behind.host = Host::Charged(time);
+        for task in &mut behind.tasks {
+            match time.task_behind(task) {
+                Some(seen) => *task = seen,
+                None => behind.premises.push(time.objection(task)),
+            }
+        }
+        Cow::Owned(behind)
     }
 
     /// Returns the order in which best effort is served under this policy: the file's or, without

@@ -2,6 +2,7 @@
 //! The report of `tidegate check`: the proof for a disk's workload.
 
 mod explain;
+mod host;
 mod limit;
 mod text;
 
@@ -20,6 +21,7 @@ use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
 
 use explain::StepsReport;
+use host::HostReport;
 
 /// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]
@@ -44,6 +46,8 @@ pub struct CheckReport<'a> {
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
     margin_ppm: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostReport>,
     tolerance: Option<ToleranceReport>,
     overruns: Option<OverrunForecast>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +97,9 @@ struct TaskReport<'a> {
     bounds: BoundsReport,
     comparison: ComparisonReport,
     response_ns_max: Option<Ns>,
+    /// The part of it between the policy and the disk, if the host's time is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk_response_ns_max: Option<Ns>,
     bound_used: Option<&'static str>,
     meets_deadline: bool,
     soft: Vec<SoftBound>,
@@ -196,6 +203,7 @@ impl<'a> CheckReport<'a> {
             best_effort_order: figures::best_effort_order(workload, assessment.policy)
                 .map(BestEffortOrder::name),
             margin_ppm: workload.margin_ppm,
+            host: HostReport::of(workload.host),
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),
             overruns_unknown: OverrunForecast::unknown(workload, &assessment),
@@ -293,6 +301,8 @@ fn tasks<'a>(
             bounds: BoundsReport(assessed.bounds),
             comparison: ComparisonReport::of(assessment.policy, &comparison),
             response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
+            disk_response_ns_max: HostReport::of(workload.host)
+                .and_then(|host| host.at_disk(assessed.response_max?.0)),
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,
             soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),

@@ -7,11 +7,13 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod behind_host;
 pub mod checkers;
 pub mod replay;
 mod simulate;
 mod virtual_drive;
 
+pub use behind_host::BehindHost;
 pub use simulate::simulate;
 pub use tidegate_host::metrics;
 pub use tidegate_host::{

@@ -27,7 +27,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sim",             &["model", "policy", "drive", "host"]),
     ("measure",         &["model", "stats", "platform", "drive", "device"]),
     ("nbd",             &[]),
-    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd"]),
+    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
+                          "cpu-model", "cpu-analysis"]),
     ("attach",          &["model", "platform", "drive", "device"]),
     // The processor.
     ("cpu-model",       &["model"]),

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The host's time in a verdict: the stated times, and what they leave of a bound at the disk.
+
+use serde::Serialize;
+use tidegate_model::{Duration, Host, HostTime};
+
+use crate::figures;
+use crate::ns::Ns;
+use crate::page::Page;
+
+/// The stated times of the host.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+pub(super) struct HostReport {
+    release_ns: Ns,
+    submit_ns: Ns,
+    complete_ns: Ns,
+    reply_ns: Ns,
+    #[serde(skip)]
+    time: HostTime,
+}
+
+impl HostReport {
+    /// `None` if the workload does not state the host's time.
+    pub(super) fn of(host: Host) -> Option<Self> {
+        let time = match host {
+            Host::Unstated => return None,
+            Host::Stated(time) | Host::Charged(time) => time,
+        };
+        let HostTime { release, submit, complete, reply } = time;
+        let [release_ns, submit_ns] = [release, submit].map(Ns);
+        let [complete_ns, reply_ns] = [complete, reply].map(Ns);
+        Some(Self { release_ns, submit_ns, complete_ns, reply_ns, time })
+    }
+
+    /// Returns the part of a client's bound between the policy and the disk.
+    pub(super) fn at_disk(&self, bound: Duration) -> Option<Ns> {
+        Ns::of(bound.checked_sub(self.time.around_policy()))
+    }
+
+    /// Writes the times.
+    pub(super) fn write(&self, page: &mut Page) {
+        let steps = self.time.steps().map(|(name, time)| format!("{name} {time}"));
+        let batch = figures::ms_ceil(self.time.of_batch());
+        let around = figures::ms_ceil(self.time.around_policy());
+        let text = format!(
+            "{}: bounds are the clients'; each batch has {batch} of it, and each client waits {around} \
+             beside the disk",
+            steps.join(", ")
+        );
+        page.labelled("Host", text);
+    }
+}
