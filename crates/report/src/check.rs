@@ -2,7 +2,6 @@
 //! The report of `tidegate check`: the proof for a disk's workload.
 
 mod explain;
-mod host;
 mod limit;
 mod text;
 
@@ -14,6 +13,7 @@ use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Tas
 
 use crate::certificate::{Certificate, NoCertificate};
 use crate::figures;
+use crate::host::HostReport;
 use crate::ns::Ns;
 use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
@@ -21,7 +21,6 @@ use crate::soft::{Soft, SoftBound};
 use crate::tolerance::ToleranceReport;
 
 use explain::StepsReport;
-use host::HostReport;
 
 /// The proof for a workload under a policy.
 #[derive(Debug, Serialize)]

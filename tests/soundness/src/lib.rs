@@ -31,6 +31,7 @@ pub mod frontier;
 pub mod generate;
 pub mod harness;
 mod held;
+pub mod host_time;
 pub mod mixed;
 pub mod optimistic;
 pub mod places;

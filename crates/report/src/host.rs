@@ -11,7 +11,7 @@ use crate::page::Page;
 /// The stated times of the host.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
-pub(super) struct HostReport {
+pub(crate) struct HostReport {
     release_ns: Ns,
     submit_ns: Ns,
     complete_ns: Ns,
@@ -22,7 +22,7 @@ pub(super) struct HostReport {
 
 impl HostReport {
     /// `None` if the workload does not state the host's time.
-    pub(super) fn of(host: Host) -> Option<Self> {
+    pub(crate) fn of(host: Host) -> Option<Self> {
         let time = match host {
             Host::Unstated => return None,
             Host::Stated(time) | Host::Charged(time) => time,
@@ -34,19 +34,28 @@ impl HostReport {
     }
 
     /// Returns the part of a client's bound between the policy and the disk.
-    pub(super) fn at_disk(&self, bound: Duration) -> Option<Ns> {
+    pub(crate) fn at_disk(&self, bound: Duration) -> Option<Ns> {
         Ns::of(bound.checked_sub(self.time.around_policy()))
     }
 
-    /// Writes the times.
-    pub(super) fn write(&self, page: &mut Page) {
-        let steps = self.time.steps().map(|(name, time)| format!("{name} {time}"));
+    /// Writes the times, and how the simulator uses them.
+    pub(crate) fn write_delays(&self, page: &mut Page) {
+        let text = format!("{}: each step is late by a random time up to that", self.steps());
+        page.labelled("Host", text);
+    }
+
+    fn steps(&self) -> String {
+        self.time.steps().map(|(name, time)| format!("{name} {time}")).join(", ")
+    }
+
+    /// Writes the times, and where they are in the bounds.
+    pub(crate) fn write(&self, page: &mut Page) {
         let batch = figures::ms_ceil(self.time.of_batch());
         let around = figures::ms_ceil(self.time.around_policy());
         let text = format!(
-            "{}: bounds are the clients'; each batch has {batch} of it, and each client waits {around} \
-             beside the disk",
-            steps.join(", ")
+            "{}: bounds are the clients'; each batch contains {batch} of it, and each client waits \
+             {around} beside the disk",
+            self.steps()
         );
         page.labelled("Host", text);
     }
