@@ -325,11 +325,13 @@ const HOST: &str =
 /// it.
 #[test]
 fn a_bound_behind_the_host_is_the_clients() {
-    let (disk, client) = (dqf(&cameras(24)), dqf(&format!("{}{HOST}", cameras(22))));
+    let whole =
+        |count, host| format!("[policy]\nname = \"dqf\"\nbatch = 24\n{}{host}", cameras(count));
+    let (disk, client) = (dqf(&whole(24, "")), dqf(&whole(22, HOST)));
     assert_eq!((disk.answer, client.answer), (Answer::Proven, Answer::Proven));
     let bound = |assessment: &Assessment| assessment.tasks[0].response_max.unwrap().0;
-    // b(1) + b(21) or another pair, by the linear table 2 A + E B.
-    let without = bound(&dqf(&cameras(22)));
+    // Two batches, of any sizes: 2 A + 22 B.
+    let without = bound(&dqf(&whole(22, "")));
     assert_eq!(bound(&client), without + Duration::from_ms(2 * 2 + 3 + 2));
     let code = |assessment: &Assessment, code| {
         assessment.premises.iter().any(|premise| premise.code == code)
@@ -345,16 +347,16 @@ fn a_bound_behind_the_host_is_the_clients() {
 /// Goal: bounds of other policies, headroom, and the steps of a bound contain the host as well.
 #[test]
 fn everything_beside_the_verdict_contains_the_host() {
-    let sources = format!("{}{HOST}", cameras(16));
+    let sources = format!("{}{HOST}", cameras(8));
     let behind = workload(&sources);
-    let plain = workload(&cameras(16));
+    let plain = workload(&cameras(8));
     let columns = |workload: &Workload| compare(workload, PolicyName::Dqf)[0];
     let [with, without] = [&behind, &plain].map(columns);
     let later = |bound: Option<Duration>, ms| bound.map(|it| it + Duration::from_ms(ms));
-    // One at a time, 16 requests contain 16 h.
-    assert_eq!(with.fifo, later(without.fifo, 16 * 2 + 5));
-    assert_eq!(with.edf, later(without.edf, 16 * 2 + 5));
-    assert!(headroom(&sources)[0].count_max < headroom(&cameras(16))[0].count_max);
+    // One at a time, 8 requests contain 8 h.
+    assert_eq!(with.fifo, later(without.fifo, 8 * 2 + 5));
+    assert_eq!(with.edf, later(without.edf, 8 * 2 + 5));
+    assert!(headroom(&sources)[0].count_max < headroom(&cameras(8))[0].count_max);
     let assessment = assess(&behind, PolicyName::Dqf);
     let steps = tidegate_analysis::explain(&behind, &assessment, 0).expect("steps add up");
     assert_eq!(steps.total(), Some(assessment.tasks[0].response_max.unwrap().0));

@@ -53,14 +53,18 @@ fn a_step_waits_for_what_is_stolen_until_it_is_done() {
     assert_eq!(wider.times.release, us(35));
 }
 
-/// Submission and completion are two windows, and each can meet all that is stolen in a short one.
+/// Submission and completion are two windows, and each can meet all that is stolen in a short one:
+/// 10 + 20 in each, but 20 + 20 in one.
 #[test]
 fn two_windows_lose_more_than_one_of_both() {
-    let found = of(&profile(Some(40)), Duration::ZERO).unwrap();
-    let both = HostTime { submit: us(170), ..HostTime::default() };
-    let one = interference(InterferenceBound::Points, Duration::ZERO);
-    let together = under_interference(both, &one, &profile(Some(40))).unwrap();
-    assert!(found.times.of_batch() > together.times.submit, "{together:?}");
+    let of = |executions: HostTime| {
+        let points = interference(InterferenceBound::Points, Duration::ZERO);
+        let found = under_interference(executions, &points, &profile(Some(40))).unwrap();
+        found.times.of_batch()
+    };
+    let apart = HostTime { submit: us(10), complete: us(10), ..HostTime::default() };
+    let together = HostTime { submit: us(20), ..HostTime::default() };
+    assert_eq!((of(apart), of(together)), (us(60), us(40)));
 }
 
 #[test]
