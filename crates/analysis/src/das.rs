@@ -15,11 +15,6 @@ pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechan
      how far they are off was not measured for these requests; measure it, or state a margin in \
      [policy.das]";
 
-/// The verdict's reason when the host takes time between decision and drive.
-const PASSED_ON_LATE: &str = "das predicts the service time of a request that the drive gets at once, \
-     and [host] states that the host may pass it on later, or see its completion later, when the heads \
-     are elsewhere; choose another policy";
-
 /// The command that measures it.
 const MEASURE: &str = "tidegate profile TARGET --only prediction --add -o FILE";
 
@@ -119,9 +114,6 @@ pub fn premise(margin: Margin) -> Premise {
 /// # Errors
 /// The reason why no analysis applies, as a sentence without its full stop.
 pub(crate) fn times(workload: &Workload) -> Result<ActiveSubset, &'static str> {
-    if !workload.host.time().of_batch().is_zero() {
-        return Err(PASSED_ON_LATE);
-    }
     let times = ActiveSubset::of(workload);
     if times.margin == Margin::Unpredicted { Err(UNKNOWN) } else { Ok(times) }
 }

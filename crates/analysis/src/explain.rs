@@ -25,8 +25,10 @@ pub struct Explanation {
     pub last_batch_max: Duration,
     /// The time from the window's start to the instant at which the policy sees the job.
     pub released: Duration,
-    /// The host's time; each of the batches contains `submit` and `complete`.
+    /// The host's time around the policy.
     pub host: HostTime,
+    /// The host's time in each of the batches.
+    pub host_in_batch: Duration,
 }
 
 /// Returns the steps of a task's bound; `None` for a policy, a bound or a workload without batches
@@ -59,6 +61,7 @@ pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Opt
         last_batch_max: steps.last_batch_max(&system),
         released: Duration::from_ns(steps.released_ns),
         host: workload.host.time(),
+        host_in_batch: workload.host_in_batch(),
     };
     // Another bound may be the least one.
     (explanation.total() == Some(response)).then_some(explanation)

@@ -79,7 +79,7 @@ pub fn soft_promise(
     let planned = workload.planned();
     let system = System {
         tasks: sporadic(&planned.tasks),
-        table: Slowdown::by(host.of_batch()).of_table(table),
+        table: Slowdown::by(workload.host_in_batch()).of_table(table),
         batch_max: assessment.batch_max,
         best_effort_fill: assessment.best_effort_fill,
     };

@@ -15,7 +15,7 @@ use crate::premise::Premises;
 use crate::regulator::RegulatorName;
 use crate::slowdown::Slowdown;
 use crate::task::{BestEffort, Task};
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 
 /// The batch size that the policy uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +120,13 @@ impl Workload {
         Cow::Owned(planned.behind_host().into_owned())
     }
 
+    /// Returns the longest time that the host adds to a batch: h, and h again for the flush that may
+    /// follow the batch and passes the host by itself.
+    pub fn host_in_batch(&self) -> Duration {
+        let once = self.host.time().of_batch();
+        if self.contracts.flush_max.is_zero() { once } else { once * 2 }
+    }
+
     /// Returns the workload as the policy sees it behind the host: drive and host as one slower
     /// drive, and each task with the releases that reach the policy and the deadline that is left.
     ///
@@ -127,7 +134,7 @@ impl Workload {
     #[must_use]
     pub fn behind_host(&self) -> Cow<'_, Self> {
         let Some(time) = self.host.uncharged() else { return Cow::Borrowed(self) };
-        let mut behind = Slowdown::by(time.of_batch()).of_workload(self);
+        let mut behind = Slowdown::by(self.host_in_batch()).of_workload(self);
         behind.host = Host::Charged(time);
         for task in &mut behind.tasks {
             match time.task_behind(task) {

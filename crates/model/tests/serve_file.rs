@@ -324,6 +324,9 @@ fn the_hosts_time_is_that_of_the_workload_to_prove() {
     for file in [&file, &file.with_exports(&exports)] {
         let bound = file.bind(&drive("flush_ns_max = 1_000_000")).unwrap();
         assert_eq!(bound.workload.host, Host::Stated(stated));
+        // A batch and its flush pass the host one after the other.
+        let seen = bound.workload.planned().table.time_max(1);
+        assert_eq!(seen, bound.workload.table.time_max(1) + ms(2 * 3));
     }
     let (message, place) = fault(&format!("{HEAD}[host]\nrelaese = \"1ms\"\n{CAMERA}"));
     assert!(message.contains("did you mean `release`"), "{message}");

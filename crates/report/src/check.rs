@@ -202,7 +202,7 @@ impl<'a> CheckReport<'a> {
             best_effort_order: figures::best_effort_order(workload, assessment.policy)
                 .map(BestEffortOrder::name),
             margin_ppm: workload.margin_ppm,
-            host: HostReport::of(workload.host),
+            host: HostReport::of(workload),
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),
             overruns_unknown: OverrunForecast::unknown(workload, &assessment),
@@ -300,7 +300,7 @@ fn tasks<'a>(
             bounds: BoundsReport(assessed.bounds),
             comparison: ComparisonReport::of(assessment.policy, &comparison),
             response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
-            disk_response_ns_max: HostReport::of(workload.host)
+            disk_response_ns_max: HostReport::of(workload)
                 .and_then(|host| host.at_disk(assessed.response_max?.0)),
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,

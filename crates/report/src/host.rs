@@ -2,7 +2,7 @@
 //! The host's time in a verdict: the stated times, and what they leave of a bound at the disk.
 
 use serde::Serialize;
-use tidegate_model::{Duration, Host, HostTime};
+use tidegate_model::{Duration, Host, HostTime, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -18,19 +18,22 @@ pub(crate) struct HostReport {
     reply_ns: Ns,
     #[serde(skip)]
     time: HostTime,
+    #[serde(skip)]
+    in_batch: Duration,
 }
 
 impl HostReport {
     /// `None` if the workload does not state the host's time.
-    pub(crate) fn of(host: Host) -> Option<Self> {
-        let time = match host {
+    pub(crate) fn of(workload: &Workload) -> Option<Self> {
+        let time = match workload.host {
             Host::Unstated => return None,
             Host::Stated(time) | Host::Charged(time) => time,
         };
         let HostTime { release, submit, complete, reply } = time;
         let [release_ns, submit_ns] = [release, submit].map(Ns);
         let [complete_ns, reply_ns] = [complete, reply].map(Ns);
-        Some(Self { release_ns, submit_ns, complete_ns, reply_ns, time })
+        let in_batch = workload.host_in_batch();
+        Some(Self { release_ns, submit_ns, complete_ns, reply_ns, time, in_batch })
     }
 
     /// Returns the part of a client's bound between the policy and the disk.
@@ -50,7 +53,7 @@ impl HostReport {
 
     /// Writes the times, and where they are in the bounds.
     pub(crate) fn write(&self, page: &mut Page) {
-        let batch = figures::ms_ceil(self.time.of_batch());
+        let batch = figures::ms_ceil(self.in_batch);
         let around = figures::ms_ceil(self.time.around_policy());
         let text = format!(
             "{}: bounds are the clients'; each batch contains {batch} of it, and each client waits \

@@ -66,7 +66,7 @@ impl<'a> SimReport<'a> {
             drive: &workload.drive_name,
             model: kind.name(),
             seed,
-            host: HostReport::of(workload.host),
+            host: HostReport::of(workload),
             premises: &workload.premises,
             kind,
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),

@@ -21,9 +21,9 @@ struct HostSteps {
 
 impl HostSteps {
     /// `None` if the host takes no time.
-    fn of(time: HostTime) -> Option<Self> {
+    fn of(time: HostTime, in_batch: Duration) -> Option<Self> {
         let [host_release_ns, host_reply_ns] = [time.release, time.reply].map(Ns);
-        let host_batch_ns = Ns(time.of_batch());
+        let host_batch_ns = Ns(in_batch);
         let steps = Self { host_release_ns, host_reply_ns, host_batch_ns };
         (time != HostTime::default()).then_some(steps)
     }
@@ -71,7 +71,7 @@ impl StepsReport {
             last_batch_requests: steps.last_batch,
             last_batch_ns_max: explanation.last_batch_max.into(),
             released_ns: explanation.released.into(),
-            host: HostSteps::of(explanation.host),
+            host: HostSteps::of(explanation.host, explanation.host_in_batch),
             fill: best_effort_fill,
         })
     }
