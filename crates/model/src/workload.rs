@@ -130,7 +130,8 @@ impl Workload {
     /// Returns the workload as the policy sees it behind the host: drive and host as one slower
     /// drive, and each task with the releases that reach the policy and the deadline that is left.
     ///
-    /// A task of which the host leaves nothing stays as it is, and a premise voids every verdict.
+    /// A task of which the host leaves nothing stays as it is, and a premise that names the first of
+    /// them voids every verdict.
     #[must_use]
     pub fn behind_host(&self) -> Cow<'_, Self> {
         let Some(time) = self.host.uncharged() else { return Cow::Borrowed(self) };
@@ -139,7 +140,10 @@ impl Workload {
         for task in &mut behind.tasks {
             match time.task_behind(task) {
                 Some(seen) => *task = seen,
-                None => behind.premises.push(time.objection(task)),
+                None if behind.premises.void().is_none() => {
+                    behind.premises.push(time.objection(task));
+                }
+                None => {}
             }
         }
         Cow::Owned(behind)

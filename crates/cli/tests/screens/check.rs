@@ -65,7 +65,7 @@ screens! {
         "tidegate check host.toml --certificate c.json",
         "sed 's/submit/sumbit/' host.toml > w.toml",
         "tidegate check w.toml",
-        "cat host.toml interference.toml > i.toml",
+        "cat host.toml host-interference.toml > i.toml",
         "tidegate check i.toml --quiet",
         "tidegate check i.toml --json | sed -n '/\"host\"/,/}/p'",
         "sed 's/priority = 60/priority = 50/' i.toml > w.toml",
