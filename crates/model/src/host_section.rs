@@ -49,7 +49,7 @@ pub struct HostInterference {
 pub struct HostSection {
     /// The times; with interference, execution times alone.
     pub times: HostTime,
-    /// What lengthens them, and is not in them yet.
+    /// The interference that lengthens them, until it is in them.
     pub interference: Option<HostInterference>,
     /// What the times rest on.
     pub premises: Premises,

@@ -6,8 +6,8 @@
 //!   submit --up to `submit`--> drive --up to `complete`--> completion
 //! ```
 //!
-//! Batches stay in order. What the inner drive does between is its own affair, so this wrapper tries
-//! any drive against a bound with host time (`docs/theory/host-time.md` section 30).
+//! Batches stay in order. The wrapper works round any drive, so it tries each of them against a bound
+//! with host time (`docs/theory/host-time.md` section 30).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

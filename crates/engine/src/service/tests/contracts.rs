@@ -164,7 +164,7 @@ fn a_long_line_delays_nobody_but_its_own_tenant() {
     assert!((0..4).any(|seed| late(false, seed)));
 }
 
-/// What the policy was told of the contracts' requests: when, and each request.
+/// The contracts' requests that the policy was told of, with the instants.
 type Told = Rc<RefCell<Vec<(Time, Request)>>>;
 
 /// Records what a policy is told.
