@@ -4,7 +4,7 @@
 //! under other policies and headroom are more expensive and computed separately.
 
 use tidegate_model::{
-    BatchChoice, BatchLimit, Duration, PolicyName, Premise, PremiseCode, Workload,
+    BatchChoice, BatchLimit, Duration, Host, HostTime, PolicyName, Premise, PremiseCode, Workload,
 };
 
 use crate::assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
@@ -17,8 +17,9 @@ use crate::shaping::sporadic;
 use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
 
 /// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
-/// that may exceed its tables by the workload's margin. A premise that voids the verdict leaves no
-/// bound.
+/// that may exceed its tables by the workload's margin. If the workload states the host's time, the
+/// bounds are those of the clients (`docs/theory/host-time.md` section 30). A premise that voids the
+/// verdict leaves no bound.
 ///
 /// # Complexity
 /// For a given z, about the cost of [`crate::dqf::tight`] times log(beta); `auto` tries each z in
@@ -27,7 +28,11 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    assessed(&workload.planned(), policy).unless_void()
+    let mut assessment = assessed(&workload.planned(), policy).unless_void();
+    for task in &mut assessment.tasks {
+        *task = task.at_client(workload.host.time());
+    }
+    assessment
 }
 
 /// Assesses a workload as it is planned, without regard to premises.
@@ -84,7 +89,10 @@ pub fn compare(workload: &Workload, policy: PolicyName) -> Vec<Comparison> {
         in_rhythm(least.map(|least| least.map(|(bound, _)| bound)).collect())
     });
     let [fifo, edf, dqf] = [fifo.flatten(), edf.flatten(), dqf.flatten()];
-    let of_task = |column: &Option<Vec<Option<Duration>>>, task: usize| column.as_ref()?[task];
+    let around = workload.host.time().around_policy();
+    let of_task = |column: &Option<Vec<Option<Duration>>>, task: usize| {
+        column.as_ref()?[task]?.checked_add(around)
+    };
     let comparison = |task: usize| Comparison {
         fifo: of_task(&fifo, task),
         edf: of_task(&edf, task),
@@ -147,7 +155,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     if !by_costs.is_empty() {
         premises.push(rests_on_costs(workload));
     }
-    premises.extend((!tasks.is_empty()).then(without_host));
+    premises.extend((!tasks.is_empty()).then(|| of_host(workload.host)));
     let full_batch_ns = workload.table.time_max(choice.batch_max).ns();
     // Capacity is the rate of full batches. Without full batches it limits nothing, and if cost
     // limits the batches, their number of requests is unknown.
@@ -181,11 +189,24 @@ fn rests_on_costs(workload: &Workload) -> Premise {
     Premise::new(PremiseCode::CostContract, "costs of requests", text)
 }
 
-/// Returns the premise of bounds that end on the drive.
-fn without_host() -> Premise {
-    let text = "the bounds do not contain the host's time: they count from the instant at which \
-                the policy gets a request to its completion by the drive";
-    Premise::new(PremiseCode::HostTimeExcluded, "no host time", text)
+/// Returns the premise about the host's time, whether it is known or not.
+fn of_host(host: Host) -> Premise {
+    match host {
+        Host::Unstated => {
+            let text = "the bounds do not contain the host's time: they count from the instant at \
+                        which the policy gets a request to its completion by the drive";
+            Premise::new(PremiseCode::HostTimeExcluded, "no host time", text)
+        }
+        Host::Stated(time) | Host::Charged(time) => {
+            let HostTime { release, submit, complete, reply } = time;
+            let text = format!(
+                "the bounds are those of the clients, and contain the host's time as stated: up to \
+                 {release} until the policy sees a request, {submit} to submit a batch, {complete} to \
+                 see its completion, and {reply} for the answer"
+            );
+            Premise::new(PremiseCode::HostTimeIncluded, "host time as stated", text)
+        }
+    }
 }
 
 /// Returns the task with the smallest margin, or with the largest excess over its deadline.

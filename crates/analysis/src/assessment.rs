@@ -2,7 +2,8 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, BatchTable, DriveLimits, Duration, Grade, Plan, PolicyName, Premises, Workload,
+    BatchCost, BatchTable, DriveLimits, Duration, Grade, HostTime, Plan, PolicyName, Premises,
+    Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};
@@ -87,6 +88,16 @@ pub enum Limit {
         /// Index of the task.
         task: usize,
     },
+}
+
+impl TaskAssessment {
+    /// Returns the promise to the client of a policy that gives this one: the client asks up to
+    /// `release` earlier, and has the answer up to `reply` later. A bound beyond the clock is none.
+    pub(crate) fn at_client(self, host: HostTime) -> Self {
+        let around = host.around_policy();
+        let bounds = self.bounds.later_by(around);
+        Self { bounds, response_max: bounds.least(), ..self }
+    }
 }
 
 impl Assessment {

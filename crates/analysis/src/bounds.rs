@@ -78,6 +78,18 @@ impl Bounds {
         bounds.min_by_key(|&(bound, name)| (bound, name.rank()))
     }
 
+    /// Returns the bounds of responses that are longer by this time.
+    pub(crate) fn later_by(self, time: Duration) -> Self {
+        let later = |bound: Option<Duration>| bound?.checked_add(time);
+        Self {
+            linear: later(self.linear),
+            busy_interval: later(self.busy_interval),
+            min_period: later(self.min_period),
+            tight: later(self.tight),
+            mixed: later(self.mixed),
+        }
+    }
+
     /// Returns the bounds that hold for both: the larger of each pair, or `None` if one is `None`.
     pub(crate) fn worse(self, other: Self) -> Self {
         let larger = |name| self.of(name).zip(other.of(name)).map(|(a, b)| a.max(b));

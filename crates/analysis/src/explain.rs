@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The steps of a task's bound with their times, for readers. Nothing is proved by them.
 
-use tidegate_model::{Duration, PolicyName, Workload};
+use tidegate_model::{Duration, HostTime, PolicyName, Workload};
 
 use crate::regulated::Regulated;
 use crate::shaping::sporadic;
 use crate::{Assessment, System, dqf};
 
-/// The longest wait of a job, step by step. The times add up to its bound, less `released`.
+/// The longest wait of a job, step by step. The times of batches and of the host around the policy
+/// add up to its bound, less `released`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explanation {
     /// The counts of requests and batches.
@@ -22,8 +23,12 @@ pub struct Explanation {
     pub full_batch_max: Duration,
     /// The longest time of the job's own batch.
     pub last_batch_max: Duration,
-    /// The time from the window's start to the release of the job.
+    /// The time from the window's start to the instant at which the policy sees the job.
     pub released: Duration,
+    /// The host's time around the policy.
+    pub host: HostTime,
+    /// The host's time in each of the batches.
+    pub host_in_batch: Duration,
 }
 
 /// Returns the steps of a task's bound; `None` for a policy, a bound or a workload without batches
@@ -55,6 +60,8 @@ pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Opt
         full_batch_max: steps.full_batch_max(&system),
         last_batch_max: steps.last_batch_max(&system),
         released: Duration::from_ns(steps.released_ns),
+        host: workload.host.time(),
+        host_in_batch: workload.host_in_batch(),
     };
     // Another bound may be the least one.
     (explanation.total() == Some(response)).then_some(explanation)
@@ -65,6 +72,6 @@ impl Explanation {
     pub fn total(&self) -> Option<Duration> {
         let full = self.full_batch_max.checked_mul(self.steps.full_batches)?;
         let all = self.carry_in_max.checked_add(full)?.checked_add(self.last_batch_max)?;
-        all.checked_sub(self.released)
+        all.checked_add(self.host.around_policy())?.checked_sub(self.released)
     }
 }

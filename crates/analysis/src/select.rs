@@ -4,7 +4,8 @@
 //! analyses are in separate files; this file gives them their inputs.
 
 use tidegate_model::{
-    ActiveSubset, BatchChoice, Duration, Intensity, PolicyName, Theorem, UnprovedDepth, Workload,
+    ActiveSubset, BatchChoice, Duration, Intensity, Knowledge, PolicyName, Theorem, UnprovedDepth,
+    Workload,
 };
 
 use crate::batch_choice::{Choice, Order, Question};
@@ -25,8 +26,25 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     shaping::objection(workload, policy).or_else(|| {
         // If the policy has no bound at all, that is the better reason.
         let theorem = policy.facts().theorem.ok()?;
-        deferred::objection(workload, theorem)
+        deferred::objection(workload, theorem).or_else(|| passed_on_late(workload, theorem))
     })
+}
+
+/// Returns the reason why no bound by this theorem holds behind the workload's host: predictions are
+/// for the instant of a decision, with the drive as the policy sees it then
+/// (`docs/theory/host-time.md` section 30). All other theorems hold for the slower drive that host and
+/// drive together are.
+fn passed_on_late(workload: &Workload, theorem: Theorem) -> Option<&'static str> {
+    let predicts = match theorem.facts().needs {
+        Knowledge::AccessTimes => true,
+        Knowledge::Nothing | Knowledge::DrainTimes => false,
+    };
+    let is_late = predicts && !workload.host.time().of_batch().is_zero();
+    is_late.then_some(
+        "the policy predicts the service time of a request that the drive gets at once, and [host] \
+         states that the host may pass it on later, or see its completion later, when the heads are \
+         elsewhere; choose another policy",
+    )
 }
 
 /// Chooses the policy's parameters and returns them with the bounds of these tasks. The error says
@@ -202,8 +220,12 @@ pub(crate) fn best_effort_ahead(workload: &Workload) -> BestEffortAhead {
                 ahead.outstanding += u64::from(outstanding);
             }
             Intensity::Rate(rate) => {
-                // Rounded down, which overestimates the load; a gap is never 0.
-                let period = rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+                // Rounded down, which overestimates the load; a gap is never 0. Its requests pass
+                // the host as those of tasks do: a gap within the jitter becomes one that no drive
+                // serves.
+                let gap = rate.transfer_time_floor(load.size);
+                let seen = gap.checked_sub(workload.host.time().release).unwrap_or_default();
+                let period = seen.max(Duration::from_ns(1));
                 ahead.open_loops.push(SporadicTask { period, requests: 1, deadline: period });
             }
         }

@@ -8,7 +8,7 @@
 //! batches in no time, and one in a thousand in a second, is found busy half the time. The proof
 //! therefore counts the jobs that may have led such a batch, which are known in advance.
 
-use tidegate_model::{BatchTable, Duration, Workload};
+use tidegate_model::{BatchTable, Duration, Slowdown, Workload};
 
 use crate::dqf::{self, Demand, backlog, window_batches};
 use crate::search::HORIZON_NS;
@@ -75,19 +75,23 @@ pub fn soft_promise(
     if waits || !is_known || table.batch_max() < assessment.batch_max {
         return None;
     }
+    let host = workload.host.time();
+    let planned = workload.planned();
     let system = System {
-        tasks: sporadic(&workload.tasks),
-        table: table.clone(),
+        tasks: sporadic(&planned.tasks),
+        table: Slowdown::by(workload.host_in_batch()).of_table(table),
         batch_max: assessment.batch_max,
         best_effort_fill: assessment.best_effort_fill,
     };
-    let hard = System { table: workload.planned().table.clone(), ..system.clone() };
+    let hard = System { table: planned.table.clone(), ..system.clone() };
     let bounds = assessment.tasks.iter().map(|task| task.response_max);
-    let responses: Option<Vec<Duration>> = bounds.map(|bound| Some(bound?.0)).collect();
+    let around = host.around_policy();
+    let at_policy = bounds.map(|bound| bound?.0.checked_sub(around));
+    let responses: Option<Vec<Duration>> = at_policy.collect();
     let (response_ns, leaders) = promise(&system, &hard, &responses?)?;
     let miss = (leaders * u128::from(exceedance_ppb)).min(WHOLE_PPB);
     Some(SoftPromise {
-        response_max: Duration::from_ns(response_ns),
+        response_max: Duration::from_ns(response_ns).checked_add(around)?,
         miss_ppb_max: u64::try_from(miss).ok()?,
     })
 }

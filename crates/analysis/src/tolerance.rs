@@ -81,13 +81,13 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
     if theorem.facts().spends_slack {
         return Some(Tolerance {
             contract,
-            added: least_excess(&measured, &planned, contract),
+            added: least_excess(&measured.behind_host(), &planned, contract),
             factor_ppm: factor_planned,
             beyond_plan: Duration::ZERO,
             spent: Some(SPENT),
         });
     }
-    let tasks = sporadic(&measured.tasks);
+    let tasks = sporadic(&planned.tasks);
     let proof = Proof {
         theorem,
         assessment,
@@ -102,7 +102,8 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
         Duration::from_ns(largest(deadline_ns, holds))
     };
     let beyond_plan = added_to(&planned);
-    let added = if workload.margin_ppm == 0 { beyond_plan } else { added_to(&measured) };
+    let added =
+        if workload.margin_ppm == 0 { beyond_plan } else { added_to(&measured.behind_host()) };
     let factor_ppm = match &assessment.batch_cost {
         Some(limit) => {
             let longest = measured.contracts.costs.as_ref()?.positioning_max.ns();
@@ -112,7 +113,7 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
         }
         // A factor that adds more than the tolerance to the shortest time adds more to all times.
         None => largest(factor_max(&measured, contract, added), |ppm| {
-            proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract))
+            proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract).behind_host())
         }),
     };
     Some(Tolerance { contract, added, factor_ppm, beyond_plan, spent: None })

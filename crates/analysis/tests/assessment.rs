@@ -317,3 +317,97 @@ fn a_void_premise_leaves_no_bound() {
         assert!(assessment.tasks.iter().all(|task| task.response_max.is_none()), "{policy}");
     }
 }
+
+const HOST: &str =
+    "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"1ms\"\nreply = \"2ms\"\n";
+
+/// Each of two batches contains h = 2 ms, and the client waits 3 ms before the policy and 2 ms after
+/// it.
+#[test]
+fn a_bound_behind_the_host_is_the_clients() {
+    let whole =
+        |count, host| format!("[policy]\nname = \"dqf\"\nbatch = 24\n{}{host}", cameras(count));
+    let (disk, client) = (dqf(&whole(24, "")), dqf(&whole(22, HOST)));
+    assert_eq!((disk.answer, client.answer), (Answer::Proven, Answer::Proven));
+    let bound = |assessment: &Assessment| assessment.tasks[0].response_max.unwrap().0;
+    // Two batches, of any sizes: 2 A + 22 B.
+    let without = bound(&dqf(&whole(22, "")));
+    assert_eq!(bound(&client), without + Duration::from_ms(2 * 2 + 3 + 2));
+    let code = |assessment: &Assessment, code| {
+        assessment.premises.iter().any(|premise| premise.code == code)
+    };
+    assert!(code(&disk, PremiseCode::HostTimeExcluded));
+    assert!(!code(&client, PremiseCode::HostTimeExcluded));
+    assert!(code(&client, PremiseCode::HostTimeIncluded));
+    assert_eq!(client.grade(), Some(Grade::Strong));
+    // 24 cameras need 299.1 ms at the disk alone.
+    assert_eq!(dqf(&format!("{}{HOST}", cameras(24))).answer, Answer::NotProven);
+}
+
+/// Goal: bounds of other policies, headroom, and the steps of a bound contain the host as well.
+#[test]
+fn everything_beside_the_verdict_contains_the_host() {
+    let sources = format!("{}{HOST}", cameras(8));
+    let behind = workload(&sources);
+    let plain = workload(&cameras(8));
+    let columns = |workload: &Workload| compare(workload, PolicyName::Dqf)[0];
+    let [with, without] = [&behind, &plain].map(columns);
+    let later = |bound: Option<Duration>, ms| bound.map(|it| it + Duration::from_ms(ms));
+    // One at a time, 8 requests contain 8 h.
+    assert_eq!(with.fifo, later(without.fifo, 8 * 2 + 5));
+    assert_eq!(with.edf, later(without.edf, 8 * 2 + 5));
+    assert!(headroom(&sources)[0].count_max < headroom(&cameras(8))[0].count_max);
+    let assessment = assess(&behind, PolicyName::Dqf);
+    let steps = tidegate_analysis::explain(&behind, &assessment, 0).expect("steps add up");
+    assert_eq!(steps.total(), Some(assessment.tasks[0].response_max.unwrap().0));
+}
+
+/// A policy that gives away all time before a deadline gives the client exactly its deadline.
+#[test]
+fn a_policy_that_spends_the_slack_spends_what_the_host_leaves() {
+    let with_drain = |sources: &str| {
+        let mut workload = workload(sources);
+        workload.contracts.drain = Some(workload.table.clone());
+        workload
+    };
+    let workload = with_drain(&format!("{}{BACKUP}{HOST}", cameras(2)));
+    let assessment = assess(&workload, PolicyName::GatedDrain);
+    assert_eq!(assessment.answer, Answer::Proven);
+    assert_eq!(assessment.tasks[0].response_max.unwrap().0, Duration::from_ms(300));
+    let plan = assessment.plan(&workload);
+    assert_eq!(
+        (plan.tasks[0].period, plan.tasks[0].deadline),
+        (Duration::from_ms(297), Duration::from_ms(295),)
+    );
+}
+
+/// No theorem covers a request whose service time was predicted for another instant.
+#[test]
+fn das_is_refused_if_the_host_passes_requests_on_late() {
+    let prediction = |workload: &mut Workload| {
+        workload.contracts.prediction = Some(predicted(workload));
+    };
+    let of = |host: &str| {
+        let mut workload = workload(&format!("{}{host}", cameras(2)));
+        prediction(&mut workload);
+        assess(&workload, PolicyName::Das)
+    };
+    assert_eq!(of("").answer, Answer::Proven);
+    assert!(
+        matches!(of(HOST).answer, Answer::NotApplicable { reason } if reason.contains("[host]"))
+    );
+    let at_once = HOST.replace("1ms", "0ms");
+    let assessment = of(&at_once);
+    assert_eq!(assessment.answer, Answer::Proven);
+    assert_eq!(assessment.tasks[0].response_max.unwrap().0, Duration::from_ms(300));
+}
+
+#[test]
+fn a_deadline_within_the_hosts_own_time_is_not_proven() {
+    let tasks = cameras(1).replace("300ms\"", "300ms\"\ndeadline = \"5ms\"");
+    for policy in PolicyName::ALL.into_iter().filter(|policy| policy.facts().theorem.is_ok()) {
+        let assessment = assess(&workload(&format!("{tasks}{HOST}")), policy);
+        assert_ne!(assessment.answer, Answer::Proven, "{policy}");
+        assert_eq!(assessment.tasks[0].response_max, None, "{policy}");
+    }
+}

@@ -12,7 +12,7 @@ use tidegate_report::FileOrigin;
 
 use crate::arguments::WorkloadArguments;
 use crate::command_line::{completed, completed_fault};
-use crate::cpu::input::{Processor, with_profiles};
+use crate::cpu::input::{Processor, add_interference, with_profiles};
 use crate::failure::Failure;
 use crate::{origin, text_input};
 
@@ -90,6 +90,9 @@ fn bind(
         // The command line overrides the file's value, which therefore is not a reason to refuse
         // the file.
         file.set_batch(BatchChoice::Auto);
+    }
+    if let Some(host) = &mut file.host {
+        add_interference(host, path, text)?;
     }
     let of_file = |(drive, origin)| (drive, Some(origin));
     let (drive, drive_origin) = match (&arguments.drive, &file.drive) {

@@ -10,6 +10,7 @@
 mod backend;
 mod batch_watch;
 mod contract_watch;
+mod delay;
 mod held;
 mod host;
 mod ledger;
@@ -26,6 +27,7 @@ mod under_way;
 pub use backend::{Backend, Completion};
 pub use batch_watch::BatchWatch;
 pub use contract_watch::{ContractWatch, DrainWatch, Overruns, PriorityWatch, ResidenceWatch};
+pub use delay::delay_up_to;
 pub use host::Host;
 pub use ledger::slot;
 pub use metrics::{RunMetrics, SourceMetrics, Totals};

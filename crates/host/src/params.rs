@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The parameters of a run, besides its policy and its backend.
 
-use tidegate_model::{Bytes, Duration, Intensity, TaskIndex, Workload};
+use tidegate_model::{Bytes, Duration, HostTime, Intensity, TaskIndex, Workload};
 use tidegate_stats::Memory;
 
 use crate::ledger::Ledger;
@@ -46,6 +46,9 @@ pub struct HostParams<'a> {
     pub outstanding_max: u32,
     /// When the run allocates its memory.
     pub memory: Memory,
+    /// The delays that a simulated host adds to releases and answers; `None` on a real host, which
+    /// has its own.
+    pub delays: Option<HostTime>,
     /// Soft tasks that report a miss after every job, late or not. They test how a policy treats
     /// false reports; other tasks report only real misses.
     pub cheats: &'a [TaskIndex],
@@ -66,6 +69,7 @@ impl<'a> HostParams<'a> {
             capacity: Self::CAPACITY_DEFAULT,
             outstanding_max: Ledger::OUTSTANDING_MAX,
             memory: Memory::AsNeeded,
+            delays: None,
             cheats: &[],
         }
     }

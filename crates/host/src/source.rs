@@ -16,6 +16,7 @@ use tidegate_model::{
     RequestId, Tag, Task, TaskIndex, Time,
 };
 
+use crate::delay::delay_up_to;
 use crate::params::{HostParams, Length, Releases};
 use crate::positions::Positions;
 
@@ -43,9 +44,41 @@ pub(crate) struct Source {
     random: Random,
     /// Whether its requests may be dropped, as far as its quality allows.
     is_optional: bool,
+    /// How the policy sees its releases.
+    seen: Seen,
     /// The number of jobs that it may still release.
     jobs_left: u64,
     limit: Limit,
+}
+
+/// How a policy sees a source's releases if the workload states the host's time: when it sees them,
+/// and due as much later as its contract with the policy says.
+#[derive(Debug)]
+struct Seen {
+    /// Whether the contract counts from the instant at which the policy sees a release.
+    is_stated: bool,
+    /// The longest delay that a simulated host adds.
+    delay_max: Duration,
+    random: Random,
+    /// The nominal instant of the next job, if its timer is later.
+    nominal: Option<Time>,
+}
+
+impl Seen {
+    /// The first stream of random numbers of delays; a source draws all else from its own stream.
+    const STREAM: u64 = 1 << 41;
+
+    /// Jobs are seen in order, so a source whose releases are closer together than the longest delay
+    /// is not delayed; no bound counts on it.
+    fn new(index: TaskIndex, gap: Duration, params: &HostParams) -> Self {
+        let delay_max = params.delays.map(|host| host.release).filter(|&delay| delay < gap);
+        Self {
+            is_stated: params.workload.host.uncharged().is_some(),
+            delay_max: delay_max.unwrap_or_default(),
+            random: Random::new(params.seed, Self::STREAM + u64::from(index.0)),
+            nominal: None,
+        }
+    }
 }
 
 /// The number of a source's outstanding jobs, and its effect on the next job.
@@ -97,33 +130,36 @@ impl Source {
             Releases::Sporadic { extra_max } => extra_max,
         };
         let (random, positions) = chance(index, task.place, task.size, params);
+        let behind = params.workload.host.uncharged().and_then(|host| host.task_behind(task));
+        let deadline = behind.map_or(task.deadline, |behind| behind.deadline);
         Self {
             index,
             rhythm: Rhythm::Timed { gap: task.period, extra_max },
             class: task.class,
-            deadline: Some(task.deadline),
+            deadline: Some(deadline),
             requests: task.requests,
             op: task.op,
             size: task.size,
             positions,
             random,
             is_optional: task.quality_ppm < Task::QUALITY_ALL_PPM,
+            seen: Seen::new(index, task.period, params),
             jobs_left: jobs(params.length),
             limit: Limit::new(task.outstanding_max),
         }
     }
 
     pub(crate) fn of_load(load: &BestEffort, index: TaskIndex, params: &HostParams) -> Self {
-        let timed = |rate: Bandwidth| Rhythm::Timed {
-            // At least 1 ns: a gap of zero would release without end at one instant.
-            gap: rate.transfer_time_floor(load.size).max(Duration::from_ns(1)),
-            extra_max: Duration::ZERO,
+        // At least 1 ns: a gap of zero would release without end at one instant.
+        let gap = |rate: Bandwidth| rate.transfer_time_floor(load.size).max(Duration::from_ns(1));
+        let (gap, under_way_max) = match load.intensity {
+            Intensity::Outstanding(_) => (None, None),
+            Intensity::Rate(rate) => (Some(gap(rate)), None),
+            Intensity::Paced { rate, outstanding } => (Some(gap(rate)), Some(outstanding)),
         };
-        let (rhythm, under_way_max) = match load.intensity {
-            Intensity::Outstanding(_) => (Rhythm::ClosedLoop, None),
-            Intensity::Rate(rate) => (timed(rate), None),
-            Intensity::Paced { rate, outstanding } => (timed(rate), Some(outstanding)),
-        };
+        let timed = |gap| Rhythm::Timed { gap, extra_max: Duration::ZERO };
+        let rhythm = gap.map_or(Rhythm::ClosedLoop, timed);
+        let gap = gap.unwrap_or_default();
         let (random, positions) = chance(index, load.place, load.size, params);
         Self {
             index,
@@ -137,6 +173,7 @@ impl Source {
             random,
             // A load that runs with tasks ends with them.
             is_optional: false,
+            seen: Seen::new(index, gap, params),
             jobs_left: if params.is_led_by_tasks() { u64::MAX } else { jobs(params.length) },
             limit: Limit::new(under_way_max),
         }
@@ -176,7 +213,20 @@ impl Source {
 
     /// Returns the nominal instant of the job whose timer expired at `at`.
     pub(crate) fn nominal(&mut self, at: Time) -> Time {
-        self.limit.freed.take().unwrap_or(at)
+        let seen = self.seen.nominal.take();
+        self.limit.freed.take().or(seen).unwrap_or(at)
+    }
+
+    /// Returns the instant at which the policy sees the job with the nominal instant `at`, and
+    /// remembers that job.
+    pub(crate) fn seen_at(&mut self, at: Time) -> Time {
+        if self.seen.delay_max.is_zero() {
+            return at;
+        }
+        self.seen.nominal = Some(at);
+        // A delay beyond the end of time is none.
+        let delay = delay_up_to(self.seen.delay_max, &mut self.seen.random);
+        at.checked_add(delay).unwrap_or(at)
     }
 
     /// Returns whether the job with the nominal instant `at` must wait for a completion; if so,
@@ -227,16 +277,18 @@ impl Source {
         self.requests
     }
 
-    /// Makes a request with that identifier, released at that nominal instant.
-    pub(crate) fn request(&mut self, id: RequestId, released: Time) -> Request {
+    /// Makes a request with that identifier, released at that nominal instant, which the policy sees
+    /// at `now`.
+    pub(crate) fn request(&mut self, id: RequestId, released: Time, now: Time) -> Request {
+        let eligible = if self.seen.is_stated { now } else { released };
         Request {
             id,
             task: self.index,
             class: self.class,
             released,
-            eligible: released,
+            eligible,
             // A deadline beyond the end of time is no deadline.
-            due: self.deadline.and_then(|deadline| released.checked_add(deadline)),
+            due: self.deadline.and_then(|deadline| eligible.checked_add(deadline)),
             op: self.op,
             start: self.positions.next(&mut self.random),
             size: self.size,

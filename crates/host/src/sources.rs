@@ -124,10 +124,10 @@ impl Sources {
     }
 
     fn add_task(&mut self, task: &Task, params: &HostParams) {
-        let source = Source::of_task(task, self.next_index(), params);
+        let mut source = Source::of_task(task, self.next_index(), params);
         let first = Time::ZERO + task.offset;
         if source.is_open() && first < self.ending.until {
-            self.timers.push(Reverse((first, source.index())));
+            self.timers.push(Reverse((source.seen_at(first), source.index())));
             self.ending.tasks_open_count += 1;
         }
         self.all.push(source);
@@ -197,7 +197,7 @@ impl Sources {
             }
             source.begin_job();
             let next = source.next_job(at, released, self.ending.until);
-            set_timer(top, next);
+            set_timer(top, next.map(|next| source.seen_at(next)));
             if next.is_none() {
                 source.end();
             }

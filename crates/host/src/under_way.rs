@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The state of a run: its sources, the requests that are not complete, and the counts.
 
-use tidegate_model::{Class, Outcome, Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{Class, Duration, Outcome, Random, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_stats::Memory;
 
+use crate::delay::delay_up_to;
 use crate::ledger::{Job, Ledger};
 use crate::metrics::RunMetrics;
 use crate::observer::Observer;
@@ -17,6 +18,30 @@ pub(crate) struct SoftJob {
     pub(crate) is_late: bool,
     /// Whether the job was its task's last.
     pub(crate) is_last: bool,
+}
+
+/// The delays of answers on their way to clients, which count as part of the responses.
+#[derive(Debug)]
+struct Replies {
+    delay_max: Duration,
+    random: Random,
+}
+
+impl Replies {
+    /// The stream of random numbers, which no source uses.
+    const STREAM: u64 = 1 << 42;
+
+    fn new(params: &HostParams) -> Self {
+        let delay_max = params.delays.map_or(Duration::ZERO, |host| host.reply);
+        Self { delay_max, random: Random::new(params.seed, Self::STREAM) }
+    }
+
+    fn next(&mut self) -> Duration {
+        if self.delay_max.is_zero() {
+            return Duration::ZERO;
+        }
+        delay_up_to(self.delay_max, &mut self.random)
+    }
 }
 
 /// The state of a run.
@@ -36,6 +61,8 @@ pub(crate) struct UnderWay<'a, O> {
     pub(crate) best_effort_left: u64,
     /// The number of requests in flight.
     pub(crate) in_flight_count: u32,
+    /// The delays of answers.
+    reply: Replies,
     /// Streams whose last job was dropped in this round; the policy learns of it after it has
     /// decided.
     pub(crate) ended_by_drop: Vec<TaskIndex>,
@@ -57,6 +84,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
             real_time_left: 0,
             best_effort_left: 0,
             in_flight_count: 0,
+            reply: Replies::new(params),
             ended_by_drop: Vec::new(),
         }
     }
@@ -84,7 +112,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
     /// Counts a job that ended, if one did; returns whether it was its source's last.
     fn end_job(&mut self, now: Time, source: TaskIndex, job: Option<Job>) -> bool {
         job.is_some_and(|job| {
-            self.metrics.complete_job(now, &job);
+            self.metrics.complete_job(now + self.reply.next(), &job);
             self.sources.end_job(now, source)
         })
     }
@@ -106,7 +134,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
                 return false;
             }
             let source = self.sources.source(source);
-            let request = self.ledger.open_request(job, |id| source.request(id, at));
+            let request = self.ledger.open_request(job, |id| source.request(id, at, now));
             self.events += 1;
             *self.left(request.class) += 1;
             self.observer.released(now, &request);

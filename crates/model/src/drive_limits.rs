@@ -77,7 +77,7 @@ impl DriveTimes {
 /// No time of `tolerated` is below the same time of `measured`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveLimits {
-    /// The times of the drive's tables: longer is an overrun.
+    /// The times of the drive's tables, and the host's if it is stated: longer is an overrun.
     pub measured: DriveTimes,
     /// The times up to which an overrun voids no proof.
     pub tolerated: DriveTimes,
@@ -99,7 +99,7 @@ impl DriveLimits {
     ) -> Self {
         let slowed = Slowdown::by(added).of_contract(&workload.planned(), contract);
         Self {
-            measured: DriveTimes::of(workload, by_costs),
+            measured: DriveTimes::of(&workload.behind_host(), by_costs),
             tolerated: DriveTimes::of(&slowed, by_costs),
         }
     }

@@ -70,6 +70,27 @@ pub fn read_count(count: Option<&Spanned<u32>>, tasks_before: usize) -> Result<u
     Ok(*count.get_ref())
 }
 
+/// Reads a word that must name one of `all`; `what` says what it names.
+///
+/// # Errors
+/// If there is no such name, with its position and the list.
+pub fn named<T: Copy + std::fmt::Display>(
+    word: Option<&Spanned<String>>,
+    what: &str,
+    from_name: impl Fn(&str) -> Option<T>,
+    all: &[T],
+) -> Result<Option<T>, FileError> {
+    let Some(word) = word else { return Ok(None) };
+    from_name(word.get_ref()).map(Some).ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(ToString::to_string).collect();
+        FileError::new(
+            word.span(),
+            format!("there is no {what} `{}`", word.get_ref()),
+            format!("write one of {}", names.join(", ")),
+        )
+    })
+}
+
 /// Claims a name that no other source in the file has.
 ///
 /// # Errors

@@ -27,6 +27,8 @@ pub mod entry;
 pub mod export;
 pub mod facts;
 pub mod file_error;
+mod host_section;
+pub mod host_time;
 pub mod mechanics;
 pub mod names;
 pub mod parameters;
@@ -64,6 +66,8 @@ pub use facts::{
     TheoremFacts, UnprovedDepth,
 };
 pub use file_error::FileError;
+pub use host_section::{HostInterference, HostSection, InterferenceBound};
+pub use host_time::{Host, HostTime};
 pub use names::PolicyName;
 pub use parameters::Parameters;
 pub use plan::Plan;

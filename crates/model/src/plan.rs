@@ -41,11 +41,13 @@ pub struct Plan {
     pub best_effort_order: BestEffortOrder,
     /// The number of requests of one class that a policy holds before it returns `Full`.
     pub queued_max: u32,
-    /// The tasks that were proved together.
+    /// The tasks that were proved together, as the policy sees them: behind the host, if its time
+    /// is stated.
     pub tasks: Vec<Task>,
-    /// The batch service times that the policy counts on: those of the device, and the margin.
+    /// The batch service times that the policy counts on: those of the device, the margin, and the
+    /// host's time.
     pub table: BatchTable,
-    /// The other figures of the device that the policy counts on, with the margin as well.
+    /// The other figures of the device that the policy counts on, with both as well.
     pub contracts: Contracts,
     /// The times that a run compares the device with.
     pub limits: DriveLimits,
@@ -74,8 +76,8 @@ impl Plan {
             best_effort_depth: workload.depth,
             best_effort_order: workload.best_effort_order_under(workload.policy),
             queued_max: Self::QUEUED_MAX_DEFAULT,
-            tasks: workload.tasks.clone(),
             active_subset: ActiveSubset::of(&planned),
+            tasks: planned.tasks,
             table: planned.table,
             contracts: planned.contracts,
             limits: DriveLimits::of(workload, false),

@@ -64,6 +64,8 @@ codes! {
             "the workload sets places of requests, and the drive's tables were measured at random places only";
         PredictionUnmeasured => "prediction_unmeasured", Void,
             "`das`: the error of the predicted service times was not measured on this drive";
+        HostTimeTooLong => "host_time_too_long", Void,
+            "the host's time leaves nothing of a task's period or deadline";
 
         // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
@@ -118,6 +120,8 @@ codes! {
             "`das` in a simulation: the policy knows every service time exactly";
         HostTimeExcluded => "host_time_excluded", Note,
             "the workload does not state the host's time, so the bounds do not contain it";
+        HostTimeIncluded => "host_time_included", Note,
+            "the workload states the host's time, and the bounds are those of the clients";
         HostDelays => "host_delays", Note,
             "the host or its hypervisor lengthened measured times, so the tables are too long";
         PriorityIgnored => "priority_ignored", Note,

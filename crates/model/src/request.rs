@@ -19,7 +19,8 @@ pub struct Request {
     pub class: Class,
     /// When it was released; its response time counts from here.
     pub released: Time,
-    /// The earliest time of its dispatch; later than `released` only behind a regulator.
+    /// The earliest time of its dispatch; later than `released` only behind a regulator, or if the
+    /// workload states the host's time: then it is the instant at which the policy sees the request.
     pub eligible: Time,
     /// Its absolute deadline; `None` for best effort.
     pub due: Option<Time>,

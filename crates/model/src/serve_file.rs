@@ -23,6 +23,7 @@ use crate::batch_table::BatchTable;
 use crate::drive_file::{DriveFile, PlaceFamily};
 use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
+use crate::host_section::{HostSection, RawHost};
 use crate::names::PolicyName;
 use crate::premise::{Premise, PremiseCode};
 use crate::quantity::Share;
@@ -73,6 +74,8 @@ pub struct ServeFile {
     policy: Policy,
     /// Whether the file states a policy.
     has_policy: bool,
+    /// The host's time, if the file states it.
+    pub host: Option<HostSection>,
 }
 
 /// A workload to prove, with the time of a flush.
@@ -106,6 +109,7 @@ impl ServeFile {
         let metrics = listen::read_metrics(raw.metrics)?;
         let limits = limits::read_limits(raw.limits)?;
         let placement = limits::read_placement(raw.thread)?;
+        let host = raw.host.map(RawHost::read).transpose()?;
         raw.size_max.as_ref().map(sized).transpose()?;
         let size_max = raw.size_max.or(largest_contract(&raw.export));
         let exports = raw.export.len();
@@ -142,6 +146,7 @@ impl ServeFile {
             absent_places,
             policy,
             has_policy,
+            host,
         })
     }
 
@@ -282,13 +287,14 @@ impl ServeFile {
     pub fn bind(&self, drive: &DriveFile) -> Result<Bound, FileError> {
         let reference = workload::drive_of(self.drive.as_ref(), &self.backing);
         let size_max = self.size_max(Some(drive));
-        let file = workload::of_exports(
+        let mut file = workload::of_exports(
             &self.exports,
             size_max,
             self.absent_families(),
             self.policy(),
             reference,
         );
+        file.host.clone_from(&self.host);
         let mut workload = file.bind(drive)?;
         workload.tasks.retain(|task| task.entry != PHANTOM);
         if self.contracts().any(|contract| contract.op.is_none()) {

@@ -109,15 +109,16 @@ impl Slowdown {
 }
 
 impl Workload {
-    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin. The
-    /// result has no margin of its own.
+    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin, as
+    /// the policy sees it behind the host. The result has no margin, and nothing of the host's time
+    /// is left to charge.
     ///
     /// A limit of batches by cost is raised to the costliest request where the margin makes that
     /// request cost more than the limit.
     #[must_use]
     pub fn planned(&self) -> Cow<'_, Self> {
         if self.margin_ppm == 0 {
-            return Cow::Borrowed(self);
+            return self.behind_host();
         }
         let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
         let mut planned = Self { margin_ppm: 0, ..slowed };
@@ -130,7 +131,7 @@ impl Workload {
             let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
             planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
         }
-        Cow::Owned(planned)
+        Cow::Owned(planned.behind_host().into_owned())
     }
 }
 

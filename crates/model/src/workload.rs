@@ -5,6 +5,7 @@ use crate::batch_table::BatchTable;
 use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
 use crate::facts::BestEffortQueue;
+use crate::host_time::Host;
 use crate::names::PolicyName;
 use crate::parameters::Parameters;
 use crate::premise::Premises;
@@ -58,6 +59,8 @@ pub struct Workload {
     /// for times that are longer by this. `table` and `contracts` are those of the drive, without
     /// it.
     pub margin_ppm: u32,
+    /// The host's time between clients and drive.
+    pub host: Host,
     /// The premises of every verdict on this workload, whatever the policy: the drive file's premises,
     /// and how `table` was made.
     pub premises: Premises,
@@ -83,6 +86,7 @@ impl Workload {
             regulators: Vec::new(),
             parameters: Parameters::default(),
             margin_ppm: 0,
+            host: Host::Unstated,
             premises: Premises::default(),
         }
     }

@@ -26,6 +26,7 @@ use crate::document::Document;
 use crate::drive_file::PlaceFamily;
 use crate::entry::{claim, positive, read_count, within_time_max};
 use crate::file_error::FileError;
+use crate::host_section::{HostSection, RawHost};
 use crate::names::PolicyName;
 use crate::quantity::Share;
 use crate::task::{BestEffort, Intensity, Task};
@@ -57,6 +58,8 @@ pub struct WorkloadFile {
     /// The number of exports that share the drive, each at its own place; 0 in a workload file.
     export_count: usize,
     policy: Policy,
+    /// The host's time, if the file states it.
+    pub host: Option<HostSection>,
     /// Policies that are requested in addition to the file's policy.
     asked: Vec<PolicyName>,
     tasks: Vec<Placed<Task>>,
@@ -100,6 +103,7 @@ impl WorkloadFile {
     /// Reads the disk part.
     fn read(raw: RawWorkload) -> Result<Self, FileError> {
         let policy = Policy::read(raw.policy)?;
+        let host = raw.host.map(RawHost::read).transpose()?;
         if raw.task.is_empty() && raw.best_effort.is_empty() {
             return Err(FileError::new(
                 0..0,
@@ -129,6 +133,7 @@ impl WorkloadFile {
             absent_places,
             export_count: 0,
             policy,
+            host,
             asked: Vec::new(),
             tasks,
             best_effort,
@@ -151,6 +156,7 @@ impl WorkloadFile {
             absent_places,
             export_count,
             policy,
+            host: None,
             asked: Vec::new(),
             tasks,
             best_effort,

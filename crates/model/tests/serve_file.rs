@@ -3,8 +3,8 @@
 
 use tidegate_model::serve_file::{BackingReference, Layout, Listen};
 use tidegate_model::{
-    Bytes, DriveFile, Duration, ExportPlace, FileError, NewExport, Op, PolicyName, RegulatorName,
-    ServeFile,
+    Bytes, DriveFile, Duration, ExportPlace, FileError, Host, HostTime, NewExport, Op, PolicyName,
+    RegulatorName, ServeFile,
 };
 
 const HEAD: &str = "backing = \"disk.img\"\ndrive = \"disk.drive.toml\"\n";
@@ -311,4 +311,24 @@ fn other_exports_are_bound_as_if_they_stood_in_the_file() {
     same(&both.with_exports(&exports[..1]), &one);
     let nobody = both.with_exports(&exports[1..]).bind(&drive).unwrap();
     assert_eq!((nobody.workload.policy, nobody.flush_max), (PolicyName::Noop, None));
+}
+
+/// A serve file has the same [host] as a workload file, and keeps it when exports change.
+#[test]
+fn the_hosts_time_is_that_of_the_workload_to_prove() {
+    let host = "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"2ms\"\nreply = \"4ms\"\n";
+    let file = parse(&format!("{HEAD}{host}{CAMERA}"));
+    let ms = Duration::from_ms;
+    let stated = HostTime { release: ms(3), submit: ms(1), complete: ms(2), reply: ms(4) };
+    let exports = file.exports(layout(8)).unwrap();
+    for file in [&file, &file.with_exports(&exports)] {
+        let bound = file.bind(&drive("flush_ns_max = 1_000_000")).unwrap();
+        assert_eq!(bound.workload.host, Host::Stated(stated));
+        // A batch and its flush pass the host one after the other.
+        let seen = bound.workload.planned().table.time_max(1);
+        assert_eq!(seen, bound.workload.table.time_max(1) + ms(2 * 3));
+    }
+    let (message, place) = fault(&format!("{HEAD}[host]\nrelaese = \"1ms\"\n{CAMERA}"));
+    assert!(message.contains("did you mean `release`"), "{message}");
+    assert_eq!(place, "relaese");
 }

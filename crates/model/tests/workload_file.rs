@@ -7,8 +7,8 @@ use common::Fault;
 use tidegate_model::parameters::PriorityTag;
 use tidegate_model::workload_file::WorkloadFile;
 use tidegate_model::{
-    BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Intensity, Op, Place, Plan,
-    PolicyName, PremiseCode, Slowdown, Workload,
+    BatchChoice, Bytes, Class, DriveFile, Duration, FileError, Host, HostTime, Intensity, Op,
+    Place, Plan, PolicyName, PremiseCode, Slowdown, Workload,
 };
 
 const DRIVE: &str = r#"
@@ -394,3 +394,75 @@ fn a_margin_is_a_share_with_its_unit() {
     refused(&of("0.1")).says("`0.1` has no unit", "0.1", "\"20%\"");
     assert!(refused(&of("\"101%\"")).message.contains("more than 100%"));
 }
+
+const HOST: &str =
+    "[host]\nrelease = \"3ms\"\nsubmit = \"1ms\"\ncomplete = \"2ms\"\nreply = \"4ms\"\n";
+
+/// The workload keeps the drive's times and its tasks' contracts; plan and limits are those behind the
+/// host.
+#[test]
+fn the_hosts_time_is_kept_beside_the_workload_and_reaches_the_plan() {
+    let ms = Duration::from_ms;
+    let (plain, with) = (bind(CAMERA).unwrap(), bind(&format!("{CAMERA}{HOST}")).unwrap());
+    let host = HostTime { release: ms(3), submit: ms(1), complete: ms(2), reply: ms(4) };
+    assert_eq!((plain.host, with.host), (Host::Unstated, Host::Stated(host)));
+    assert_eq!((&plain.table, &plain.tasks), (&with.table, &with.tasks));
+
+    let planned = with.planned();
+    assert_eq!(planned.host, Host::Charged(host));
+    assert_eq!(planned.table, Slowdown::by(ms(3)).of_table(&plain.table));
+    assert_eq!((planned.tasks[0].period, planned.tasks[0].deadline), (ms(297), ms(293)));
+    assert_eq!(planned.planned(), planned, "the host is charged once");
+    let made = Plan::of(&with);
+    assert_eq!((&made.tasks, &made.table), (&planned.tasks, &planned.table));
+    assert_eq!(made.limits.measured.batches.table, planned.table);
+    assert_eq!(made.limits.tolerated.batches.table, planned.table);
+}
+
+/// The margin is the drive's: it does not lengthen the host's time.
+#[test]
+fn a_margin_is_planned_before_the_hosts_time_is_charged() {
+    let margin = "[policy]\nname = \"dqf\"\nmargin = \"10%\"\n";
+    let with = bind(&format!("{CAMERA}{margin}{HOST}")).unwrap();
+    let slower = Slowdown { factor_ppm: 100_000, added: Duration::from_ms(3) };
+    assert_eq!(with.planned().table, slower.of_table(&with.table));
+}
+
+#[test]
+fn a_task_of_which_the_host_leaves_nothing_voids_every_verdict() {
+    for (deadline, is_left) in [("8ms", true), ("7ms", false), ("6ms", false)] {
+        let text = CAMERA.replace("300ms\"", &format!("300ms\"\ndeadline = \"{deadline}\""));
+        let planned = bind(&format!("{text}{HOST}")).unwrap().planned().into_owned();
+        let void = planned.premises.void().map(|premise| premise.code);
+        assert_eq!(void, (!is_left).then_some(PremiseCode::HostTimeTooLong), "{deadline}");
+    }
+}
+
+#[test]
+fn faults_of_the_host_are_named_where_they_stand() {
+    let of = |from: &str, to: &str| {
+        assert!(HOST.contains(from), "{from}");
+        refused(&format!("{CAMERA}{}", HOST.replace(from, to)))
+    };
+    of("\"3ms\"", "3").says("`3` has no unit", "3", "ms");
+    of("reply = \"4ms\"\n", "").says("missing field `reply`", HOST_WITHOUT_REPLY, "");
+    of("reply", "replay").says("unknown field `replay`", "replay", "did you mean `reply`");
+    of("\"4ms\"", "\"37 years\"").says("years", "\"37 years\"", "");
+    of("\"4ms\"", "\"20000days\"").says("the host's `reply` exceeds 36 years", "\"20000days\"", "");
+
+    let with = |lines: &str| refused(&format!("{CAMERA}{HOST}[host.interference]\n{lines}"));
+    with("priority = 50\n").says("missing field `file`", "[host.interference]", "");
+    with("file = \"x\"\n").says("missing field `priority`", "[host.interference]", "");
+    with("file = \"x\"\npriority = 0\n").says("no such real-time priority", "0", "1 to 99");
+    with("file = \"x\"\npriority = 5\nbound = \"line\"\n").says(
+        "there is no bound of interference `line`",
+        "\"line\"",
+        "demand, load, points",
+    );
+    with("file = \"x\"\npriority = 5\nfiel = 1\n").says("unknown field `fiel`", "fiel", "`file`");
+    // The reader of the file adds the interference; nothing may pass without it.
+    with("file = \"x\"\npriority = 5\n").says("the processor profile x was not read", "\"x\"", "");
+}
+
+/// The table that lacks a field.
+const HOST_WITHOUT_REPLY: &str = "[host]";

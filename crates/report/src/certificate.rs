@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf};
-use tidegate_model::{Premises, Theorem, Workload};
+use tidegate_model::{Host, Premises, Theorem, Workload};
 
 use crate::ns::Ns;
 use crate::origin::Origin;
@@ -25,6 +25,9 @@ pub enum NoCertificate {
     /// The bounds rest on the costs of requests.
     #[error("verdicts that rest on the costs of requests have no certificates yet")]
     Costs,
+    /// The bounds contain the host's time.
+    #[error("verdicts that contain the host's time have no certificates yet")]
+    HostTime,
     /// The verdict is about the tokens of the tasks.
     #[error("verdicts about workloads with regulators have no certificates yet")]
     Regulators,
@@ -112,6 +115,9 @@ impl<'a> Certificate<'a> {
         }
         if !workload.regulators.is_empty() {
             return Err(NoCertificate::Regulators);
+        }
+        if workload.host != Host::Unstated {
+            return Err(NoCertificate::HostTime);
         }
         let system = system(workload, assessment);
         let tasks: Option<Vec<_>> = (0..system.tasks.len())

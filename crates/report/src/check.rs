@@ -13,6 +13,7 @@ use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Tas
 
 use crate::certificate::{Certificate, NoCertificate};
 use crate::figures;
+use crate::host::HostReport;
 use crate::ns::Ns;
 use crate::origin::Origin;
 use crate::overruns::OverrunForecast;
@@ -44,6 +45,8 @@ pub struct CheckReport<'a> {
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
     margin_ppm: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostReport>,
     tolerance: Option<ToleranceReport>,
     overruns: Option<OverrunForecast>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +96,9 @@ struct TaskReport<'a> {
     bounds: BoundsReport,
     comparison: ComparisonReport,
     response_ns_max: Option<Ns>,
+    /// The part of it between the policy and the disk, if the host's time is stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disk_response_ns_max: Option<Ns>,
     bound_used: Option<&'static str>,
     meets_deadline: bool,
     soft: Vec<SoftBound>,
@@ -196,6 +202,7 @@ impl<'a> CheckReport<'a> {
             best_effort_order: figures::best_effort_order(workload, assessment.policy)
                 .map(BestEffortOrder::name),
             margin_ppm: workload.margin_ppm,
+            host: HostReport::of(workload),
             tolerance: ToleranceReport::of(workload, &assessment),
             overruns: OverrunForecast::of(workload, &assessment),
             overruns_unknown: OverrunForecast::unknown(workload, &assessment),
@@ -293,6 +300,8 @@ fn tasks<'a>(
             bounds: BoundsReport(assessed.bounds),
             comparison: ComparisonReport::of(assessment.policy, &comparison),
             response_ns_max: assessed.response_max.map(|(response, _)| response.into()),
+            disk_response_ns_max: HostReport::of(workload)
+                .and_then(|host| host.at_disk(assessed.response_max?.0)),
             bound_used: assessed.response_max.map(|(_, name)| name.name()),
             meets_deadline: assessed.is_deadline_met,
             soft: soft.iter().map(|soft| soft.bound_of(task)).collect(),

@@ -11,6 +11,7 @@ pub mod cpu;
 pub mod drive;
 mod drive_record;
 pub mod figures;
+mod host;
 pub mod machine;
 mod ns;
 pub mod origin;

@@ -6,6 +6,7 @@ use tidegate_host::ContractWatch;
 use tidegate_model::{DriveKind, Duration, PremiseCode, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
+use crate::host::HostReport;
 use crate::page::{Answer, Page, Report};
 use crate::premises;
 use crate::runs::{self, NotApplicable, PolicyReport, verdict};
@@ -26,6 +27,8 @@ pub struct SimReport<'a> {
     drive: &'a str,
     model: &'static str,
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<HostReport>,
     policies: Vec<SimulatedPolicy<'a>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
@@ -63,6 +66,7 @@ impl<'a> SimReport<'a> {
             drive: &workload.drive_name,
             model: kind.name(),
             seed,
+            host: HostReport::of(workload),
             premises: &workload.premises,
             kind,
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
@@ -138,6 +142,9 @@ impl Report for SimReport<'_> {
         premises::write(&perfect.cloned().collect(), page);
         let what = self.kind.simulates();
         page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
+        if let Some(host) = &self.host {
+            host.write_delays(page);
+        }
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
         premises::write_short(self.premises, page);
     }

@@ -7,12 +7,14 @@
 
 #![deny(clippy::wildcard_enum_match_arm)]
 
+mod behind_host;
 mod checked;
 pub mod checkers;
 pub mod replay;
 mod simulate;
 mod virtual_drive;
 
+pub use behind_host::BehindHost;
 pub use checked::{CheckedRun, CheckedSimulation, NotSimulated, perfect_knowledge};
 pub use simulate::simulate;
 pub use tidegate_host::metrics;

@@ -5,6 +5,7 @@ use tidegate_drive::Drive;
 use tidegate_host::{Host, HostParams, Observer, Run};
 use tidegate_policy::Policy;
 
+use crate::behind_host::BehindHost;
 use crate::virtual_drive::VirtualDrive;
 
 /// Runs `policy` on `drive` under the workload of `params`, watched by `observer`.
@@ -13,6 +14,8 @@ use crate::virtual_drive::VirtualDrive;
 /// the drive is idle and the policy sends nothing more. In a run that is measured in jobs, no best
 /// effort is released after the last job's release. The run does not wait for requests that are
 /// still in flight on the simulated drive.
+///
+/// If the workload states the host's time, the host is late by random times up to it.
 ///
 /// The capacity of a simulated drive is an assumption, so a range that is too short for one request
 /// still has one position; a real target refuses such a range.
@@ -40,6 +43,21 @@ use crate::virtual_drive::VirtualDrive;
 /// assert_eq!(camera.responses.max(), Some(Duration::from_ms(5)));
 /// ```
 pub fn simulate<P: Policy, D: Drive, O: Observer>(
+    params: &HostParams<'_>,
+    policy: P,
+    drive: D,
+    observer: &mut O,
+) -> Run {
+    match params.workload.host.uncharged() {
+        None => run(params, policy, drive, observer),
+        Some(time) => {
+            let params = HostParams { delays: Some(time), ..*params };
+            run(&params, policy, BehindHost::new(drive, time, params.seed), observer)
+        }
+    }
+}
+
+fn run<P: Policy, D: Drive, O: Observer>(
     params: &HostParams<'_>,
     policy: P,
     drive: D,

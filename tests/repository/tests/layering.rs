@@ -27,7 +27,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sim",             &["model", "policy", "drive", "host"]),
     ("measure",         &["model", "stats", "platform", "drive", "device"]),
     ("nbd",             &[]),
-    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd"]),
     ("attach",          &["model", "platform", "drive", "device"]),
     // The processor.
     ("cpu-model",       &["model"]),
@@ -37,7 +36,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cpu-measure",     &["model", "stats", "platform", "cpu-model", "cpu-analysis"]),
     ("cpu-live",        &["model", "platform", "cpu-model", "cpu-servers"]),
     ("cpu-conformance", &["model", "cpu-model", "cpu-servers", "cpu-sim"]),
-    // The crates that join them: results as text and JSON.
+    // The crates that join them. `engine` reads processor profiles; the other has results as text and
+    // JSON.
+    ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
+                          "cpu-model", "cpu-analysis"]),
     ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.

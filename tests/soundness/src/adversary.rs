@@ -103,7 +103,7 @@ impl Queue for Fifo {
     }
 
     /// The job is at the end of the queue (observation 2).
-    fn response(state: &State<Self>, system: &SmallSystem) -> Option<Ticks> {
+    fn response(state: &State<Self>, system: &SmallSystem, jitter: Ticks) -> Option<Ticks> {
         let Self(queued) = state.queue;
         let batch_max = system.batch_max;
         let full_count = (queued - 1) / batch_max;
@@ -111,7 +111,7 @@ impl Queue for Fifo {
         let tasks = system.tasks.iter().zip(state.cooldown);
         let freeloaders: u32 = tasks
             .map(|(task, cooldown)| {
-                let rest = sent.checked_sub(cooldown);
+                let rest = (sent + jitter).checked_sub(cooldown);
                 rest.map_or(0, |rest| task.requests * (rest / task.period + 1))
             })
             .sum();

@@ -41,7 +41,7 @@ pub(crate) trait Queue: Clone + Default {
     fn later(&mut self) {}
 
     /// Returns the longest response of the job that was just released, if the queue determines it.
-    fn response(_state: &State<Self>, _system: &SmallSystem) -> Option<Ticks> {
+    fn response(_state: &State<Self>, _system: &SmallSystem, _jitter: Ticks) -> Option<Ticks> {
         None
     }
 }
@@ -50,7 +50,9 @@ pub(crate) trait Queue: Clone + Default {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct State<Q> {
     pub(crate) queue: Q,
-    /// Time until each task may release again; equal tasks in ascending order.
+    /// Time until each task's next job may have been released for the whole jitter J, so a job can be
+    /// seen from J on, and the less this is, the earlier it was released. Equal tasks in ascending
+    /// order.
     pub(crate) cooldown: [Ticks; TASKS_MAX],
     /// Longest remaining time of the batch in flight; 0 = the device is idle.
     pub(crate) left: Ticks,
@@ -81,7 +83,8 @@ impl<Q: Queue> Search<Q> {
     /// Returns the true worst case of every task, in the order of `tasks`.
     pub(crate) fn worst_case(mut system: SmallSystem, rules: Rules) -> WorstCase {
         assert!(system.tasks.len() <= TASKS_MAX, "too many tasks to search");
-        assert!(system.tasks.iter().all(|task| task.period <= PERIOD_MAX), "period too long");
+        let period_max = PERIOD_MAX - rules.jitter;
+        assert!(system.tasks.iter().all(|task| task.period <= period_max), "period too long");
         assert!(system.table.iter().all(|&time| time <= BATCH_TIME_MAX), "batches take too long");
         let in_order = system.tasks.clone();
         system.tasks.sort_unstable();
@@ -125,27 +128,34 @@ impl<Q: Queue> Search<Q> {
         }
         // The last state is searched first: releases lead to the states that dominate others.
         for group in 0..self.groups.len() {
-            // The first of equal tasks has the least cooldown; one stands for all.
-            if state.cooldown[self.groups[group].places.start] == 0 {
-                self.release(state, group)?;
+            // The first of equal tasks has the least cooldown. Without jitter it stands for all; with
+            // jitter the others' jobs are younger.
+            let Range { start, end } = self.groups[group].places;
+            let last = if self.rules.jitter == 0 { start + 1 } else { end };
+            for place in start..last {
+                if state.cooldown[place] <= self.rules.jitter {
+                    self.release(state, group, place)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn release(&mut self, state: &State<Q>, group: usize) -> Result<(), Extent> {
-        let Group { task, ref places } = self.groups[group];
-        let place = places.start;
+    /// Lets a job be seen now. It was released as early as possible: by the jitter before, but a period
+    /// after the job before it.
+    fn release(&mut self, state: &State<Q>, group: usize, place: usize) -> Result<(), Extent> {
+        let Group { task, .. } = self.groups[group];
+        let age = self.rules.jitter - state.cooldown[place];
         let smallest = match self.rules.jobs {
             JobSize::Whole => task.requests,
             JobSize::UpToWhole => 1,
         };
         for requests in smallest..=task.requests {
             let mut next = state.clone();
-            next.cooldown[place] = task.period;
+            next.cooldown[place] = task.period + state.cooldown[place];
             next.queue.release(group, task, requests);
-            if let Some(response) = Q::response(&next, &self.system) {
-                self.responses[group] = self.responses[group].max(response);
+            if let Some(response) = Q::response(&next, &self.system, self.rules.jitter) {
+                self.responses[group] = self.responses[group].max(age + response);
             }
             self.visit(next)?;
         }

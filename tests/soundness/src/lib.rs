@@ -32,6 +32,7 @@ pub mod frontier;
 pub mod generate;
 pub mod harness;
 mod held;
+pub mod host_time;
 pub mod mixed;
 pub mod optimistic;
 pub mod places;

@@ -189,6 +189,9 @@ pub struct Rules {
     pub shortest_batch: ShortestBatch,
     /// The number of requests that a job may have.
     pub jobs: JobSize,
+    /// J: a job is seen up to this long after its release, and its response counts from the release.
+    /// Only the search of dual-queue FIFO knows it.
+    pub jitter: Ticks,
 }
 
 /// The shortest time a batch may take.
@@ -211,10 +214,18 @@ pub enum JobSize {
 
 impl Rules {
     /// The possible behaviour: batches of at least one tick, whole jobs.
-    pub const REAL: Self = Self { shortest_batch: ShortestBatch::OneTick, jobs: JobSize::Whole };
+    pub const REAL: Self =
+        Self { shortest_batch: ShortestBatch::OneTick, jobs: JobSize::Whole, jitter: 0 };
     /// The limit for every bound: batches may take no time.
-    pub const LIMIT: Self = Self { shortest_batch: ShortestBatch::Instant, jobs: JobSize::Whole };
+    pub const LIMIT: Self =
+        Self { shortest_batch: ShortestBatch::Instant, jobs: JobSize::Whole, jitter: 0 };
     /// The limit with jobs that may be smaller than e.
     pub const LIMIT_SMALLER_JOBS: Self =
-        Self { shortest_batch: ShortestBatch::Instant, jobs: JobSize::UpToWhole };
+        Self { shortest_batch: ShortestBatch::Instant, jobs: JobSize::UpToWhole, jitter: 0 };
+
+    /// Returns the same rules with release jitter.
+    #[must_use]
+    pub const fn with_jitter(self, jitter: Ticks) -> Self {
+        Self { jitter, ..self }
+    }
 }

@@ -6,6 +6,9 @@
 //! but not the worst case. It runs the policies themselves, so it finds errors in a policy as well
 //! as in a bound.
 
+#[path = "soundness/host_time.rs"]
+mod host_time;
+
 use std::collections::VecDeque;
 
 use tidegate_analysis::assess;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads the processor part of a workload file, and the profiles that it names.
 
+use std::ops::Range;
 use std::path::Path;
 
-use tidegate_cpu_analysis::{MeasuredDemand, MissingFit};
+use tidegate_cpu_analysis::{MeasuredDemand, MissingFit, under_interference};
 use tidegate_cpu_model::{CpuInterference, CpuProfile, CpuWorkload};
 use tidegate_cpu_sim::StolenTime;
-use tidegate_model::FileError;
+use tidegate_model::{FileError, HostSection};
 use tidegate_platform::text_file;
 
 use crate::failure::Failure;
@@ -44,7 +45,6 @@ pub(crate) fn with_profiles(
     path: &Path,
     text: &str,
 ) -> Result<Processor, Failure> {
-    let folder = path.parent().unwrap_or(Path::new(""));
     let in_file = |interference: &CpuInterference, message: String, help: &str| {
         let error = FileError::new(interference.span.clone(), message, help);
         Failure::in_file(path, text.to_owned(), &error)
@@ -54,13 +54,7 @@ pub(crate) fn with_profiles(
         in_file(interference, error.to_string(), help)
     };
     let read = |interference: &CpuInterference| {
-        let file = folder.join(&interference.file);
-        let profile = text_file::read(&file).map_err(|error| {
-            let message = format!("cannot read the processor profile {}: {error}", file.display());
-            in_file(interference, message, "name a file that `tidegate cpu profile` wrote")
-        })?;
-        let profile = CpuProfile::parse(&profile)
-            .map_err(|error| Failure::in_file(&file, profile.clone(), &error))?;
+        let profile = read_profile(&interference.file, &interference.span, path, text)?;
         let (bound, margin) = (interference.bound, interference.margin);
         let measured = MeasuredDemand::new(&profile, bound, margin)
             .map_err(|error| without_fit(interference, &error))?;
@@ -71,4 +65,33 @@ pub(crate) fn with_profiles(
     let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Failure>>()?;
     let (measured, thieves) = read.into_iter().unzip();
     Ok(Processor { workload, measured, thieves })
+}
+
+/// Adds the interference that the `[host]` table of the workload file at `path` names to its times.
+pub(crate) fn add_interference(
+    host: &mut HostSection,
+    path: &Path,
+    text: &str,
+) -> Result<(), Failure> {
+    let Some(interference) = &host.interference else { return Ok(()) };
+    let profile = read_profile(&interference.file, &interference.span, path, text)?;
+    *host = under_interference(host.times, interference, &profile)
+        .map_err(|error| Failure::in_file(path, text.to_owned(), &error))?;
+    Ok(())
+}
+
+/// Reads the profile that the workload file at `path` names at this position.
+fn read_profile(
+    name: &str,
+    span: &Range<usize>,
+    path: &Path,
+    text: &str,
+) -> Result<CpuProfile, Failure> {
+    let file = path.parent().unwrap_or(Path::new("")).join(name);
+    let profile = text_file::read(&file).map_err(|error| {
+        let message = format!("cannot read the processor profile {}: {error}", file.display());
+        let help = "name a file that `tidegate cpu profile` wrote";
+        Failure::in_file(path, text.to_owned(), &FileError::new(span.clone(), message, help))
+    })?;
+    CpuProfile::parse(&profile).map_err(|error| Failure::in_file(&file, profile.clone(), &error))
 }

@@ -53,6 +53,24 @@ screens! {
         "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
         "tidegate check doubts.toml --drive unknown.drive.toml",
     ];
+    /// With the host's time the bounds are the clients'; the disk's part stands beside them. A policy
+    /// that cannot be late, a deadline within the host's time, and faults are told.
+    check_host: [
+        "tidegate check host.toml",
+        "tidegate check host.toml --explain | sed -n '/Steps/,$p'",
+        "tidegate check host.toml --json | sed -n '/host/,/}/p; /response_ns_max/p'",
+        "tidegate sim host.toml --jobs 100",
+        "sed 's/20ms/100us/' host.toml > short.toml",
+        "tidegate check short.toml",
+        "tidegate check host.toml --certificate c.json",
+        "sed 's/submit/sumbit/' host.toml > w.toml",
+        "tidegate check w.toml",
+        "cat host.toml host-interference.toml > i.toml",
+        "tidegate check i.toml --quiet",
+        "tidegate check i.toml --json | sed -n '/\"host\"/,/}/p'",
+        "sed 's/priority = 60/priority = 50/' i.toml > w.toml",
+        "tidegate check w.toml",
+    ];
     /// A certificate is accepted as it is, and refused with a flaw or beside another file.
     check_certificates: [
         "tidegate check inline.toml --certificate c.json | grep Verdict",

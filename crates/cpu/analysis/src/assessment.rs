@@ -230,7 +230,8 @@ fn premises(workload: &CpuWorkload, measured: &[MeasuredDemand], window: Duratio
     measured.iter().flat_map(|measured| of_demand(measured, window, lowest)).collect()
 }
 
-fn of_demand(
+/// Returns the premises of one measured demand; `window` is the longest window examined.
+pub(super) fn of_demand(
     measured: &MeasuredDemand,
     window: Duration,
     priority_min: Option<Priority>,

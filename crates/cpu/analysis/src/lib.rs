@@ -14,6 +14,7 @@
 mod assessment;
 mod demand;
 mod edf;
+mod host;
 mod interference;
 mod level;
 mod load_test;
@@ -29,6 +30,7 @@ mod threads;
 pub use assessment::{CpuAnswer, CpuAssessment, CpuLimit, CpuThread, assess};
 pub use demand::{DemandBound, Source};
 pub use edf::{EdfSource, EdfVerdict, processor_demand};
+pub use host::under_interference;
 pub use interference::{MeasuredDemand, MissingFit};
 pub use level::Level;
 pub use load_test::{Load, load_test};

@@ -7,12 +7,12 @@ use toml::Spanned;
 
 use super::file_raw::{RawBackground, RawCpuPart, RawCpuServer, RawCpuTask, RawCpuWork};
 use super::interference::read_interference;
-use super::word::named;
 use super::{
     Arrivals, Background, CpuServer, CpuTask, CpuWork, CpuWorkload, Execution, Priority,
     Scheduling, ServerKind, ServerParams, TaskArrivals,
 };
 use tidegate_model::FileError;
+use tidegate_model::entry::named;
 use tidegate_model::entry::{claim, positive, read_count, within_time_max};
 use tidegate_model::units::Duration;
 

@@ -6,23 +6,9 @@ use std::ops::Range;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::word::named;
-use tidegate_model::FileError;
-use tidegate_model::entry::within_time_max;
-use tidegate_model::names;
+use tidegate_model::entry::{named, within_time_max};
 use tidegate_model::units::Duration;
-
-names! {
-    /// The bound of a measurement to use.
-    pub enum InterferenceBound {
-        /// The line above the measured demand (5.4, fit 1).
-        Demand => "demand",
-        /// The hyperbola above the measured load (5.4, fit 2).
-        Load => "load",
-        /// The measured demand itself, as a staircase.
-        Points => "points",
-    }
-}
+use tidegate_model::{FileError, InterferenceBound};
 
 /// Measured interference, counted in addition to the tasks.
 ///

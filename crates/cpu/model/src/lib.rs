@@ -12,16 +12,16 @@ mod machine_file;
 mod profile;
 mod server;
 mod task;
-mod word;
 mod work;
 
-pub use interference::{CpuInterference, InterferenceBound};
+pub use interference::CpuInterference;
 pub use machine_file::MachineFile;
 pub use profile::{
     CpuConditions, CpuProfile, DemandFit, LoadFit, StolenPoint, WHOLE_PPB, corners, running_max,
 };
 pub use server::{Background, CpuServer, ServerKind, ServerParams, ServerParamsError};
 pub use task::{CpuTask, Priority, TaskArrivals};
+pub use tidegate_model::InterferenceBound;
 pub use work::{Arrivals, CpuWork, Execution};
 
 use tidegate_model::names;

@@ -25,6 +25,32 @@ impl MachineFile {
         let cpu = file::read(document.take_processor().read()?)?;
         let is_disk = cpu.is_none() || !document.is_empty();
         let disk = is_disk.then(|| WorkloadFile::of_document(document)).transpose()?;
+        if let (Some(disk), Some(cpu)) = (&disk, &cpu) {
+            check_interference(disk, cpu)?;
+        }
         Ok(Self { disk, cpu })
     }
+}
+
+/// Refuses a profile for the host's threads if the file has threads that are as urgent: they may not
+/// have run while it was measured.
+fn check_interference(disk: &WorkloadFile, cpu: &CpuWorkload) -> Result<(), FileError> {
+    let section = disk.host.as_ref();
+    let Some(interference) = section.and_then(|section| section.interference.as_ref()) else {
+        return Ok(());
+    };
+    let tasks = cpu.tasks.iter().map(|task| (&task.name, task.priority));
+    let servers = cpu.servers.iter().map(|server| (&server.name, server.priority));
+    let mut threads = tasks.chain(servers);
+    let Some((name, _)) = threads.find(|(_, priority)| priority.0 >= interference.priority) else {
+        return Ok(());
+    };
+    Err(FileError::new(
+        interference.priority_span.clone(),
+        format!(
+            "`{name}` is as urgent as the host's threads, and a profile does not tell its time"
+        ),
+        "state the times in [host] without [host.interference]: the bounds of the [[cpu_task]] that \
+         serves the disk; or give the host's threads a higher priority",
+    ))
 }

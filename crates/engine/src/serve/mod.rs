@@ -13,6 +13,7 @@ mod error;
 mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
+mod host;
 mod prover;
 mod server;
 mod simulated;
@@ -87,6 +88,9 @@ impl Prepared {
             file.set_margin(margin);
         }
         let folder = path.parent().unwrap_or(Path::new(""));
+        if let Some(host) = &mut file.host {
+            host::add_interference(host, folder, faulty)?;
+        }
         let drive = match file.drive_reference() {
             Some(named) => Some(read_drive(named, folder, faulty)?),
             None => None,
@@ -288,6 +292,7 @@ impl Prepared {
             can_trim: matches!(self.file.backing, BackingReference::Simulated { .. }),
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,
+            host: self.file.host.as_ref().map(|section| section.times),
             drive: self.drive.clone(),
             placement: self.file.placement.clone(),
             prover: Some(Arc::new(self.prover(layout))),

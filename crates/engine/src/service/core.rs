@@ -25,7 +25,7 @@ use tidegate_device::{IoBuffer, IoError};
 #[cfg(any(test, feature = "harness"))]
 use tidegate_host::Backend;
 use tidegate_host::{Requests, Round};
-use tidegate_model::{Request, RequestId, Tag, TaskIndex, Time};
+use tidegate_model::{HostTime, Request, RequestId, Tag, TaskIndex, Time};
 use tidegate_policy::{Event, NoticeKind, Policy};
 
 use super::call::{Answered, Call, CallError, CallPart, OperationReply};
@@ -99,6 +99,8 @@ pub(crate) struct Core<B> {
     is_winding_down: bool,
     is_flush_broken: bool,
     watch: Watch,
+    /// The host's time, if it is stated.
+    host: Option<HostTime>,
     /// Replies for clients that the service's thread itself serves.
     replies: Vec<OperationReply>,
     /// A scratch list, empty between iterations.
@@ -111,6 +113,11 @@ pub(crate) struct Core<B> {
 }
 
 impl<B: DataBackend> Core<B> {
+    /// Serves contracts behind a host that takes this time.
+    pub(crate) fn behind_host(self, host: Option<HostTime>) -> Self {
+        Self { host, ..self }
+    }
+
     pub(crate) fn new(
         backend: B,
         policy: Box<dyn Policy>,
@@ -138,6 +145,7 @@ impl<B: DataBackend> Core<B> {
             is_winding_down: false,
             is_flush_broken: false,
             watch,
+            host: None,
             replies: Vec::new(),
             returned: Vec::new(),
             freed: Vec::new(),

@@ -289,7 +289,8 @@ where
         // Checked before where it matters; elsewhere the thread runs where it may.
         let _ = affinity.apply(None);
     }
-    let mut core = Core::new(make()?, policy, &members, *window as usize, watch);
+    let core = Core::new(make()?, policy, &members, *window as usize, watch);
+    let mut core = core.behind_host(params.host);
     // The receiver may be gone, which has no effect.
     let priority = params.placement.priority.unwrap_or(realtime::PRIORITY);
     let _ = ready.send(realtime::request_for_server(priority));

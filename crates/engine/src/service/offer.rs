@@ -20,7 +20,7 @@ pub struct Arrangement {
     /// The policy's plan. The exports with a contract are its tasks, in the same order.
     pub plan: Plan,
     /// The proved bound of each export: the longest time from when its contract allows a request to
-    /// its reply; `None` if nothing is proved.
+    /// its reply, at its client if the host's time is stated; `None` if nothing is proved.
     pub bounds: Vec<Option<Duration>>,
     /// What the bounds rest on.
     pub premises: Premises,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tidegate_model::serve_file::Placement;
-use tidegate_model::{AccessTime, Bytes, DriveFile, ExportSpec};
+use tidegate_model::{AccessTime, Bytes, DriveFile, ExportSpec, HostTime};
 use tidegate_policy::Policy;
 
 use super::offer::Arrangement;
@@ -25,6 +25,9 @@ pub struct ServiceParams {
     pub size_max: Bytes,
     /// Whether the store can deallocate blocks.
     pub can_trim: bool,
+    /// The host's time, if the serve file states it: the contracts that the policy has are those behind
+    /// the host.
+    pub host: Option<HostTime>,
     /// The drive file, which gives access times to policies that order by position.
     pub drive: Option<DriveFile>,
     /// Where the service's thread runs. Processors that do not exist have no effect.

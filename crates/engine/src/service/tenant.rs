@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use tidegate_model::{Class, Duration, Op, RequestId, TaskIndex, Time};
+use tidegate_model::{Class, Duration, HostTime, Op, RequestId, TaskIndex, Time};
 
 use super::export_statistics::ExportStatistics;
 use super::ordering::Ordering;
@@ -81,9 +81,11 @@ impl Tenant {
     /// `tokens-per-task`; they are kept here too, so that the statistics distinguish the drive's
     /// lateness from the tenant's excess demand.
     ///
+    /// Period and deadline are those behind the host.
+    ///
     /// The proof does not include requests that the contract does not cover, for example reads if
     /// it covers writes.
-    pub(crate) fn admit(&mut self, released: Time, op: Op) -> Admission {
+    pub(crate) fn admit(&mut self, released: Time, op: Op, host: HostTime) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
         let Some(contract) = &self.contract else { return best_effort };
         if contract.op.is_some_and(|agreed| agreed != op) {
@@ -99,8 +101,12 @@ impl Tenant {
         }
         let eligible = back.max(released);
         self.tokens.pop_front();
-        self.tokens.push_back(after(eligible, contract.period));
-        Admission { class: Class::Hard, eligible, due: Some(after(eligible, contract.deadline)) }
+        let (period, deadline) = (contract.period, contract.deadline);
+        // Nothing is proved for a contract of which the host leaves nothing.
+        let behind = host.contract_behind(period, deadline, None);
+        let (period, deadline) = behind.unwrap_or((period, deadline));
+        self.tokens.push_back(after(eligible, period));
+        Admission { class: Class::Hard, eligible, due: Some(after(eligible, deadline)) }
     }
 
     /// Records that a client has its reply.

@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::limits::{RawLimits, RawPlacement};
 use crate::drive_file::PlaceFamily;
+use crate::host_section::RawHost;
 use crate::task::Op;
 use crate::units::{Bandwidth, Bytes, Duration};
 use crate::workload_file::RawPolicy;
@@ -30,6 +31,7 @@ pub(super) struct RawServe {
     pub(super) limits: Option<RawLimits>,
     pub(super) thread: Option<RawPlacement>,
     pub(super) policy: Option<RawPolicy>,
+    pub(super) host: Option<RawHost>,
     #[serde(default)]
     pub(super) export: Vec<RawExport>,
 }

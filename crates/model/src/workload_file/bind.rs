@@ -9,6 +9,7 @@ use crate::contracts::Contracts;
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
+use crate::host_section::HostSection;
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
@@ -75,6 +76,8 @@ impl WorkloadFile {
             samples_withheld: !is_random && !Sampling::of(&tables).is_empty(),
             ..self.contracts(drive, size_max)
         };
+        let host = HostSection::of(self.host.as_ref())?;
+        premises.extend(self.host.iter().flat_map(|section| section.premises.clone()));
         let tasks = self.tasks.iter().map(|placed| placed.source.clone()).collect();
         let best_effort = self.best_effort.iter().map(|placed| placed.source.clone()).collect();
         let workload = Workload {
@@ -89,6 +92,7 @@ impl WorkloadFile {
             parameters: self.policy.parameters.clone(),
             contracts,
             margin_ppm: self.policy.margin_ppm,
+            host,
             premises,
             ..Workload::new(drive.name.clone(), drive.depth, table)
         };

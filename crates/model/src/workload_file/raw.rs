@@ -13,6 +13,7 @@ use super::policy::RawPolicy;
 use super::written::{Written, deserialize_written};
 use crate::drive_file::PlaceFamily;
 use crate::file_error::FileError;
+use crate::host_section::RawHost;
 use crate::quantity::{Quantity, Share};
 use crate::task::{Class, Op, Place};
 use crate::units::{Bandwidth, Bytes, Duration, Lba};
@@ -23,6 +24,7 @@ pub(super) struct RawWorkload {
     pub(super) drive: Option<Spanned<RawDrive>>,
     pub(super) absent_places: Option<Spanned<Vec<PlaceFamily>>>,
     pub(super) policy: Option<RawPolicy>,
+    pub(super) host: Option<RawHost>,
     #[serde(default)]
     pub(super) task: Vec<RawTask>,
     #[serde(default)]

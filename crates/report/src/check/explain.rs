@@ -3,11 +3,42 @@
 
 use serde::Serialize;
 use tidegate_analysis::{Assessment, Explanation, explain};
-use tidegate_model::{Duration, Workload};
+use tidegate_model::{Duration, HostTime, Workload};
 
 use crate::figures;
 use crate::ns::Ns;
 use crate::page::Page;
+
+/// The host's time in the steps.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+struct HostSteps {
+    host_release_ns: Ns,
+    host_reply_ns: Ns,
+    /// In each of the batches.
+    host_batch_ns: Ns,
+}
+
+impl HostSteps {
+    /// `None` if the host takes no time.
+    fn of(time: HostTime, in_batch: Duration) -> Option<Self> {
+        let [host_release_ns, host_reply_ns] = [time.release, time.reply].map(Ns);
+        let host_batch_ns = Ns(in_batch);
+        let steps = Self { host_release_ns, host_reply_ns, host_batch_ns };
+        (time != HostTime::default()).then_some(steps)
+    }
+
+    /// Returns the steps as rows: before the policy sees the job, and after it is complete.
+    fn rows(self) -> [Vec<String>; 2] {
+        let row = |step: &str, what: &str, time: Ns| {
+            vec![step.to_owned(), what.to_owned(), figures::ms_ceil(time.0)]
+        };
+        [
+            row("host", "the job's way to the policy", self.host_release_ns),
+            row("host", "the answer's way to the client", self.host_reply_ns),
+        ]
+    }
+}
 
 /// The steps of a task's bound; they add up to it.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -20,6 +51,8 @@ pub(super) struct StepsReport {
     last_batch_requests: u64,
     last_batch_ns_max: Ns,
     released_ns: Ns,
+    #[serde(flatten)]
+    host: Option<HostSteps>,
     #[serde(skip)]
     fill: u32,
 }
@@ -38,6 +71,7 @@ impl StepsReport {
             last_batch_requests: steps.last_batch,
             last_batch_ns_max: explanation.last_batch_max.into(),
             released_ns: explanation.released.into(),
+            host: HostSteps::of(explanation.host, explanation.host_in_batch),
             fill: best_effort_fill,
         })
     }
@@ -55,11 +89,20 @@ impl StepsReport {
             let what = "released after the start of the carry-in".to_owned();
             rows.push(row("release", what, format!("-{}", figures::ms_floor(self.released_ns.0))));
         }
+        if let Some(host) = self.host {
+            let [before, after] = host.rows();
+            rows.insert(0, before);
+            rows.push(after);
+        }
         rows.push(row("bound", "the sum".to_owned(), figures::ms_ceil(bound)));
         writeln!(page);
         page.paragraph(format!("Steps to the bound of {name}:"));
         writeln!(page);
         page.table(&["step", "what a job waits for at worst", "takes"], rows, 2);
+        if let Some(HostSteps { host_batch_ns, .. }) = self.host {
+            let of_batch = figures::ms_ceil(host_batch_ns.0);
+            page.paragraph(format!("Each batch contains {of_batch} of the host."));
+        }
     }
 
     fn carry_in(&self) -> String {

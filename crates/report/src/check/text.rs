@@ -51,6 +51,9 @@ impl Report for CheckReport<'_> {
         }
         self.write_verdict(page);
         write_head(page, workload, assessment);
+        if let Some(host) = &self.host {
+            host.write(page);
+        }
         match self.detail {
             Detail::Short => premises::write_short(&assessment.premises, page),
             Detail::Premises => premises::write(&assessment.premises, page),
@@ -90,8 +93,9 @@ impl CheckReport<'_> {
         }
         if self.schedulable && !workload.tasks.is_empty() {
             let kept = format!(
-                "the drive stays within its {} (by {})",
+                "the drive stays within its {}{} (by {})",
                 figures::kept(assessment),
+                if self.host.is_some() { ", the host within its times" } else { "" },
                 bounds_used(assessment)
             );
             page.labelled("Provided", kept);
@@ -128,12 +132,18 @@ impl CheckReport<'_> {
         let text =
             |pick: fn(&Row<'_>) -> String| -> Vec<String> { rows.iter().map(pick).collect() };
         let response = |row: &Row<'_>| row.task.response_ns_max.map(|it| it.0);
-        let columns = [
+        let mut columns = vec![
             ("task", text(|row| row.name.clone())),
             ("bound", rows.iter().map(|row| figures::bound(response(row))).collect()),
+        ];
+        if self.host.is_some() {
+            let at_disk = |row: &Row<'_>| row.task.disk_response_ns_max.map(|it| it.0);
+            columns.push(("at disk", rows.iter().map(|it| figures::bound(at_disk(it))).collect()));
+        }
+        columns.extend([
             ("deadline", text(|row| row.task.deadline_ns.0.to_string())),
             ("margin", text(|row| margin(row.task))),
-        ];
+        ]);
         let tone = |row: &Row<'_>| (!row.task.meets_deadline).then_some(Tone::Bad);
         page.put(Table::of_columns(&columns, 1).toned(rows.iter().map(tone).collect()));
     }

@@ -5,6 +5,7 @@ mod brute_force;
 mod edf;
 mod figures;
 mod generate;
+mod host;
 mod library;
 mod measured;
 mod properties;

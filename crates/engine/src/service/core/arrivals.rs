@@ -101,11 +101,17 @@ impl<B: DataBackend> Core<B> {
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         let part = self.parts.get_mut(&id).expect("it is outstanding");
-        let admission = tenant.admit(since, part.request.op);
+        let admission = tenant.admit(since, part.request.op, self.host.unwrap_or_default());
         part.admission = admission;
         let request = &mut part.request;
         (request.class, request.due) = (admission.class, admission.due);
         (request.released, request.eligible) = (since, admission.eligible);
+        if self.host.is_some() {
+            // With the host's time in the proof, contracts count from when the policy sees a request.
+            let late = now.since(admission.eligible);
+            request.eligible = admission.eligible.max(now);
+            request.due = admission.due.and_then(|due| due.checked_add(late));
+        }
         let size = request.size;
         if admission.class == Class::BestEffort {
             self.shares.push(export, id, size);

@@ -97,6 +97,7 @@ pub(crate) fn params(
         alignment: Bytes::new(BLOCK as u64),
         size_max: Bytes::from_kib(16),
         can_trim: true,
+        host: None,
         drive: None,
         placement: tidegate_model::serve_file::Placement::default(),
         prover: None,

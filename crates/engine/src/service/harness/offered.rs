@@ -12,6 +12,7 @@ use tidegate_model::{
     ServeFile, Workload,
 };
 use tidegate_platform::Clock;
+use tidegate_policy::Policy;
 
 use super::scenario::BLOCKS;
 use super::store::{BLOCK, FLUSH_TIME, Store};
@@ -51,11 +52,24 @@ pub(in crate::service) fn core_on(
     watch: Watch,
     seed: u64,
 ) -> Core<Store> {
-    let ServiceParams { exports, arrangement, .. } = params;
+    let arrangement = &params.arrangement;
     let policy = params.policy(arrangement).expect("the plan fits the policy");
+    core_of(params, times, policy, watch, seed)
+}
+
+/// Makes the same core with another policy.
+pub(in crate::service) fn core_of(
+    params: &ServiceParams,
+    times: &BatchTable,
+    policy: Box<dyn Policy>,
+    watch: Watch,
+    seed: u64,
+) -> Core<Store> {
+    let ServiceParams { exports, arrangement, .. } = params;
     let store = Store::pseudo(times, SPREAD * exports.len(), seed);
     let members = Member::of_exports(exports, &arrangement.bounds);
-    Core::new(store, policy, &members, arrangement.window as usize, watch)
+    let core = Core::new(store, policy, &members, arrangement.window as usize, watch);
+    core.behind_host(params.host)
 }
 
 /// Returns a shared service, which is made only once because making it takes longer than running a
@@ -144,6 +158,7 @@ impl Rules {
         let exports = self.exports();
         let arrangement = self.arrange(&exports).expect("it is proved");
         let table = &self.drive.batch[0].table;
-        ServiceParams { arrangement, ..params(exports, PolicyName::Dqf, table) }
+        let host = self.file.host.as_ref().map(|section| section.times);
+        ServiceParams { arrangement, host, ..params(exports, PolicyName::Dqf, table) }
     }
 }

@@ -4,19 +4,25 @@
 //! order, and flushes after every batch that needs it. The first tenant keeps its contract, the
 //! second always has 40 requests waiting, the third takes as much as it can.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use tidegate_analysis::{Answer, assess};
-use tidegate_model::{BestEffort, Bytes, Contracts, Duration, Op, Plan, PolicyName, Task, Time};
+use tidegate_model::{
+    BestEffort, Bytes, Class, Contracts, Duration, Op, Plan, PolicyName, Request, Task, Time,
+};
+use tidegate_policy::{Decision, Event, Full, Policy};
 
 use super::asking::{SIZE, any_kind, call_at, call_of, part, run_until, settle};
 use crate::service::call::{Awaited, Call, CallKind};
 use crate::service::core::{Core, Switch};
-use crate::service::harness::offered::{BATCH_MS, Rules, core, exports};
+use crate::service::harness::offered::{BATCH_MS, Rules, core, core_of, exports};
 use crate::service::harness::store::{FLUSH_TIME, Store};
 use crate::service::harness::{self, SERVE, at_all_places, drive_file, table};
 use crate::service::offer::{Arrangement, Member};
-use crate::service::statistics::ServiceStatistics;
+use crate::service::statistics::{ServiceStatistics, Watch};
 use crate::service::{Guarantee, ServiceParams, harness::params};
 
 /// The time in ms between the calls of each tenant's clients, 0 if a client sends a call as soon as
@@ -156,6 +162,71 @@ fn a_long_line_delays_nobody_but_its_own_tenant() {
     };
     assert!((0..4).all(|seed| !late(true, seed)));
     assert!((0..4).any(|seed| late(false, seed)));
+}
+
+/// The contracts' requests that the policy was told of, with the instants.
+type Told = Rc<RefCell<Vec<(Time, Request)>>>;
+
+/// Records what a policy is told.
+struct Listening {
+    inner: Box<dyn Policy>,
+    told: Told,
+}
+
+impl Policy for Listening {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        if let Event::Release(request) = &event
+            && request.class != Class::BestEffort
+        {
+            self.told.borrow_mut().push((now, *request));
+        }
+        self.inner.observe(now, event)
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        self.inner.decide(now)
+    }
+}
+
+/// Goal: the policy gets the contracts behind the host, and the bounds are those of the clients.
+/// Method: 2 ms until the policy sees a request, 4 ms until the client has the reply.
+#[test]
+fn contracts_behind_a_host_count_from_when_the_policy_sees_a_request() {
+    let ms = Duration::from_ms;
+    let host = "[host]\nrelease = \"2ms\"\nsubmit = \"1ms\"\ncomplete = \"1ms\"\nreply = \"4ms\"\n";
+    let serve = format!("{SERVE}{host}");
+    let plain: Vec<_> = rules(SERVE, FLUSH_TIME).params().arrangement.bounds;
+    let params = rules(&serve, FLUSH_TIME).params();
+    let contracts = |of: fn(&Task) -> Duration| {
+        params.arrangement.plan.tasks.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(contracts(|task| task.period), [ms(78), ms(98)]);
+    assert_eq!(contracts(|task| task.deadline), [ms(74), ms(84)]);
+    let later = params.arrangement.bounds.iter().zip(plain).all(|(with, without)| {
+        with.zip(without).is_none_or(|(with, without)| with >= without + ms(6))
+    });
+    assert!(later, "{:?}", params.arrangement.bounds);
+
+    let told = Told::default();
+    let inner = params.policy(&params.arrangement).expect("the plan fits the policy");
+    let policy = Box::new(Listening { inner, told: told.clone() });
+    let watch = Watch::new(Some(&params.arrangement.plan.limits));
+    let mut core = core_of(&params, &table(&BATCH_MS), policy, watch, 1);
+    drive_clients(&mut core, 1);
+    let told = told.borrow();
+    assert!(told.len() > 1_000, "{}", told.len());
+    for (now, request) in told.iter() {
+        let task = &params.arrangement.plan.tasks[request.task.index()];
+        assert!(request.eligible >= *now, "{request:?} at {now:?}");
+        assert_eq!(request.due, request.eligible.checked_add(task.deadline));
+    }
+    // Tokens return after the shorter period: whoever always waits gets one each 98 ms.
+    let of_second = told.iter().filter(|(_, request)| request.task.index() == 1);
+    let eligible: Vec<Time> = of_second.map(|(_, request)| request.eligible).collect();
+    let gaps = eligible.windows(2).map(|pair| pair[1].since(pair[0]));
+    assert_eq!(gaps.min(), Some(ms(98)));
+    let [keeps, breaks, _] = &core.statistics().exports[..] else { panic!("three exports") };
+    assert_eq!((keeps.misses, breaks.misses, keeps.exceeded, breaks.exceeded), (0, 0, 0, 0));
 }
 
 /// Canary: without tokens, the breach delays the other tenant.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Hosts that take time, for every policy with a bound, and drives that keep only the contract that
+//! its bound rests on. The simulator delays releases, batches, completions and answers at random, up
+//! to the host's times.
+
+use rand::RngExt;
+use rand_pcg::Pcg64;
+use tidegate_drive::{Completion, Drive};
+use tidegate_model::{
+    DriveContract, Duration, Host, HostTime, Outcome, PolicyName, RegulatorName, Request,
+    RequestId, Theorem, Time, Workload,
+};
+
+use crate::black_box::Malice;
+use crate::drain_system::{DrainSystem, adaptive_system, gated_system};
+use crate::priority_box::{PriorityBox, leaning_on_priority};
+use crate::trial::Trial;
+use crate::workloads::{self, Load};
+use crate::{drains, generate};
+
+const SEED: u64 = 20_261_125;
+
+/// Returns a trial of a policy behind a host, and a drive for it; `None` for policies whose bounds
+/// do not hold behind a host.
+///
+/// # Panics
+/// If the policy has no bound at all.
+#[must_use]
+pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn Drive>)> {
+    let random = &mut generate::generator(SEED ^ name as u64, number);
+    let theorem = name.facts().theorem.expect("the policy has a bound");
+    let load = Load::numbered(number);
+    let of_batches = |random: &mut Pcg64| workloads::workload(random, name, load);
+    let mut system = None;
+    let mut workload = match theorem {
+        Theorem::Fifo | Theorem::DualQueue | Theorem::ElasticDualQueue => of_batches(random),
+        Theorem::Edf | Theorem::DualQueueEdf => {
+            let mut workload = of_batches(random);
+            workloads::give_random_deadlines(random, &mut workload);
+            workload
+        }
+        Theorem::Starvation => {
+            let mut workload = of_batches(random);
+            let together = random.random_range(1..=workload.depth);
+            workloads::keep_what_fits(&mut workload, together);
+            let starvation = workload.table.time_max(workload.depth);
+            workloads::release_about_every(random, &mut workload, starvation.ns());
+            workload.contracts.starvation_max = Some(starvation);
+            workload
+        }
+        Theorem::DrainRounds | Theorem::LimitedDrainRounds => {
+            let workload = of_batches(random);
+            drains::leaning_on_drains(random, workload)
+        }
+        Theorem::PriorityRounds => {
+            let workload = of_batches(random);
+            leaning_on_priority(random, workload)
+        }
+        Theorem::AdaptiveDrain => system.insert(adaptive_system(random)).workload(),
+        Theorem::GatedDrain => system.insert(gated_system(random)).workload(),
+        Theorem::ActiveSubset => return None,
+    };
+    if number % 5 == 4 && workload.tasks.iter().any(|task| task.requests > 1) {
+        workload.regulators = vec![RegulatorName::TokensPerTask];
+    }
+    let host = host(random, &workload);
+    loosen(random, &mut workload, host);
+    let releases = workloads::releases(random, &workload);
+    let trial = Trial::new(number, name, workload, releases, jobs);
+    let drive = drive(&trial, theorem.facts().contract, system.as_ref());
+    Some((trial, drive))
+}
+
+/// Returns a random host, in times that matter beside those of the drive.
+fn host(random: &mut Pcg64, workload: &Workload) -> HostTime {
+    let shortest = workload.table.time_max(1).ns();
+    let mut time = |most: u64| {
+        Duration::from_ns(match random.random_range(0..4) {
+            0 => 0,
+            1 => 1,
+            _ => random.random_range(0..=most),
+        })
+    };
+    HostTime {
+        release: time(shortest * 2),
+        submit: time(shortest / 2),
+        complete: time(shortest / 2),
+        reply: time(shortest),
+    }
+}
+
+/// Puts the workload behind the host. Most tasks get the time that the host takes, so that they stay
+/// provable, and exactly that, so that nothing is left.
+fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
+    workload.host = Host::Stated(host);
+    if random.random_bool(0.1) {
+        return;
+    }
+    // Two batches decide where one batch takes all that waits.
+    let batches = host.of_batch() * 2;
+    for task in &mut workload.tasks {
+        task.period = task.period + host.release + batches;
+        task.deadline = task.deadline + host.around_policy() + batches;
+    }
+}
+
+/// Returns a drive that keeps the contract, and no more than that.
+fn drive(trial: &Trial, contract: DriveContract, system: Option<&DrainSystem>) -> Box<dyn Drive> {
+    let random = generate::generator(SEED + 1, trial.number);
+    let contracts = &trial.workload.contracts;
+    match (contract, system) {
+        (DriveContract::Drain, Some(system)) => {
+            let kinds = Malice::ALL.len() as u64;
+            let kind = usize::try_from(trial.number % kinds).expect("a few kinds");
+            Box::new(system.black_box(Malice::ALL[kind], random))
+        }
+        (DriveContract::Batches | DriveContract::Drain, _) => trial.drive(),
+        (DriveContract::Starvation, _) => {
+            let starvation_max = contracts.starvation_max.expect("the workload needs it");
+            Box::new(StarvationBox { starvation_max, random, open: Vec::new() })
+        }
+        (DriveContract::Priority, _) => {
+            let priority = contracts.priority.clone().expect("the workload needs it");
+            Box::new(PriorityBox::new(priority, random))
+        }
+    }
+}
+
+/// A drive that keeps only its starvation bound: a request takes any time up to it, and half of them
+/// all of it.
+struct StarvationBox {
+    starvation_max: Duration,
+    random: Pcg64,
+    open: Vec<(Time, RequestId)>,
+}
+
+impl Drive for StarvationBox {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        for request in batch {
+            let longest = self.starvation_max.ns();
+            let is_longest = self.random.random_bool(0.5);
+            let time = if is_longest { longest } else { self.random.random_range(1..=longest) };
+            self.open.push((now + Duration::from_ns(time), request.id));
+        }
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.open.iter().map(|&(at, _)| at).min()
+    }
+
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("no policy flushes");
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        self.open.sort_unstable();
+        let due = self.open.partition_point(|&(at, _)| at <= now);
+        let done = self.open.drain(..due);
+        out.extend(done.map(|(at, id)| Completion { id, at, outcome: Outcome::Done }));
+    }
+}
