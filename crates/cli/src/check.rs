@@ -11,7 +11,6 @@ use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::command_line;
 use crate::failure::Failure;
-use crate::show::Form;
 use crate::{input, origin, show};
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
@@ -31,14 +30,11 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         certify(path, disk.as_ref(), &origin)?;
     }
     let report = MachineReport::of(disk, cpu, origin);
-    let CheckArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
-    show::report_in(&report, Form { is_json, is_quiet });
+    show::report_in(&report, arguments.form);
     let is_enough = is_enough(report.grade(), arguments.require);
     if report.is_proven() && !is_enough {
-        eprintln!(
-            "tidegate: --require strong, but the grade is weak: {}",
-            report.premises().doubts()
-        );
+        let doubts = report.premises().doubts();
+        show::complain(format!("--require strong, but the grade is weak: {doubts}"));
     }
     Ok(Answer::of(is_enough))
 }
@@ -55,7 +51,7 @@ fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Resu
     let certificate = match disk.certificate(origin.clone()) {
         Ok(certificate) => certificate,
         Err(NoCertificate::NotProven) => {
-            eprintln!("tidegate: no certificate: {}", NoCertificate::NotProven);
+            show::complain(format!("no certificate: {}", NoCertificate::NotProven));
             return Ok(());
         }
         Err(reason) => {

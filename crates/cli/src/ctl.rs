@@ -34,7 +34,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         && refused.is_refused
     {
         if !arguments.json {
-            outln!("{}", tables::refusal(&refused, arguments.verb));
+            show::page(|page| page.lines(&tables::refusal(&refused, arguments.verb)));
         }
         return Ok(Answer::No);
     }

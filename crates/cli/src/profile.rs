@@ -121,7 +121,7 @@ fn open_target(
         let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
         return Ok((target, None));
     };
-    eprintln!("{:<12} {}, {size} of random data", "Creating", path.display());
+    show::say("Creating", format!("{}, {size} of random data", path.display()));
     let bar = bar("bytes");
     bar.set_length(size.get());
     let target =
@@ -185,6 +185,6 @@ fn print_head(target: &Target, params: &ProfileParams) {
         format!("{}, {}, aligned to {}", facts.path.display(), target.size(), target.alignment());
     print_measuring(&what, params);
     if let Some(real_time) = &params.real_time {
-        eprintln!("{:<12} {real_time}", "Host");
+        show::say("Host", real_time);
     }
 }

@@ -93,7 +93,7 @@ impl Output {
     /// file is printed and its samples are kept.
     pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
         for warning in &measured.warnings {
-            eprintln!("{:<12} {warning}", "Warning");
+            show::say("Warning", warning);
         }
         let put = self.file.as_ref().map(|file| file.publish(whole, &measured.starts));
         let (said, failure) = match put.transpose() {
@@ -101,7 +101,7 @@ impl Output {
             Err(fault) => (None, Some(Failure::of_output(fault))),
         };
         if let Some(said) = &said {
-            eprintln!("{:<12} {said}", "Warning");
+            show::say("Warning", said);
         }
         let is_written = self.file.is_some() && failure.is_none();
         let is_done = failure.is_none() && !measured.is_cancelled;
@@ -124,7 +124,7 @@ impl Output {
             }
             (false, false) => {
                 let printed = print(&report.to_text(show::look()), is_written);
-                eprintln!("{}", report.usable().text());
+                show::say_lines(report.usable().text());
                 printed
             }
         };
@@ -138,7 +138,7 @@ impl Output {
     fn close(&self, is_done: bool) {
         match &self.samples {
             Some(samples) if is_done => match samples.close() {
-                Ok(left) => left.into_iter().for_each(|left| eprintln!("{:<12} {left}", "Samples")),
+                Ok(left) => left.into_iter().for_each(|left| show::say("Samples", left)),
                 stuck => warn(stuck),
             },
             Some(samples) => keep(samples),
@@ -169,8 +169,8 @@ impl Output {
 
 /// Says where the samples are, and how to resume.
 fn keep(samples: &SamplesFile) {
-    eprintln!("{:<12} {}", "Samples", samples.path().display());
-    eprintln!("{:<12} {}", "To do", resuming());
+    show::say("Samples", samples.path().display());
+    show::say_command("To do", &resuming());
 }
 
 /// Returns the command that resumes this measurement: it creates nothing, and takes the time that
@@ -181,7 +181,7 @@ fn resuming() -> String {
 
 fn warn<T>(removed: Result<T, StuckSamples>) {
     if let Err(stuck) = removed {
-        eprintln!("{:<12} {stuck}", "Warning");
+        show::say("Warning", stuck);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod listen;
 mod notify;
+mod printed;
 mod ready;
 mod unit;
 
@@ -21,9 +22,10 @@ use crate::arguments::ServeArguments;
 use crate::command_line::{self, completed_fault};
 use crate::failure::Failure;
 use crate::input;
-use crate::show::{self, outln};
+use crate::show::{self, Form, outln};
 
 use notify::Manager;
+use printed::{Place, Printed};
 
 /// The service has ended by itself: the supervisor must restart the process.
 #[derive(Debug, thiserror::Error)]
@@ -38,38 +40,43 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
         return Ok(Answer::Yes);
     }
-    if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
-        let report = CheckReport::of(workload, workload.policy);
+    let proof = prepared.proof().filter(|_| prepared.file().has_contracts());
+    let proof = proof.map(|(workload, _)| {
         let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
-        show::report(&report.with_changes(changes), false);
-    }
-    if !prepared.is_proven() {
-        if !arguments.force {
-            let command = format!("tidegate serve {} --force", arguments.file.display());
-            show::page(|page| {
-                writeln!(page);
-                page.paragraph(
-                    "Nothing is served. To serve all as best effort, without any promise:",
-                );
-                page.command("To do", &command);
-            });
-            return Ok(Answer::No);
-        }
-        outln!();
-        eprintln!(
-            "warning: not every contract can be kept: all exports are served as best effort, and \
-             nothing is promised"
-        );
-    }
-    listen::check_control(&prepared, &arguments.file)?;
-    if arguments.print {
+        CheckReport::of(workload, workload.policy).with_changes(changes)
+    });
+    let is_refused = !prepared.is_proven() && !arguments.force;
+    let to_do = is_refused.then(|| command_line::changed(&["--print"], &["--force"]));
+    let place = if arguments.print && !is_refused {
         // Printing refuses the same faults as serving.
+        listen::check_control(&prepared, &arguments.file)?;
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
-        outln!("Clients connect at {}.", listen::place(&prepared, &arguments.file)?);
-        outln!("The server takes {}.", prepared.footprint().map_err(failure)?);
+        let clients = listen::place(&prepared, &arguments.file)?;
+        Some(Place::new(clients, prepared.footprint().map_err(failure)?))
+    } else {
+        None
+    };
+    // A service without contracts has nothing to say before it is ready.
+    let is_shown = arguments.print || proof.is_some() || is_refused;
+    if is_shown {
+        let form = Form { is_json: arguments.json, is_quiet: arguments.quiet };
+        show::report_in(&Printed { proof, to_do, place }, form);
+    }
+    if is_refused {
+        return Ok(Answer::No);
+    }
+    if !prepared.is_proven() {
+        show::say(
+            "Warning",
+            "not every contract can be kept: all exports are served as best effort, and nothing is \
+             promised",
+        );
+    }
+    if arguments.print {
         return Ok(Answer::Yes);
     }
+    listen::check_control(&prepared, &arguments.file)?;
     // The printed text must be visible before the log.
     std::io::Write::flush(&mut std::io::stdout()).map_err(|error| Failure::environment(&error))?;
     // Registered before anything is served, so that no signal is missed.

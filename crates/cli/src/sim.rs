@@ -51,7 +51,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
     show::report_in(&report, Form { is_json, is_quiet });
     for defect in report.defects() {
-        eprintln!("tidegate: {defect}");
+        show::complain(defect);
     }
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })

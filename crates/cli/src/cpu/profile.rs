@@ -60,7 +60,7 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
         Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
     };
     for warning in &measured.warnings {
-        eprintln!("{:<12} {warning}", "Warning");
+        show::say("Warning", warning);
     }
     output.publish(arguments, &measured, calibration.as_ref())?;
     let is_covered = calibration.is_none_or(|it| it.is_covered());
@@ -147,13 +147,11 @@ fn print_head(params: &CpuProfileParams) {
         (params.trials != UNLIMITED).then(|| format!("{} trials of the longest", params.trials));
     let duration = params.time_limit.map(|limit| format!("at most {limit}"));
     let ends: Vec<String> = trials.into_iter().chain(duration).collect();
-    eprintln!(
-        "{:<12} processor {}, {} lengths up to {longest}, {}, seed {}",
+    let (cpu, count, seed, ends) =
+        (params.cpu, params.intervals.count, params.seed, ends.join(", "));
+    show::say(
         "Measuring",
-        params.cpu,
-        params.intervals.count,
-        ends.join(", "),
-        params.seed
+        format!("processor {cpu}, {count} lengths up to {longest}, {ends}, seed {seed}"),
     );
 }
 
@@ -220,7 +218,7 @@ impl Kept {
         match file.rewrite(&profile.to_toml()) {
             Ok(()) => self.is_there = true,
             Err(error) => {
-                eprintln!("{:<12} {} is not kept: {error}", "Warning", file.name());
+                show::say("Warning", format!("{} is not kept: {error}", file.name()));
                 self.file = None;
             }
         }
@@ -231,7 +229,7 @@ impl Kept {
         if let Some(file) = self.file.as_ref().filter(|_| self.is_there)
             && let Err(error) = file.remove()
         {
-            eprintln!("{:<12} {} is left: {error}", "Warning", file.name());
+            show::say("Warning", format!("{} is left: {error}", file.name()));
         }
     }
 }

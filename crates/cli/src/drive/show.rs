@@ -22,8 +22,8 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.svg {
         write_svg(path, &file, &report)?;
     }
-    show::report(&report, arguments.json);
-    if let Some(path) = arguments.svg.as_ref().filter(|_| !arguments.json) {
+    show::report_in(&report, arguments.form);
+    if let Some(path) = arguments.svg.as_ref().filter(|_| arguments.form.is_full()) {
         outln!();
         show::labelled("Written", &path.display().to_string());
     }

@@ -97,7 +97,11 @@ const CASES: &[Case] = &[
 
 fn said(output: &Output) -> String {
     let text = [output.stdout.as_slice(), b"\n", output.stderr.as_slice()].concat();
-    String::from_utf8_lossy(&text).into_owned()
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // A shell joins lines behind a backslash.
+    let mut lines = text.split("\\\n");
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| text + line.trim_start())
 }
 
 /// Returns the first command that a text suggests: a line `To do`, or a span in backquotes.

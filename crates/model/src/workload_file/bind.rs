@@ -253,14 +253,14 @@ pub(super) fn mixed_unmeasured(drive: &DriveFile, one: &str, several: &str) -> P
     let support = if drive.mixed.is_empty() {
         "no measurement supports this"
     } else {
-        "the drive's [[mixed]] batches support its [cost], not this sum"
+        "the measured [[mixed]] batches support [cost] and its bound `mixed`, not this sum"
     };
     Premise::new(
         PremiseCode::MixedUnmeasured,
-        format!("unmeasured mixed {several}"),
+        format!("mixed {several} charged by sums"),
         format!(
-            "the workload reads and writes: a mixed {one} is charged as its reads and its writes one \
-             after the other; {support}"
+            "the workload reads and writes, and the bound does not rest on measured mixed {several}: a \
+             mixed {one} is charged as its reads and its writes one after the other; {support}"
         ),
     )
 }
