@@ -16,6 +16,7 @@ pub(crate) use self::text::text;
 
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
+use crate::command_line::quoted;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 
@@ -121,7 +122,10 @@ fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
         (None, false) => Ok(Asked { verb: verb.to_owned(), export: None }),
         (None, true) => Err(Failure::input(
             format!("`{verb}` needs the name of an export"),
-            format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),
+            format!(
+                "add its name; `tidegate ctl {} status` lists the exports",
+                quoted(&arguments.target.to_string_lossy())
+            ),
         )),
         (Some(_), false) => Err(Failure::input(
             format!("`{verb}` applies to all exports"),

@@ -15,10 +15,10 @@ use miette::{
 };
 use serde::Serialize;
 use tidegate_measure::{FileFault, OutputFault};
-use tidegate_model::FileError;
+use tidegate_model::{FileError, FileKind};
 use tidegate_report::{Look, wrapped};
 
-use crate::show;
+use crate::{command_line, show};
 
 /// The reason why a command did not run.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(crate) struct Failure {
 /// The one who can correct a failure; it sets the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Nobody, as in a measurement that was stopped: exit code 1.
+    Incomplete = 1,
     /// The user: exit code 2.
     Input = 2,
     /// The machine must be repaired: exit code 3.
@@ -81,16 +83,40 @@ impl Failure {
         Self { kind: Kind::Input, faults: vec![Fault::in_file(path, &text, error)] }
     }
 
-    /// Reports all errors of a file, in its order; `read` is the reading that found the `first`.
+    /// Reports all errors of a file, in its order; `read` is the reading that found the `first`. A
+    /// file of another kind than the `wanted` one has no other error.
     pub(crate) fn of_reading<T>(
         path: &Path,
         text: &str,
+        wanted: FileKind,
         first: FileError,
         read: impl Fn(&str) -> Result<T, FileError>,
     ) -> Self {
+        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != wanted) {
+            let path = path.to_string_lossy();
+            let command = kind.command(&command_line::quoted(&path));
+            return Self::input(
+                format!("{path} is {}, not {}", kind.name(), wanted.name()),
+                format!("read it with `{command}`, or name {}", wanted.name()),
+            );
+        }
         let faults = tidegate_model::all_faults(text, first, read);
         let faults = faults.iter().map(|error| Fault::in_file(path, text, error));
         Self { kind: Kind::Input, faults: faults.collect() }
+    }
+
+    /// Completes the commands in its texts.
+    pub(crate) fn completed(mut self, complete: impl Fn(&str) -> String) -> Self {
+        for fault in &mut self.faults {
+            fault.message = complete(&fault.message);
+            fault.help = fault.help.as_deref().map(&complete);
+        }
+        self
+    }
+
+    /// Reports a measurement that ended before it had a result: an answer, and no fault.
+    pub(crate) fn incomplete(message: impl Into<String>) -> Self {
+        Self::of(Kind::Incomplete, message.into(), None)
     }
 
     /// Reports input that the user can correct.

@@ -35,7 +35,9 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let device = target.facts().identity();
     let mut params = params(arguments, &target);
     params.mechanics = known_mechanics(&params, &output);
-    print_head(&target, &params);
+    if !arguments.quiet {
+        print_head(&target, &params);
+    }
     if arguments.plan {
         let steps = tidegate_measure::plan(&target, &params).map_err(profile_failure)?;
         show::report(&PlanReport::of(&steps), arguments.json);

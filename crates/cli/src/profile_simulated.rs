@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let output = Output::prepare(arguments, Path::new(""))?;
     let params = params(arguments, &file)?;
     let (kind, mut drive) = drive_of(arguments, &file, params.seed)?;
-    progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    if !arguments.quiet {
+        progress::print_measuring(&format!("{} as {}", file.name, kind.name()), &params);
+    }
     // The pace is measured on another drive, because serving requests changes a drive's state.
     let (_, mut other) = drive_of(arguments, &file, params.seed)?;
     let steps = tidegate_measure::plan_drive(&mut *other, capacity(&file), &params);

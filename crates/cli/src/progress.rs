@@ -67,6 +67,7 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
             RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
         ) => Failure::unusable(&error),
         ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
+        ProfileError::NothingMeasured => Failure::incomplete(error.to_string()),
         _ => Failure::unusable(&error),
     }
 }

@@ -8,18 +8,19 @@ mod printed;
 mod ready;
 mod unit;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tidegate_engine::log;
 use tidegate_engine::serve::{Prepared, ServeError, Server};
-use tidegate_model::ServeFile;
+use tidegate_model::{DriveFile, FileKind, ServeFile};
 use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
 use crate::arguments::ServeArguments;
-use crate::command_line::{self, completed_fault};
+use crate::command_line::{self, beside, completed_fault, quoted};
 use crate::failure::Failure;
 use crate::input;
 use crate::show::{self, Form, outln};
@@ -43,15 +44,24 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let proof = prepared.proof().filter(|_| prepared.file().has_contracts());
     let proof = proof.map(|(workload, _)| {
         let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
-        CheckReport::of(workload, workload.policy).with_changes(changes)
+        let report = CheckReport::of(workload, workload.policy).with_changes(changes);
+        match known_drive(prepared.file(), &arguments.file) {
+            Some((name, drive)) => report.with_commands(
+                |text| command_line::completed(text, &drive, Some(&name)),
+                String::new(),
+            ),
+            None => report,
+        }
     });
     let is_refused = !prepared.is_proven() && !arguments.force;
     let to_do = is_refused.then(|| command_line::changed(&["--print"], &["--force"]));
-    let place = if arguments.print && !is_refused {
-        // Printing refuses the same faults as serving.
+    if !is_refused {
+        // Refused before the proof is printed; printing refuses the same faults as serving.
         listen::check_control(&prepared, &arguments.file)?;
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
+    }
+    let place = if arguments.print && !is_refused {
         let clients = listen::place(&prepared, &arguments.file)?;
         Some(Place::new(clients, prepared.footprint().map_err(failure)?))
     } else {
@@ -76,7 +86,6 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     if arguments.print {
         return Ok(Answer::Yes);
     }
-    listen::check_control(&prepared, &arguments.file)?;
     // The printed text must be visible before the log.
     std::io::Write::flush(&mut std::io::stdout()).map_err(|error| Failure::environment(&error))?;
     // Registered before anything is served, so that no signal is missed.
@@ -120,20 +129,27 @@ fn run(server: Server, mut signals: Signals) -> Result<Answer, Failure> {
     }
 }
 
+/// Returns the drive that a serve file names, and its name for the user.
+fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, DriveFile)> {
+    let name = beside(path, file.drive_reference()?.get_ref());
+    let drive = input::drive_named(&name).ok()?;
+    Some((name, drive))
+}
+
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Faulty { path, text, error } => match ServeFile::parse(&text) {
             Err(first) if first == error => {
-                Failure::of_reading(&path, &text, first, ServeFile::parse)
+                let store = ServeFile::backing_of(&text);
+                let store = store.map(|name| quoted(&beside(&path, &name)));
+                Failure::of_reading(&path, &text, FileKind::Serve, first, ServeFile::parse)
+                    .completed(|text| text.replace("TARGET", store.as_deref().unwrap_or("DEVICE")))
             }
             // A fault beside the drive or the store.
             Ok(file) => {
-                let named = file.drive_reference();
-                let known = named.map(|named| command_line::beside(&path, named.get_ref()));
-                let drive = known.as_deref().map(|name| (name, input::drive_named(name)));
-                let error = match drive {
-                    Some((name, Ok(drive))) => completed_fault(error, &drive, name),
-                    _ => error,
+                let error = match known_drive(&file, &path) {
+                    Some((name, drive)) => completed_fault(error, &drive, &name),
+                    None => error,
                 };
                 Failure::in_file(&path, text, &error)
             }

@@ -75,7 +75,9 @@ pub(crate) fn look_of(stream: &(impl IsTerminal + AsFd)) -> Look {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
     let columns = stated.or_else(|| of_terminal().filter(|&columns| is_terminal && columns > 0));
-    let is_coloured = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    let is_coloured = is_terminal
+        && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+        && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
     Look { columns: columns.unwrap_or(COLUMNS_DEFAULT), is_coloured }
 }
 

@@ -16,6 +16,7 @@ use tidegate_sim::checkers::Checkers;
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
+use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::run_progress::VirtualTime;
@@ -41,13 +42,14 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         }
     }
     if let (true, Some((_, reason))) = (runs.is_empty(), not_applicable.first()) {
-        return Err(Failure::unusable(reason));
+        return Err(Failure::unusable(reason).completed(|text| input.completed(text)));
     }
     let not_applicable = not_applicable.into_iter();
-    let not_applicable =
-        not_applicable.map(|(policy, reason)| NotApplicable::new(policy, reason.to_string()));
+    let not_applicable = not_applicable
+        .map(|(policy, reason)| NotApplicable::new(policy, input.completed(&reason.to_string())));
     let not_applicable = not_applicable.collect();
-    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable);
+    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable)
+        .with_more(command_line::explaining(&arguments.workload));
     let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
     show::report_in(&report, Form { is_json, is_quiet });
     for defect in report.defects() {
@@ -103,7 +105,7 @@ fn simulate<'a>(
     let plan = assessment.tolerant_plan(workload);
     let simulated = charged(workload, &assessment);
     let drive = tidegate_drive::build(kind, &simulated, Some(&input.drive), params.seed)
-        .map_err(|error| Failure::unusable(&error))?;
+        .map_err(|error| Failure::unusable(&error).completed(|text| input.completed(text)))?;
     let capacity = input.drive.capacity().unwrap_or(params.capacity);
     let params = SimParams { capacity, ..*params };
     let watch = ContractWatch::new(&plan.limits);

@@ -27,6 +27,8 @@ pub mod entry;
 pub mod export;
 pub mod facts;
 pub mod file_error;
+pub mod file_kind;
+pub mod measurement;
 pub mod mechanics;
 pub mod names;
 pub mod parameters;
@@ -64,6 +66,8 @@ pub use facts::{
     TheoremFacts, UnprovedDepth,
 };
 pub use file_error::FileError;
+pub use file_kind::FileKind;
+pub use measurement::Measurement;
 pub use names::PolicyName;
 pub use parameters::Parameters;
 pub use plan::Plan;

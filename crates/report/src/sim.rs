@@ -33,6 +33,9 @@ pub struct SimReport<'a> {
     premises: &'a Premises,
     #[serde(skip)]
     kind: DriveKind,
+    /// The command that tells doubts and notes in full.
+    #[serde(skip)]
+    more: String,
     /// Promises of Tidegate that did not hold.
     #[serde(skip)]
     defects: Vec<String>,
@@ -65,6 +68,7 @@ impl<'a> SimReport<'a> {
             seed,
             premises: &workload.premises,
             kind,
+            more: String::new(),
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
             policies: runs.into_iter().map(SimulatedPolicy::of).collect(),
         }
@@ -94,6 +98,14 @@ impl<'a> SimulatedPolicy<'a> {
         let record = DriveRecord::new(&result, &watch);
         let (contracts, overruns) = (record.report(), record.sentence());
         Self { result, contracts, overruns }
+    }
+}
+
+impl SimReport<'_> {
+    /// Adds the command that tells doubts and notes in full.
+    #[must_use]
+    pub fn with_more(self, more: String) -> Self {
+        Self { more, ..self }
     }
 }
 
@@ -139,6 +151,6 @@ impl Report for SimReport<'_> {
         let what = self.kind.simulates();
         page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        premises::write_short(self.premises, page);
+        premises::write_short(self.premises, &self.more, page);
     }
 }

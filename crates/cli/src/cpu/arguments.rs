@@ -110,9 +110,8 @@ pub(crate) struct CpuProfileArguments {
     /// Write the plots to a new file (SVG).
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]

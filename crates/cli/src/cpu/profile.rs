@@ -54,12 +54,14 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let known = arguments.baseline.as_deref().map(|path| baseline(path, &params));
     let known = known.transpose()?;
     let interrupted = interrupt::flag(output.kept.says())?;
-    print_head(&params);
+    if !arguments.form.quiet {
+        print_head(&params);
+    }
     let (measured, calibration) = match params.synthetic_load {
         None => (measure(&params, &mut output.kept, &interrupted)?, None),
         Some(thief) => calibrate(thief, &params, known, &mut output.kept, &interrupted)?,
     };
-    for warning in &measured.warnings {
+    for warning in measured.warnings.iter().filter(|_| !arguments.form.quiet) {
         show::say("Warning", warning);
     }
     output.publish(arguments, &measured, calibration.as_ref())?;
@@ -272,7 +274,7 @@ impl Output {
         }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
         let report = CpuProfileReport::of(measured, calibration, written_to.as_deref(), &text);
-        show::report(&report, arguments.json);
+        show::report_in(&report, arguments.form);
         written.map_err(Failure::after_measuring)?;
         drawn.map(|_| ())
     }

@@ -97,7 +97,7 @@ fn simulated_drive(file: &DriveFile, seed: u64) -> Result<Box<dyn Drive>, Failur
                 "`{}` has only tables, which do not give the positions of its sectors",
                 file.name
             ),
-            "name a drive with [mechanics] or [ssd], for example one from `tidegate drive import`",
+            "name a drive with [mechanics] or [ssd]: `tidegate drive list` shows the built-in ones",
         ));
     };
     let drive = tidegate_drive::from_parts(kind, file, seed);

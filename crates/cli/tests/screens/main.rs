@@ -17,6 +17,7 @@ mod check;
 mod cpu;
 mod drive;
 mod drives;
+mod figures;
 mod help;
 mod measured;
 mod profile;

@@ -9,6 +9,7 @@ use crate::contracts::Contracts;
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
+use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
@@ -231,15 +232,8 @@ pub(super) fn covering_table(
 
 /// Returns the advice to measure requests; the command's caller knows `TARGET` and `FILE`.
 fn how_to_measure(op: Op, size: Bytes) -> String {
-    let allowed = match op {
-        Op::Read => "",
-        Op::Write => " --allow-writes",
-    };
-    let op = op.name();
-    format!(
-        "measure it with `tidegate profile TARGET --only batch --op {op} --size {size}{allowed} \
-         --add -o FILE`, or name another drive"
-    )
+    let measurement = Measurement::of("batch").with([(op, size)]);
+    format!("measure it with `{measurement}`, or name another drive")
 }
 
 /// Prints a time as results show it: in milliseconds, rounded up to the microsecond.

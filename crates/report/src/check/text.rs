@@ -52,7 +52,7 @@ impl Report for CheckReport<'_> {
         self.write_verdict(page);
         write_head(page, workload, assessment);
         match self.detail {
-            Detail::Short => premises::write_short(&assessment.premises, page),
+            Detail::Short => premises::write_short(&assessment.premises, &self.more, page),
             Detail::Premises => premises::write(&assessment.premises, page),
             Detail::Explained => {
                 premises::write(&assessment.premises, page);
