@@ -10,7 +10,7 @@ help: ## Print this list
 build: tools ## Build target/release/tidegate
 	$(CARGO) build --release --locked -p tidegate
 
-demo: build ## Prove, simulate, measure this disk and keep deadlines on it, in under a minute
+demo: build ## Build, then prove, simulate, measure this disk and keep deadlines, in under a minute
 	@scripts/demo.sh "$(TARGET)"
 
 test: test-tools lint docs ## Run all checks and tests; install missing tools if possible

@@ -22,30 +22,28 @@ show() {
     fi
 }
 
-say "(a) A disk of 2005 and sixteen cameras: every camera reads 128 KiB each 300 ms."
-echo "Batches of at most 8, as in the literature. Its bounds (linear, busy interval, minimum"
-echo "period) say no; the tighter one (tight) proves the deadline, though one request at a time"
-echo "(fifo, edf) would respond sooner:"
-echo
-show check workloads/cameras.workload.toml --batch 8 --explain
-echo
-echo "A batch of 16 takes all pending requests, so the tight bound is exact:"
-echo
+# Prints a paragraph, as wide as the terminal.
+tell() { printf '%s\n\n' "$*" | fold -s -w "${COLUMNS:-80}"; }
+
+say "(a) A disk of 2005 and sixteen cameras that each read 128 KiB every 300 ms."
+tell "Does every read complete in time? Tidegate sends the disk batches of requests. b(1), b(2), .. \
+are the longest times that so many requests took together; every bound follows from them:"
 show check workloads/cameras.workload.toml --batch 16
 
-say "Twenty-four cameras: one request at a time admits 17, the best published bound 16."
+say "Twenty-four cameras are more than the disk can promise one request at a time."
+tell "Sent one by one (the policies fifo and edf), the bound admits 17 cameras, and the best \
+published bound for batches 16. Batches (the policy dqf) with the bound \`tight\` admit all 24:"
 show check workloads/cameras-24.workload.toml
 
 say "The same 24 on a simulated disk that always takes its longest time."
 show sim workloads/cameras-24.workload.toml --policy noop,fifo,dqf --jobs 2000
 echo
-echo "noop keeps its deadlines here because all cameras release together and nothing else uses"
-echo "the disk. It has no bound:"
+tell "noop, which keeps the drive's queue full, keeps its deadlines here because all cameras release \
+together and nothing else uses the disk. It has no bound:"
 
 say "Sixteen cameras, and a backup that keeps 450 requests outstanding."
-echo "noop keeps the drive's queue full, as most systems do. fifo gives up the drive's"
-echo "own scheduling. dqf keeps it, and serves the backup where the proof leaves time."
-echo
+tell "noop keeps the drive's queue full, as most systems do. fifo gives up the drive's own \
+scheduling. dqf keeps it, and serves the backup where the proof leaves time."
 show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000
 
 say "(b) This machine's own disk: measure, prove, keep."
@@ -71,5 +69,9 @@ say "Eight streams with a deadline beside a backup, on that file."
 show check this-disk.workload.toml
 echo
 show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s
+
+echo
+tell "Where no deadline was missed under noop either, the disk is fast enough for this load. The \
+difference is the bound: it holds for the load of the next hour too."
 
 say "End of the demo. Next: README.md, \"A first session on your own disk\"."

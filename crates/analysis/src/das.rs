@@ -2,7 +2,7 @@
 //! Bounds for the dynamic active subset: shortest access time first among the requests that keep a
 //! fallback schedule feasible, one request on the device at a time.
 
-use tidegate_model::{ActiveSubset, Duration, Margin, Premise, PremiseCode, Workload};
+use tidegate_model::{ActiveSubset, Duration, Margin, Measurement, Premise, PremiseCode, Workload};
 
 use crate::{SporadicTask, Verdict};
 
@@ -14,9 +14,6 @@ pub(crate) const UNKNOWN: &str = "das orders requests by access time, which is u
 pub(crate) const UNMEASURED: &str = "das rests on the service times that [mechanics] predict, and \
      how far they are off was not measured for these requests; measure it, or state a margin in \
      [policy.das]";
-
-/// The command that measures it.
-const MEASURE: &str = "tidegate profile TARGET --only prediction --add -o FILE";
 
 /// Returns the response-time bound of `das`: each task's deadline if the test holds.
 ///
@@ -104,7 +101,7 @@ pub fn premise(margin: Margin) -> Premise {
         Margin::Measured(_) => rests(", the largest error that was measured"),
         Margin::Unmeasured | Margin::Unpredicted => {
             Premise::new(PremiseCode::PredictionUnmeasured, "unmeasured predictions", UNMEASURED)
-                .with_to_do(MEASURE)
+                .with_to_do(Measurement::of("prediction").to_string())
         }
     }
 }

@@ -15,6 +15,9 @@ use crate::{Answer, assess, headroom};
 /// The number of times that a period is doubled.
 const DOUBLINGS: u32 = 6;
 
+/// The parts of a time by which it is stretched.
+const PARTS: u64 = 16;
+
 /// The most policies that a change names.
 const POLICIES_MAX: usize = 4;
 
@@ -111,20 +114,35 @@ impl Terms {
     }
 
     /// Returns changes of these terms of `name` with which everything `would` be proved: the most
-    /// requests, and the shortest period that a doubling reaches.
+    /// requests, and the shortest period in sixteenths of the last doubling.
     pub fn changes(self, name: &str, mut would: impl FnMut(Self) -> bool) -> Vec<Change> {
         let name = || name.to_owned();
         let most = most(self.requests, |requests| would(Self { requests, ..self }));
         let requests = most.map(|requests| Change::Requests { name: name(), requests });
-        let mut longer = (1..=DOUBLINGS).filter_map(|doublings| self.stretched(1 << doublings));
-        let period = longer
-            .find(|&terms| would(terms))
+        let doubled = (1..=DOUBLINGS).map(|doublings| PARTS << doublings);
+        let found =
+            doubled.into_iter().find(|&parts| self.stretched(parts).is_some_and(&mut would));
+        let shortest = found.map(|parts| {
+            let (mut least, mut too_short) = (parts, parts / 2);
+            while least - too_short > parts / 2 / PARTS {
+                let middle = too_short + (least - too_short) / 2;
+                let will_do = self.stretched(middle).is_some_and(&mut would);
+                if will_do { least = middle } else { too_short = middle }
+            }
+            least
+        });
+        let period = shortest
+            .and_then(|parts| self.stretched(parts))
             .map(|Self { period, deadline, .. }| Change::Period { name: name(), period, deadline });
         requests.into_iter().chain(period).collect()
     }
 
-    fn stretched(self, factor: u64) -> Option<Self> {
-        let stretch = |time: Duration| time.ns().checked_mul(factor).map(Duration::from_ns);
+    /// Returns these terms with longer times: `parts` sixteenths, rounded up to the microsecond.
+    fn stretched(self, parts: u64) -> Option<Self> {
+        let stretch = |time: Duration| {
+            let ns = time.ns().checked_mul(parts)?.div_ceil(PARTS);
+            Some(up_to_us(Duration::from_ns(ns)))
+        };
         let (period, deadline) = (stretch(self.period)?, stretch(self.deadline)?);
         Some(Self { period, deadline, ..self })
     }
@@ -158,8 +176,12 @@ pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
     }
     let proves =
         |other: &PolicyName| *other != policy && assess(workload, *other).answer == Answer::Proven;
-    let others: Vec<PolicyName> =
-        PolicyName::ALL.into_iter().filter(proves).take(POLICIES_MAX).collect();
+    // The file's own policy and the default are the first that a reader would take.
+    let known = [workload.policy, PolicyName::Dqf];
+    let others = PolicyName::ALL.into_iter().filter(|other| !known.contains(other));
+    let mut others: Vec<PolicyName> =
+        known.into_iter().chain(others).filter(proves).take(POLICIES_MAX).collect();
+    others.dedup();
     found.extend((!others.is_empty()).then_some(Change::Policies(others)));
     found
 }
@@ -188,8 +210,15 @@ fn changes_of_entry(
         let bounds: Option<Vec<Duration>> = bounds.map(|bound| bound.map(|it| it.0)).collect();
         Some((bounds?.into_iter().max(), assessed.answer == Answer::Proven))
     });
+    let changes = terms.changes(name, would);
+    // A longer period is worth telling only if the deadline need not be as long as without it.
+    let is_worse = |change: &Change| {
+        let Change::Period { deadline: longer, .. } = change else { return false };
+        deadline.is_some_and(|deadline| *longer >= deadline)
+    };
+    let changes = changes.into_iter().filter(|change| !is_worse(change));
     let deadline = deadline.map(|deadline| Change::Deadline { name: name.clone(), deadline });
-    deadline.into_iter().chain(terms.changes(name, would)).collect()
+    deadline.into_iter().chain(changes).collect()
 }
 
 /// Returns a deadline with which everything is proved: the bound that follows from the deadline
@@ -238,13 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn the_most_requests_and_the_first_doubling_that_do_are_found() {
+    fn the_most_requests_and_the_shortest_period_that_do_are_found() {
         let would = |terms: Terms| terms.requests <= 3 || terms.period >= Duration::from_ms(300);
         let changes: Vec<String> =
             terms(8).changes("a", would).iter().map(Change::to_string).collect();
         let expected = [
             "`a` with 3 requests per period",
-            "`a` with a period of 400ms and a deadline of 200ms",
+            "`a` with a period of 300ms and a deadline of 150ms",
         ];
         assert_eq!(changes, expected);
         assert_eq!(terms(8).changes("a", |_| false), []);

@@ -171,8 +171,8 @@ impl<'a> Question<'a> {
         depth: impl Fn(&Self, &BatchTable, u32) -> u32,
     ) -> Result<Choice, &'static str> {
         let drain = self.workload.contracts.drain.as_ref().ok_or(
-            "the drive has no drain times for these requests: measure them with `tidegate \
-             profile`, or write drain_ns_max into an inline drive",
+            "the drive has no drain times for these requests: measure them, or write drain_ns_max \
+             into an inline drive",
         )?;
         let together = self.workload.depth.min(drain.batch_max());
         let most = match together.checked_sub(self.requests) {
@@ -242,8 +242,8 @@ impl<'a> Question<'a> {
     /// drive during the table's measurement.
     pub(crate) fn by_priority(&self) -> Result<Choice, &'static str> {
         let priority = self.workload.contracts.priority.as_ref().ok_or(
-            "the drive has no times for requests with its own priority: measure them with \
-             `tidegate profile`, or write priority_ns_max into an inline drive",
+            "the drive has no times for requests with its own priority: measure them, or write \
+             priority_ns_max into an inline drive",
         )?;
         if self.requests > priority.batch_max() {
             return Err("the tasks can release more requests together than the drive's times \

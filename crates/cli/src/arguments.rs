@@ -13,6 +13,7 @@ use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
+use crate::show::Form;
 use crate::values::{
     OpArgument, experiment, grade, length, measurable_model, model, order, policy, printable,
     quantity,
@@ -60,6 +61,30 @@ pub(crate) enum Command {
     Cpu(CpuArguments),
 }
 
+/// How much of the result is printed, and in which form.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct FormArguments {
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the first line alone.
+    #[arg(long, short, conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
+impl FormArguments {
+    /// Returns whether the whole text is printed.
+    pub(crate) const fn is_full(self) -> bool {
+        !self.json && !self.quiet
+    }
+}
+
+impl From<FormArguments> for Form {
+    fn from(arguments: FormArguments) -> Self {
+        Self { is_json: arguments.json, is_quiet: arguments.quiet }
+    }
+}
+
 /// The workload file and the options that override it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArguments {
@@ -98,12 +123,8 @@ pub(crate) struct CheckArguments {
     /// batch in flight, the batches between, and the job's own.
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print the first line alone.
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -117,6 +138,8 @@ pub(crate) struct VerifyArguments {
     /// The drive file or built-in drive that the certificate must be about.
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) drive: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -137,6 +160,12 @@ pub(crate) struct ServeArguments {
     /// Print a drop-in for the systemd unit, with the limits computed from the file, and exit.
     #[arg(long, conflicts_with = "print")]
     pub(crate) unit: bool,
+    /// With --print: print one JSON object.
+    #[arg(long, requires = "print")]
+    pub(crate) json: bool,
+    /// With --print: print the first line alone.
+    #[arg(long, short, requires = "print", conflicts_with = "json")]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use tidegate_model::Grade;
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin};
 
@@ -11,7 +10,6 @@ use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::command_line;
 use crate::failure::Failure;
-use crate::show::Form;
 use crate::{input, origin, show};
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
@@ -19,9 +17,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
-        let known = disk.drive_origin.as_ref().map(|origin| &*origin.name);
-        let complete = |command: &str| command_line::completed(command, &disk.drive, known);
-        let report = CheckReport::of(&disk.workload, policy).with_fits().with_commands(complete);
+        let report = CheckReport::of(&disk.workload, policy).with_fits();
+        let more = command_line::changed(&[], &["--explain"]);
+        let report = report.with_commands(|command| disk.completed(command), more);
         if arguments.explain { report.explained() } else { report }
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
@@ -30,17 +28,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     if let Some(path) = &arguments.certificate {
         certify(path, disk.as_ref(), &origin)?;
     }
-    let report = MachineReport::of(disk, cpu, origin);
-    let CheckArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
-    show::report_in(&report, Form { is_json, is_quiet });
-    let is_enough = is_enough(report.grade(), arguments.require);
-    if report.is_proven() && !is_enough {
-        eprintln!(
-            "tidegate: --require strong, but the grade is weak: {}",
-            report.premises().doubts()
-        );
-    }
-    Ok(Answer::of(is_enough))
+    let report = MachineReport::of(disk, cpu, arguments.require, origin);
+    show::report_in(&report, arguments.form);
+    Ok(Answer::of(report.is_enough()))
 }
 
 /// Writes the certificate of the disk's verdict. A verdict that proves nothing has none, which is not
@@ -55,7 +45,7 @@ fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Resu
     let certificate = match disk.certificate(origin.clone()) {
         Ok(certificate) => certificate,
         Err(NoCertificate::NotProven) => {
-            eprintln!("tidegate: no certificate: {}", NoCertificate::NotProven);
+            show::complain(format!("no certificate: {}", NoCertificate::NotProven));
             return Ok(());
         }
         Err(reason) => {
@@ -70,12 +60,4 @@ fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Resu
             "name a file in a folder that can be written",
         )
     })
-}
-
-/// Returns whether a verdict of this grade counts as proven.
-fn is_enough(grade: Option<Grade>, required: Grade) -> bool {
-    match (grade, required) {
-        (None, _) | (Some(Grade::Weak), Grade::Strong) => false,
-        (Some(Grade::Strong), _) | (Some(Grade::Weak), Grade::Weak) => true,
-    }
 }

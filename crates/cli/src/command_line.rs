@@ -5,6 +5,8 @@ use std::path::Path;
 
 use tidegate_model::{DriveFile, FileError};
 
+use crate::arguments::WorkloadArguments;
+
 /// Returns this command with changes: without the named options and their values, and with others
 /// at its end.
 pub(crate) fn changed(without: &[&str], with: &[&str]) -> String {
@@ -12,8 +14,11 @@ pub(crate) fn changed(without: &[&str], with: &[&str]) -> String {
     changed_words(words, without, with)
 }
 
-/// The options of `profile` that have no value.
-const SWITCHES: [&str; 8] = [
+/// The options of `profile`, `check` and `serve` that have no value.
+const SWITCHES: [&str; 11] = [
+    "--print",
+    "--force",
+    "--explain",
     "--plan",
     "--add",
     "--resume",
@@ -50,6 +55,9 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
+/// The device to measure, in a command of a library.
+const TARGET: &str = "profile TARGET";
+
 /// Completes a suggested measurement: `TARGET` is the drive itself if it is simulated, or the
 /// device that the file names; `FILE` is the drive file. A built-in drive's new tables go into a new
 /// file, because nothing can be added to it.
@@ -59,16 +67,30 @@ pub(crate) fn completed(command: &str, drive: &DriveFile, known: Option<&str>) -
     let command = match known.map(quoted) {
         Some(name) if is_built_in => {
             let output = format!("-o {name}.drive.toml");
-            command.replace("TARGET", &name).replace("--add -o FILE", &output)
+            command.replace(TARGET, &format!("profile {name}")).replace("--add -o FILE", &output)
         }
         Some(path) if drive.parts().is_some() && path.ends_with(".drive.toml") => {
-            command.replace("TARGET", &path).replace("FILE", &path)
+            let target = format!("profile {path}");
+            command.replace(TARGET, &target).replace("-o FILE", &format!("-o {path}"))
         }
-        Some(path) => command.replace("FILE", &path),
-        None => command.to_owned(),
+        Some(path) => command.replace("-o FILE", &format!("-o {path}")),
+        // Nothing can be added to a drive in a workload file.
+        None => command.replace("--add -o FILE", "-o NEW.drive.toml"),
     };
     let device = place.map_or_else(|| "DEVICE".to_owned(), |place| format!("/dev/{place}"));
-    command.replace("TARGET", &device)
+    command.replace(TARGET, &format!("profile {device}"))
+}
+
+/// Returns the command that tells the doubts and notes about a workload in full.
+pub(crate) fn explaining(arguments: &WorkloadArguments) -> String {
+    let WorkloadArguments { workload, drive, batch, order, margin } = arguments;
+    let mut words = vec!["tidegate check".to_owned(), quoted(&workload.to_string_lossy())];
+    words.extend(drive.as_ref().map(|drive| format!("--drive {}", quoted(drive))));
+    words.extend(batch.map(|batch| format!("--batch {batch}")));
+    words.extend(order.map(|order| format!("--order {}", order.name())));
+    words.extend(margin.map(|margin| format!("--margin {margin}")));
+    words.push("--explain".to_owned());
+    words.join(" ")
 }
 
 /// Completes the advice of a fault.

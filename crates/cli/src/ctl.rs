@@ -16,6 +16,7 @@ pub(crate) use self::text::text;
 
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
+use crate::command_line::quoted;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 
@@ -34,7 +35,7 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         && refused.is_refused
     {
         if !arguments.json {
-            outln!("{}", tables::refusal(&refused, arguments.verb));
+            show::page(|page| page.lines(&tables::refusal(&refused, arguments.verb)));
         }
         return Ok(Answer::No);
     }
@@ -100,7 +101,10 @@ fn request(arguments: &CtlArguments) -> Result<Asked, Failure> {
         (None, ExportPart::New | ExportPart::Name) => {
             return Err(Failure::input(
                 format!("`{verb}` needs the name of an export"),
-                format!("write `tidegate ctl {} {verb} EXPORT`", arguments.target.display()),
+                format!(
+                    "add its name; `tidegate ctl {} status` lists the exports",
+                    quoted(&arguments.target.to_string_lossy())
+                ),
             ));
         }
         (Some(_), ExportPart::Absent) => {

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
+use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -15,8 +15,11 @@ use miette::{
 };
 use serde::Serialize;
 use tidegate_measure::OutputFault;
-use tidegate_model::FileError;
+use tidegate_model::{FileError, FileKind};
 use tidegate_platform::FileFault;
+use tidegate_report::{Look, wrapped};
+
+use crate::{command_line, show};
 
 /// The reason why a command did not run.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Failure {
 /// The one who can correct a failure; it sets the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Nobody, as in a measurement that was stopped: exit code 1.
+    Incomplete = 1,
     /// The user: exit code 2.
     Input = 2,
     /// The machine must be repaired: exit code 3.
@@ -38,8 +43,17 @@ enum Kind {
 /// One fault, as people read it, and its place.
 #[derive(Debug)]
 struct Fault {
-    report: Report,
+    message: String,
+    help: Option<String>,
     place: Option<Place>,
+    excerpt: Option<Excerpt>,
+}
+
+/// The text of a faulty file, and the fault's span in it.
+#[derive(Debug)]
+struct Excerpt {
+    text: String,
+    span: Range<usize>,
 }
 
 /// The place of a fault in a file.
@@ -60,8 +74,8 @@ struct FaultReport<'a> {
 }
 
 impl Failure {
-    fn of(kind: Kind, report: Report) -> Self {
-        Self { kind, faults: vec![Fault { report, place: None }] }
+    fn of(kind: Kind, message: String, help: Option<String>) -> Self {
+        Self { kind, faults: vec![Fault { message, help, place: None, excerpt: None }] }
     }
 
     /// Reports an error in a file and shows its line.
@@ -70,31 +84,55 @@ impl Failure {
         Self { kind: Kind::Input, faults: vec![Fault::in_file(path, &text, error)] }
     }
 
-    /// Reports all errors of a file, in its order; `read` is the reading that found the `first`.
+    /// Reports all errors of a file, in its order; `read` is the reading that found the `first`. A
+    /// file of another kind than the `wanted` one has no other error.
     pub(crate) fn of_reading<T>(
         path: &Path,
         text: &str,
+        wanted: FileKind,
         first: FileError,
         read: impl Fn(&str) -> Result<T, FileError>,
     ) -> Self {
+        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != wanted) {
+            let path = path.to_string_lossy();
+            let command = kind.command(&command_line::quoted(&path));
+            return Self::input(
+                format!("{path} is {}, not {}", kind.name(), wanted.name()),
+                format!("read it with `{command}`, or name {}", wanted.name()),
+            );
+        }
         let faults = tidegate_model::all_faults(text, first, read);
         let faults = faults.iter().map(|error| Fault::in_file(path, text, error));
         Self { kind: Kind::Input, faults: faults.collect() }
     }
 
+    /// Completes the commands in its texts.
+    pub(crate) fn completed(mut self, complete: impl Fn(&str) -> String) -> Self {
+        for fault in &mut self.faults {
+            fault.message = complete(&fault.message);
+            fault.help = fault.help.as_deref().map(&complete);
+        }
+        self
+    }
+
+    /// Reports a measurement that ended before it had a result: an answer, and no fault.
+    pub(crate) fn incomplete(message: impl Into<String>) -> Self {
+        Self::of(Kind::Incomplete, message.into(), None)
+    }
+
     /// Reports input that the user can correct.
     pub(crate) fn input(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::of(Kind::Input, Report::new(MietteDiagnostic::new(message).with_help(help)))
+        Self::of(Kind::Input, message.into(), Some(help.into()))
     }
 
     /// Reports a named object that cannot be used, with the causes.
     pub(crate) fn unusable(error: &(dyn Error + 'static)) -> Self {
-        Self::of(Kind::Input, Report::new(MietteDiagnostic::new(with_causes(error))))
+        Self::of(Kind::Input, with_causes(error), None)
     }
 
     /// Reports a failure of the machine.
     pub(crate) fn environment(error: &(dyn Error + 'static)) -> Self {
-        Self::of(Kind::Environment, Report::new(MietteDiagnostic::new(with_causes(error))))
+        Self::of(Kind::Environment, with_causes(error), None)
     }
 
     /// Reports an error in a file that a measurement writes.
@@ -111,16 +149,15 @@ impl Failure {
     }
 
     /// Adds that the result could not be written to its file and was printed instead.
-    pub(crate) fn after_measuring(self) -> Self {
-        let wrapped = |Fault { report, place }| Fault {
-            report: report.wrap_err(
+    pub(crate) fn after_measuring(mut self) -> Self {
+        for fault in &mut self.faults {
+            fault.message = format!(
                 "the measurement is complete but could not be written; it was printed to standard \
-                 output instead",
-            ),
-            place,
-        };
-        let faults = self.faults.into_iter().map(wrapped).collect();
-        Self { kind: Kind::Environment, faults }
+                 output instead: {}",
+                fault.message
+            );
+        }
+        Self { kind: Kind::Environment, ..self }
     }
 
     /// Prints the failure to standard error, as text or as one JSON object, and returns its exit
@@ -129,7 +166,8 @@ impl Failure {
         if is_json {
             print_json(self.kind as u8, self.faults.iter().map(Fault::to_json));
         } else {
-            let texts: Vec<String> = self.faults.iter().map(Fault::to_text).collect();
+            let look = show::look_of(&std::io::stderr());
+            let texts: Vec<String> = self.faults.iter().map(|it| it.to_text(look)).collect();
             eprintln!("{}", texts.join("\n\n"));
         }
         ExitCode::from(self.kind as u8)
@@ -137,12 +175,17 @@ impl Failure {
 }
 
 /// Prints faults that the command line parser found, in the form of [`Failure::report`].
-pub(crate) fn report_usage(message: &str) -> ExitCode {
-    let message = message.trim_start_matches("error: ");
-    // The rest tells people how to get help.
-    let message = message.split("\n\nFor more information").next().unwrap_or(message);
-    let message = message.trim_end().to_owned();
-    print_json(Kind::Input as u8, [FaultReport { message, help: None, place: None }].into_iter());
+pub(crate) fn report_usage(said: &str, is_json: bool) -> ExitCode {
+    if is_json {
+        let message = said.trim_start_matches("error: ");
+        // The rest tells people how to get help.
+        let message = message.split("\n\nFor more information").next().unwrap_or(message);
+        let message = message.trim_end().to_owned();
+        let fault = FaultReport { message, help: None, place: None };
+        print_json(Kind::Input as u8, [fault].into_iter());
+    } else {
+        show::say_lines(said);
+    }
     ExitCode::from(Kind::Input as u8)
 }
 
@@ -154,45 +197,63 @@ fn print_json<'a>(exit_code: u8, faults: impl Iterator<Item = FaultReport<'a>>) 
 
 impl Fault {
     fn in_file(path: &Path, text: &str, error: &FileError) -> Self {
-        let name = path.display().to_string();
-        let mut diagnostic = MietteDiagnostic::new(format!("{name}: {}", error.message));
-        diagnostic.help.clone_from(&error.help);
+        let file = path.display().to_string();
+        let (message, help) = (format!("{file}: {}", error.message), error.help.clone());
         if error.span == (0..0) {
             // The error concerns the whole file.
-            return Self { report: Report::new(diagnostic), place: None };
+            return Self { message, help, place: None, excerpt: None };
         }
         let (line, column) = error.line_and_column(text);
-        diagnostic.message = format!("{name}, line {line}, column {column}: {}", error.message);
+        let message = format!("{file}, line {line}, column {column}: {}", error.message);
         // A position between two characters is shown on the first of them.
         let start = error.span.start.min(text.len().saturating_sub(1));
         let span = start..error.span.end.min(text.len()).max(start + 1);
-        diagnostic = diagnostic.with_label(LabeledSpan::new_with_span(None, span));
-        let source = NamedSource::new(name.clone(), text.to_owned());
-        let report = Report::new(diagnostic).with_source_code(source);
-        Self { report, place: Some(Place { file: name, line, column }) }
+        let excerpt = Some(Excerpt { text: text.to_owned(), span });
+        Self { message, help, place: Some(Place { file, line, column }), excerpt }
     }
 
     fn to_json(&self) -> FaultReport<'_> {
-        let message = with_causes(self.report.as_ref());
-        let help = self.report.help().map(|help| help.to_string());
+        let (message, help) = (self.message.clone(), self.help.clone());
         FaultReport { message, help, place: self.place.as_ref() }
     }
 
-    fn to_text(&self) -> String {
+    fn to_text(&self, look: Look) -> String {
         let mut theme = GraphicalTheme::ascii();
         "error:".clone_into(&mut theme.characters.error);
-        if !std::io::stderr().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+        if !look.is_coloured {
             theme.styles = ThemeStyles::none();
+        }
+        // Long lines go on below the first word of the message.
+        const HEAD: &str = "  error: ";
+        let room = look.columns.saturating_sub(HEAD.len());
+        let lines = |text: &str| wrapped(text, room, "").join("\n");
+        let mut diagnostic = MietteDiagnostic::new(lines(&self.message));
+        diagnostic.help = self.help.as_deref().map(lines);
+        let mut report = Report::new(match &self.excerpt {
+            Some(Excerpt { span, .. }) => {
+                diagnostic.with_label(LabeledSpan::new_with_span(None, span.clone()))
+            }
+            None => diagnostic,
+        });
+        if let (Some(Excerpt { text, .. }), Some(place)) = (&self.excerpt, &self.place) {
+            report = report.with_source_code(NamedSource::new(&place.file, text.clone()));
         }
         let mut text = String::new();
         let rendered = GraphicalReportHandler::new_themed(theme)
             .with_wrap_lines(false)
             .with_links(false)
-            .render_report(&mut text, self.report.as_ref());
+            .render_report(&mut text, report.as_ref());
         if rendered.is_err() {
-            text = self.report.to_string();
+            text = report.to_string();
         }
-        text.trim_end().to_owned()
+        // The lines of a message begin below each other, so that a command in it can be pasted.
+        let indent = " ".repeat(HEAD.len());
+        let lines = text.trim_end().lines();
+        let indented = lines.map(|line| match line.strip_prefix("  | ") {
+            Some(rest) => format!("{indent}{rest}"),
+            None => line.to_owned(),
+        });
+        indented.collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -6,12 +6,12 @@ use std::path::Path;
 use tidegate_drive::NamedError;
 use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
+use tidegate_model::{BatchChoice, DriveFile, FileError, FileKind, PolicyName, Workload};
 use tidegate_platform::text_file;
 use tidegate_report::FileOrigin;
 
 use crate::arguments::WorkloadArguments;
-use crate::command_line::{completed, completed_fault};
+use crate::command_line::{completed, completed_fault, quoted};
 use crate::cpu::input::{Processor, add_interference, with_profiles};
 use crate::failure::Failure;
 use crate::{origin, text_input};
@@ -22,6 +22,14 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
     /// Where the drive is from; `None` if it is in the workload file.
     pub(crate) drive_origin: Option<FileOrigin>,
+}
+
+impl Input {
+    /// Completes the commands in a text about the drive.
+    pub(crate) fn completed(&self, text: &str) -> String {
+        let known = self.drive_origin.as_ref().map(|origin| &*origin.name);
+        completed(text, &self.drive, known)
+    }
 }
 
 /// The disk part and the processor part of a workload file; it has at least one of them.
@@ -35,12 +43,13 @@ pub(crate) struct Machine {
 /// policies that the command line names.
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
+    let in_place = |text: &str| text.replace("WORKLOAD", &quoted(&path.to_string_lossy()));
     let text = text_input::read_named(path, "workload file")?;
     // The processor's part is checked too: a fault there must not pass unnoticed.
     let file = match text_input::parse_machine(path, &text)?.disk {
         Some(disk) => disk,
         None => WorkloadFile::parse(&text)
-            .map_err(|error| Failure::in_file(path, text.clone(), &error))?,
+            .map_err(|error| Failure::in_file(path, text.clone(), &error).completed(in_place))?,
     };
     bind(file, &text, arguments, asked)
 }
@@ -200,7 +209,13 @@ fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), Driv
             ),
         },
         NamedError::Faulty { path, text, error } => {
-            DriveFault::Faulty(Failure::of_reading(&path, &text, error, DriveFile::parse))
+            DriveFault::Faulty(Failure::of_reading(
+                &path,
+                &text,
+                FileKind::Drive,
+                error,
+                DriveFile::parse,
+            ))
         }
     })?;
     Ok((drive, origin.expect("it is built in, or was read")))

@@ -25,6 +25,7 @@ use signal_hook::low_level::emulate_default_handler;
 use tidegate_platform::terminal;
 
 use crate::failure::Failure;
+use crate::show;
 
 /// Stop requests closer together than this count as one.
 const ONE_REQUEST: Duration = Duration::from_secs(1);
@@ -97,8 +98,10 @@ impl Patience {
 
 /// Prints on a new line, even if a progress bar is drawn.
 fn say(label: &str, text: &str) {
-    let line = if io::stderr().is_terminal() { "\n" } else { "" };
-    eprintln!("{line}{label:<12} {text}");
+    if io::stderr().is_terminal() {
+        eprintln!();
+    }
+    show::say(label, text);
 }
 
 /// The reaction to a stop request.

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use tidegate_device::Target;
 
+use crate::show;
+
 /// A file that this command made; removed when dropped, unless `keep` is called.
 #[derive(Debug)]
 pub(crate) struct MadeTarget {
@@ -47,6 +49,6 @@ impl Drop for MadeTarget {
             Ok(()) => ("Removed", "created by this command, and nothing was measured".to_owned()),
             Err(error) => ("Warning", format!("cannot be removed: {error}")),
         };
-        eprintln!("{label:<12} {path}: {said}");
+        show::say(label, format!("{path}: {said}"));
     }
 }

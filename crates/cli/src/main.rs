@@ -35,7 +35,7 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use arguments::{Arguments, Command};
 
@@ -47,12 +47,17 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // Known before the arguments are, so that their faults have the form that was asked for.
     let is_json = std::env::args_os().any(|argument| argument == "--json");
-    let arguments = match Arguments::try_parse() {
+    let columns = show::look().columns;
+    let parsed = Arguments::command().term_width(columns).try_get_matches();
+    let arguments = match parsed.and_then(|it| Arguments::from_arg_matches(&it)) {
         Ok(arguments) => arguments,
-        Err(error) if is_json && error.use_stderr() => {
-            return failure::report_usage(&error.render().to_string());
+        Err(error) if error.use_stderr() => {
+            return failure::report_usage(&error.render().to_string(), is_json);
         }
-        Err(error) => error.exit(),
+        Err(help) => {
+            show::page(|page| page.lines(&help.render().to_string()));
+            return ExitCode::SUCCESS;
+        }
     };
     let outcome = match &arguments.command {
         Command::Check(arguments) => check::check(arguments),

@@ -31,7 +31,9 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let mut params = params(arguments, &target);
     let file = output.file.as_ref();
     params.mechanics = file.and_then(|file| file.known_mechanics(&params.experiments));
-    print_head(&target, &params);
+    if !arguments.quiet {
+        print_head(&target, &params);
+    }
     let steps = target.plan(&params).map_err(profile_failure)?;
     if arguments.plan {
         show::report(&PlanReport::of(&steps), arguments.json);
@@ -100,7 +102,7 @@ fn open_target(
         let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
         return Ok((target, None));
     };
-    eprintln!("{:<12} {}, {size} of random data", "Creating", path.display());
+    show::say("Creating", format!("{}, {size} of random data", path.display()));
     let bar = bar("bytes");
     bar.set_length(size.get());
     let target =
@@ -131,6 +133,6 @@ fn print_head(target: &Target, params: &ProfileParams) {
         format!("{}, {}, aligned to {}", facts.path.display(), target.size(), target.alignment());
     print_measuring(&what, params);
     if let Some(real_time) = &params.real_time {
-        eprintln!("{:<12} {real_time}", "Host");
+        show::say("Host", real_time);
     }
 }

@@ -26,6 +26,8 @@ use crate::show::{self, out};
 pub(crate) struct Output {
     pub(crate) file: Option<OutputFile>,
     samples: Option<SamplesFile>,
+    /// The target, as a command names it.
+    target: String,
     is_json: bool,
     is_quiet: bool,
 }
@@ -35,7 +37,9 @@ impl Output {
     pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
         let (is_json, is_quiet) = (arguments.json, arguments.quiet);
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
-        let Some(path) = path else { return Ok(Self { is_json, is_quiet, ..Self::default() }) };
+        let named = command_line::quoted(&arguments.target.to_string_lossy());
+        let nowhere = Self { target: named, is_json, is_quiet, ..Self::default() };
+        let Some(path) = path else { return Ok(nowhere) };
         if path.to_string_lossy().contains(char::is_control) {
             return Err(Failure::input(
                 format!("the name {} cannot be printed", path.to_string_lossy().escape_debug()),
@@ -47,10 +51,11 @@ impl Output {
             (false, true) => Expected::Interrupted,
             (false, false) => Expected::Nothing,
         };
-        let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;
+        // Samples beside a stopped measurement's file tell how to go on; the file alone does not.
         let samples = SamplesFile::beside(path, arguments.resume, arguments.keep_samples);
         let samples = samples.map_err(samples_failure)?;
-        Ok(Self { file: Some(file), samples: Some(samples), is_json, is_quiet })
+        let file = OutputFile::prepare(path, expected, target).map_err(Failure::of_output)?;
+        Ok(Self { file: Some(file), samples: Some(samples), ..nowhere })
     }
 
     /// Opens the journal of a measurement of that device, or of that simulated drive. The
@@ -92,16 +97,16 @@ impl Output {
     /// Writes or prints the `whole` drive file and shows what was `measured`. If writing fails, the
     /// file is printed and its samples are kept.
     pub(crate) fn publish(&self, whole: &DriveFile, measured: &Profile) -> Result<(), Failure> {
-        for warning in &measured.warnings {
-            eprintln!("{:<12} {warning}", "Warning");
+        for warning in measured.warnings.iter().filter(|_| !self.is_quiet) {
+            show::say("Warning", warning);
         }
         let put = self.file.as_ref().map(|file| file.publish(whole, &measured.starts));
         let (said, failure) = match put.transpose() {
-            Ok(said) => (said.flatten(), None),
+            Ok(said) => (said.flatten().map(|said| self.completed(&said)), None),
             Err(fault) => (None, Some(Failure::of_output(fault))),
         };
-        if let Some(said) = &said {
-            eprintln!("{:<12} {said}", "Warning");
+        if let Some(said) = said.as_ref().filter(|_| !self.is_quiet) {
+            show::say("Warning", said);
         }
         let is_written = self.file.is_some() && failure.is_none();
         let is_done = failure.is_none() && !measured.is_cancelled;
@@ -124,7 +129,7 @@ impl Output {
             }
             (false, false) => {
                 let printed = print(&report.to_text(show::look()), is_written);
-                eprintln!("{}", report.usable().text());
+                show::say_lines(report.usable().text());
                 printed
             }
         };
@@ -134,11 +139,19 @@ impl Output {
         shown.and(failure.map_or(Ok(()), |failure| Err(failure.after_measuring())))
     }
 
+    /// Completes the commands in a text about the file.
+    fn completed(&self, text: &str) -> String {
+        let file = self.file.as_ref().map(|file| command_line::quoted(&file.name()));
+        let output = file.map_or_else(String::new, |file| format!("-o {file}"));
+        text.replace("profile TARGET", &format!("profile {}", self.target))
+            .replace("-o FILE", &output)
+    }
+
     /// Removes the samples, or says where they are.
     fn close(&self, is_done: bool) {
         match &self.samples {
             Some(samples) if is_done => match samples.close() {
-                Ok(left) => left.into_iter().for_each(|left| eprintln!("{:<12} {left}", "Samples")),
+                Ok(left) => left.into_iter().for_each(|left| show::say("Samples", left)),
                 stuck => warn(stuck),
             },
             Some(samples) => keep(samples),
@@ -169,8 +182,8 @@ impl Output {
 
 /// Says where the samples are, and how to resume.
 fn keep(samples: &SamplesFile) {
-    eprintln!("{:<12} {}", "Samples", samples.path().display());
-    eprintln!("{:<12} {}", "To do", resuming());
+    show::say("Samples", samples.path().display());
+    show::say_command("To do", &resuming());
 }
 
 /// Returns the command that resumes this measurement: it creates nothing, and takes the time that
@@ -181,7 +194,7 @@ fn resuming() -> String {
 
 fn warn<T>(removed: Result<T, StuckSamples>) {
     if let Err(stuck) = removed {
-        eprintln!("{:<12} {stuck}", "Warning");
+        show::say("Warning", stuck);
     }
 }
 

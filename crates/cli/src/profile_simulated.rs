@@ -41,7 +41,9 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     let params = params(arguments, &file, kind)?;
     let target = format!("{} as {}", file.name, kind.name());
     let mut drive = SimulatedTarget::new(file, kind, &params).map_err(not_made)?;
-    progress::print_measuring(&target, &params);
+    if !arguments.quiet {
+        progress::print_measuring(&target, &params);
+    }
     let steps = drive.plan(&params).map_err(progress::profile_failure)?;
     if arguments.plan {
         show::report(&PlanReport::of(&steps), arguments.json);

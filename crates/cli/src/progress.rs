@@ -10,6 +10,7 @@ use tidegate_measure::{Kind, ProfileError, ProfileParams, Progress, TimeLeft};
 use tidegate_report::plan;
 
 use crate::failure::Failure;
+use crate::show;
 
 /// Returns a seed that differs from run to run, so that a second profile uses other positions.
 pub(crate) fn seed_of_now() -> u64 {
@@ -18,17 +19,14 @@ pub(crate) fn seed_of_now() -> u64 {
 
 /// Prints what is measured, and how.
 pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
-    eprintln!("{:<12} {what}", "Target");
+    show::say("Target", what);
     let names: Vec<_> = params.experiments.iter().map(|it| it.name()).collect();
     let kinds: Vec<_> = params.measured_kinds().iter().map(Kind::to_string).collect();
-    eprintln!(
-        "{:<12} {}: {}, 1 to {} at once, {} samples of each, seed {}",
+    let (names, kinds) = (names.join(", "), kinds.join(", "));
+    let ProfileParams { depth, samples, seed, .. } = params;
+    show::say(
         "Measuring",
-        names.join(", "),
-        kinds.join(", "),
-        params.depth,
-        params.samples,
-        params.seed,
+        format!("{names}: {kinds}, 1 to {depth} at once, {samples} samples of each, seed {seed}"),
     );
 }
 
@@ -65,6 +63,7 @@ pub(crate) fn profile_failure(error: ProfileError) -> Failure {
             RingError::SizeOutOfRange { .. } | RingError::SlotsOutOfRange { .. },
         ) => Failure::unusable(&error),
         ProfileError::Ring(_) | ProfileError::Subject(_) => Failure::environment(&error),
+        ProfileError::NothingMeasured => Failure::incomplete(error.to_string()),
         _ => Failure::unusable(&error),
     }
 }

@@ -12,6 +12,7 @@ use tidegate_report::{NotApplicable, PolicyReport, RunReport};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
+use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt;
@@ -40,7 +41,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     if is_priority_asked {
         workload.premises.extend(priority.premise());
     }
-    let head = head(&workload, &target, real_time, arguments.seed);
+    let mut head = head(&workload, &target, real_time, arguments.seed);
+    head.more = command_line::explaining(&arguments.workload);
     let mut backend = DeviceBackend::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
@@ -141,5 +143,6 @@ fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) ->
         real_time: real_time.to_string(),
         seed,
         premises: workload.premises.clone(),
+        more: String::new(),
     }
 }

@@ -4,26 +4,29 @@
 
 mod listen;
 mod notify;
+mod printed;
 mod ready;
 mod unit;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use tidegate_engine::log;
 use tidegate_engine::serve::{Prepared, ServeError, Server};
-use tidegate_model::ServeFile;
+use tidegate_model::{DriveFile, FileKind, ServeFile};
 use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
 use crate::arguments::ServeArguments;
-use crate::command_line::{self, completed_fault};
+use crate::command_line::{self, beside, completed_fault, quoted};
 use crate::failure::Failure;
 use crate::input;
-use crate::show::{self, outln};
+use crate::show::{self, Form, outln};
 
 use notify::Manager;
+use printed::{Place, Printed};
 
 /// The service has ended by itself: the supervisor must restart the process.
 #[derive(Debug, thiserror::Error)]
@@ -38,36 +41,49 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
         return Ok(Answer::Yes);
     }
-    if let Some((workload, _)) = prepared.proof().filter(|_| prepared.file().has_contracts()) {
-        let report = CheckReport::of(workload, workload.policy);
+    let proof = prepared.proof().filter(|_| prepared.file().has_contracts());
+    let proof = proof.map(|(workload, _)| {
         let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
-        show::report(&report.with_changes(changes), false);
-    }
-    if !prepared.is_proven() {
-        if !arguments.force {
-            let command = format!("tidegate serve {} --force", arguments.file.display());
-            show::page(|page| {
-                writeln!(page);
-                page.paragraph(
-                    "Nothing is served. To serve all as best effort, without any promise:",
-                );
-                page.command("To do", &command);
-            });
-            return Ok(Answer::No);
+        let report = CheckReport::of(workload, workload.policy).with_changes(changes);
+        match known_drive(prepared.file(), &arguments.file) {
+            Some((name, drive)) => report.with_commands(
+                |text| command_line::completed(text, &drive, Some(&name)),
+                String::new(),
+            ),
+            None => report,
         }
-        outln!();
-        eprintln!(
-            "warning: not every contract can be kept: all exports are served as best effort, and \
-             nothing is promised"
-        );
-    }
-    listen::check_control(&prepared, &arguments.file)?;
-    if arguments.print {
-        // Printing refuses the same faults as serving.
+    });
+    let is_refused = !prepared.is_proven() && !arguments.force;
+    let to_do = is_refused.then(|| command_line::changed(&["--print"], &["--force"]));
+    if !is_refused {
+        // Refused before the proof is printed; printing refuses the same faults as serving.
+        listen::check_control(&prepared, &arguments.file)?;
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
-        outln!("Clients connect at {}.", listen::place(&prepared, &arguments.file)?);
-        outln!("The server takes {}.", prepared.footprint().map_err(failure)?);
+    }
+    let place = if arguments.print && !is_refused {
+        let clients = listen::place(&prepared, &arguments.file)?;
+        Some(Place::new(clients, prepared.footprint().map_err(failure)?))
+    } else {
+        None
+    };
+    // A service without contracts has nothing to say before it is ready.
+    let is_shown = arguments.print || proof.is_some() || is_refused;
+    if is_shown {
+        let form = Form { is_json: arguments.json, is_quiet: arguments.quiet };
+        show::report_in(&Printed { proof, to_do, place }, form);
+    }
+    if is_refused {
+        return Ok(Answer::No);
+    }
+    if !prepared.is_proven() {
+        show::say(
+            "Warning",
+            "not every contract can be kept: all exports are served as best effort, and nothing is \
+             promised",
+        );
+    }
+    if arguments.print {
         return Ok(Answer::Yes);
     }
     // The printed text must be visible before the log.
@@ -113,20 +129,27 @@ fn run(server: Server, mut signals: Signals) -> Result<Answer, Failure> {
     }
 }
 
+/// Returns the drive that a serve file names, and its name for the user.
+fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, DriveFile)> {
+    let name = beside(path, file.drive_reference()?.get_ref());
+    let drive = input::drive_named(&name).ok()?;
+    Some((name, drive))
+}
+
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Faulty { path, text, error } => match ServeFile::parse(&text) {
             Err(first) if first == error => {
-                Failure::of_reading(&path, &text, first, ServeFile::parse)
+                let store = ServeFile::backing_of(&text);
+                let store = store.map(|name| quoted(&beside(&path, &name)));
+                Failure::of_reading(&path, &text, FileKind::Serve, first, ServeFile::parse)
+                    .completed(|text| text.replace("TARGET", store.as_deref().unwrap_or("DEVICE")))
             }
             // A fault beside the drive or the store.
             Ok(file) => {
-                let named = file.drive_reference();
-                let known = named.map(|named| command_line::beside(&path, named.get_ref()));
-                let drive = known.as_deref().map(|name| (name, input::drive_named(name)));
-                let error = match drive {
-                    Some((name, Ok(drive))) => completed_fault(error, &drive, name),
-                    _ => error,
+                let error = match known_drive(&file, &path) {
+                    Some((name, drive)) => completed_fault(error, &drive, &name),
+                    None => error,
                 };
                 Failure::in_file(&path, text, &error)
             }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Prints to standard output.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{IsTerminal, Write as _};
+use std::os::fd::AsFd;
 
 use tidegate_report::{Look, Page, Report};
 
@@ -48,7 +49,8 @@ pub(crate) fn report(report: &impl Report, is_json: bool) {
 }
 
 /// Prints a report in this form.
-pub(crate) fn report_in(report: &impl Report, form: Form) {
+pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
+    let form = form.into();
     if form.is_json {
         outln!("{}", report.to_json());
     } else if let Some(answer) = report.answer().filter(|_| form.is_quiet) {
@@ -61,15 +63,21 @@ pub(crate) fn report_in(report: &impl Report, form: Form) {
 /// The width of a screen that goes to a file or another program.
 const COLUMNS_DEFAULT: usize = 80;
 
-/// Returns the width of standard output, and whether it shows colours: `COLUMNS` and `NO_COLOR` are
-/// respected.
+/// Returns the width of standard output, and whether it shows colours.
 pub(crate) fn look() -> Look {
-    let stdout = std::io::stdout();
-    let is_terminal = stdout.is_terminal();
+    look_of(&std::io::stdout())
+}
+
+/// Returns the width of a stream, and whether it shows colours: `COLUMNS` and `NO_COLOR` are
+/// respected.
+pub(crate) fn look_of(stream: &(impl IsTerminal + AsFd)) -> Look {
+    let is_terminal = stream.is_terminal();
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let of_terminal = || rustix::termios::tcgetwinsize(&stdout).ok().map(|size| size.ws_col.into());
+    let of_terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
     let columns = stated.or_else(|| of_terminal().filter(|&columns| is_terminal && columns > 0));
-    let is_coloured = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    let is_coloured = is_terminal
+        && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
+        && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
     Look { columns: columns.unwrap_or(COLUMNS_DEFAULT), is_coloured }
 }
 
@@ -90,4 +98,31 @@ pub(crate) fn first_line(write: impl FnOnce(&mut Page)) {
 /// Prints a paragraph with its label in a column of its own.
 pub(crate) fn labelled(label: &str, text: &str) {
     page(|page| page.labelled(label, text));
+}
+
+/// Prints to standard error the text that `write` puts on a page.
+fn say_page(write: impl FnOnce(&mut Page)) {
+    let mut page = Page::new(look_of(&std::io::stderr()));
+    write(&mut page);
+    eprint!("{}", page.into_text());
+}
+
+/// Prints a paragraph with its label to standard error.
+pub(crate) fn say(label: &str, text: impl std::fmt::Display) {
+    say_page(|page| page.labelled(label, text));
+}
+
+/// Prints a command to paste to standard error.
+pub(crate) fn say_command(label: &str, command: &str) {
+    say_page(|page| page.command(label, command));
+}
+
+/// Prints lines to standard error, each wrapped behind its own indentation.
+pub(crate) fn say_lines(text: &str) {
+    say_page(|page| page.lines(text));
+}
+
+/// Prints a sentence about the command itself to standard error.
+pub(crate) fn complain(text: impl std::fmt::Display) {
+    say_lines(&format!("tidegate: {text}"));
 }

@@ -13,6 +13,7 @@ use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, SimParams};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
+use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::run_progress::VirtualTime;
@@ -38,17 +39,18 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         }
     }
     if let (true, Some((_, reason))) = (runs.is_empty(), not_applicable.first()) {
-        return Err(Failure::unusable(reason));
+        return Err(Failure::unusable(reason).completed(|text| input.completed(text)));
     }
     let not_applicable = not_applicable.into_iter();
-    let not_applicable =
-        not_applicable.map(|(policy, reason)| NotApplicable::new(policy, reason.to_string()));
+    let not_applicable = not_applicable
+        .map(|(policy, reason)| NotApplicable::new(policy, input.completed(&reason.to_string())));
     let not_applicable = not_applicable.collect();
-    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable);
+    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable)
+        .with_more(command_line::explaining(&arguments.workload));
     let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
     show::report_in(&report, Form { is_json, is_quiet });
     for defect in report.defects() {
-        eprintln!("tidegate: {defect}");
+        show::complain(defect);
     }
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })
@@ -93,7 +95,9 @@ fn simulate<'a>(
     let simulation = match CheckedSimulation::new(params, policy, &plan, drive) {
         Ok(simulation) => simulation,
         Err(NotSimulated::Policy(reason)) => return Ok(Err(reason)),
-        Err(error) => return Err(Failure::unusable(&error)),
+        Err(error) => {
+            return Err(Failure::unusable(&error).completed(|text| input.completed(text)));
+        }
     };
     let progress = VirtualTime::new(policy, params.length, workload);
     let start = Instant::now();

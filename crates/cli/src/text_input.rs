@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use tidegate_cpu_model::MachineFile;
+use tidegate_model::FileKind;
 use tidegate_platform::text_file;
 
 use crate::failure::Failure;
@@ -20,6 +21,7 @@ pub(crate) fn read_named(path: &Path, what: &str) -> Result<String, Failure> {
 
 /// Reads both parts of a workload file's text, or reports all its faults.
 pub(crate) fn parse_machine(path: &Path, text: &str) -> Result<MachineFile, Failure> {
-    MachineFile::parse(text)
-        .map_err(|error| Failure::of_reading(path, text, error, MachineFile::parse))
+    MachineFile::parse(text).map_err(|error| {
+        Failure::of_reading(path, text, FileKind::Workload, error, MachineFile::parse)
+    })
 }

@@ -22,6 +22,7 @@ use tidegate_engine::control::wire::Verb;
 
 use crate::answer::Answer;
 use crate::arguments::TopArguments;
+use crate::command_line::quoted;
 use crate::ctl::Client;
 use crate::failure::Failure;
 
@@ -40,7 +41,10 @@ pub(crate) fn top(arguments: &TopArguments) -> Result<Answer, Failure> {
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::input(
             "the live view needs a terminal",
-            format!("for scripts: tidegate ctl {} statistics --json", arguments.target.display()),
+            format!(
+                "in a script, write `tidegate ctl {} statistics --json`",
+                quoted(&arguments.target.to_string_lossy())
+            ),
         ));
     }
     let is_over = end_on_signals().map_err(|error| Failure::environment(&error))?;

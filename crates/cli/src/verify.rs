@@ -3,15 +3,15 @@
 
 mod numbers;
 
-use tidegate_report::FileOrigin;
+use serde::Serialize;
+use tidegate_report::{FileOrigin, Page, Report};
 use tidegate_verify::{Accepted, Certificate, FileHash, Refusal};
 
 use crate::answer::Answer;
 use crate::arguments::VerifyArguments;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::show::labelled;
-use crate::{input, origin, text_input};
+use crate::{input, origin, show, text_input};
 
 /// Runs the command. Without files to compare, it says which files the certificate is about.
 pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
@@ -34,17 +34,70 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     let drive = drive.or_else(|| numbers::drive_of(workload.as_ref()?.as_ref().ok()?).map(Ok));
     let (workload, drive) = (workload.transpose()?, drive.transpose()?);
     let found = checked(&certificate, workload.as_ref(), drive.as_ref());
-    let answer = Answer::of(found.is_ok());
-    match found {
-        Ok(Accepted { tasks, .. }) => labelled(
-            "Accepted",
-            &format!("the bounds of all {tasks} tasks hold, and are within the deadlines"),
-        ),
-        Err(refusal) => labelled("Refused", &refusal.to_string()),
+    let report = VerifyReport {
+        is_accepted: found.is_ok(),
+        tasks: found.as_ref().map_or(0, |found| found.tasks),
+        by_window: found.as_ref().map_or(0, |found| found.by_window),
+        refusal: found.err().map(|refusal| refusal.to_string()),
+        workload: About::of(&certificate.workload, workload.is_some()),
+        drive: certificate.drive.as_ref().map(|file| About::of(file, drive.is_some())),
+    };
+    show::report_in(&report, arguments.form);
+    Ok(Answer::of(report.is_accepted))
+}
+
+/// Whether a certificate is accepted, and the files that it is about.
+#[derive(Debug, Serialize)]
+struct VerifyReport<'a> {
+    is_accepted: bool,
+    tasks: usize,
+    by_window: usize,
+    refusal: Option<String>,
+    workload: About<'a>,
+    /// `None` if the workload file holds the drive.
+    drive: Option<About<'a>>,
+}
+
+/// A file that a certificate is about.
+#[derive(Debug, Serialize)]
+struct About<'a> {
+    name: &'a str,
+    sha256: &'a str,
+    is_compared: bool,
+}
+
+impl<'a> About<'a> {
+    fn of(file: &'a FileHash, is_compared: bool) -> Self {
+        Self { name: &file.name, sha256: &file.sha256, is_compared }
     }
-    labelled("Workload", &about(Some(&certificate.workload), workload.is_some()));
-    labelled("Drive", &about(certificate.drive.as_ref(), drive.is_some()));
-    Ok(answer)
+
+    fn write(&self, label: &str, page: &mut Page) {
+        let how = if self.is_compared { "compared with your file" } else { "not compared" };
+        page.labelled(label, format!("{} ({how}), SHA-256", self.name));
+        page.labelled("", self.sha256);
+    }
+}
+
+impl Report for VerifyReport<'_> {
+    fn answer(&self) -> Option<tidegate_report::Answer> {
+        use tidegate_report::Answer;
+        Some(match &self.refusal {
+            Some(refusal) => Answer::bad(format!("REFUSED: {refusal}.")),
+            None => Answer::good(format!(
+                "ACCEPTED: the bounds of all {} tasks hold, and are within the deadlines.",
+                self.tasks
+            )),
+        })
+    }
+
+    fn write(&self, page: &mut Page) {
+        writeln!(page);
+        self.workload.write("Workload", page);
+        match &self.drive {
+            Some(drive) => drive.write("Drive", page),
+            None => page.labelled("Drive", "in the workload file"),
+        }
+    }
 }
 
 /// Compares the files and their numbers, then checks the certificate.
@@ -69,13 +122,4 @@ fn compare(file: &FileOrigin, stated: &FileHash) -> Result<(), Refusal> {
     }
     let (name, found) = (file.name.clone(), file.sha256.clone());
     Err(Refusal::OtherFile { name, found, stated: stated.sha256.clone() })
-}
-
-/// Says which file the certificate is about, and whether it was compared.
-fn about(file: Option<&FileHash>, is_compared: bool) -> String {
-    let Some(FileHash { name, sha256 }) = file else {
-        return "in the workload file".to_owned();
-    };
-    let how = if is_compared { "compared with your file" } else { "not compared" };
-    format!("{name}, SHA-256 {sha256} ({how})")
 }

@@ -17,7 +17,9 @@
 use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_model::ssd::SsdError;
-use tidegate_model::{AccessTime, BatchTable, Bytes, DriveFile, DriveKind, Op, Workload};
+use tidegate_model::{
+    AccessTime, BatchTable, Bytes, DriveFile, DriveKind, Measurement, Op, Workload,
+};
 
 use crate::mechanical::{AccessModel, MechanicalDrive};
 use crate::recorded::{QuantilesMissing, Recording};
@@ -60,9 +62,10 @@ pub enum BuildError {
     Ssd(#[from] SsdError),
     /// The drive file has no table that covers the workload's requests.
     #[error(
-        "drive `{drive}` was never measured with {op} of {size} or more; measure it with \
-         `tidegate profile`, or simulate it as `pseudo`",
-        op = op.name()
+        "drive `{drive}` was never measured with {name} of {size} or more; measure it with \
+         `{}`, or simulate it as `pseudo`",
+        Measurement::of("batch").with([(*op, *size)]),
+        name = op.name()
     )]
     NotMeasured {
         /// The drive file's name.
@@ -73,7 +76,12 @@ pub enum BuildError {
         size: Bytes,
     },
     /// The table that covers the workload's requests has only maxima.
-    #[error("drive `{drive}`, {op} of {size} or more: {source}", op = op.name())]
+    #[error(
+        "drive `{drive}`, {name} of {size} or more: {source}; measure the drive with `{}`, or \
+         simulate it as `pseudo`",
+        Measurement::of("batch").with([(*op, *size)]),
+        name = op.name()
+    )]
     QuantilesMissing {
         /// The drive file's name.
         drive: String,

@@ -27,10 +27,7 @@ impl RecordedDrive {
 
 /// The table has no quantiles to draw from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the table has no quantiles, only ns_max, so no times can be drawn; measure the drive with \
-     `tidegate profile`, or simulate it as `pseudo`"
-)]
+#[error("the table has no quantiles, only ns_max, so no times can be drawn")]
 pub struct QuantilesMissing;
 
 /// The measured times of reads, of writes, or of both.

@@ -7,18 +7,23 @@
 //! A table of another device is a doubt: the device may still be as fast. Mechanics of another
 //! device say nothing at all about this one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tidegate_device::{DeviceFacts, Target};
 use tidegate_model::drive_file::OtherDevice;
-use tidegate_model::{Bytes, DriveFile, Op, PolicyName, Premise, PremiseCode, Workload};
+use tidegate_model::{
+    Bytes, DriveFile, Measurement, Op, PolicyName, Premise, PremiseCode, Workload,
+};
 
-/// Returns the option that writes need.
-const fn allowed(op: Op) -> &'static str {
-    match op {
-        Op::Read => "",
-        Op::Write => " --allow-writes",
-    }
+/// Returns the command that measures a device in a new drive file.
+fn whole(device: &Path) -> String {
+    format!("tidegate profile {} -o NEW.drive.toml", device.display())
+}
+
+/// Returns the command that measures how far predictions are off.
+fn prediction(device: &Path, kind: (Op, Bytes)) -> String {
+    let command = Measurement::of("prediction").with([kind]).to_string();
+    command.replace("TARGET", &device.display().to_string())
 }
 
 /// Why a policy may not predict a device's service times.
@@ -28,9 +33,8 @@ pub enum UnknownDevice {
     /// The drive file was not measured on this device.
     #[error(
         "`{policy}` rests on the mechanics of this very device, but the drive file of `{drive}` \
-         {source}; measure this device with `tidegate profile {} -o NEW.drive.toml`, and name \
-         NEW.drive.toml as the drive",
-        device.display()
+         {source}; measure this device with `{}`, and name NEW.drive.toml as the drive",
+        whole(device)
     )]
     Other {
         /// The policy.
@@ -57,9 +61,8 @@ pub enum UnknownDevice {
     /// Nothing says how the device moves.
     #[error(
         "`{policy}` rests on the mechanics of this very device, but the drive file of `{drive}` has \
-         no [mechanics]; measure them with `tidegate profile {} -o NEW.drive.toml`, and name \
-         NEW.drive.toml as the drive",
-        device.display()
+         no [mechanics]; measure them with `{}`, and name NEW.drive.toml as the drive",
+        whole(device)
     )]
     NoMechanics {
         /// The policy.
@@ -72,9 +75,8 @@ pub enum UnknownDevice {
     /// Nothing says how far the predictions are off.
     #[error(
         "`{policy}` rests on predicted service times, but the drive file of `{drive}` does not say \
-         how far they are off for {}s of {size}; measure it with `tidegate profile {} \
-         --only prediction --op {} --size {size}{} --add -o FILE`, where FILE is that drive file",
-        op.name(), device.display(), op.name(), allowed(*op)
+         how far they are off for {}s of {size}; measure it with `{}`, where FILE is that drive file",
+        op.name(), prediction(device, (*op, *size))
     )]
     NotMeasured {
         /// The policy.

@@ -139,7 +139,7 @@ pub enum ProfileError {
     #[error("measuring writes destroys what is on the target: open it for writing")]
     ReadOnly,
     /// The measurement was stopped too early.
-    #[error("stopped before the first request alone was measured: allow more time")]
+    #[error("stopped before anything was measured: there is no result")]
     NothingMeasured,
     /// No ring on the target.
     #[error(transparent)]

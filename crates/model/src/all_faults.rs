@@ -40,7 +40,22 @@ pub fn all_faults<T>(
         fault = next;
     }
     found.sort_by_key(|fault| fault.span.start);
+    let meant = |fault: &FileError| Some((fault.meant_field()?, fault.span.start));
+    let meant: Vec<(String, usize)> = found.iter().filter_map(meant).collect();
+    for (field, at) in meant {
+        // The last fault before the misspelt field is that of its own table.
+        let is_that = |fault: &FileError| fault.span.start <= at && asks_for(fault, &field);
+        if let Some(index) = found.iter().rposition(is_that) {
+            found.remove(index);
+        }
+    }
     found
+}
+
+/// Returns whether a fault asks for a field that is there, but misspelt.
+fn asks_for(fault: &FileError, field: &str) -> bool {
+    let adds = |help: &str| help.contains(&format!("add {field} ="));
+    fault.missing_field() == Some(field) || fault.help.as_deref().is_some_and(adds)
 }
 
 /// The text without the lines of known faults, at unchanged positions.
@@ -138,6 +153,8 @@ mod tests {
     #[test]
     fn one_fault_stays_one() {
         for text in [
+            // Misspelt, and so missing.
+            "drive = \"d\"\n[[task]]\nname = \"a\"\nperod = \"1s\"\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nperiod = 1\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[tasks]]\nname = \"a\"\nsize = \"4KiB\"\n",

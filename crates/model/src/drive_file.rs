@@ -202,7 +202,8 @@ impl DriveFile {
             return Err(FileError::new(
                 0..0,
                 format!("drive `{}` has no [[batch]] table", raw.name),
-                "measure the drive with `tidegate profile`, or give a [[batch]] with op, size, ns_max",
+                "measure it with `tidegate profile DEVICE --only batch -o NEW.drive.toml`, or give a \
+                 [[batch]] with op, size, ns_max",
             ));
         }
         if raw.starvation_endless && raw.starvation_ns_max.is_some() {

@@ -60,6 +60,13 @@ impl FileError {
         self.message.strip_prefix("missing field `")?.strip_suffix('`')
     }
 
+    /// Returns the name of the field that was meant by an unknown one.
+    pub(crate) fn meant_field(&self) -> Option<String> {
+        let is_field = self.message.starts_with("unknown field");
+        let help = self.help.as_deref().filter(|_| is_field)?;
+        Some(help.strip_prefix("did you mean `")?.split('`').next()?.to_owned())
+    }
+
     /// Returns the line and column, both from 1, at which the fault starts in `text`.
     pub fn line_and_column(&self, text: &str) -> (usize, usize) {
         let before = &text[..self.span.start.min(text.len())];

@@ -27,8 +27,10 @@ pub mod entry;
 pub mod export;
 pub mod facts;
 pub mod file_error;
+pub mod file_kind;
 mod host_section;
 pub mod host_time;
+pub mod measurement;
 pub mod mechanics;
 pub mod names;
 pub mod parameters;
@@ -66,8 +68,10 @@ pub use facts::{
     TheoremFacts, UnprovedDepth,
 };
 pub use file_error::FileError;
+pub use file_kind::FileKind;
 pub use host_section::{HostInterference, HostSection, InterferenceBound};
 pub use host_time::{Host, HostTime};
+pub use measurement::Measurement;
 pub use names::PolicyName;
 pub use parameters::Parameters;
 pub use plan::Plan;

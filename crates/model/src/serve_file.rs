@@ -24,6 +24,7 @@ use crate::drive_file::{DriveFile, PlaceFamily};
 use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::host_section::{HostSection, RawHost};
+use crate::measurement;
 use crate::names::PolicyName;
 use crate::premise::{Premise, PremiseCode};
 use crate::quantity::Share;
@@ -88,6 +89,12 @@ pub struct Bound {
 }
 
 impl ServeFile {
+    /// Returns the path of the store that a faulty file names, if it can be told.
+    pub fn backing_of(text: &str) -> Option<String> {
+        let table: toml::Table = toml::from_str(text).ok()?;
+        Some(table.get("backing")?.as_str()?.to_owned())
+    }
+
     /// Reads the text of a serve file.
     ///
     /// # Errors
@@ -125,10 +132,11 @@ impl ServeFile {
         if let Some(contract) = with_contract.filter(|_| raw.drive.is_none())
             && matches!(backing, BackingReference::Path(_))
         {
+            let is_written = !raw.read_only && raw.export.iter().any(|export| !export.read_only);
             return Err(FileError::new(
                 contract.span(),
                 "a contract needs the measurements of its drive, but the file names no drive",
-                "measure it with `tidegate profile`, and add drive = \"FILE.drive.toml\"",
+                measurement::of_store(*contract.get_ref().size_max.get_ref(), is_written),
             ));
         }
         Ok(Self {

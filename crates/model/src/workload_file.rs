@@ -86,7 +86,7 @@ impl WorkloadFile {
             return Err(FileError::new(
                 0..0,
                 "the workload has no disk part",
-                "add a drive and a [[task]], or analyse its processor with `tidegate cpu`",
+                "add a drive and a [[task]], or simulate its processor with `tidegate cpu sim WORKLOAD`",
             ));
         }
         Self::of_document(document)

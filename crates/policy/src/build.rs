@@ -3,7 +3,9 @@
 //! in files and scripts to this crate's policies. If a policy needs drive data that is unknown, the
 //! result is an error, never another policy.
 
-use tidegate_model::{AccessTime, BestEffortOrder, Knowledge, Plan, PolicyName, RegulatorName};
+use tidegate_model::{
+    AccessTime, BestEffortOrder, Knowledge, Measurement, Plan, PolicyName, RegulatorName,
+};
 
 use crate::order::{Heads, OrderedQueue, OrdersBestEffort, Tracked};
 use crate::{
@@ -19,7 +21,8 @@ pub enum BuildError {
     /// The policy orders by access time, which is unknown for the drive.
     #[error(
         "`{policy}` orders requests by access time, which is unknown for this drive; name a \
-         drive file with [mechanics], or choose another policy"
+         drive file with [mechanics] (of the built-in drives, those that `tidegate drive list` \
+         calls mechanical), or choose another policy"
     )]
     AccessTimeUnknown {
         /// The policy.
@@ -37,7 +40,8 @@ pub enum BuildError {
     /// The policy relies on drain times, and the drive has none.
     #[error(
         "`{policy}` decides by drain times, and the drive has no [[drain]] table for these \
-         requests; measure it with `tidegate profile`, or choose another policy"
+         requests; measure it with `{}`, or choose another policy",
+        Measurement::of("drain")
     )]
     DrainUnknown {
         /// The policy.

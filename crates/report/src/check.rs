@@ -55,6 +55,8 @@ pub struct CheckReport<'a> {
     #[serde(skip)]
     detail: Detail,
     #[serde(skip)]
+    more: String,
+    #[serde(skip)]
     workload: &'a Workload,
     #[serde(skip)]
     assessment: Assessment,
@@ -210,6 +212,7 @@ impl<'a> CheckReport<'a> {
             to_do: None,
             premises: assessment.premises.clone(),
             detail: Detail::Short,
+            more: String::new(),
             workload,
             assessment,
             soft,
@@ -256,9 +259,10 @@ impl<'a> CheckReport<'a> {
     }
 
     /// Completes the commands that remove doubts, and adds the one that measures what the policy's
-    /// proof lacks.
+    /// proof lacks; `more` is the command that tells everything.
     #[must_use]
-    pub fn with_commands(mut self, complete: impl Fn(&str) -> String) -> Self {
+    pub fn with_commands(mut self, complete: impl Fn(&str) -> String, more: String) -> Self {
+        self.more = more;
         self.premises.change_to_do(&complete);
         self.assessment.premises.change_to_do(&complete);
         self.to_do = limit::lacking(self.workload, &self.assessment).map(|it| complete(&it));

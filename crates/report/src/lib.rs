@@ -34,7 +34,7 @@ pub use check::CheckReport;
 pub use machine::MachineReport;
 pub use ns::Ns;
 pub use origin::{FileOrigin, Origin};
-pub use page::{Answer, Look, Page, Report, Table, Tone};
+pub use page::{Answer, Look, Page, Report, Table, Tone, wrapped};
 pub use plan::PlanReport;
 pub use profile::ProfileReport;
 pub use run::RunReport;

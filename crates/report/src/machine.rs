@@ -14,6 +14,8 @@ use crate::page::{Answer, Page, Report};
 pub struct MachineReport<'a> {
     #[serde(flatten)]
     parts: Parts<'a>,
+    /// The weakest grade that counts as proven.
+    required: Grade,
     origin: Origin,
 }
 
@@ -42,10 +44,15 @@ impl<'a> MachineReport<'a> {
     ///
     /// # Panics
     /// If both parts are missing.
-    pub fn of(disk: Option<CheckReport<'a>>, cpu: Option<CpuReport<'a>>, origin: Origin) -> Self {
+    pub fn of(
+        disk: Option<CheckReport<'a>>,
+        cpu: Option<CpuReport<'a>>,
+        required: Grade,
+        origin: Origin,
+    ) -> Self {
         let Some(cpu) = cpu else {
             let disk = disk.expect("a workload file has at least one part");
-            return Self { parts: Parts::Disk(Box::new(disk)), origin };
+            return Self { parts: Parts::Disk(Box::new(disk)), required, origin };
         };
         let verdicts = [disk.as_ref().map(CheckReport::verdict), Some(cpu.verdict())];
         // "Not proven" takes precedence over "not applicable".
@@ -60,7 +67,7 @@ impl<'a> MachineReport<'a> {
             disk,
             cpu,
         };
-        Self { parts: Parts::Processor(Box::new(processor)), origin }
+        Self { parts: Parts::Processor(Box::new(processor)), required, origin }
     }
 
     /// Returns whether every deadline is proven.
@@ -71,8 +78,16 @@ impl<'a> MachineReport<'a> {
         }
     }
 
+    /// Returns whether every deadline is proven, with the required grade.
+    pub fn is_enough(&self) -> bool {
+        match (self.grade(), self.required) {
+            (None, _) | (Some(Grade::Weak), Grade::Strong) => false,
+            (Some(Grade::Strong), _) | (Some(Grade::Weak), Grade::Weak) => true,
+        }
+    }
+
     /// Returns the grade of the proof; `None` if it is none.
-    pub fn grade(&self) -> Option<Grade> {
+    fn grade(&self) -> Option<Grade> {
         match &self.parts {
             Parts::Disk(disk) => disk.grade(),
             Parts::Processor(machine) => machine.grade,
@@ -80,7 +95,7 @@ impl<'a> MachineReport<'a> {
     }
 
     /// Returns what the verdict rests on.
-    pub fn premises(&self) -> Premises {
+    fn premises(&self) -> Premises {
         match &self.parts {
             Parts::Disk(disk) => disk.premises().clone(),
             Parts::Processor(machine) => machine.premises(),
@@ -109,6 +124,12 @@ impl ProcessorReport<'_> {
 
 impl Report for MachineReport<'_> {
     fn answer(&self) -> Option<Answer> {
+        if self.is_proven() && !self.is_enough() {
+            return Some(Answer::bad(format!(
+                "TOO WEAK for --require strong ({}): every deadline is proven, but with doubts.",
+                self.premises().doubts()
+            )));
+        }
         let machine = match &self.parts {
             Parts::Disk(disk) => return disk.answer(),
             Parts::Processor(machine) => machine,

@@ -78,29 +78,29 @@ impl OverrunForecast {
 
     /// Writes the statement.
     pub(crate) fn write(&self, page: &mut Page) {
-        let samples = if self.samples_effective < self.samples {
-            format!(
-                "{} samples, which carry the information of {}",
-                figures::thousands(self.samples),
-                figures::thousands(self.samples_effective)
-            )
+        let (all, effective) = (self.samples, self.samples_effective);
+        let worth = if effective < all {
+            format!(", worth {} independent ones,", figures::thousands(effective))
         } else {
-            format!("{} samples", figures::thousands(self.samples))
+            String::new()
         };
-        let text = match (self.batches_per_megasecond_max, self.interval_ns_min) {
-            (Some(rate), Some(Ns(interval))) => format!(
-                "at up to {} a second, one longer than the table is expected at most every {}, with \
-                 99 % confidence ({samples})",
-                batches_a_second(rate),
-                long(interval)
-            ),
-            _ => format!(
-                "at most 1 batch in {} is expected to be longer than the table, with 99 % \
-                 confidence ({samples})",
-                figures::thousands(overrun_rate::WHOLE_PPT / self.exceedance_ppt_max)
-            ),
+        let samples = format!("{} samples{worth}", figures::thousands(all));
+        let often = match (self.batches_per_megasecond_max, self.interval_ns_min) {
+            (Some(rate), Some(Ns(interval))) => {
+                format!(
+                    ": at up to {} a second, one every {}",
+                    batches_a_second(rate),
+                    long(interval)
+                )
+            }
+            _ => String::new(),
         };
-        page.labelled("Overruns", text);
+        let text = format!(
+            "{samples} do not rule out, with 99 % confidence, that 1 batch in {} takes \
+             longer than the table{often}",
+            figures::thousands(overrun_rate::WHOLE_PPT / self.exceedance_ppt_max.max(1))
+        );
+        page.labelled("Evidence", text);
     }
 }
 
@@ -228,13 +228,13 @@ samples = 100_000
     fn nothing_is_predicted_of_places_that_are_set() {
         let (json, text) = checked("\"random\"");
         assert!(json["overruns"].is_object(), "{json}");
-        assert!(text.contains("99 % confidence (100,000 samples)"), "{text}");
+        assert!(text.contains("100,000 samples do not rule out"), "{text}");
         for place in ["\"sequential\"", "{ from = \"0%\", to = \"0.5%\" }"] {
             let (json, text) = checked(place);
             assert!(json["overruns"].is_null(), "{json}");
             assert!(json["overruns_unknown"].as_str().unwrap().contains("random places"), "{json}");
-            assert!(text.contains("Overruns  "), "{text}");
-            assert!(!text.contains("is expected"), "{text}");
+            assert!(text.contains("Evidence  "), "{text}");
+            assert!(!text.contains("do not rule out"), "{text}");
         }
     }
 

@@ -16,9 +16,12 @@ use std::fmt::{self, Display, Write as _};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::plot::{Chart, text};
+
 pub use answer::{Answer, Look, Tone};
 pub use table::Table;
-pub(crate) use wrap::wrapped;
+pub use wrap::wrapped;
+use wrap::wrapped_command;
 
 /// A result that people read as text and programs as JSON.
 ///
@@ -125,13 +128,53 @@ impl Page {
         }
     }
 
-    /// Appends a command to paste, which is never wrapped.
+    /// Appends a command to paste; lines but the last end in a backslash.
     pub fn command(&mut self, label: &str, command: &str) {
-        if self.look.columns < NARROW {
-            let label = if label.is_empty() { String::new() } else { format!("{label}:\n") };
-            writeln!(self, "{label}  {command}");
-        } else {
-            writeln!(self, "{label:<12} {command}");
+        let is_narrow = self.look.columns < NARROW;
+        let column = if is_narrow { 2 } else { LABEL_COLUMNS };
+        let lines = wrapped_command(command, self.look.columns.saturating_sub(column), "  ");
+        if is_narrow && !label.is_empty() {
+            writeln!(self, "{label}:");
+        }
+        for (index, line) in lines.iter().enumerate() {
+            let shown = if index == 0 && !is_narrow { label } else { "" };
+            writeln!(self, "{shown:<column$}{line}");
+        }
+    }
+
+    /// Appends a chart.
+    pub(crate) fn chart(&mut self, chart: &Chart) {
+        let text = text::draw(chart, self.look.columns);
+        self.text.push_str(&text);
+    }
+
+    /// Appends rows over one axis, whose first `head` characters name them, in strips that fit. A
+    /// strip is a multiple of 10 characters, so that no label of the axis is cut.
+    pub(crate) fn strips(&mut self, rows: &str, head: usize) {
+        const STEP: usize = 10;
+        let rows: Vec<Vec<char>> = rows.lines().map(|row| row.chars().collect()).collect();
+        let length = rows.iter().map(Vec::len).max().unwrap_or(0).saturating_sub(head);
+        let room = (self.look.columns.saturating_sub(head) / STEP * STEP).max(STEP);
+        for start in (0..length).step_by(room) {
+            if start > 0 {
+                writeln!(self);
+            }
+            for row in &rows {
+                let (name, cells) = row.split_at(head.min(row.len()));
+                let line = name.iter().chain(cells.iter().skip(start).take(room));
+                self.line(&line.collect::<String>(), None);
+            }
+        }
+    }
+
+    /// Appends a text of several lines, each wrapped behind its own indentation.
+    pub fn lines(&mut self, text: &str) {
+        for line in text.lines() {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let room = self.look.columns.saturating_sub(indent.len());
+            for line in wrapped(line.trim_start(), room, "  ") {
+                self.line(&format!("{indent}{line}"), None);
+            }
         }
     }
 
@@ -193,13 +236,14 @@ mod tests {
             write(60),
             "Drive        a drive with many words to tell about itself,\n             \
              and some more of them\n             and a second one\n\
-             To do        tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml\n"
+             To do        tidegate profile a-very-long-name-of-a-drive \\\n               \
+             --only batch -o b.drive.toml\n"
         );
         assert_eq!(
             write(40),
             "Drive: a drive with many words to tell\nabout itself, and some more of them\n\
-             and a second one\nTo do:\n  \
-             tidegate profile a-very-long-name-of-a-drive --only batch -o b.drive.toml\n"
+             and a second one\nTo do:\n  tidegate profile \\\n    a-very-long-name-of-a-drive \\\n    \
+             --only batch -o b.drive.toml\n"
         );
     }
 

@@ -6,7 +6,7 @@ use tidegate_measure::{Kind, Step, time_left};
 use tidegate_model::{Bytes, Duration, Op};
 
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 
 /// The steps of a measurement and their total time.
 #[derive(Serialize)]
@@ -44,6 +44,11 @@ impl PlanReport {
 }
 
 impl Report for PlanReport {
+    fn answer(&self) -> Option<Answer> {
+        let time = long(self.time_ns.0);
+        Some(Answer::good(format!("The measurement would take about {time}.")))
+    }
+
     fn write(&self, page: &mut Page) {
         let row = |step: &StepReport| {
             vec![
@@ -57,8 +62,6 @@ impl Report for PlanReport {
         let header = ["experiment", "requests are", "samples", "requests", "takes about"];
         writeln!(page);
         page.table(&header, self.plan.iter().map(row).collect(), 2);
-        writeln!(page);
-        page.labelled("Total", format!("about {}", long(self.time_ns.0)));
     }
 }
 

@@ -36,7 +36,8 @@ fn first_clause(text: &str) -> &str {
 }
 
 /// Writes doubts by their first clause and what to do about them; notes by their subjects alone.
-pub(crate) fn write_short(premises: &Premises, page: &mut Page) {
+/// `more` is the command that tells both in full.
+pub(crate) fn write_short(premises: &Premises, more: &str, page: &mut Page) {
     let (notes, others): (Vec<_>, Vec<_>) =
         premises.iter().partition(|premise| premise.weight() == Weight::Note);
     for (label, text) in others.iter().map(|premise| fact(premise)) {
@@ -48,8 +49,8 @@ pub(crate) fn write_short(premises: &Premises, page: &mut Page) {
     if !subjects.is_empty() {
         page.labelled("Notes", subjects.join("; "));
     }
-    if !premises.is_empty() {
-        page.labelled("More", "`tidegate check --explain` tells doubts and notes in full");
+    if !premises.is_empty() && !more.is_empty() {
+        page.command("More", more);
     }
 }
 

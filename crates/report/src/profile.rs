@@ -107,13 +107,25 @@ impl<'a> ProfileReport<'a> {
     }
 }
 
-/// Returns whether a contract can rest on the file, and the reason.
+/// `check` does not refuse such a file: it calls each proof weak and names the doubt.
+const INCOMPLETE: &str =
+    "the measurement is not complete; until it is, every proof with this file is weak";
+
+/// Returns whether a contract can rest on the file that a measurement left, and the reason.
 fn usable(profile: &Profile, stated: &DriveFile) -> (bool, String) {
+    match usable_file(stated) {
+        (true, _) if profile.is_cancelled => (false, INCOMPLETE.to_owned()),
+        known => known,
+    }
+}
+
+/// Returns whether a contract can rest on a drive file, and the reason.
+pub(crate) fn usable_file(stated: &DriveFile) -> (bool, String) {
     let has = |code| stated.premises.iter().any(|premise| premise.code == code);
     if stated.batch.is_empty() {
         (false, "it has no table of batches".to_owned())
-    } else if profile.is_cancelled || has(PremiseCode::Incomplete) {
-        (false, "the measurement is not complete".to_owned())
+    } else if has(PremiseCode::Incomplete) {
+        (false, INCOMPLETE.to_owned())
     } else if has(PremiseCode::Quick) {
         (false, "it was measured with --quick, for a first look".to_owned())
     } else {

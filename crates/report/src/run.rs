@@ -29,6 +29,8 @@ pub struct RunHead {
     pub seed: u64,
     /// What every policy's verdict rests on.
     pub premises: Premises,
+    /// The command that tells doubts and notes in full.
+    pub more: String,
 }
 
 /// One policy's run on the device.
@@ -100,7 +102,7 @@ impl RunHead {
         page.labelled("Drive", format!("proved by the table of {}", self.drive));
         page.labelled("Host", &self.real_time);
         page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
-        premises::write_short(&self.premises, page);
+        premises::write_short(&self.premises, &self.more, page);
     }
 }
 

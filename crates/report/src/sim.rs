@@ -36,6 +36,9 @@ pub struct SimReport<'a> {
     premises: &'a Premises,
     #[serde(skip)]
     kind: DriveKind,
+    /// The command that tells doubts and notes in full.
+    #[serde(skip)]
+    more: String,
     /// Promises of Tidegate that did not hold.
     #[serde(skip)]
     defects: Vec<String>,
@@ -69,6 +72,7 @@ impl<'a> SimReport<'a> {
             host: HostReport::of(workload),
             premises: &workload.premises,
             kind,
+            more: String::new(),
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
             policies: runs.into_iter().map(SimulatedPolicy::of).collect(),
         }
@@ -98,6 +102,14 @@ impl<'a> SimulatedPolicy<'a> {
         let record = DriveRecord::new(&result, &watch);
         let (contracts, overruns) = (record.report(), record.sentence());
         Self { result, contracts, overruns }
+    }
+}
+
+impl SimReport<'_> {
+    /// Adds the command that tells doubts and notes in full.
+    #[must_use]
+    pub fn with_more(self, more: String) -> Self {
+        Self { more, ..self }
     }
 }
 
@@ -146,6 +158,6 @@ impl Report for SimReport<'_> {
             host.write_delays(page);
         }
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        premises::write_short(self.premises, page);
+        premises::write_short(self.premises, &self.more, page);
     }
 }

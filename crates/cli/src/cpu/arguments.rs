@@ -10,6 +10,7 @@ use tidegate_cpu_measure::SyntheticLoad;
 use tidegate_cpu_model::ServerKind;
 use tidegate_model::Duration;
 
+use crate::arguments::FormArguments;
 use crate::values::{length, quantity};
 
 #[derive(Debug, Args)]
@@ -59,12 +60,8 @@ pub(crate) struct CpuCheckArguments {
     /// checks its disk.
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: PathBuf,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print the first line alone.
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -113,9 +110,8 @@ pub(crate) struct CpuProfileArguments {
     /// Write the plots to a new file (SVG).
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -150,9 +146,8 @@ pub(crate) struct CpuServeArguments {
     /// Stop after this time.
     #[arg(long, value_name = "TIME", value_parser = length)]
     pub(crate) duration: Option<Duration>,
-    /// Print one JSON object at the end.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -174,9 +169,8 @@ pub(crate) struct CpuSimArguments {
     /// the time that `[[cpu_interference]]` allows.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Disturb::Critical)]
     pub(crate) disturb: Disturb,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 /// When blocking and interference, which are bounded but not scheduled, occur.
@@ -207,9 +201,8 @@ pub(crate) struct ConformanceArguments {
     /// Write every question to the program (>) and every answer (<) to a new file.
     #[arg(long, value_name = "FILE", requires = "command")]
     pub(crate) log: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
     /// Answer questions on standard input with a built-in server: the program's side of the
     /// protocol, for comparison.
     #[arg(long, value_name = "KIND", value_parser = server_kind, exclusive = true)]

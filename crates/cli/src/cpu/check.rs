@@ -7,13 +7,12 @@ use super::arguments::CpuCheckArguments;
 use super::input;
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show::{self, Form};
+use crate::show;
 
 /// Runs the command.
 pub(super) fn check(arguments: &CpuCheckArguments) -> Result<Answer, Failure> {
     let processor = input::read(&arguments.workload)?;
     let report = CpuReport::of(&processor.workload, &processor.measured);
-    let CpuCheckArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
-    show::report_in(&report, Form { is_json, is_quiet });
+    show::report_in(&report, arguments.form);
     Ok(Answer::of(report.is_proven()))
 }

@@ -34,12 +34,12 @@ pub(super) fn conformance(arguments: &ConformanceArguments) -> Result<Answer, Fa
             Ok(report) => vec![(name, report)],
             Err(fault) => {
                 let report = FaultReport::of(&name, &fault, arguments.seed);
-                show::report(&report, arguments.json);
+                show::report_in(&report, arguments.form);
                 return Ok(Answer::No);
             }
         }
     };
-    show::report(&ConformanceReport::of(&reports, arguments.seed), arguments.json);
+    show::report_in(&ConformanceReport::of(&reports, arguments.seed), arguments.form);
     let conforms = reports.iter().all(|(_, report)| report.conforms());
     // Testing all built-in servers is an overview: some are known not to conform.
     let is_overview = reports.len() > 1;

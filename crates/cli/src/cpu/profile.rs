@@ -47,11 +47,13 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
     let known = arguments.baseline.as_deref().map(|path| baseline(path, &params));
     let known = known.transpose()?;
     let interrupted = interrupt::flag(output.kept())?;
-    print_head(&params);
+    if !arguments.form.quiet {
+        print_head(&params);
+    }
     let (measured, calibration) =
         calibrated(&params, known, |params| measure(params, &mut output.partial, &interrupted))?;
-    for warning in &measured.warnings {
-        eprintln!("{:<12} {warning}", "Warning");
+    for warning in measured.warnings.iter().filter(|_| !arguments.form.quiet) {
+        show::say("Warning", warning);
     }
     output.publish(arguments, &measured, calibration.as_ref())?;
     let is_covered = calibration.is_none_or(|it| it.is_covered());
@@ -104,13 +106,11 @@ fn print_head(params: &CpuProfileParams) {
         (params.trials != UNLIMITED).then(|| format!("{} trials of the longest", params.trials));
     let duration = params.time_limit.map(|limit| format!("at most {limit}"));
     let ends: Vec<String> = trials.into_iter().chain(duration).collect();
-    eprintln!(
-        "{:<12} processor {}, {} lengths up to {longest}, {}, seed {}",
+    let (cpu, count, seed, ends) =
+        (params.cpu, params.intervals.count, params.seed, ends.join(", "));
+    show::say(
         "Measuring",
-        params.cpu,
-        params.intervals.count,
-        ends.join(", "),
-        params.seed
+        format!("processor {cpu}, {count} lengths up to {longest}, {ends}, seed {seed}"),
     );
 }
 
@@ -148,7 +148,7 @@ fn measure(
 
 fn warn(kept: Result<(), PartialFault>) {
     if let Err(fault) = kept {
-        eprintln!("{:<12} {fault}", "Warning");
+        show::say("Warning", fault);
     }
 }
 
@@ -206,7 +206,7 @@ impl Output {
         }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
         let report = CpuProfileReport::of(measured, calibration, written_to.as_deref(), &text);
-        show::report(&report, arguments.json);
+        show::report_in(&report, arguments.form);
         written.map_err(Failure::after_measuring)?;
         drawn.map(|_| ())
     }

@@ -48,7 +48,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     let served = served.join();
     let report =
         served.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(failure)?;
-    show::report(&ServeReport::of(&params, &report), arguments.json);
+    show::report_in(&ServeReport::of(&params, &report), arguments.form);
     match report.not_put_back {
         None => Ok(Answer::Yes),
         Some(fault) => Err(Failure::environment(&fault)),

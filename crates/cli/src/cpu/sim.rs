@@ -31,10 +31,10 @@ pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
     let results: Vec<CpuResult> = workloads.into_iter().map(run).collect();
     let timing = timing(arguments.disturb);
     let report = CpuSimReport::of(&results, arguments.seed, arguments.duration, timing);
-    show::report(&report, arguments.json);
+    show::report_in(&report, arguments.form);
     let defects = report.defects();
     for defect in &defects {
-        eprintln!("tidegate: {defect}");
+        show::complain(defect);
     }
     Ok(if defects.is_empty() { Answer::of(report.is_kept()) } else { Answer::Broken })
 }

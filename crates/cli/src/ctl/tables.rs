@@ -97,7 +97,7 @@ fn contract(export: &ExportStatus) -> String {
     let what = terms.op.as_deref().map_or(format!("read{plural} or write"), text);
     let size = Bytes::new(terms.size_bytes_max);
     let period = Duration::from_ns(terms.period_ns);
-    format!("{access}{requests} {what}{plural} of {size} each {period}")
+    format!("{access}{requests} {what}{plural} of {size} every {period}")
 }
 
 fn beyond(export: &ExportStatus) -> String {

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use tidegate_model::Bytes;
 
+use crate::arguments::FormArguments;
 use crate::values::{printable, quantity};
 
 #[derive(Debug, Args)]
@@ -115,9 +116,8 @@ fn plain(name: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -125,9 +125,8 @@ pub(crate) struct ShowArguments {
     /// A built-in drive or a drive file.
     #[arg(value_name = "NAME|FILE")]
     pub(crate) drive: String,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
     /// Write the plots to a new file (SVG).
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
@@ -144,9 +143,8 @@ pub(crate) struct CompareArguments {
     /// Changes up to this size, and changes that chance explains, are ignored.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent_ppm)]
     pub(crate) tolerance: u32,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 /// Parses a percentage, for example `5%`, into parts per million.
@@ -188,9 +186,8 @@ pub(crate) struct ReplayArguments {
     /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 /// The format of a trace.

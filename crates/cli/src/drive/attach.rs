@@ -82,7 +82,7 @@ fn serve(attachment: &Attachment, stop: &AtomicBool) -> bool {
                 return true;
             }
             if !is_waiting {
-                eprintln!("{:<12} {} is in use: {holders}", "Waiting", attachment.name());
+                show::say("Waiting", format!("{} is in use: {holders}", attachment.name()));
                 is_waiting = true;
             }
         }

@@ -15,6 +15,6 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Answer, Failure> {
     let second = input::drive_named(&arguments.second)?;
     let comparison = Comparison::of(&first, &second);
     let report = CompareReport::of(&comparison, [&first.name, &second.name], arguments.tolerance);
-    show::report(&report, arguments.json);
+    show::report_in(&report, arguments.form);
     Ok(Answer::of(!report.has_moved()))
 }

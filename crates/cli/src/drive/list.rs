@@ -13,6 +13,6 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<(), Failure> {
     let drives: Vec<DriveFile> = tidegate_drive::builtin::names()
         .map(|name| tidegate_drive::builtin::load(name).map_err(|error| Failure::unusable(&error)))
         .collect::<Result<_, Failure>>()?;
-    show::report(&ListReport::of(&drives), arguments.json);
+    show::report_in(&ListReport::of(&drives), arguments.form);
     Ok(())
 }

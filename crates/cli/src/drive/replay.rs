@@ -97,7 +97,7 @@ fn simulated_drive(file: &DriveFile, seed: u64) -> Result<Box<dyn Drive>, Failur
                 "`{}` has only tables, which do not give the positions of its sectors",
                 file.name
             ),
-            "name a drive with [mechanics] or [ssd], for example one from `tidegate drive import`",
+            "name a drive with [mechanics] or [ssd]: `tidegate drive list` shows the built-in ones",
         ));
     };
     let drive = tidegate_drive::from_parts(kind, file, seed);
@@ -119,7 +119,7 @@ fn compare(
     let kinds = kinds.iter().map(|it| KindResidual::new(&it.kind, it.count, it.mean_ns)).collect();
     let about = (file.name.as_str(), arguments.trace.display().to_string(), arguments.seed);
     let report = ReplayReport::of(about, measured, simulated.clone(), demerit, kinds);
-    show::report(&report, arguments.json);
+    show::report_in(&report, arguments.form);
     Ok(simulated)
 }
 
@@ -134,7 +134,7 @@ fn serve(
         replay_open(&mut *drive, file.depth, trace).map_err(|error| Failure::unusable(&error))?;
     let (name, trace) = (file.name.as_str(), arguments.trace.display().to_string());
     let report = OpenReplayReport::of(name, trace, arguments.seed, simulated.clone());
-    show::report(&report, arguments.json);
+    show::report_in(&report, arguments.form);
     Ok(simulated)
 }
 

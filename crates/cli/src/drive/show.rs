@@ -11,6 +11,7 @@ use tidegate_model::mechanics::MechanicsError;
 use tidegate_report::drive::ShowReport;
 
 use super::arguments::ShowArguments;
+use crate::command_line::quoted;
 use crate::failure::Failure;
 use crate::input;
 use crate::show::{self, outln};
@@ -20,10 +21,10 @@ pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     let file = input::drive_named(&arguments.drive)?;
     let report = ShowReport::of(&file).map_err(unfit)?;
     if let Some(path) = &arguments.svg {
-        write_svg(path, &file, &report)?;
+        write_svg(path, (&arguments.drive, &file), &report)?;
     }
-    show::report(&report, arguments.json);
-    if let Some(path) = arguments.svg.as_ref().filter(|_| !arguments.json) {
+    show::report_in(&report, arguments.form);
+    if let Some(path) = arguments.svg.as_ref().filter(|_| arguments.form.is_full()) {
         outln!();
         show::labelled("Written", &path.display().to_string());
     }
@@ -35,11 +36,15 @@ fn unfit(error: MechanicsError) -> Failure {
     Failure::unusable(&BuildError::from(error))
 }
 
-fn write_svg(path: &Path, file: &DriveFile, report: &ShowReport<'_>) -> Result<(), Failure> {
+fn write_svg(
+    path: &Path,
+    (name, file): (&str, &DriveFile),
+    report: &ShowReport<'_>,
+) -> Result<(), Failure> {
     let picture = report.draw().ok_or_else(|| {
         Failure::input(
             format!("`{}` has nothing to plot: no mechanics, no tables", file.name),
-            "leave --svg out, or measure the drive with `tidegate profile`",
+            format!("leave --svg out: `tidegate drive show {}`", quoted(name)),
         )
     })?;
     let write = || File::create_new(path)?.write_all(picture.as_bytes());

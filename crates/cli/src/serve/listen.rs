@@ -45,6 +45,8 @@ pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure>
 /// Refuses a socket at which [`open`] could not listen; changes nothing.
 pub(super) fn check(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     match &prepared.file().listen {
+        // Passed sockets take the place of the file's.
+        Listen::Unix(_) if std::env::var_os("LISTEN_FDS").is_some() => Ok(()),
         Listen::Unix(_) => {
             Listener::check_path(&socket_path(prepared, file)?).map_err(|error| failure(&error))
         }

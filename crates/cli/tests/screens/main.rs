@@ -2,7 +2,7 @@
 //! Goal: no screen changes unnoticed. Method: snapshots of every screen of `tidegate`, at 40,
 //! 80 and 120 columns, with its exit code.
 //!
-//! Each test is a name and the lines that a user types. `sh` runs them in a new copy of `files`,
+//! No line may be wider than its terminal (`widths`). Each test is a name and the lines that a user types. `sh` runs them in a new copy of `files`,
 //! beside the built-in drives and workloads. The snapshot `../snapshots/NAME.snap` shows each line,
 //! its standard output, its standard error and an exit code other than 0; it shows a line three
 //! times if the screen depends on the width. Only `measured` depends on this machine: drives are simulated
@@ -17,6 +17,7 @@ mod check;
 mod cpu;
 mod drive;
 mod drives;
+mod figures;
 mod help;
 mod measured;
 mod profile;
@@ -25,6 +26,7 @@ mod sim;
 mod simulated;
 mod suggestions;
 mod values;
+mod widths;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -77,6 +79,10 @@ fn compare_in(name: &str, lines: &[&str], folders: &[TempDir; 3]) {
     let mut text = String::new();
     for line in lines {
         let screens = [0, 1, 2].map(|it| screen(line, folders[it].path(), COLUMNS[it]));
+        screens
+            .iter()
+            .zip(COLUMNS)
+            .for_each(|(it, columns)| widths::assert_fits(line, it, columns));
         if screens.iter().all(|screen| *screen == screens[0]) {
             let _ = write!(text, "$ {line}\n{}", screens[0]);
         } else {

@@ -11,9 +11,10 @@ use crate::{assert_snapshot, folder, run};
 const WIDE: &str = "10000";
 
 /// Labels of lines that appear only on some machines.
-const OF_THE_HOST: [&str; 13] = [
+const OF_THE_HOST: [&str; 14] = [
     "Doubt",
     "Drained",
+    "Evidence",
     "Exceeded",
     "Host",
     "Hyperbola",
@@ -52,7 +53,7 @@ fn without_figures(line: &str) -> Option<String> {
     let is_of_figures = words.iter().all(|word| ["#", "%", "ms"].contains(word));
     let is_of_host = OF_THE_HOST.iter().any(|label| line.starts_with(&format!("{label:<12} ")));
     // A deadline may be missed here.
-    let is_answer = ["KEPT", "MISSED"].iter().any(|word| line.contains(word));
+    let is_answer = ["KEPT", "MISSED", "MEASURED"].iter().any(|word| line.contains(word));
     let is_left_out = is_of_figures || is_of_host || is_answer || !line.is_ascii();
     (!is_left_out).then(|| words.join(" ") + "\n")
 }

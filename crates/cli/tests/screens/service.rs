@@ -86,7 +86,7 @@ fn ctl_tables() {
 }
 
 /// Listens like a service with a reply for each verb, until the test ends.
-fn listen(folder: &Path, service: &str) {
+pub(crate) fn listen(folder: &Path, service: &str) {
     let listener = UnixListener::bind(folder.join(format!("{service}.ctl"))).unwrap();
     let text = std::fs::read_to_string(folder.join(format!("services/{service}.json"))).unwrap();
     let answers: Value = serde_json::from_str(&text).unwrap();

@@ -132,8 +132,8 @@ pub enum ThreadServerError {
     },
     /// The manager cannot get a priority above the thread.
     #[error(
-        "the manager needs SCHED_FIFO {priority} on processor {cpu} ({reason}): run as root, or with \
-         CAP_SYS_NICE"
+        "the manager needs SCHED_FIFO {priority} on processor {cpu} ({reason}): {}",
+        tidegate_platform::privileges::advice("run as root, or with CAP_SYS_NICE")
     )]
     Manager {
         /// Its priority.

@@ -7,7 +7,7 @@ use std::thread;
 use tidegate_cpu_analysis::{DemandBound, Ratio, Source};
 use tidegate_cpu_model::{CpuProfile, StolenPoint, running_max};
 use tidegate_model::Duration;
-use tidegate_platform::Scheduling;
+use tidegate_platform::{Scheduling, privileges};
 
 use crate::measurement::{CpuMeasurement, CpuProfileEnd, CpuProfileParams};
 use crate::synthetic_load::SyntheticLoad;
@@ -138,7 +138,8 @@ fn other_question(
     }
     if profile.demand_fit.is_none() {
         let what = "it has no [fit.demand], the line that is compared";
-        return Some((what.to_owned(), "measure it again with `tidegate cpu profile`".to_owned()));
+        let again = "measure it again with `tidegate cpu profile -o NEW.cpu.toml`";
+        return Some((what.to_owned(), again.to_owned()));
     }
     let lengths = params.intervals.lengths().unwrap_or_default();
     if lengths.into_iter().eq(profile.points.iter().map(|point| point.interval)) {
@@ -159,7 +160,7 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
         ),
         (Some(other), None) => (
             format!("it was measured at priority {other}, and this process is granted none"),
-            "run as root, or raise `ulimit -r`".to_owned(),
+            privileges::advice("run as root, or raise `ulimit -r`").to_owned(),
         ),
         (Some(other), Some(_)) => {
             (format!("it was measured at priority {other}"), format!("write --priority {other}"))

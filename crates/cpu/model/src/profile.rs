@@ -214,7 +214,11 @@ impl CpuProfile {
         let load = raw.fit.load.map(|fit| (fit.span(), fit.get_ref().to_demand()));
         for (span, fit) in demand.into_iter().chain(load) {
             profile.check_fit(fit).map_err(|fault| {
-                FileError::new(span, fault, "measure it again with `tidegate cpu profile`")
+                FileError::new(
+                    span,
+                    fault,
+                    "measure it again with `tidegate cpu profile -o NEW.cpu.toml`",
+                )
             })?;
         }
         Ok(profile)

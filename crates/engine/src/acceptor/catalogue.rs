@@ -90,7 +90,7 @@ fn description(export: &ExportSpec) -> String {
             let plural = if *requests == 1 { "" } else { "s" };
             let what = op.map_or(format!("read{plural} or write"), |op| op.name().to_owned());
             format!(
-                "{access}{requests} {what}{plural} of {size_max} each {period}, within {deadline}"
+                "{access}{requests} {what}{plural} of {size_max} every {period}, within {deadline}"
             )
         }
     }

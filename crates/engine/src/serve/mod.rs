@@ -180,7 +180,11 @@ impl Prepared {
                 Err(self.faulty(FileError::new(
                     named.span(),
                     format!("the backing {} does not exist", path.display()),
-                    "name a block device or a file; `tidegate profile FILE --create SIZE` makes one",
+                    format!(
+                        "name a block device or a file; `tidegate profile {} --create 1GiB --only \
+                         batch -o NEW.drive.toml` makes and measures one",
+                        path.display()
+                    ),
                 )))
             }
             // The server may have permissions that the caller lacks.

@@ -5,7 +5,8 @@
 use tidegate_analysis::fit::up_to_us;
 use tidegate_analysis::{Answer, Assessment, assess};
 use tidegate_model::BestEffortOrder::{Elevator, Fifo, Nearest, Satf};
-use tidegate_model::serve_file::{Bound, Layout};
+use tidegate_model::measurement;
+use tidegate_model::serve_file::{BackingReference, Bound, Layout};
 use tidegate_model::{
     BatchTable, DriveFile, Duration, ExportSpec, FileError, NewExport, Plan, PolicyName, Premises,
     ServeFile, Workload,
@@ -60,10 +61,16 @@ impl Prover for FileProver {
         let has_contract = exports.iter().any(|export| export.contract.is_some());
         let Some(drive) = &self.drive else {
             if has_contract {
+                let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
+                let size = contracts.map(|contract| contract.size_max).max().unwrap_or_default();
+                let advice = measurement::of_store(size, self.is_written);
+                let advice = match &self.file.backing {
+                    BackingReference::Path(path) => advice.replace("TARGET", path.get_ref()),
+                    BackingReference::Simulated { .. } => advice,
+                };
                 return Err(Refusal::new(
                     "proofs of contracts need the drive's measured times, and no drive is named",
-                    "measure it with `tidegate profile`, add drive = \"FILE.drive.toml\" to the \
-                     serve file, and restart the service",
+                    format!("{advice} to the serve file; then restart the service"),
                 ));
             }
             return Ok(unknown_store());

@@ -37,7 +37,7 @@ best_effort = true
 
 /// The log of a start: the exports may read and write, and the drive file has no mixed batches.
 const GRADE: [&str; 2] = [
-    "the contracts are proven, weak: unmeasured mixed batches",
+    "the contracts are proven, weak: mixed batches charged by sums",
     "doubt: the workload reads and writes: a mixed batch is charged as its reads and its writes one \
      after the other; no measurement supports this",
 ];

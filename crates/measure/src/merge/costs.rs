@@ -21,7 +21,7 @@ use crate::kind_batches::KindBatches;
 use crate::table::join_families;
 use tidegate_model::cost::RequestCost;
 use tidegate_model::drive_file::{MeasuredTable, MixedBatches, MixedKind};
-use tidegate_model::{Bytes, CostModel, DriveFile, Op};
+use tidegate_model::{CostModel, DriveFile, Measurement};
 
 /// Adds batches of several kinds to the `known` ones; the longer time of each batch is kept.
 pub(super) fn add_mixed(known: &mut Vec<MixedBatches>, new: &[MixedBatches]) {
@@ -184,19 +184,12 @@ fn said(costs: Option<&CostModel>, all: &[Kind]) -> String {
         }
         None => "[cost] is left out".to_owned(),
     };
-    let mut sizes: Vec<Bytes> = all.iter().map(|kind| kind.size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let sizes: Vec<_> = sizes.iter().map(Bytes::to_string).collect();
-    let ops = Op::ALL.into_iter().filter(|op| all.iter().any(|kind| kind.op == *op));
-    let ops: Vec<_> = ops.map(Op::name).collect();
+    let measurement =
+        Measurement::of("batch,mixed").with(all.iter().map(|kind| (kind.op, kind.size)));
     format!(
         "{what}: no batches that mix {} were measured, and their times do not follow from \
-         batches of one kind; measure all together and add them: `--only batch,mixed --op {} \
-         --size {} --add`",
+         batches of one kind; measure all together and add them: `{measurement}`",
         list(all.iter().copied()),
-        ops.join(","),
-        sizes.join(","),
     )
 }
 

@@ -10,6 +10,7 @@ use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
 use crate::host_section::HostSection;
+use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::sampling::Sampling;
 use crate::soft_table::SoftTable;
@@ -235,15 +236,8 @@ pub(super) fn covering_table(
 
 /// Returns the advice to measure requests; the command's caller knows `TARGET` and `FILE`.
 fn how_to_measure(op: Op, size: Bytes) -> String {
-    let allowed = match op {
-        Op::Read => "",
-        Op::Write => " --allow-writes",
-    };
-    let op = op.name();
-    format!(
-        "measure it with `tidegate profile TARGET --only batch --op {op} --size {size}{allowed} \
-         --add -o FILE`, or name another drive"
-    )
+    let measurement = Measurement::of("batch").with([(op, size)]);
+    format!("measure it with `{measurement}`, or name another drive")
 }
 
 /// Prints a time as results show it: in milliseconds, rounded up to the microsecond.
@@ -257,14 +251,14 @@ pub(super) fn mixed_unmeasured(drive: &DriveFile, one: &str, several: &str) -> P
     let support = if drive.mixed.is_empty() {
         "no measurement supports this"
     } else {
-        "the drive's [[mixed]] batches support its [cost], not this sum"
+        "the measured [[mixed]] batches support [cost] and its bound `mixed`, not this sum"
     };
     Premise::new(
         PremiseCode::MixedUnmeasured,
-        format!("unmeasured mixed {several}"),
+        format!("mixed {several} charged by sums"),
         format!(
-            "the workload reads and writes: a mixed {one} is charged as its reads and its writes one \
-             after the other; {support}"
+            "the workload reads and writes, and the bound does not rest on measured mixed {several}: a \
+             mixed {one} is charged as its reads and its writes one after the other; {support}"
         ),
     )
 }

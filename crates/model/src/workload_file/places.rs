@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The premises about places: whether a drive was measured at all places that a workload may have.
 
-use std::collections::BTreeSet;
-
 use super::WorkloadFile;
 use crate::contracts::{ContractPremise, DriveContract};
 use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, missing};
+use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::task::{Op, Place};
-use crate::units::Bytes;
 
 /// The places at which one measurement was made.
 struct Measured<'a> {
     families: &'a [FamilyTimes],
     missing: Vec<PlaceFamily>,
-    /// The operations and sizes of its tables, as options; empty if the places are those of all
-    /// requests.
-    options: String,
+    /// The requests of its table and how many at once; of all requests if there is none.
+    requests: Measurement,
 }
 
 impl WorkloadFile {
@@ -40,14 +37,16 @@ impl WorkloadFile {
         let what = "mixed batches";
         for mixed in &drive.mixed {
             let missing = missing(&mixed.places, mixed.ns_max.len());
-            let measured = Measured { families: &mixed.places, missing, options: String::new() };
-            premises.extend(self.of_measured(drive, what, "mixed-places", measured));
+            let requests = Measurement::of("mixed-places");
+            let measured = Measured { families: &mixed.places, missing, requests };
+            premises.extend(self.of_measured(drive, what, measured));
         }
         if drive.mixed.is_empty() {
             // Like a table without families, such costs count as those of random places.
-            let (missing, options) = (missing(&[], 0), self.mixed_options());
-            let measured = Measured { families: &[], missing, options };
-            premises.extend(self.of_measured(drive, what, "mixed", measured));
+            let kinds = self.kinds().map(|(op, size, _)| (op, size));
+            let requests = Measurement::of("mixed").with(kinds);
+            let measured = Measured { families: &[], missing: missing(&[], 0), requests };
+            premises.extend(self.of_measured(drive, what, measured));
         }
         premises
     }
@@ -67,9 +66,9 @@ impl WorkloadFile {
             }
             DriveContract::Starvation => {
                 let families = &drive.starvation_places;
-                let (missing, options) = (missing(families, 1), String::new());
-                let measured = Measured { families, missing, options };
-                self.of_measured(drive, "starvation", "starvation-places", measured)
+                let requests = Measurement::of("starvation-places");
+                let measured = Measured { families, missing: missing(families, 1), requests };
+                self.of_measured(drive, "starvation", measured)
             }
         };
         premises.into_iter().map(|premise| ContractPremise { contract, premise }).collect()
@@ -86,28 +85,22 @@ impl WorkloadFile {
             let measured = Measured {
                 families: &table.families,
                 missing: table.missing_families(),
-                options: options(table),
+                requests: again(experiment, table),
             };
-            self.of_measured(drive, what, experiment, measured)
+            self.of_measured(drive, what, measured)
         };
         tables.iter().flat_map(of_table).collect()
     }
 
-    fn of_measured(
-        &self,
-        drive: &DriveFile,
-        what: &str,
-        experiment: &str,
-        measured: Measured<'_>,
-    ) -> Vec<Premise> {
-        let Measured { families, missing, options } = measured;
+    fn of_measured(&self, drive: &DriveFile, what: &str, measured: Measured<'_>) -> Vec<Premise> {
+        let Measured { families, missing, requests } = measured;
         let is_absent = |family: &PlaceFamily| self.absent_places.contains(family);
         let missing: Vec<_> = missing.into_iter().filter(|family| !is_absent(family)).collect();
         let screened = families.iter().filter(|it| it.screened).map(|it| it.places);
         let screened: Vec<_> = screened.filter(|family| !is_absent(family)).collect();
         let mut premises = Vec::new();
         if !missing.is_empty() {
-            premises.push(self.of_missing(drive, what, experiment, &missing, &options));
+            premises.push(self.of_missing(drive, what, &missing, &requests));
         }
         if !screened.is_empty() {
             premises.push(Premise::new(
@@ -129,9 +122,8 @@ impl WorkloadFile {
         &self,
         drive: &DriveFile,
         what: &str,
-        experiment: &str,
         missing: &[PlaceFamily],
-        options: &str,
+        requests: &Measurement,
     ) -> Premise {
         let (code, subject) = if self.sets_places() {
             (PremiseCode::PlacesSetUnmeasured, "set places that were not measured")
@@ -144,18 +136,7 @@ impl WorkloadFile {
             drive.name,
             names(missing)
         );
-        let command = format!("tidegate profile TARGET --only {experiment}{options} --add -o FILE");
-        Premise::new(code, subject, text).with_to_do(command)
-    }
-
-    /// Returns the options that measure mixed batches of the workload's requests.
-    fn mixed_options(&self) -> String {
-        let ops: BTreeSet<&str> = self.kinds().map(|(op, ..)| op.name()).collect();
-        let sizes: BTreeSet<Bytes> = self.kinds().map(|(_, size, _)| size).collect();
-        let sizes: Vec<String> = sizes.iter().map(Bytes::to_string).collect();
-        let writes = if ops.contains(Op::Write.name()) { " --allow-writes" } else { "" };
-        let ops: Vec<&str> = ops.into_iter().collect();
-        format!(" --op {} --size {}{writes}", ops.join(","), sizes.join(","))
+        Premise::new(code, subject, text).with_to_do(requests.to_string())
     }
 
     fn of_absent(&self) -> Premise {
@@ -186,12 +167,10 @@ impl WorkloadFile {
     }
 }
 
-/// Returns the options that measure a table again.
-fn options(table: &MeasuredTable) -> String {
-    let op = table.op.map_or("read", Op::name);
-    let size = table.size.unwrap_or_default();
-    let writes = if table.op == Some(Op::Write) { " --allow-writes" } else { "" };
-    format!(" --op {op} --size {size} --depth {}{writes}", table.ns_max.len())
+/// Returns the measurement of a table's requests by another experiment.
+fn again(experiment: &str, table: &MeasuredTable) -> Measurement {
+    let kind = (table.op.unwrap_or(Op::Read), table.size.unwrap_or_default());
+    Measurement::of(experiment).with([kind]).at_once(table.ns_max.len())
 }
 
 /// Lists families: `both_ends, clusters`.

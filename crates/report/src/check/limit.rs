@@ -2,7 +2,7 @@
 //! The limit of a workload, as a sentence.
 
 use tidegate_analysis::{Answer, Assessment, Limit};
-use tidegate_model::{DeferredWrites, DriveContract, Duration, Op, Workload};
+use tidegate_model::{DeferredWrites, DriveContract, Duration, Measurement, Workload};
 
 use crate::figures;
 
@@ -51,11 +51,10 @@ pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<St
     let tasks = workload.tasks.iter().map(|task| (task.op, task.size));
     let loads = workload.best_effort.iter().map(|load| (load.op, load.size));
     let kinds: Vec<_> = tasks.chain(loads).collect();
-    let ops = Op::ALL.into_iter().filter(|op| kinds.iter().any(|kind| kind.0 == *op));
-    let ops: Vec<&str> = ops.map(Op::name).collect();
+    let is_mixed = kinds.iter().any(|kind| kind.0 != kinds[0].0);
     let experiment = match theorem.facts().contract {
         DriveContract::Batches
-            if contracts.deferred_writes == DeferredWrites::Unmeasured && ops.len() > 1 =>
+            if contracts.deferred_writes == DeferredWrites::Unmeasured && is_mixed =>
         {
             "batch,mixed"
         }
@@ -68,9 +67,6 @@ pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<St
         | DriveContract::Priority => return None,
     };
     let size = kinds.iter().map(|kind| kind.1).max()?;
-    let allowed = if ops.contains(&Op::Write.name()) { " --allow-writes" } else { "" };
-    let ops = ops.join(",");
-    Some(format!(
-        "tidegate profile TARGET --only {experiment} --op {ops} --size {size}{allowed} --add -o FILE"
-    ))
+    let largest = kinds.iter().map(|kind| (kind.0, size));
+    Some(Measurement::of(experiment).with(largest).to_string())
 }

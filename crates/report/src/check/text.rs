@@ -55,7 +55,7 @@ impl Report for CheckReport<'_> {
             host.write(page);
         }
         match self.detail {
-            Detail::Short => premises::write_short(&assessment.premises, page),
+            Detail::Short => premises::write_short(&assessment.premises, &self.more, page),
             Detail::Premises => premises::write(&assessment.premises, page),
             Detail::Explained => {
                 premises::write(&assessment.premises, page);
@@ -107,7 +107,7 @@ impl CheckReport<'_> {
             overruns.write(page);
         }
         if let Some(unknown) = self.overruns_unknown {
-            page.labelled("Overruns", unknown);
+            page.labelled("Evidence", unknown);
         }
         Soft::write(&self.soft, workload, assessment, page);
         if self.schedulable {
@@ -179,7 +179,10 @@ impl CheckReport<'_> {
             columns.push(("dqf", bound(&|task| task.comparison.dqf_ns.bound())));
         }
         writeln!(page);
-        page.paragraph("Bounds of other policies:");
+        page.paragraph(
+            "Bounds of other policies; a shorter one has its price: `fifo` and `edf` send one request \
+             at a time, so that fewer are served:",
+        );
         writeln!(page);
         page.columns(&columns, 1);
         for row in &rows {
@@ -190,7 +193,8 @@ impl CheckReport<'_> {
         if rows.iter().all(|row| row.task.steps.is_none()) {
             writeln!(page);
             page.paragraph(
-                "Steps are told for bounds `tight` of `dqf` and `dqf-elastic`; docs/theory has the                  others.",
+                "Steps are told for bounds `tight` of `dqf` and `dqf-elastic`; docs/theory has the \
+                 others.",
             );
         }
     }
@@ -230,7 +234,7 @@ fn margin(task: &TaskReport<'_>) -> String {
 
 fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
     let drive = format!(
-        "{}, up to {} at once; table b(1) = {} to b({}) = {}",
+        "{}, up to {} at once; proved with b(1) = {} to b({}) = {}",
         workload.drive_name,
         figures::count(workload.depth as usize, "request"),
         figures::ms_ceil(workload.table.time_max(1)),

@@ -8,7 +8,7 @@ use tidegate_cpu_conformance::{
     FamilyReport, Invariant, Report as Found, StreamResult, Supports, TraceLine, Verdict, Violation,
 };
 
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 
 /// The findings of the conformance suite.
 #[derive(Debug, Serialize)]
@@ -119,6 +119,10 @@ impl<'a> ConformanceReport<'a> {
 }
 
 impl Report for ConformanceReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        Some(text::answer(self.found))
+    }
+
     fn write(&self, page: &mut Page) {
         text::write(self.found, self.seed, page);
     }
@@ -133,10 +137,12 @@ impl FaultReport {
 }
 
 impl Report for FaultReport {
-    fn write(&self, page: &mut Page) {
+    fn answer(&self) -> Option<Answer> {
         let [Fault { implementation, fault, .. }] = &self.implementations;
-        page.labelled("FAILS", format!("{implementation}: {fault}"));
+        Some(Answer::bad(format!("FAILS: {implementation} does not conform: {fault}.")))
     }
+
+    fn write(&self, _: &mut Page) {}
 }
 
 impl<'a> FamilyFindings<'a> {

@@ -10,7 +10,7 @@ use tidegate_cpu_model::{CpuConditions, DemandFit, LoadFit, StolenPoint};
 
 use super::charts;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 use crate::plot::{Chart, svg};
 
 /// The processor time that other threads take.
@@ -139,6 +139,10 @@ impl<'a> CpuProfileReport<'a> {
 }
 
 impl Report for CpuProfileReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        Some(text::answer(self.measured, self.known))
+    }
+
     fn write(&self, page: &mut Page) {
         text::write(self.measured, self.known, &self.charts, page);
         writeln!(page);

@@ -7,7 +7,7 @@ use tidegate_model::Duration;
 
 use crate::figures::ms_ceil;
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 
 /// The time that a thread got from its server.
 #[derive(Serialize)]
@@ -64,10 +64,23 @@ impl<'a> ServeReport<'a> {
 }
 
 impl Report for ServeReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let Self { end, params, report, .. } = self;
+        let text = format!(
+            "SERVED: {end} after {}; the thread executed at most {} in any {}, its budget is {}.",
+            ms_ceil(report.took),
+            ms_ceil(report.counts.window_max),
+            params.server.period,
+            params.server.budget,
+        );
+        let is_within = report.counts.window_max <= params.server.budget;
+        Some(if is_within { Answer::good(text) } else { Answer::doubtful(text) })
+    }
+
     fn write(&self, page: &mut Page) {
         let (params, report) = (self.params, self.report);
         let counts = &report.counts;
-        page.labelled("Ended", format!("{} after {}", self.end, ms_ceil(report.took)));
+        writeln!(page);
         let executed = format!(
             "{} at its priority ({}), {} in the background ({})",
             ms_ceil(counts.executed),

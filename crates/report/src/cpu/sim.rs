@@ -40,6 +40,9 @@ pub struct CpuSimReport<'a> {
 #[derive(Serialize)]
 struct RunReport<'a> {
     server: Option<&'static str>,
+    /// Jobs with a deadline, as far as they completed, were lost or missed it.
+    deadlines: u64,
+    misses: u64,
     tasks: Vec<JobsReport<'a>>,
     servers: Vec<ServerReport<'a>>,
     work: Vec<JobsReport<'a>>,
@@ -116,6 +119,8 @@ impl<'a> RunReport<'a> {
         let servers = result.workload.servers.iter().zip(&run.servers);
         Self {
             server: result.kind.map(ServerKind::name),
+            deadlines: result.deadlines(),
+            misses: result.misses(),
             tasks: run.tasks.iter().map(JobsReport::of).collect(),
             servers: servers.map(ServerReport::of).collect(),
             work: run.work.iter().map(JobsReport::of).collect(),
@@ -165,6 +170,19 @@ impl<'a> ServerReport<'a> {
 }
 
 impl CpuResult {
+    fn misses(&self) -> u64 {
+        self.run.tasks.iter().chain(&self.run.work).map(|metrics| metrics.misses).sum()
+    }
+
+    /// Returns the number of jobs with a deadline. Unfinished ones count only if some job missed.
+    fn deadlines(&self) -> u64 {
+        let is_missed = self.misses() > 0;
+        let jobs = self.run.tasks.iter().chain(&self.run.work);
+        let jobs = jobs.filter(|metrics| metrics.deadline.is_some());
+        let open = |metrics: &JobMetrics| if is_missed { metrics.unfinished } else { 0 };
+        jobs.map(|metrics| metrics.responses.count() + metrics.lost + open(metrics)).sum()
+    }
+
     fn defects(&self) -> Vec<String> {
         let is_disturbed = self.run.sections > 0 || !self.run.stolen.is_zero();
         let servers = self.workload.servers.iter().zip(&self.run.servers);

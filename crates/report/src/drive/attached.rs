@@ -5,7 +5,7 @@ use serde::Serialize;
 use tidegate_model::Bytes;
 
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Page, Report, Table};
 
 /// Every attached drive.
 #[derive(Debug, Serialize)]
@@ -39,11 +39,12 @@ pub struct AttachedDrive {
 impl Report for AttachedReport {
     fn write(&self, page: &mut Page) {
         if self.attached.is_empty() {
-            writeln!(page, "No drives are attached.");
+            page.paragraph("No drives are attached.");
             return;
         }
         let header = ["name", "device", "drive", "size", "process", "used by"];
-        page.table(&header, self.attached.iter().map(AttachedDrive::row).collect(), header.len());
+        let rows = self.attached.iter().map(AttachedDrive::row).collect();
+        page.put(Table::new(&header, rows, header.len()).named(1));
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use tidegate_measure::compare::{Comparison, Pair, Row, Unit};
 
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table};
 
 /// Two profiles and their differences.
 #[derive(Serialize)]
@@ -102,19 +102,46 @@ impl PairReport {
 }
 
 impl Report for CompareReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let count = |of: &dyn Fn(&TableReport<'_>) -> bool| {
+            self.tables.iter().filter(|table| of(table)).count()
+        };
+        let tolerance = percent(i64::from(self.tolerance_ppm), false);
+        let moved = match count(&|table| table.moved) {
+            0 => "none".to_owned(),
+            moved => moved.to_string(),
+        };
+        let all = figures::count(self.tables.len(), "table");
+        let mut text = format!("{moved} of {all} moved by more than {tolerance}");
+        let (unsure, above) = (count(&|it| it.unsure), count(&|it| it.above_first.is_some()));
+        if unsure > 0 {
+            text.push_str(&format!("; {unsure} changed by that, perhaps by chance"));
+        }
+        if above > 0 {
+            text.push_str(&format!(
+                "; {above} contain times above the first's, which does not bound the second"
+            ));
+        }
+        let is_doubtful = unsure > 0 || above > 0 || self.tables.is_empty();
+        Some(match (self.moved, is_doubtful) {
+            (true, _) => Answer::bad(format!("MOVED: {text}.")),
+            (false, true) => Answer::doubtful(format!("SAME, with doubts: {text}.")),
+            (false, false) => Answer::good(format!("SAME: {text}.")),
+        })
+    }
+
     fn write(&self, page: &mut Page) {
         let Self { comparison, tolerance_ppm, names: [first, second], .. } = self;
         let tolerance_ppm = *tolerance_ppm;
+        writeln!(page);
         page.labelled("First", first);
         page.labelled("Second", second);
         for (what, a, b) in &comparison.facts {
-            writeln!(page);
-            writeln!(page, "  {what}");
-            writeln!(page, "    first   {}", if a.is_empty() { "-" } else { a });
-            writeln!(page, "    second  {}", if b.is_empty() { "-" } else { b });
+            let [a, b] = [a, b].map(|it| if it.is_empty() { "-" } else { it.as_str() });
+            page.lines(&format!("\n  {what}\n    first   {a}\n    second  {b}"));
         }
         writeln!(page);
-        let header = ["what", "entries", "median", "99 %, slowest", "above the first", ""];
+        let header = ["what", "entries", "median", "99 %, slowest", "above the first", "change"];
         let row = |row: &Row| {
             vec![
                 row.name.clone(),
@@ -125,7 +152,8 @@ impl Report for CompareReport<'_> {
                 verdict(row, tolerance_ppm),
             ]
         };
-        page.table(&header, comparison.rows.iter().map(row).collect(), 1);
+        let table = Table::new(&header, comparison.rows.iter().map(row).collect(), 1);
+        page.put(table.optional(&["entries", "above the first"]));
         writeln!(page);
         for (label, names) in
             [("Only first", &comparison.only_first), ("Only second", &comparison.only_second)]
@@ -134,30 +162,13 @@ impl Report for CompareReport<'_> {
                 page.labelled(label, names.join(", "));
             }
         }
-        conclude(comparison, tolerance_ppm, page);
-    }
-}
-
-fn conclude(comparison: &Comparison, tolerance_ppm: u32, page: &mut Page) {
-    let count = |of: &dyn Fn(&Row) -> bool| comparison.rows.iter().filter(|row| of(row)).count();
-    let moved = count(&|row| row.has_moved(tolerance_ppm));
-    let refuted = count(&|row| row.exceeded.is_some());
-    let tolerance = percent(i64::from(tolerance_ppm), false);
-    let all = figures::count(comparison.rows.len(), "table");
-    page.labelled(
-        "Moved",
-        format!(
-            "{moved} of {all} by more than {tolerance}; {refuted} contain times above the \
-             first's, which does not bound the second"
-        ),
-    );
-    let unsure = count(&|row| row.is_unsure(tolerance_ppm));
-    if unsure > 0 {
-        let text = format!(
-            "{unsure} changed by more than {tolerance}, perhaps by chance: few samples, or \
-             costs, which depend on the longest times"
-        );
-        page.labelled("Unsure", text);
+        if comparison.rows.iter().any(|row| row.is_unsure(tolerance_ppm)) {
+            page.labelled(
+                "Unsure",
+                "a change can be chance if there are few samples, and of costs, which depend on the \
+                 longest times",
+            );
+        }
     }
 }
 

@@ -27,8 +27,7 @@ pub(crate) fn sentence(file: &DriveFile) -> String {
 
 /// Returns all facts of a drive.
 pub(crate) fn all(file: &DriveFile) -> Result<Vec<Fact>, MechanicsError> {
-    let mut facts = vec![("Drive", sentence(file))];
-    facts.extend(identity(file));
+    let mut facts = identity(file);
     facts.extend(premises::facts(&file.premises));
     facts.push(("Simulated", simulated(file)));
     for section in file.all_parts() {

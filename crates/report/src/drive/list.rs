@@ -6,7 +6,7 @@ use tidegate_model::drive_file::MeasuredTable;
 use tidegate_model::{Bytes, DriveFile, DriveKind, Op};
 
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table};
 
 /// Several drives.
 #[derive(Serialize)]
@@ -45,7 +45,13 @@ impl<'a> ListReport<'a> {
 }
 
 impl Report for ListReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let count = figures::count(self.drives.len(), "drive");
+        Some(Answer::good(format!("{count} can be simulated without a file.")))
+    }
+
     fn write(&self, page: &mut Page) {
+        writeln!(page);
         let header = ["name", "kind", "capacity", "K", "tables", "model"];
         let row = |(drive, file): (&DriveReport<'_, TableSize>, &DriveFile)| {
             let capacity = drive.capacity_bytes.map(Bytes::new);
@@ -59,11 +65,11 @@ impl Report for ListReport<'_> {
             ]
         };
         let rows = self.drives.iter().zip(self.files).map(row).collect();
-        page.table(&header, rows, header.len());
+        let table = Table::new(&header, rows, header.len()).named(1);
+        page.put(table.optional(&["tables", "model"]));
         writeln!(page);
-        writeln!(
-            page,
-            "  K: requests that a drive accepts at once. Details: `tidegate drive show NAME`."
+        page.legend(
+            "K: requests that a drive accepts at once. Details: `tidegate drive show NAME`.",
         );
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use tidegate_model::Duration;
 
 use crate::figures::{self, thousands};
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 
 /// Quantiles in thousandths of the requests, with their names.
 const QUANTILES: [(u64, &str); 6] = [
@@ -155,8 +155,18 @@ impl<'a> OpenReplayReport<'a> {
 }
 
 impl Report for OpenReplayReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let requests = thousands(self.requests as u64);
+        let mean = figures::ms_ceil(self.times.mean());
+        Some(Answer::doubtful(format!(
+            "SIMULATED ONLY: {requests} requests took {mean} on average; the trace has no measured \
+             times to compare."
+        )))
+    }
+
     fn write(&self, page: &mut Page) {
         let requests = thousands(self.requests as u64);
+        writeln!(page);
         page.labelled("Drive", self.drive);
         page.labelled("Trace", format!("{}, {requests} requests, as they arrive", self.trace));
         page.labelled("Seed", self.seed);
@@ -169,9 +179,22 @@ impl Report for OpenReplayReport<'_> {
 }
 
 impl Report for ReplayReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let [measured, _] = &self.times;
+        let ppm = u128::from(self.demerit.ns()) * 1000 / u128::from(measured.mean().ns().max(1));
+        Some(Answer::good(format!(
+            "DEMERIT: the simulated response times lie {} from the measured ones, {}.{} % of their \
+             mean, as the distance between the distributions.",
+            figures::ms_ceil(self.demerit),
+            ppm / 10,
+            ppm % 10
+        )))
+    }
+
     fn write(&self, page: &mut Page) {
         let [measured, simulated] = &self.times;
         let requests = thousands(self.requests as u64);
+        writeln!(page);
         page.labelled("Drive", self.drive);
         page.labelled("Trace", format!("{}, {requests} requests, one at a time", self.trace));
         page.labelled("Seed", self.seed);
@@ -186,17 +209,6 @@ impl Report for ReplayReport<'_> {
         writeln!(page);
         let rows = self.residuals.iter().map(KindResidual::row).collect();
         page.table(&["kind of request", "requests", "simulated less measured"], rows, 1);
-        writeln!(page);
-        let ppm = u128::from(self.demerit.ns()) * 1000 / u128::from(measured.mean().ns().max(1));
-        page.labelled(
-            "Demerit",
-            format!(
-                "{}, {}.{} % of the measured mean: the distance between the distributions",
-                figures::ms_ceil(self.demerit),
-                ppm / 10,
-                ppm % 10
-            ),
-        );
     }
 }
 

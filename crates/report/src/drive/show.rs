@@ -6,20 +6,23 @@ use tidegate_model::drive_file::{
     Identity, MeasuredTable, PredictionErrors, SingleTimes, Throughput,
 };
 use tidegate_model::mechanics::MechanicsError;
-use tidegate_model::{Bytes, DriveFile, Op, Premises};
+use tidegate_model::{Bytes, DriveFile, Grade, Op, PremiseCode, Premises};
 
 use super::list::{DriveReport, TableSize};
 use super::{chart, facts, sections};
 use crate::ns::Ns;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report};
 use crate::paragraph::{self, Fact};
-use crate::plot::{Chart, svg, text};
+use crate::plot::{Chart, svg};
+use crate::profile::usable_file;
 
 /// The facts of a drive.
 #[derive(Serialize)]
 pub struct ShowReport<'a> {
     #[serde(flatten)]
     drive: DriveReport<'a, BatchTable<'a>>,
+    usable: bool,
+    usable_because: String,
     identity: &'a Identity,
     premises: &'a Premises,
     drain: Vec<Table<'a>>,
@@ -32,6 +35,8 @@ pub struct ShowReport<'a> {
     flush_ns_max: Option<Ns>,
     #[serde(flatten)]
     sections: sections::ByName<'a>,
+    #[serde(skip)]
+    sentence: String,
     #[serde(skip)]
     facts: Vec<Fact>,
     #[serde(skip)]
@@ -62,8 +67,11 @@ impl<'a> ShowReport<'a> {
     /// # Errors
     /// If the file's mechanics contradict each other.
     pub fn of(file: &'a DriveFile) -> Result<Self, MechanicsError> {
+        let (usable, usable_because) = usable_file(file);
         Ok(Self {
             drive: DriveReport::of(file, BatchTable::of),
+            usable,
+            usable_because,
             identity: &file.identity,
             premises: &file.premises,
             drain: file.drain.iter().map(Table::of).collect(),
@@ -75,6 +83,7 @@ impl<'a> ShowReport<'a> {
             starvation_ns_max: Ns::of(file.starvation_max),
             flush_ns_max: Ns::of(file.flush_max),
             sections: sections::all(file)?,
+            sentence: facts::sentence(file),
             facts: facts::all(file)?,
             charts: chart::of_drive(file)?,
         })
@@ -87,11 +96,31 @@ impl<'a> ShowReport<'a> {
 }
 
 impl Report for ShowReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let Self { sentence, usable, usable_because: because, .. } = self;
+        let is_simulated = self.premises.iter().any(|it| it.code == PremiseCode::Simulated);
+        Some(match (usable, is_simulated) {
+            (false, _) => {
+                Answer::bad(format!("{sentence}; no contract can rest on it: {because}."))
+            }
+            (true, true) => {
+                Answer::doubtful(format!("{sentence}; simulated: it bounds no device."))
+            }
+            (true, false) if self.premises.grade() == Grade::Strong => {
+                Answer::good(format!("{sentence}; contracts can rest on it: {because}."))
+            }
+            (true, false) => {
+                Answer::doubtful(format!("{sentence}; contracts can rest on it: {because}."))
+            }
+        })
+    }
+
     fn write(&self, page: &mut Page) {
+        writeln!(page);
         paragraph::write(&self.facts, page);
         for chart in &self.charts {
             writeln!(page);
-            write!(page, "{}", text::draw(chart));
+            page.chart(chart);
         }
     }
 }

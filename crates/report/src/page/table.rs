@@ -11,8 +11,10 @@ use super::{Tone, wrapped};
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// Columns from here on are numbers, aligned to the right; those before name the row.
+    /// Columns from here on are numbers, aligned to the right.
     first_number: usize,
+    /// Columns before this one name the row.
+    named: usize,
     /// Titles of the columns that may be left out, the first one first.
     optional: Vec<String>,
     tones: Vec<Option<Tone>>,
@@ -26,6 +28,7 @@ impl Table {
             tones: vec![None; rows.len()],
             rows,
             first_number,
+            named: first_number,
             optional: Vec::new(),
         }
     }
@@ -42,6 +45,13 @@ impl Table {
     #[must_use]
     pub fn optional(mut self, titles: &[&str]) -> Self {
         self.optional = titles.iter().map(|title| title.replace('_', " ")).collect();
+        self
+    }
+
+    /// Says that fewer columns name the row than are aligned to the left.
+    #[must_use]
+    pub fn named(mut self, columns: usize) -> Self {
+        self.named = columns;
         self
     }
 
@@ -75,6 +85,7 @@ impl Table {
             row.remove(index);
         }
         self.first_number -= usize::from(index < self.first_number);
+        self.named -= usize::from(index < self.named);
     }
 
     fn table(&self) -> Vec<String> {
@@ -97,7 +108,7 @@ impl Table {
     /// Returns a block for each row: its names, then a line for each other cell. A row without any
     /// other cell is a heading.
     fn blocks(&self, columns: usize) -> Vec<(String, Option<Tone>)> {
-        let count = self.first_number.max(1).min(self.header.len());
+        let count = self.named.max(1).min(self.header.len());
         let titles = &self.header[count..];
         let width = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0);
         let indent = " ".repeat(width + 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Draws charts for the terminal: 79 columns of Braille characters, eight dots each.
+//! Draws charts for the terminal: at most 79 columns of Braille characters, eight dots each.
 
 use super::Chart;
+use crate::page::wrapped;
 
-/// The columns of the whole picture.
-const COLUMNS: usize = 79;
+/// The columns of the whole picture, at least and at most.
+const COLUMNS: std::ops::RangeInclusive<usize> = 30..=79;
 /// The rows of the curve.
 const ROWS: usize = 14;
 
@@ -49,15 +50,17 @@ impl Canvas {
     }
 }
 
-/// Draws the chart as lines of text.
-pub(crate) fn draw(chart: &Chart) -> String {
+/// Draws the chart as lines of text for a terminal with these columns.
+pub(crate) fn draw(chart: &Chart, columns: usize) -> String {
+    let whole = columns.saturating_sub(1).clamp(*COLUMNS.start(), *COLUMNS.end());
     let label_width = chart.y.ticks.iter().map(|tick| tick.1.len()).max().unwrap_or(0);
     let label_width = label_width.max(chart.y.unit.len());
     // Two spaces before the labels, a space and the axis after them.
     let margin = label_width + 4;
-    let columns = COLUMNS - margin;
+    let columns = whole - margin;
     let canvas = curve(chart, columns);
-    let mut lines = vec![format!("  {}", chart.title)];
+    let title = wrapped(&chart.title, whole - 2, "");
+    let mut lines: Vec<String> = title.iter().map(|line| format!("  {line}")).collect();
     lines.push(format!("  {:>label_width$}", chart.y.unit));
     let labels = row_labels(chart);
     for (row, label) in labels.iter().enumerate() {
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_line_goes_from_corner_to_corner() {
-        let text = draw(&line(vec![(0, 0), (1000, 10_000_000)]));
+        let text = draw(&line(vec![(0, 0), (1000, 10_000_000)]), 80);
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows[0], "  A line");
         assert!(rows[2].starts_with("  10 \u{2524}") && rows[2].ends_with('\u{280a}'), "{text}");
@@ -148,8 +151,10 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_a_terminal() {
         for curve in [vec![], vec![(500, 5_000_000)], vec![(0, 0), (1000, 10_000_000)]] {
-            let text = draw(&line(curve));
-            assert!(text.lines().all(|line| line.chars().count() <= COLUMNS), "{text}");
+            for columns in [40, 80, 120] {
+                let text = draw(&line(curve.clone()), columns);
+                assert!(text.lines().all(|line| line.chars().count() < columns), "{text}");
+            }
         }
     }
 }

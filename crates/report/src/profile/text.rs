@@ -88,7 +88,7 @@ const DEADLINES_MS: [u64; 9] = [1, 2, 5, 10, 20, 40, 75, 160, 300];
 /// Writes the title of a table.
 fn write_title(what: &str, op: Op, size: Bytes, page: &mut Page) {
     writeln!(page);
-    writeln!(page, "{what}, {}", Kind { op, size });
+    page.paragraph(format!("{what}, {}", Kind { op, size }));
 }
 
 fn write_table_title(what: &str, measured: &MeasuredTable, page: &mut Page) {
@@ -152,17 +152,16 @@ fn write_batch(measured: &MeasuredTable, page: &mut Page) {
         vec![
             n.to_string(),
             quantile(p50, n),
+            gained().unwrap_or_else(|| "-".to_owned()),
             if is_known { quantile(p999, n) } else { "-".to_owned() },
             ms(batch),
             ms(batch / n_wide),
-            gained().unwrap_or_else(|| "-".to_owned()),
         ]
     });
     write_table_title("Batches", measured, page);
-    // The gain is that over one at a time.
-    let header = ["requests", "median", "99.9 %", "b(i): maximum", "per request", "gain"];
+    let header = ["requests", "median", "gain of median", "99.9 %", "b(i): maximum", "per request"];
     let table = Table::new(&header, rows.collect(), 0);
-    page.put(table.optional(&["gain", "99.9 %", "per request"]));
+    page.put(table.optional(&["per request", "99.9 %", "gain of median"]));
     writeln!(page);
     if let Some(confidence) = &measured.confidence {
         page.labelled("Confidence", confidence);
@@ -226,7 +225,7 @@ fn write_rows(header: &[&str], rows: Vec<Vec<String>>, page: &mut Page) {
     writeln!(page);
 }
 
-/// Returns how many times faster a batch is than its requests one at a time, rounded down.
+/// Returns how many times faster the median batch is than its requests one at a time, rounded down.
 fn gain(single_ns: u64, batch_ns: u64, requests: u64) -> String {
     let one_at_a_time = u128::from(single_ns) * u128::from(requests);
     let percent = one_at_a_time * 100 / u128::from(batch_ns);

@@ -173,9 +173,9 @@ fn batches(result: &PolicyReport<'_>) -> String {
     let assessment = &result.assessment;
     let (best_effort_fill, batch_max) = (assessment.best_effort_fill, assessment.batch_max);
     match assessment.policy.facts().dispatch {
-        DispatchMode::UpToDepth => "none: up to the drive's depth".to_owned(),
+        DispatchMode::UpToDepth => "no batches, but up to the drive's depth at once".to_owned(),
         DispatchMode::BestEffortDepth => {
-            format!("none: best effort up to {}", assessment.best_effort_depth)
+            format!("no batches; best effort up to {} at once", assessment.best_effort_depth)
         }
         DispatchMode::OneAtATime => "one at a time".to_owned(),
         DispatchMode::Batches if assessment.batch_cost.is_some() => {

@@ -106,7 +106,11 @@ impl PolicyReport<'_> {
         let excess = excess.map(|(_, task, excess)| {
             format!(", but {task} exceeded its bound by {}", figures::ms_ceil(excess))
         });
-        let promise = if self.is_promised { "" } else { "; it promises no deadline" };
+        let promise = match self.assessment.policy.facts().theorem {
+            _ if self.is_promised => "",
+            Ok(_) => "; not proven, so it promises no deadline",
+            Err(_) => "; it promises no deadline",
+        };
         let deadlines = self.deadlines();
         let said = match self.verdict() {
             // The word is the verb of the sentence.
@@ -149,7 +153,8 @@ pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> A
     if !others.is_empty() {
         text = format!("{text}; without a promise: {others}");
     }
-    if !results.is_empty() && results.iter().all(|it| !it.is_promised && !it.tasks.is_empty()) {
+    let is_whole = not_run.is_empty() && !results.is_empty();
+    if is_whole && results.iter().all(|it| !it.is_promised && !it.tasks.is_empty()) {
         text.push_str("; no policy promises the deadlines, so every one decides");
     }
     text.push('.');

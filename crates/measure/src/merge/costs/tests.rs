@@ -4,6 +4,8 @@
 
 use tidegate_model::Duration;
 
+use tidegate_model::{Bytes, Op};
+
 use super::*;
 
 /// Returns a file with batches of up to three requests.
@@ -162,7 +164,7 @@ fn costs_of_kinds_that_were_never_mixed_are_not_made_up() {
     for word in [
         "is left out",
         "reads of 4KiB and writes of 4KiB",
-        "--only batch,mixed --op read,write --size 4KiB --add",
+        "--only batch,mixed --op read,write --size 4KiB --allow-writes --add",
     ] {
         assert!(said.contains(word), "{word}: {said}");
     }

@@ -6,7 +6,10 @@ use tidegate_cpu_conformance::{
     Supports, TraceLine, Verdict,
 };
 
-use crate::page::Page;
+use crate::page::{Answer, Page, Table};
+
+/// The characters before the cells of a diagram's rows.
+const DIAGRAM_HEAD: usize = 14;
 
 /// The word for a stream with different replenishments.
 const DIFFERS: &str = "differs";
@@ -25,9 +28,7 @@ const fn about(invariant: Invariant) -> &'static str {
 
 /// Writes reports: one in full, several as a table.
 pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
-    if let [(name, report)] = reports {
-        write_answer(name, report, page);
-    }
+    writeln!(page);
     let mut header = vec!["streams and invariants"];
     header.extend(reports.iter().map(|(name, _)| name.as_str()));
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -40,7 +41,7 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
         let cell = |report: &Report| invariant_word(invariant, report);
         rows.push(row(about(invariant), reports, cell));
     }
-    page.table(&header, rows, 1);
+    page.put(Table::new(&header, rows, 1));
     writeln!(page);
     let (runs, events) = (reports[0].1.runs, reports.iter().map(|it| it.1.events).sum::<u64>());
     if runs > 0 {
@@ -60,19 +61,34 @@ pub(super) fn write(reports: &[(String, Report)], seed: u64, page: &mut Page) {
     }
 }
 
-/// Writes whether the implementation conforms, and to what.
-fn write_answer(name: &str, report: &Report, page: &mut Page) {
+/// Returns whether the implementations conform, and to what.
+pub(super) fn answer(reports: &[(String, Report)]) -> Answer {
+    let [(name, report)] = reports else {
+        let names = |conforms: bool| {
+            let names = reports.iter().filter(|(_, report)| report.conforms() == conforms);
+            names.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        return match (names(true), names(false)) {
+            (all, none) if none.is_empty() => Answer::good(format!("CONFORM: {all}.")),
+            (none, all) if none.is_empty() => Answer::bad(format!("FAIL: {all}.")),
+            (some, others) => Answer::doubtful(format!("CONFORM: {some}; FAIL: {others}.")),
+        };
+    };
     let supports = &report.supports;
-    let what = if supports.is_all() { "" } else { " to the declared subset" };
-    if report.conforms() {
-        page.labelled("Conforms", format!("{name} conforms{what}"));
+    let subset = if supports.is_all() {
+        String::new()
     } else {
-        page.labelled("FAILS", format!("{name} does not conform{what}"));
+        format!(" to the declared subset: {}", subset(supports))
+    };
+    if report.conforms() {
+        return Answer::good(format!("CONFORMS: {name} conforms{subset}."));
     }
-    if !supports.is_all() {
-        page.labelled("Subset", subset(supports));
-    }
-    writeln!(page);
+    let families = report.families.iter().filter(|family| family.failed().is_some());
+    let families = families.map(|family| family.family.name().to_owned());
+    let invariants =
+        Invariant::ALL.into_iter().filter(|it| report.invariants[*it as usize].failed_runs > 0);
+    let failed: Vec<String> = families.chain(invariants.map(|it| about(it).to_owned())).collect();
+    Answer::bad(format!("FAILS: {name} does not conform{subset}; it fails {}.", failed.join(", ")))
 }
 
 fn subset(supports: &Supports) -> String {
@@ -100,9 +116,8 @@ fn write_differences(report: &Report, page: &mut Page) {
         });
         let Some((stream, call, expected, found)) = first else { continue };
         writeln!(page);
-        writeln!(page, "{} differs from call {} on", stream.name, call + 1);
-        writeln!(page, "  expected {}", line(expected));
-        writeln!(page, "  got      {}", line(found));
+        page.paragraph(format!("{} differs from call {} on", stream.name, call + 1));
+        page.lines(&format!("  expected {}\n  got      {}", line(expected), line(found)));
     }
 }
 
@@ -151,11 +166,13 @@ fn write_failures(report: &Report, page: &mut Page) {
             continue;
         };
         writeln!(page);
-        writeln!(page, "{name}: {story}");
+        page.paragraph(format!("{name}: {story}"));
         if let Verdict::Failed(failure) = verdict {
-            writeln!(page, "  {}", failure.violation);
+            page.legend(&failure.violation);
             writeln!(page);
-            write!(page, "{diagram}");
+            let (rows, legend) = diagram.trim_end().rsplit_once('\n').unwrap_or((diagram, ""));
+            page.strips(rows, DIAGRAM_HEAD);
+            page.legend(legend.trim_start());
             write_calls(failure, page);
         }
     }
@@ -163,7 +180,7 @@ fn write_failures(report: &Report, page: &mut Page) {
         report.invariants.iter().filter_map(|it| it.first.as_ref())
     {
         writeln!(page);
-        writeln!(page, "seed {seed}: {}", failure.violation);
+        page.paragraph(format!("seed {seed}: {}", failure.violation));
         write_calls(failure, page);
     }
 }
@@ -171,9 +188,9 @@ fn write_failures(report: &Report, page: &mut Page) {
 /// Writes the last calls before a violation: events, and the implementation's answers.
 fn write_calls(failure: &Failure, page: &mut Page) {
     writeln!(page);
-    writeln!(page, "  last calls until then (ns):");
+    page.legend("last calls until then (ns):");
     for call in &failure.calls {
-        writeln!(page, "  {}", call_line(call));
+        page.lines(&format!("  {}", call_line(call)));
     }
 }
 

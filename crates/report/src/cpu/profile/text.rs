@@ -2,15 +2,34 @@
 //! The text of `tidegate cpu profile`.
 
 use tidegate_cpu_measure::fit::{self, FittedTask};
-use tidegate_cpu_measure::{Calibration, CpuMeasurement};
+use tidegate_cpu_measure::{Calibration, CpuMeasurement, CpuProfileEnd};
 use tidegate_cpu_model::running_max;
 
 use crate::figures;
-use crate::page::Page;
-use crate::plot::{Chart, text};
+use crate::page::{Answer, Page};
+use crate::plot::Chart;
 
 /// The number of lengths in the table; the file holds all.
 const ROWS: usize = 10;
+
+/// Returns how much other threads took, or why the profile cannot be relied on.
+pub(super) fn answer(measured: &CpuMeasurement, calibration: Option<&Calibration>) -> Answer {
+    let points = running_max(&measured.profile.points);
+    let taken = points.last().map_or_else(String::new, |longest| {
+        let (taken, interval) = (figures::ms_ceil(longest.stolen_max), longest.interval);
+        format!("other threads took at most {taken} in {interval} or less")
+    });
+    let interrupted = measured.end == CpuProfileEnd::Cancelled;
+    match calibration {
+        _ if interrupted => Answer::bad(format!("INCOMPLETE: interrupted; until then {taken}.")),
+        Some(calibration) if !calibration.is_covered() => {
+            Answer::bad(format!("NOT COVERED: {}; {taken}.", calibration.says()))
+        }
+        Some(calibration) => Answer::good(format!("COVERED: {}; {taken}.", calibration.says())),
+        None if measured.warnings.is_empty() => Answer::good(format!("MEASURED: {taken}.")),
+        None => Answer::doubtful(format!("MEASURED, with warnings: {taken}.")),
+    }
+}
 
 /// Prints tables, plots and fits.
 pub(super) fn write(
@@ -21,6 +40,7 @@ pub(super) fn write(
 ) {
     let profile = &measured.profile;
     let conditions = &profile.conditions;
+    writeln!(page);
     page.labelled(
         "Processor",
         format!("{}, {}", conditions.cpu, conditions.place.as_deref().unwrap_or("")),
@@ -32,7 +52,7 @@ pub(super) fn write(
     write_table(measured, page);
     for chart in charts {
         writeln!(page);
-        write!(page, "{}", text::draw(chart));
+        page.chart(chart);
     }
     writeln!(page);
     if let Some(fit) = profile.demand_fit {

@@ -8,18 +8,28 @@ use tidegate_stats::Distribution;
 
 use super::{CpuResult, CpuSimReport};
 use crate::figures;
-use crate::page::{Page, Report};
+use crate::page::{Answer, Page, Report, Table};
 use crate::runs::{P99, P999};
 
 impl Report for CpuSimReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let said: Vec<String> = self.results.iter().map(CpuResult::sentence).collect();
+        let said = said.join("; ");
+        Some(match self.defects().len() {
+            0 if self.is_kept() => Answer::good(format!("KEPT: {said}.")),
+            0 => Answer::bad(format!("MISSED: {said}.")),
+            _ => Answer::bad(format!("BROKEN by a fault of Tidegate: {said}.")),
+        })
+    }
+
     fn write(&self, page: &mut Page) {
-        self.write_head(page);
         let results = self.results;
+        writeln!(page);
         let rows = results.iter().flat_map(|result| {
             let jobs = result.run.tasks.iter().chain(&result.run.work);
             jobs.map(|metrics| job_row(result.label(), metrics)).collect::<Vec<_>>()
         });
-        writeln!(page, "Response times, arrival to completion:");
+        page.paragraph("Response times, arrival to completion:");
         writeln!(page);
         let header = [
             "servers",
@@ -34,7 +44,8 @@ impl Report for CpuSimReport<'_> {
             "max",
             "deadline",
         ];
-        page.table(&header, rows.collect(), 2);
+        let table = Table::new(&header, rows.collect(), 2);
+        page.put(table.optional(&["p99.9", "lost", "unfinished", "servers"]));
         writeln!(page);
         let rows = results.iter().flat_map(|result| {
             let servers = result.workload.servers.iter().zip(&result.run.servers);
@@ -42,9 +53,8 @@ impl Report for CpuSimReport<'_> {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         if !rows.is_empty() {
-            writeln!(
-                page,
-                "Servers, and the longest execution in any window as long as the server's period:"
+            page.paragraph(
+                "Servers, and the longest execution in any window as long as the server's period:",
             );
             writeln!(page);
             let header = [
@@ -58,9 +68,11 @@ impl Report for CpuSimReport<'_> {
                 "preemptions",
                 "exhausted",
             ];
-            page.table(&header, rows, 2);
+            let table = Table::new(&header, rows, 2);
+            page.put(table.optional(&["exhausted", "preemptions", "charged"]));
             writeln!(page);
         }
+        self.write_head(page);
         for result in results {
             page.labelled("Totals", format!("{}: {}", result.label(), result.totals()));
         }
@@ -102,7 +114,6 @@ impl CpuSimReport<'_> {
             let files = files.collect::<Vec<_>>().join(", ");
             page.labelled("Interference", format!("within {files}, {when}"));
         }
-        writeln!(page);
     }
 }
 
@@ -150,6 +161,17 @@ fn is_blocking(workload: &CpuWorkload) -> bool {
 impl CpuResult {
     fn label(&self) -> &'static str {
         self.kind.map_or("as written", ServerKind::name)
+    }
+
+    /// Returns what happened to the deadlines: `sporadic kept all 134 deadlines`.
+    fn sentence(&self) -> String {
+        let kind = self.kind.map_or_else(String::new, |kind| format!("{kind} "));
+        let ended = if self.run.is_overloaded { ", and was overloaded" } else { "" };
+        let (all, misses) = (figures::thousands(self.deadlines()), self.misses());
+        match misses {
+            0 => format!("{kind}kept all {all} deadlines{ended}"),
+            _ => format!("{kind}missed {} of {all} deadlines{ended}", figures::thousands(misses)),
+        }
     }
 
     /// Returns the run's totals as a sentence.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The text before a service starts, and all of `--print`: the proof of the contracts, where clients
+//! connect, and what the server can take at most.
+
+use serde::Serialize;
+use tidegate_engine::serve::Footprint;
+use tidegate_report::{Answer, CheckReport, Page, Report};
+
+/// What is known of a service before it starts.
+#[derive(Debug, Serialize)]
+pub(super) struct Printed<'a> {
+    /// `None` if no export has a contract.
+    pub(super) proof: Option<CheckReport<'a>>,
+    /// The command that serves exports whose contracts are not proved.
+    pub(super) to_do: Option<String>,
+    /// `None` if the service is not checked further.
+    #[serde(flatten)]
+    pub(super) place: Option<Place>,
+}
+
+/// Where clients connect, and the most that the server takes.
+#[derive(Debug, Serialize)]
+pub(super) struct Place {
+    clients: String,
+    memory_bytes_max: u64,
+    requests_bytes: u64,
+    connections_bytes: u64,
+    rest_bytes: u64,
+    connections_max: usize,
+    descriptors_max: usize,
+    #[serde(skip)]
+    footprint: Footprint,
+}
+
+impl Place {
+    pub(super) fn new(clients: String, footprint: Footprint) -> Self {
+        Self {
+            clients,
+            memory_bytes_max: footprint.total().get(),
+            requests_bytes: footprint.requests.get(),
+            connections_bytes: footprint.connections.get(),
+            rest_bytes: footprint.rest.get(),
+            connections_max: footprint.connection_count,
+            descriptors_max: footprint.descriptors,
+            footprint,
+        }
+    }
+}
+
+impl Report for Printed<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let none = || Answer::doubtful("NO CONTRACT: all exports are served as best effort.");
+        Some(self.proof.as_ref().and_then(Report::answer).unwrap_or_else(none))
+    }
+
+    fn write(&self, page: &mut Page) {
+        if let Some(proof) = &self.proof {
+            proof.write(page);
+        }
+        if let Some(command) = &self.to_do {
+            writeln!(page);
+            page.paragraph("Nothing is served. To serve all as best effort, without any promise:");
+            page.command("To do", command);
+        }
+        if let Some(place) = &self.place {
+            writeln!(page);
+            page.labelled("Clients", format!("connect at {}", place.clients));
+            page.labelled("Takes", place.footprint);
+        }
+    }
+}

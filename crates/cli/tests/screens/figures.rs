@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: each figure of a text stands in the JSON of the same command. Method: every number of the
+//! text is read with its unit, and searched among the numbers of the object, its sentences left out
+//! that are also the text.
+
+use serde_json::Value;
+
+use crate::service::listen;
+use crate::{folder, run};
+
+/// A width at which no column is left out and no line is wrapped.
+const WIDE: &str = "10000";
+
+/// Commands whose texts are compared, each with options that its JSON needs too.
+const COMMANDS: &[&str] = &[
+    "tidegate check inline.toml",
+    "tidegate check doubts.toml",
+    "tidegate check tight.toml",
+    "tidegate check recorder.toml --explain",
+    "tidegate check soft.toml --batch 2",
+    "tidegate check cost.toml",
+    "tidegate check workloads/machine.workload.toml",
+    "tidegate sim recorder.toml --jobs 50 --policy noop,fifo,dqf",
+    "tidegate sim recorded.toml --jobs 50",
+    "tidegate cpu check processor.toml",
+    "tidegate cpu check disturbed.toml",
+    "tidegate cpu sim processor.toml --duration 1s",
+    "tidegate cpu sim disturbed.toml --duration 1s",
+    "tidegate serve workloads/media.serve.toml --print",
+    "tidegate ctl good.ctl status",
+    "tidegate drive compare fujitsu-max3036rc ibm-36z15",
+    "tidegate profile fujitsu-max3036rc --plan --seed 1 --depth 4",
+];
+
+/// Words before or after a number that is no figure of the result, and the reasons.
+const NO_FIGURES: &[(&str, &str)] = &[
+    ("b(", "an argument of the table"),
+    ("drain(", "an argument of the table"),
+    ("p99", "a quantile, which a key names"),
+    ("p50", "a quantile, which a key names"),
+    ("99 %", "a quantile or the stated confidence"),
+    ("100 %", "the sense of a load, in the legend"),
+    ("of 1", "a part of a name or a count of one"),
+    ("section", "a place in the docs"),
+    ("(5.3.0", "a place in the literature"),
+    ("SCHED_FIFO", "the name of a class"),
+    ("--", "an option"),
+];
+
+/// A number and its unit.
+#[derive(Debug, Clone, Copy)]
+struct Figure {
+    value: f64,
+    /// One in the last digit.
+    last: f64,
+}
+
+/// Returns the factors by which a figure with this unit stands in JSON.
+fn factors(unit: &str) -> &'static [f64] {
+    match unit {
+        "ns" => &[1.0],
+        "us" => &[1e3],
+        "ms" => &[1e6],
+        "s" => &[1e9, 1.0],
+        "min" => &[6e10],
+        "h" => &[3.6e12],
+        "%" => &[1e4, 1e7],
+        "x" => &[1e6, 1.0],
+        "B" => &[1.0],
+        "KiB" => &[1024.0],
+        "MiB" => &[1_048_576.0, 1.0],
+        "GiB" => &[1_073_741_824.0],
+        "MB" | "MB/s" => &[1e6],
+        "GB" => &[1e9],
+        _ => &[1.0],
+    }
+}
+
+/// Returns the numbers of a line that are figures, each with its text.
+fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
+    let line: Vec<char> = line.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        if !line[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        let is_part = |at: usize| {
+            let is_digit = |at: usize| line.get(at).is_some_and(char::is_ascii_digit);
+            is_digit(at) || [',', '.'].contains(&line[at]) && is_digit(at + 1)
+        };
+        while at < line.len() && is_part(at) {
+            at += 1;
+        }
+        let text: String = line[start..at].iter().collect();
+        let is_in_word =
+            start > 0 && (line[start - 1].is_alphanumeric() || "-_.".contains(line[start - 1]));
+        let rest: String = line[at..].iter().collect();
+        let unit: String =
+            rest.trim_start_matches(' ').chars().take_while(|c| !" ,;:.)".contains(*c)).collect();
+        let before: String = line[start.saturating_sub(12)..start].iter().collect();
+        let around = format!("{before}{text}{}", rest.chars().take(3).collect::<String>());
+        if is_in_word || NO_FIGURES.iter().any(|(word, _)| around.contains(word)) {
+            continue;
+        }
+        let digits = text.replace(',', "");
+        let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
+        let value: f64 = digits.parse().unwrap();
+        let last = 10f64.powi(-i32::try_from(decimals).unwrap());
+        let of = |factor: &f64| Figure { value: value * factor, last: last * factor };
+        found.push((format!("{text}{unit}"), factors(&unit).iter().map(of).collect()));
+    }
+    found
+}
+
+/// Collects the numbers of an object, and what follows from them by counting, by sums over a list,
+/// and by differences of two values beside each other.
+fn collect(value: &Value, known: &mut Vec<f64>) {
+    match value {
+        Value::Number(number) => known.extend(number.as_f64()),
+        Value::String(text) => {
+            let of = |(_, figures): (String, Vec<Figure>)| figures.into_iter().map(|it| it.value);
+            known.extend(figures(text).into_iter().flat_map(of));
+        }
+        Value::Array(list) => {
+            known.push(list.len() as f64);
+            list.iter().for_each(|it| collect(it, known));
+            let numbers: Vec<f64> = list.iter().filter_map(Value::as_f64).collect();
+            known.extend((!numbers.is_empty()).then(|| numbers.iter().sum::<f64>()));
+            let first = list.first().and_then(Value::as_object);
+            for key in first.into_iter().flat_map(|it| it.keys()) {
+                let values = list.iter().filter_map(|it| it[key].as_f64());
+                known.push(values.sum());
+                let is_true = list.iter().filter(|it| it[key] == Value::Bool(true));
+                known.push(is_true.count() as f64);
+            }
+        }
+        Value::Object(object) => {
+            let values = object.iter().filter(|(key, _)| *key != "answer").map(|(_, it)| it);
+            values.clone().for_each(|it| collect(it, known));
+            // One in so many.
+            for (key, whole) in [("exceedance_ppt_max", 1e12), ("miss_ppb_max", 1e9)] {
+                known
+                    .extend(object.get(key).and_then(Value::as_f64).map(|it| (whole / it).floor()));
+            }
+            let numbers: Vec<f64> = values.filter_map(Value::as_f64).collect();
+            for (index, a) in numbers.iter().enumerate() {
+                known.extend(numbers[..index].iter().map(|b| (a - b).abs()));
+                known.extend(numbers[..index].iter().map(|b| a * b));
+                known.extend(numbers[..index].iter().map(|b| a + b));
+            }
+        }
+        Value::Null | Value::Bool(_) => (),
+    }
+}
+
+#[test]
+fn each_figure_of_a_text_stands_in_the_json() {
+    let mut missing = Vec::new();
+    for command in COMMANDS {
+        let folder = folder();
+        listen(folder.path(), "good");
+        let text = run(command, folder.path(), WIDE);
+        let text = String::from_utf8(text.stdout).unwrap();
+        let object = run(&format!("{command} --json"), folder.path(), WIDE);
+        let object: Value = serde_json::from_slice(&object.stdout).unwrap();
+        let mut known = Vec::new();
+        collect(&object, &mut known);
+        for line in text.lines() {
+            for (figure, values) in figures(line) {
+                let is_it =
+                    |it: &Figure| known.iter().any(|known| (known - it.value).abs() <= it.last);
+                if !values.iter().any(is_it) {
+                    missing.push(format!("{command}: {figure} of: {line}"));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{} missing:\n{}", missing.len(), missing.join("\n"));
+}

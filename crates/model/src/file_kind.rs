@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The kind of a file, for readers who name the wrong one.
+
+/// The kinds of files that people write or name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A disk's or a processor's workload.
+    Workload,
+    /// The exports of a service.
+    Serve,
+    /// A measured or simulated drive.
+    Drive,
+}
+
+impl FileKind {
+    /// Each kind with tables and keys that only its files have.
+    const MARKS: [(Self, &'static [&'static str]); 3] = [
+        (Self::Serve, &["export", "backing", "simulate"]),
+        (Self::Drive, &["batch", "mechanics", "ssd", "identity", "premise"]),
+        (Self::Workload, &["task", "best_effort", "cpu_task", "cpu_server"]),
+    ];
+
+    /// Returns the kind of a file with this text; `None` if nothing tells.
+    pub fn of(text: &str) -> Option<Self> {
+        let table: toml::Table = toml::from_str(text).ok()?;
+        let has = |marks: &&[&str]| marks.iter().any(|mark| table.contains_key(*mark));
+        Self::MARKS.iter().find(|(_, marks)| has(marks)).map(|(kind, _)| *kind)
+    }
+
+    /// Returns its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Workload => "a workload file",
+            Self::Serve => "a serve file",
+            Self::Drive => "a drive file",
+        }
+    }
+
+    /// Returns the command that reads a file of this kind.
+    pub fn command(self, path: &str) -> String {
+        match self {
+            Self::Workload => format!("tidegate check {path}"),
+            Self::Serve => format!("tidegate serve {path} --print"),
+            Self::Drive => format!("tidegate drive show {path}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_its_tables() {
+        let kinds = [
+            ("drive = \"d\"\n[[task]]\nname = \"a\"", Some(FileKind::Workload)),
+            ("simulate = \"d\"\n[[export]]", Some(FileKind::Serve)),
+            ("name = \"d\"\n[[batch]]", Some(FileKind::Drive)),
+            ("drive = \"d\"", None),
+            ("{", None),
+        ];
+        for (text, kind) in kinds {
+            assert_eq!(FileKind::of(text), kind, "{text}");
+        }
+    }
+}
