@@ -37,7 +37,7 @@ pub enum UnknownDevice {
         drive: String,
         /// The device.
         device: PathBuf,
-        /// What differs.
+        /// The fact that differs.
         source: OtherDevice,
     },
     /// The target is a file, and the drive file does not say where on the disk it lies.

@@ -18,7 +18,7 @@ pub struct RunParams<'a> {
     pub plan: &'a Plan,
     /// The policy.
     pub policy: PolicyName,
-    /// How long sources release.
+    /// The time for which sources release requests.
     pub length: Length,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -102,7 +102,7 @@ pub struct Status {
     pub unchanged_ns: u64,
     /// The grade of the bounds; `None` if nothing is proved.
     pub grade: Option<Grade>,
-    /// What the bounds rest on.
+    /// The premises of the bounds.
     pub premises: Premises,
     /// All exports.
     pub exports: Vec<ExportStatus>,
@@ -272,7 +272,7 @@ pub struct AdmittedExport {
     pub bounds: Vec<ExportBound>,
     /// The grade of the bounds; `None` if nothing is proved.
     pub grade: Option<Grade>,
-    /// What the bounds rest on.
+    /// The premises of the bounds.
     pub premises: Premises,
     /// How long the change lasts.
     pub note: String,

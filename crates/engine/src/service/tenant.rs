@@ -40,7 +40,7 @@ pub struct ExportStatistics {
     pub exceeded: u64,
     /// The largest excess over the bound.
     pub excess_max: Duration,
-    /// The number of these requests that overruns delayed which the proof tolerates, and that
+    /// The number of these requests that were delayed by overruns within the proof's tolerance and
     /// completed by their deadline.
     pub exceeded_tolerated: u64,
     /// Whether another response exceeded the bound and the guarantee does not stand again yet.
