@@ -21,7 +21,8 @@ pub struct Assessment {
     pub batch_cost: Option<BatchCost>,
     /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
-    /// What the verdict rests on besides the batch table: the workload's premises, then the proof's.
+    /// The premises of the verdict besides the batch table: the workload's premises, then the
+    /// proof's.
     pub premises: Premises,
     /// The verdict.
     pub answer: Answer,
@@ -97,7 +98,8 @@ impl Assessment {
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
     }
 
-    /// Returns the grade of the proof; `None` if it is none. Without a task it rests on nothing.
+    /// Returns the grade of the proof; `None` if nothing is proven. The proof of a workload without
+    /// a task has no premise.
     pub fn grade(&self) -> Option<Grade> {
         match self.answer {
             Answer::Proven if self.tasks.is_empty() => Some(Grade::Strong),

@@ -2,8 +2,8 @@
 //! Finds changes with which an unproved workload would be proved: `tidegate check` shows them for a
 //! workload, a service for its exports.
 //!
-//! Every change is proved before it is told. The search works on terms and asks its caller whether
-//! other terms would do, because only the caller knows what else depends on them.
+//! Every change is proved before it is reported. The search works on terms and asks its caller
+//! whether other terms would be proved, because only the caller knows what else depends on them.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{Answer, assess, headroom};
 /// The number of times that a period is doubled.
 const DOUBLINGS: u32 = 6;
 
-/// The most policies that a change names.
+/// The largest number of policies that a change names.
 const POLICIES_MAX: usize = 4;
 
 /// The size of the largest workload for which changes of terms are sought.
@@ -35,10 +35,10 @@ pub enum Change {
     Requests {
         /// The task or export.
         name: String,
-        /// The most requests.
+        /// The largest number of requests.
         requests: u32,
     },
-    /// Rarer jobs.
+    /// Less frequent jobs.
     Period {
         /// The task or export.
         name: String,
@@ -51,10 +51,10 @@ pub enum Change {
     Count {
         /// The entry.
         name: String,
-        /// The most tasks.
+        /// The largest number of tasks.
         count: usize,
     },
-    /// Everything but one task.
+    /// All tasks except one.
     Without {
         /// The task.
         name: String,
@@ -94,7 +94,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What a task or a contract asks for.
+/// The demand of a task or a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// The requests of one job.
@@ -110,8 +110,8 @@ impl Terms {
         Self { requests: task.requests, period: task.period, deadline: task.deadline }
     }
 
-    /// Returns changes of these terms of `name` with which everything `would` be proved: the most
-    /// requests, and the shortest period that a doubling reaches.
+    /// Returns changes of these terms of `name` with which everything `would` be proved: the
+    /// largest number of requests, and the shortest period that a doubling reaches.
     pub fn changes(self, name: &str, mut would: impl FnMut(Self) -> bool) -> Vec<Change> {
         let name = || name.to_owned();
         let most = most(self.requests, |requests| would(Self { requests, ..self }));
