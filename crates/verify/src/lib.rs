@@ -6,8 +6,8 @@
 //! bounds; it only checks that the responses which a certificate states satisfy one of the theorems
 //! of `docs/theory/dual-queue-fifo.md`. Clarity comes before speed: no work is shared or skipped.
 //!
-//! A certificate speaks of numbers: tasks, a batch table, z, beta. That these are the workload's and
-//! the drive's is what its hashes are for.
+//! A certificate speaks of numbers: tasks, a batch table, z, beta. Its hashes identify the workload
+//! file and the drive file that these numbers come from.
 
 mod arguments;
 mod certificate;

@@ -46,7 +46,7 @@ pub enum Refusal {
     Step {
         /// e.
         requests: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: StepFault,
     },
     /// No theorem supports the stated bound.

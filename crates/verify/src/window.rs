@@ -114,7 +114,7 @@ impl<'a> Window<'a> {
         dispatch + self.system.cost(last) - release
     }
 
-    /// Returns the requests that the carry-in takes away from the window, at least.
+    /// Returns the least number of requests that the carry-in takes away from the window.
     fn loss(&self, length: u128) -> u128 {
         let lost = |(task, &again): (&Task, &u128)| {
             let after = length.checked_sub(again).map_or(0, |rest| rest / task.p + 1);
