@@ -9,7 +9,7 @@ use crate::cpu::CpuReport;
 use crate::origin::Origin;
 use crate::page::{Answer, Page, Report};
 
-/// The proof for a machine, and what it was made from.
+/// The proof for a machine, and its origin.
 #[derive(Debug, Serialize)]
 pub struct MachineReport<'a> {
     #[serde(flatten)]
@@ -71,7 +71,7 @@ impl<'a> MachineReport<'a> {
         }
     }
 
-    /// Returns the grade of the proof; `None` if it is none.
+    /// Returns the grade of the proof; `None` if nothing is proven.
     pub fn grade(&self) -> Option<Grade> {
         match &self.parts {
             Parts::Disk(disk) => disk.grade(),
@@ -79,7 +79,7 @@ impl<'a> MachineReport<'a> {
         }
     }
 
-    /// Returns what the verdict rests on.
+    /// Returns the premises of the verdict.
     pub fn premises(&self) -> Premises {
         match &self.parts {
             Parts::Disk(disk) => disk.premises().clone(),
