@@ -119,7 +119,7 @@ fn failure(error: ServeError) -> Failure {
             Err(first) if first == error => {
                 Failure::of_reading(&path, &text, first, ServeFile::parse)
             }
-            // A fault beside the drive or the store.
+            // A fault that concerns the drive or the store.
             Ok(file) => {
                 let named = file.drive_reference();
                 let known = named.map(|named| command_line::beside(&path, named.get_ref()));
@@ -134,7 +134,7 @@ fn failure(error: ServeError) -> Failure {
             Err(_) => Failure::in_file(&path, text, &error),
         },
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
-        // A machine that refuses is repaired, and the same command works.
+        // The machine refused: once it is repaired, the same command works.
         ServeError::Served { .. }
         | ServeError::Service(_)
         | ServeError::ControlPlane { .. }

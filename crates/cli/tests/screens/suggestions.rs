@@ -110,7 +110,8 @@ fn suggestion(text: &str) -> Option<&str> {
     lines.chain(spans).map(str::trim).find(|it| it.starts_with("tidegate ") && it.contains(" -"))
 }
 
-/// Returns a line that starts a server, stops it as soon as it is ready, and has its exit code.
+/// Returns a line that starts a server, stops it as soon as it is ready, and ends with its exit
+/// code.
 fn served(command: &str) -> String {
     format!(
         "{command} > served & server=$!; \
