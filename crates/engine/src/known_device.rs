@@ -49,7 +49,7 @@ pub enum UnknownDevice {
     File {
         /// The policy.
         policy: PolicyName,
-        /// The file.
+        /// The target file.
         device: PathBuf,
     },
     /// Nothing says how the device moves.

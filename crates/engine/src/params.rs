@@ -18,7 +18,7 @@ pub struct RunParams<'a> {
     pub plan: &'a Plan,
     /// The policy.
     pub policy: PolicyName,
-    /// The time for which sources release requests.
+    /// The length of the run.
     pub length: Length,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -25,7 +25,7 @@ use system::System;
 pub struct Accepted {
     /// The number of tasks, each proven.
     pub tasks: usize,
-    /// How many of the responses rest on Theorem 1's window, which has no machine-checked proof.
+    /// The number of responses that rest on Theorem 1's window, which has no machine-checked proof.
     pub by_window: usize,
 }
 

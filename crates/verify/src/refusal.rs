@@ -38,7 +38,7 @@ pub enum Refusal {
     WindowOpen {
         /// x as stated.
         batches: u64,
-        /// The requests that can be released in it.
+        /// The requests that can be released in the busy interval.
         released: u128,
     },
     /// A step of the backlog bound is wrong.

@@ -31,9 +31,9 @@ const ORDERS: [BestEffortOrder; 3] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tasks {
     One,
-    /// Four, whose releases are spread over the period.
+    /// Four tasks whose releases are spread over the period.
     FourApart,
-    /// Four that release together.
+    /// Four tasks that release together.
     FourAtOnce,
 }
 

@@ -53,7 +53,7 @@ pub struct ZoneMap {
     /// How tracks follow each other, where that is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<TracksSeen>,
-    /// How many reads it took.
+    /// The number of reads that the measurement took.
     pub requests: u64,
 }
 
