@@ -319,7 +319,7 @@ impl<'b, 'a> Survey<'b, 'a> {
 enum Grown {
     /// It is long enough.
     Whole,
-    /// This block is not on it.
+    /// The block at this address does not belong to the line.
     Broken(u64),
     /// The target ends.
     NoRoom,
