@@ -22,7 +22,8 @@ pub struct Assessment {
     pub batch_cost: Option<BatchCost>,
     /// The limit on best-effort requests on the drive, for policies that have a separate one.
     pub best_effort_depth: u32,
-    /// What the verdict rests on besides the batch table: the workload's premises, then the proof's.
+    /// The premises of the verdict besides the batch table: the workload's premises, then the
+    /// proof's.
     pub premises: Premises,
     /// The verdict.
     pub answer: Answer,

@@ -2,8 +2,8 @@
 //! Finds changes with which an unproved workload would be proved: `tidegate check` shows them for a
 //! workload, a service for its exports.
 //!
-//! Every change is proved before it is told. The search works on terms and asks its caller whether
-//! other terms would do, because only the caller knows what else depends on them.
+//! Every change is proved before it is reported. The search works on terms and asks its caller
+//! whether other terms would be proved, because only the caller knows what else depends on them.
 
 use std::fmt;
 
@@ -38,10 +38,10 @@ pub enum Change {
     Requests {
         /// The task or export.
         name: String,
-        /// The most requests.
+        /// The largest number of requests.
         requests: u32,
     },
-    /// Rarer jobs.
+    /// Less frequent jobs.
     Period {
         /// The task or export.
         name: String,
@@ -54,10 +54,10 @@ pub enum Change {
     Count {
         /// The entry.
         name: String,
-        /// The most tasks.
+        /// The largest number of tasks.
         count: usize,
     },
-    /// Everything but one task.
+    /// All tasks except one.
     Without {
         /// The task.
         name: String,
@@ -97,7 +97,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What a task or a contract asks for.
+/// The demand of a task or a contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// The requests of one job.

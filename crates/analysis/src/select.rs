@@ -192,8 +192,8 @@ pub(crate) fn fifo_proves(workload: &Workload, tasks: &[SporadicTask]) -> bool {
     is_possible && are_met(&fifo_bounds(workload, tasks))
 }
 
-/// Returns the choice for the dynamic active subset; nothing is promised if service
-/// times cannot be predicted, or if nobody knows how well.
+/// Returns the choice for the dynamic active subset; nothing is promised if service times cannot be
+/// predicted, or if the error of the predictions is unknown.
 fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
     let times = das::times(workload)?;
     Ok(Choice {

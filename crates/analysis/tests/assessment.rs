@@ -227,7 +227,8 @@ fn the_longest_periods_overflow_nothing() {
     assert_eq!(assess(&workload, PolicyName::Dqf).answer, Answer::Proven);
 }
 
-/// Without a proof, best effort cannot cost one: it fills the batches, up to the size of the table.
+/// Without a proof, best effort cannot invalidate one: it fills the batches, up to the size of the
+/// table.
 #[test]
 fn where_nothing_is_said_best_effort_is_not_starved() {
     let shaped = |task: &str| {
@@ -303,7 +304,8 @@ fn a_void_premise_leaves_no_bound() {
         let is_void = code.weight() == Weight::Void;
         let expected = if is_void { Answer::NotProven } else { Answer::Proven };
         assert_eq!(assessment.answer, expected, "{code}");
-        // Every bound here rests on the table, so a doubt about costs is none about the verdict.
+        // Every bound here rests on the table, so a doubt about costs is no doubt about the
+        // verdict.
         let is_weak = code.weight() != Weight::Note && code != PremiseCode::CostsUnmeasured;
         assert_eq!(assessment.premises.grade() == Grade::Weak, is_weak, "{code}");
         let headroom = tidegate_analysis::headroom(&workload, PolicyName::Dqf).unwrap();

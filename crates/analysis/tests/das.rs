@@ -22,7 +22,7 @@ fn bounds(tasks: &[(u32, u64, u64)]) -> Vec<Option<Duration>> {
     das::responses(&tasks, ms(10)).into_iter().map(Verdict::bound).collect()
 }
 
-/// e = 1, 2, C = 10 ms: all of them in a row take 30 ms.
+/// e = 1, 2, C = 10 ms: all three requests in a row take 30 ms.
 #[test]
 fn deadlines_that_all_requests_fit_into_are_promised() {
     assert_eq!(bounds(&[(1, 30, 30), (2, 50, 40)]), [Some(ms(30)), Some(ms(40))]);
@@ -57,7 +57,7 @@ fn nothing_is_promised_where_positions_are_not_known() {
     assert!(matches!(assess(&workload, PolicyName::Das).answer, Answer::NotApplicable { .. }));
 }
 
-/// Tokens hand over the requests of a job one by one: the test treats them as as many tasks.
+/// Tokens hand over the requests of a job one by one: the test treats each of them as a task.
 #[test]
 fn jobs_that_tokens_split_are_promised_request_by_request() {
     let mut workload = workload(ms(30));

@@ -128,8 +128,8 @@ fn drain_table_limits_best_effort_to_what_it_speaks_of() {
     }
 }
 
-/// A task that cannot meet its deadline costs the other no proof, and best effort goes as deep as
-/// the other allows: `drain(q + 1) + drain(q + 1) = 30 + 10 q` within 90 ms.
+/// A task that cannot meet its deadline does not invalidate the proof of the other, and best effort
+/// goes as deep as the other allows: `drain(q + 1) + drain(q + 1) = 30 + 10 q` within 90 ms.
 #[test]
 fn limit_gives_away_no_proof() {
     let hopeless = "[[task]]\nname = \"h\"\nperiod = \"1s\"\ndeadline = \"1ms\"\nsize = \"4KiB\"\n";

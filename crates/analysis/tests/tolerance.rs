@@ -13,7 +13,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
 }
 
-/// Returns this many tasks of one request each 200 ms with a deadline of 100 ms, on a drive with
+/// Returns this many tasks of one request every 200 ms with a deadline of 100 ms, on a drive with
 /// b(i) = 10 ms + i ms, z = 4.
 fn workload(count: u32) -> Workload {
     let times: Vec<Duration> = (1..=8).map(|n| ms(10 + n)).collect();

@@ -186,8 +186,7 @@ fn keep(samples: &SamplesFile) {
     show::say_command("To do", &resuming());
 }
 
-/// Returns the command that resumes this measurement: it creates nothing, and takes the time that
-/// it takes.
+/// Returns the command that resumes this measurement: it creates no target, and has no time limit.
 fn resuming() -> String {
     command_line::changed(&["--create", "--time-limit"], &["--resume"])
 }

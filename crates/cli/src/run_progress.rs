@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tidegate_host::{Length, Observer};
 use tidegate_model::{Duration, PolicyName, Time, Workload};
 
-/// The interval between two looks at the clock.
+/// The interval between two readings of the clock.
 const TICK: Wall = Wall::from_millis(250);
 
 /// The stack of the thread that draws; small, because memory may be locked.

@@ -145,7 +145,7 @@ fn failure(error: ServeError) -> Failure {
                 Failure::of_reading(&path, &text, FileKind::Serve, first, ServeFile::parse)
                     .completed(|text| text.replace("TARGET", store.as_deref().unwrap_or("DEVICE")))
             }
-            // A fault beside the drive or the store.
+            // A fault that concerns the drive or the store.
             Ok(file) => {
                 let error = match known_drive(&file, &path) {
                     Some((name, drive)) => completed_fault(error, &drive, &name),
@@ -157,7 +157,7 @@ fn failure(error: ServeError) -> Failure {
             Err(_) => Failure::in_file(&path, text, &error),
         },
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
-        // A machine that refuses is repaired, and the same command works.
+        // The machine refused: once it is repaired, the same command works.
         ServeError::Served { .. }
         | ServeError::Service(_)
         | ServeError::ControlPlane { .. }

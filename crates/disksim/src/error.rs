@@ -71,7 +71,7 @@ pub enum ImportError {
 pub struct Fault {
     /// The file.
     pub path: PathBuf,
-    /// Its text.
+    /// The file's text.
     pub text: String,
     /// The fault and its place.
     pub error: FileError,

@@ -182,7 +182,7 @@ pub struct AnyRequests {
     pub drive: Box<dyn Drive + Send>,
     /// The kind of drive that was made.
     pub kind: DriveKind,
-    /// How many requests it accepts at once.
+    /// The number of requests that it accepts at once.
     pub depth: u32,
     /// The largest request for which it has times; `None`: any.
     pub request_max: Option<Bytes>,

@@ -23,7 +23,7 @@ pub enum NamedError<E> {
     Faulty {
         /// The file.
         path: PathBuf,
-        /// Its text.
+        /// The file's text.
         text: String,
         /// The fault.
         error: FileError,

@@ -43,7 +43,7 @@ pub enum UnknownDevice {
         drive: String,
         /// The device.
         device: PathBuf,
-        /// What differs.
+        /// The fact that differs.
         source: OtherDevice,
     },
     /// The target is a file, and the drive file does not say where on the disk it lies.
@@ -55,7 +55,7 @@ pub enum UnknownDevice {
     File {
         /// The policy.
         policy: PolicyName,
-        /// The file.
+        /// The target file.
         device: PathBuf,
     },
     /// Nothing says how the device moves.

@@ -18,7 +18,7 @@ pub struct RunParams<'a> {
     pub plan: &'a Plan,
     /// The policy.
     pub policy: PolicyName,
-    /// How long sources release.
+    /// The length of the run.
     pub length: Length,
     /// The seed of all random numbers.
     pub seed: u64,

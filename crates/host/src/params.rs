@@ -6,7 +6,7 @@ use tidegate_stats::Memory;
 
 use crate::ledger::Ledger;
 
-/// How long sources release.
+/// The length of a run, in released jobs or in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// Every task releases this many jobs; best effort is released until the last of them is
@@ -34,7 +34,7 @@ pub enum Releases {
 pub struct HostParams<'a> {
     /// The tasks and loads that release requests.
     pub workload: &'a Workload,
-    /// How long they release.
+    /// The length of the run.
     pub length: Length,
     /// Whether tasks release periodically or sporadically.
     pub releases: Releases,

@@ -69,9 +69,9 @@ pub enum EnvelopeError {
     CountsMismatch {
         /// Its index.
         point: usize,
-        /// How many counts it has.
+        /// The number of its counts.
         counts: usize,
-        /// How many kinds there are.
+        /// The number of kinds.
         kinds: usize,
     },
     /// A point, by its index, without requests, or with more than 2^32.

@@ -8,10 +8,10 @@ use tidegate_device::{Ring, RingError};
 use tidegate_model::Duration;
 use tidegate_platform::Clock;
 
-/// How many wake-ups are measured.
+/// The number of wake-ups that are measured.
 pub(crate) const WAITS: u32 = 100;
 
-/// How long each wait should last.
+/// The intended duration of each wait.
 const WAIT: Duration = Duration::from_ms(1);
 
 /// Returns the latest wake-up of [`WAITS`] waits on an idle ring.

@@ -23,7 +23,7 @@ pub(crate) const TWENTIETH: usize = 20;
 pub(crate) struct Places {
     /// The operation and the size of a request.
     pub(crate) kind: Kind,
-    /// How many there are.
+    /// The number of places.
     pub(crate) count: usize,
 }
 

@@ -48,7 +48,7 @@ pub enum Warning {
         samples: u32,
         /// The requested number.
         asked: u32,
-        /// How much of the table there is; `None` if it has no table.
+        /// The part of the table that has samples; `None` if it has no table.
         entries: Option<Entries>,
     },
     /// Experiments were stopped before their first sample.
@@ -80,7 +80,7 @@ pub enum Warning {
     FlushGrows {
         /// The kind of writes.
         kind: Kind,
-        /// How many writes at most.
+        /// The largest number of writes.
         writes: u32,
     },
     /// Samples are not in the journal.
@@ -158,9 +158,9 @@ pub enum Warning {
         measurements: usize,
         /// The entry with the strongest dependence.
         of: String,
-        /// How many samples it has.
+        /// The number of samples.
         samples: u64,
-        /// How many independent samples carry the same information.
+        /// The number of independent samples that carry the same information.
         effective: u64,
     },
     /// The drive ignores the priority of requests.
@@ -198,7 +198,7 @@ pub enum Warning {
     DepthHidden {
         /// The largest batch measured.
         depth: u32,
-        /// How many requests reach the device at once.
+        /// The number of requests that reach the device at once.
         accepted: u32,
     },
     /// Writes are complete before they are on the medium.
@@ -264,9 +264,9 @@ const FARTHER: &str = "; across the whole device heads move further and requests
 /// How complete a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entries {
-    /// How many entries have a sample.
+    /// The number of entries that have a sample.
     pub entries: u32,
-    /// How many were requested.
+    /// The number of entries that were requested.
     pub asked: u32,
 }
 

@@ -46,7 +46,7 @@ pub struct RequestCost {
     pub op: Op,
     /// Its size.
     pub size: Bytes,
-    /// The most it adds.
+    /// The largest time that it adds.
     pub time_max: Duration,
 }
 

@@ -13,7 +13,7 @@ mod theorem;
 
 pub use theorem::{Theorem, TheoremFacts};
 
-/// How many requests a policy has on the drive at once.
+/// The number of requests that a policy has on the drive at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DispatchMode {
     /// All queued requests, up to the drive's depth.
@@ -84,14 +84,14 @@ pub enum BatchLimit {
     CountUntilOverload,
 }
 
-/// The most best effort on the drive if nothing is proved.
+/// The largest number of best-effort requests on the drive if nothing is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnprovedDepth {
-    /// As much as the drive accepts.
+    /// As many as the drive accepts.
     Drive,
-    /// As much as leaves room for all requests that the tasks can release together.
+    /// As many as leave room for all requests that the tasks can release together.
     BesideTasks,
-    /// As much as can be drained with these requests within the shortest deadline.
+    /// As many as can be drained with these requests within the shortest deadline.
     WithinDeadlines,
 }
 
@@ -138,7 +138,7 @@ pub struct PolicyFacts {
     pub best_effort: BestEffortQueue,
     /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
-    /// The most best effort that it sends to the drive if nothing is proved.
+    /// The largest number of best-effort requests that it has on the drive if nothing is proved.
     pub unproved_depth: UnprovedDepth,
     /// The regulator around `noop` that this policy is; `None` for other policies.
     pub shaper: Option<RegulatorName>,

@@ -234,9 +234,9 @@ pub struct Faults {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub enum Layout {
-    /// By rule, zone by zone: DiskSim's `dm_layout_g1`.
+    /// Computed by a rule for each zone: DiskSim's `dm_layout_g1`.
     Zones(Zones),
-    /// By an index of measured tracks: DiskSim's `dm_layout_g4`.
+    /// Looked up in an index of measured tracks: DiskSim's `dm_layout_g4`.
     Index(TrackIndex),
 }
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 names! {
-    /// How much a premise weakens a verdict.
+    /// The degree to which a premise weakens a verdict.
     pub enum Weight {
         /// A fact that a reader of the verdict must know; it raises no doubt.
         Note => "note",

@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         self.array().map(u64::from_be_bytes)
     }
 
-    /// Reads a text that its length precedes.
+    /// Reads a text preceded by its length.
     pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.u32()?).ok()?;
         self.take(length)

@@ -99,7 +99,7 @@ pub struct Client<S> {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Negotiates the export of that name, in this dialect as far as the server knows it.
+    /// Negotiates the export of that name, in this dialect as far as the server supports it.
     ///
     /// # Errors
     /// [`ClientError`].
@@ -129,12 +129,12 @@ impl<S: Read + Write> Client<S> {
         self.flags
     }
 
-    /// Returns the sizes that requests must keep, if the server said them.
+    /// Returns the sizes that requests must keep, if the server stated them.
     pub fn block(&self) -> Option<BlockSizes> {
         self.block
     }
 
-    /// Returns what was agreed.
+    /// Returns the agreed dialect.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }

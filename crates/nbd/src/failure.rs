@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The protocol's errors.
 
-/// Why a request failed, as the protocol says it. It knows no other errors.
+/// Why a request failed, as the protocol states it. The protocol has no other errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[repr(u32)]
 pub enum Failure {

@@ -73,7 +73,7 @@ pub trait Catalogue {
     }
 }
 
-/// What happens next.
+/// The next step of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// The output must be sent first, or, if there is none, more bytes are needed.
@@ -91,7 +91,7 @@ pub enum Step {
 pub struct Entered {
     /// The export.
     pub export: ExportInfo,
-    /// What was agreed.
+    /// The agreed form of the replies.
     pub dialect: Dialect,
     /// The bytes that the client has sent since.
     pub rest: Vec<u8>,
@@ -106,10 +106,10 @@ pub enum HandshakeError {
         /// The flags.
         flags: u32,
     },
-    /// An option does not begin as an option does.
+    /// An option does not begin with its magic number.
     #[error("an option begins with {found:#018x}, not with IHAVEOPT")]
     Magic {
-        /// What it begins with.
+        /// Its first eight bytes.
         found: u64,
     },
     /// There are too many options.
@@ -155,8 +155,8 @@ impl Handshake {
         }
     }
 
-    /// Continues after [`Step::StartTls`] on the encrypted connection: all that was agreed before
-    /// is forgotten, because anyone could have sent it.
+    /// Continues after [`Step::StartTls`] on the encrypted connection: everything agreed before is
+    /// forgotten, because anyone could have sent it.
     ///
     /// # Errors
     /// [`HandshakeError::Injected`] if the client has sent unencrypted bytes since.

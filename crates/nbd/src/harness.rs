@@ -52,7 +52,7 @@ impl Catalogue for Exports {
     }
 }
 
-/// How far the bytes came.
+/// The progress of the connection when the bytes end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reached {
     /// No option was complete.

@@ -6,13 +6,13 @@ use crate::bytes::Reader;
 /// The name of the only context.
 pub(crate) const ALLOCATION: &str = "base:allocation";
 
-/// The number by which replies name it.
+/// The number by which replies refer to the context.
 pub(crate) const ALLOCATION_ID: u32 = 1;
 
 /// The largest number of queries in one option.
 const QUERIES_MAX: u32 = 256;
 
-/// What a client asked: the export's name, and whether it wants the context.
+/// A client's query: the export's name, and whether it wants the context.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Query<'a> {
     pub(crate) export: &'a [u8],

@@ -50,10 +50,10 @@ pub struct Refused {
 /// Why a connection cannot continue: the next request's start is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Breach {
-    /// The header does not begin as a header does.
+    /// The header does not begin with its magic number.
     #[error("a request begins with {found:#010x}, not with a request's magic number")]
     Magic {
-        /// What it begins with.
+        /// Its first four bytes.
         found: u32,
     },
     /// The payload is too large to be skipped.

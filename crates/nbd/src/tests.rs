@@ -170,7 +170,8 @@ proptest! {
         prop_assert!(harness::run(&bytes).is_ok());
     }
 
-    /// Goal: bytes that begin as a client's do reach the requests, however they are cut.
+    /// Goal: bytes that begin like those of a client get as far as the requests, however they are
+    /// cut.
     #[test]
     fn arbitrary_requests_keep_to_their_export(
         cut in 0_u8..64,

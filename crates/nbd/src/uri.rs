@@ -32,15 +32,15 @@ pub struct Uri {
     pub export: String,
 }
 
-/// Why a text is no address of an export.
+/// The reason why a text is not the address of an export.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
-    /// The text does not begin as an address does.
+    /// The text does not begin with the scheme of an address.
     #[error(
         "an address begins with nbd:// or nbd+unix:///, for example nbd+unix:///NAME?socket=PATH"
     )]
     Scheme,
-    /// The address of a Unix socket lacks the socket.
+    /// The address of a Unix socket lacks the socket's path.
     #[error("nbd+unix:///NAME needs ?socket=PATH")]
     NoSocket,
     /// The host or the port is wrong.

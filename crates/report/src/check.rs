@@ -65,14 +65,14 @@ pub struct CheckReport<'a> {
     soft: Vec<Soft>,
 }
 
-/// How much the text tells.
+/// The level of detail of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Doubts by their first clause, notes by their subjects.
     Short,
     /// Every premise in full.
     Premises,
-    /// Also all bounds, and the steps to each.
+    /// Every premise in full, all bounds, and the steps to each bound.
     Explained,
 }
 

@@ -9,7 +9,7 @@ use crate::cpu::CpuReport;
 use crate::origin::Origin;
 use crate::page::{Answer, Page, Report};
 
-/// The proof for a machine, and what it was made from.
+/// The proof for a machine, and its origin.
 #[derive(Debug, Serialize)]
 pub struct MachineReport<'a> {
     #[serde(flatten)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! What a verdict was made from: the tool and the files, so that it can be repeated.
+//! The origin of a verdict: the tool and the files, so that it can be repeated.
 
 use serde::Serialize;
 

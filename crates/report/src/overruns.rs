@@ -20,7 +20,7 @@ const DOUBT_PPM: u32 = 10_000;
 /// Nanoseconds in 10^6 s.
 const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 
-/// Why nothing is said from samples of other places.
+/// The reason why samples of other places give no forecast.
 const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
                        requests are not known to lie at random";
 

@@ -27,7 +27,7 @@ pub struct RunHead {
     pub real_time: String,
     /// The seed of the positions of all requests.
     pub seed: u64,
-    /// What every policy's verdict rests on.
+    /// The premises of every policy's verdict.
     pub premises: Premises,
     /// The command that tells doubts and notes in full.
     pub more: String,
@@ -96,7 +96,7 @@ struct Times {
 }
 
 impl RunHead {
-    /// Writes what the run was made on.
+    /// Writes the conditions of the run: device, drive file, host, seed and premises.
     fn write(&self, page: &mut Page) {
         page.labelled("Device", format!("{}, {}", self.device, self.size));
         page.labelled("Drive", format!("proved by the table of {}", self.drive));

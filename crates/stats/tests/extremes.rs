@@ -193,8 +193,8 @@ fn rounded_and_fixed_times_are_refused() {
     assert_eq!(refusal(tails.excesses), Refusal::TooFew { count: 0, needed: 30 });
 }
 
-/// As in figure 7.7 of the dissertation: a body and, apart from it, rare long times. Neither law
-/// has two humps.
+/// As in figure 7.7 of the dissertation: a body of samples and, separate from it, rare long times.
+/// Neither law has two humps.
 #[test]
 fn a_tail_with_a_hump_is_refused() {
     let mut random = Pcg64::seed_from_u64(6);

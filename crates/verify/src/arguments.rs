@@ -21,7 +21,7 @@ use crate::window;
 pub(crate) struct Bounds {
     /// The least bound of each task.
     pub(crate) responses: Vec<Option<u128>>,
-    /// How many rest on the window argument.
+    /// The number of bounds that rest on the window argument.
     pub(crate) by_window: usize,
 }
 

@@ -38,7 +38,7 @@ pub enum Refusal {
     WindowOpen {
         /// x as stated.
         batches: u64,
-        /// The requests that can be released in it.
+        /// The requests that can be released in the busy interval.
         released: u128,
     },
     /// A step of the backlog bound is wrong.
@@ -46,7 +46,7 @@ pub enum Refusal {
     Step {
         /// e.
         requests: u64,
-        /// What is wrong with it.
+        /// The fault.
         what: StepFault,
     },
     /// No theorem supports the stated bound.

@@ -19,7 +19,7 @@ pub(crate) struct System {
     times: Vec<u128>,
 }
 
-/// A task: e, p, and R, the bound that Theorem 1 is asked about.
+/// A task: e, p, and R, the bound to be checked by Theorem 1.
 pub(crate) struct Task {
     pub(crate) e: u128,
     pub(crate) p: u128,

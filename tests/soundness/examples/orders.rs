@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Prints what the order of best effort is worth on the disk of RTAS 2008: the total throughput of
+//! Prints the effect of the order of best effort on the disk of RTAS 2008: the total throughput of
 //! each policy with best effort in the order of release, in the elevator's, and chosen by an oracle
 //! that knows every access time, as shares of `rtio` without a limit.
 //!
@@ -31,9 +31,9 @@ const ORDERS: [BestEffortOrder; 3] =
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tasks {
     One,
-    /// Four, whose releases are spread over the period.
+    /// Four tasks whose releases are spread over the period.
     FourApart,
-    /// Four that release together.
+    /// Four tasks that release together.
     FourAtOnce,
 }
 

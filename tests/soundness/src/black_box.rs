@@ -33,7 +33,7 @@ pub enum Malice {
     /// All at once except the request with the earliest deadline, which completes at the last
     /// instant.
     AllButOne,
-    /// Another of these kinds after every dispatch.
+    /// A different one of these kinds after every dispatch.
     Mixed,
 }
 

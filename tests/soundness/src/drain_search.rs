@@ -46,7 +46,7 @@ pub enum Supply {
     Once,
 }
 
-/// Searches all that can happen to `policy`, until a job misses its deadline.
+/// Searches everything that can happen to `policy`, until a job misses its deadline.
 ///
 /// # Panics
 /// If there are more than `states_max` states.

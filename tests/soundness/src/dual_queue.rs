@@ -19,7 +19,7 @@ pub const STATES_MAX: usize = 100_000;
 
 /// The host's queue under one order of service.
 pub(crate) trait Queue: Clone + Default {
-    /// The states searched so far, apart by queues that cannot dominate each other.
+    /// The states searched so far, separated by queues that cannot dominate each other.
     type Frontiers: Default;
     /// The queues that can be left behind by a batch.
     type Sent: IntoIterator<Item = Self>;

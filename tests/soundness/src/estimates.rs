@@ -54,7 +54,7 @@ impl AccessTime for Estimates {
 }
 
 /// A drive that takes one request at a time, for any time up to the estimate plus `error_max`, and
-/// never longer than C. Three requests of four take the longest time.
+/// never longer than C. Three out of four requests take the longest time.
 #[derive(Debug)]
 pub struct EstimatedDrive {
     estimates: Estimates,

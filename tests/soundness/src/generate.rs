@@ -9,7 +9,7 @@ use crate::small::{SmallSystem, SmallTask, Ticks};
 /// The limits of the systems' sizes.
 #[derive(Debug, Clone, Copy)]
 pub struct Size {
-    /// The most tasks.
+    /// The largest number of tasks.
     pub tasks_max: usize,
     /// The maximum number of requests in a job.
     pub requests_max: u32,

@@ -13,7 +13,7 @@ use tidegate_model::{
     Bytes, Class, DriveFile, DriveKind, Duration, Lba, Op, Request, RequestId, Time,
 };
 
-/// The longest that the disk idles before a trial: more than a turn of any disk.
+/// The longest time for which the disk idles before a trial: more than a turn of any disk.
 const IDLE_MAX: Duration = Duration::from_ms(20);
 
 /// The part of a disk at each end at which every second climb begins.

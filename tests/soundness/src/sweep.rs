@@ -16,7 +16,7 @@ use tidegate_model::{
 use crate::disk::{Disk, Outcome};
 use crate::places::Batches;
 
-/// The most tasks of a workload.
+/// The largest number of tasks of a workload.
 const TASKS_MAX: u32 = 4;
 
 /// How often the range of possible deadlines is halved.

@@ -25,7 +25,7 @@ pub trait Game {
     /// Returns the number of requests in the host's queue.
     fn queued(&self, state: &Self::State) -> usize;
 
-    /// Returns all that can happen next, with the next states.
+    /// Returns the events that can happen next, with the next states.
     fn moves(&self, state: &Self::State) -> Vec<(Move, Self::State)>;
 }
 

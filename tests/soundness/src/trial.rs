@@ -2,8 +2,8 @@
 //! Runs one workload under one policy and checks its bounds.
 //!
 //! Every test in the simulator is a series of trials: it draws a workload from a number, has it
-//! assessed, runs a policy on a drive of its choice, and compares the responses with the bounds. One
-//! task may break its contract; the bounds of the others must hold all the same.
+//! assessed, runs a policy on a drive of its choice, and compares the responses with the bounds.
+//! One task may break its contract; the bounds of the others must still hold.
 
 use tidegate_analysis::{Answer, Assessment, BoundName, TaskAssessment, assess};
 use tidegate_drive::{Drive, PseudoDisk};
@@ -21,7 +21,7 @@ pub struct Trial {
     pub number: u64,
     /// The workload of the proof.
     pub workload: Workload,
-    /// The workload that runs, if it is another.
+    /// The workload that runs, if it differs from that of the proof.
     pub deeds: Option<Workload>,
     /// The task that breaks its contract; nothing is promised to it.
     pub culprit: Option<usize>,
@@ -169,7 +169,7 @@ impl Trial {
         self.assessment.tasks.iter().all(|task| task.response_max.is_some())
     }
 
-    /// Holds the run to the bounds by costs only.
+    /// Makes the bounds by costs the only ones with which the run is compared.
     pub fn hold_to_costs(&mut self) {
         for task in &mut self.assessment.tasks {
             task.response_max = task.bounds.mixed.map(|bound| (bound, BoundName::Mixed));

@@ -23,7 +23,7 @@ const DQF_BOUNDS: [(&str, Bound); 4] = [
     ("min_period", dqf::min_period),
 ];
 
-/// Chapter 9 and Theorems 1 and 2.
+/// The bounds of chapter 9, and Theorems 1 and 2.
 const DQF: Attack<'_> = Attack {
     what: "dqf",
     seed: SEED,

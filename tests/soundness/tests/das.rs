@@ -334,7 +334,8 @@ fn with_culprit(number: u64, regulators: Vec<RegulatorName>) -> System {
     let culprit = random.random_range(0..trial.workload.tasks.len());
     let mut deeds = trial.workload.clone();
     let task = &mut deeds.tasks[culprit];
-    // Single requests drift apart permanently, because tokens return at the times of their use.
+    // The requests of such a task drift apart permanently, because tokens return at the times of
+    // their use.
     let is_torn = random.random_bool(0.5);
     task.requests = if is_torn { 1 } else { task.requests + random.random_range(0..=6) };
     task.period = Duration::from_ns(task.period.ns() * 10 / random.random_range(10..=50));

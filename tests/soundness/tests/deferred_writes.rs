@@ -2,10 +2,10 @@
 //! Tests disks whose cache writes back: a workload that `check` calls proven there keeps its
 //! bounds, and the drive (nearly) never takes longer than its tables say.
 //!
-//! Goal: a proof is worthless if the drive breaks its condition dozens of times. Method: the
-//! built-in disks with a write cache, simulated from their mechanics; tasks and best effort that
-//! read, write or both; the test counts overruns of the contract behind the bounds. Canary: the
-//! same, with a drive that is declared not to defer its writes.
+//! Goal: a drive rarely breaks the condition of a proof, which would otherwise be worthless.
+//! Method: the built-in disks with a write cache, simulated from their mechanics; tasks and best
+//! effort that read, write or both; the test counts overruns of the contract behind the bounds.
+//! Canary: the same, with a drive that is declared not to defer its writes.
 
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::{DeferredWrites, PolicyName, Workload};

@@ -138,7 +138,7 @@ fn optimistic_bound_behind_a_shaper_is_caught() {
     }
 }
 
-/// Canary: a shaper that puts hard requests in the lane of interactive ones, which has a rate.
+/// Canary: a shaper that puts hard requests in the lane of interactive requests, which has a rate.
 #[test]
 fn shaper_that_holds_hard_requests_back_is_caught() {
     for name in BEHIND {

@@ -56,7 +56,7 @@ fn no_response_under_fifo_exceeds_the_bound() {
 }
 
 /// Goal: the simulator can reach the bound of Theorem 2, so a lower bound would fail. Method: for
-/// every part of the tasks, this part is released first and the other tasks 1 ns after its
+/// every subset of the tasks, this subset is released first and the other tasks 1 ns after its
 /// dispatch. The drive completes the last request of the second batch at the latest time.
 #[test]
 fn theorem_2_is_reached_to_the_nanosecond() {

@@ -4,7 +4,7 @@
 //!
 //! A response may exceed its bound only by as much as the drive exceeded the bound's table, because
 //! the table is the maximum of finitely many samples. The figures with more jobs are in
-//! docs/measurements; `TIDEGATE_JOBS=100000` repeats them.
+//! docs/evidence/policies.md; `TIDEGATE_JOBS=100000` repeats them.
 
 use tidegate_model::{Duration, PolicyName};
 use tidegate_soundness::disk::Outcome;

@@ -103,8 +103,8 @@ fn of_box(drain: &BatchTable, depth: u32) -> Vec<Duration> {
     (0..=depth).map(|count| drain.time_max(count.min(drain.batch_max()))).collect()
 }
 
-/// Those without completions after 1 ns: these policies answer each with another best-effort request,
-/// millions of times before a job is due.
+/// The malices without completions after 1 ns: these policies answer each completion with another
+/// best-effort request, millions of times before a job is due.
 const MALICES: [Malice; 3] = [Malice::Burst, Malice::Random, Malice::LateTrickle];
 
 /// Runs on the drive that keeps this table and nothing else, with each malice; returns all misses.

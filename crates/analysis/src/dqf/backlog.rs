@@ -70,7 +70,7 @@ fn carry_ins<'a>(
     totals.iter().filter(move |&total| total <= others.min(batch_max)).chain(full)
 }
 
-/// How A follows for jobs of one number of requests.
+/// The derivation of A for jobs with one number of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BacklogStep {
     /// e: the requests of the job.
@@ -87,7 +87,8 @@ pub struct BacklogStep {
     pub response_ns: u64,
 }
 
-/// Returns how A follows, for each number of requests that jobs have; `None` beyond the horizon.
+/// Returns the derivation of A for each number of requests that jobs have; `None` beyond the
+/// horizon.
 ///
 /// # Complexity
 /// O(D^2 z log n) for D different numbers of requests, 64 totals at a time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The steps of a bound of dual-queue FIFO: what a job waits for at worst. `tidegate check
-//! --explain` tells them; no proof rests on them.
+//! --explain` prints them; no proof rests on them.
 
 use tidegate_model::Duration;
 
@@ -19,7 +19,7 @@ pub struct Steps {
     pub carry_in: u64,
     /// The number of full batches between it and the job's own.
     pub full_batches: u64,
-    /// The most real-time requests of the job's own batch.
+    /// The largest number of real-time requests in the job's own batch.
     pub last_batch: u64,
     /// The time from the window's start to the job's release, in ns; it is not part of the
     /// response.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tells the service manager how the server is (`sd_notify`).
+//! Reports the server's state to the service manager (`sd_notify`).
 //!
 //! # Source
 //! `sd_notify(3)`, `sd_watchdog_enabled(3)`: a datagram of `KEY=VALUE` lines to the socket that
@@ -36,7 +36,7 @@ impl Manager {
         Self { to, interval: limit.map_or(INTERVAL, |limit| (limit / 2).min(INTERVAL)) }
     }
 
-    /// Returns the longest time between two signs of life.
+    /// Returns the longest time between two messages that show that the server works.
     pub(super) fn interval(&self) -> Duration {
         self.interval
     }

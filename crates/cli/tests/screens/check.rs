@@ -24,7 +24,7 @@ screens! {
         "tidegate check inline.toml --policy edf --explain",
         "tidegate check tight.toml --quiet",
     ];
-    /// All faults of a file are told at once, in its order, with the names that were meant.
+    /// All faults of a file are reported at once, in its order, with the names that were meant.
     check_all_faults: [
         "printf 'drive = \"sata-ssd\"\n[policy]\nname = \"dfq\"\n[[task]]\nname = \"a\"\n' > w.toml",
         "printf 'perod = \"1s\"\nsize = \"4KiB\"\nop = \"raed\"\n[[tasks]]\n' >> w.toml",

@@ -375,7 +375,8 @@ fn suggestion(text: &str) -> Option<&str> {
     lines.chain(spans).map(str::trim).next()
 }
 
-/// Returns a line that starts a server, stops it as soon as it is ready, and has its exit code.
+/// Returns a line that starts a server, stops it as soon as it is ready, and ends with its exit
+/// code.
 fn served(command: &str) -> String {
     format!(
         "{command} > served & server=$!; \

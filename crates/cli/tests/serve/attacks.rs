@@ -35,7 +35,7 @@ fn attack_time() -> Duration {
     Duration::from_secs(seconds.unwrap_or(2))
 }
 
-/// Connects; tries again if the server closed the connection for one of the attacker's.
+/// Connects; tries again if the server closed the connection in favour of one of the attacker's.
 fn connected(server: &Server, export: &str) -> Client {
     let mut client = None;
     let is_in = until(|| {
@@ -46,7 +46,7 @@ fn connected(server: &Server, export: &str) -> Client {
     client.unwrap()
 }
 
-/// Ends the tenant, also if the attack fails.
+/// Ends the tenant, even if the attack fails.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {

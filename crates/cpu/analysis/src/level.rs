@@ -30,7 +30,7 @@ impl<'a> Level<'a> {
         *self.sources.entry(source).or_default() += count;
     }
 
-    /// Removes one source: the thread itself.
+    /// Removes one source, which is the thread itself.
     ///
     /// # Panics
     /// If there is no such source.

@@ -37,7 +37,7 @@ impl Invariant {
 /// A violated invariant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// I1.
+    /// A violation of [`Invariant::Budget`], I1.
     #[error("I1 at {}: the replenishments sum to {sum}, the budget is {budget}", at_text(*.at))]
     Budget {
         /// The instant.
@@ -47,7 +47,7 @@ pub enum Violation {
         /// The budget.
         budget: Duration,
     },
-    /// I2.
+    /// A violation of [`Invariant::Window`], I2.
     #[error(
         "I2: {executed} executed in the window from {} to {}, but {allowed} are allowed",
         at_text(*.from), at_text(*.to)
@@ -62,7 +62,7 @@ pub enum Violation {
         /// The allowed amount.
         allowed: Duration,
     },
-    /// I3.
+    /// A violation of [`Invariant::Response`], I3.
     #[error(
         "I3: the job of `{task}` that arrived at {} responded in {response}, but its bound is {bound}",
         at_text(*.arrival)
@@ -87,7 +87,7 @@ pub enum Violation {
         /// The bound of its response time.
         bound: Duration,
     },
-    /// I4.
+    /// A violation of [`Invariant::Queue`], I4.
     #[error("I4 at {}: {what}", at_text(*.at))]
     Queue {
         /// The instant.
@@ -95,7 +95,7 @@ pub enum Violation {
         /// The fault of the queue.
         what: QueueFault,
     },
-    /// I5.
+    /// A violation of [`Invariant::Merging`], I5.
     #[error("I5 at {}: chunks of {before} were merged to {after}", at_text(*.at))]
     Merging {
         /// The instant.
@@ -105,7 +105,7 @@ pub enum Violation {
         /// The sum after.
         after: Duration,
     },
-    /// I6.
+    /// A violation of [`Invariant::Liveness`], I6.
     #[error(
         "I6: {executed} executed in the window from {} to {}, although it always had work and had \
          no budget at the end; at least {due} are due",

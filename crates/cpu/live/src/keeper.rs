@@ -30,7 +30,7 @@ pub struct Order {
 /// Counts since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeeperCounts {
-    /// The number of looks.
+    /// The number of looks at the thread.
     pub looks: u64,
     /// How often the budget was used up.
     pub exhaustions: u64,
@@ -38,7 +38,7 @@ pub struct KeeperCounts {
     pub executed: Duration,
     /// The execution without it.
     pub background: Duration,
-    /// The most execution at its priority in any window of at most one period between two looks.
+    /// The longest execution at its priority in any window of at most one period between two looks.
     pub window_max: Duration,
     /// The enforcement delay: the most execution beyond its budget before it was lowered.
     pub overrun_max: Duration,

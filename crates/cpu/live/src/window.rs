@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most execution in any window of one period, as far as looks can tell.
+//! The longest execution in any window of one period, as far as looks at the thread show.
 
 use std::collections::VecDeque;
 

@@ -33,7 +33,7 @@ pub struct Calibration {
     pub refined: Coverage,
 }
 
-/// How many points a bound covers.
+/// The number of points that a bound covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coverage {
     /// The number of covered points.

@@ -76,7 +76,7 @@ pub struct ServerMetrics {
     pub preemptions: u64,
     /// How often its budget ran out with work left.
     pub exhaustions: u64,
-    /// The most execution within its budget in any window as long as its period.
+    /// The longest execution within its budget in any window as long as its period.
     pub window: WindowMax,
 }
 

@@ -97,7 +97,8 @@ pub(super) struct StolenTimeState {
     allowance: Allowance,
     timing: Timing,
     grain: Duration,
-    /// The longest time that it steals before it rests, to strike again with its whole burst.
+    /// The longest time that it steals before it rests; after the rest it can steal its whole burst
+    /// at once.
     patience: Duration,
     rests_at: Time,
     random: Random,

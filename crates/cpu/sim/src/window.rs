@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The most execution in any window of one length, wherever it begins.
+//! The longest execution in any window of one length, wherever it begins.
 
 use std::collections::VecDeque;
 

@@ -29,7 +29,7 @@ pub(crate) fn check_sector(layout: &Layout, sector: u64) {
     }
 }
 
-/// The next sector of the track begins where this one ends, or behind slips.
+/// The next sector of the track begins where this one ends, or after slips.
 fn check_next(layout: &Layout, extent: &Extent, one: &Extent) {
     let next = Lba::new(extent.start.get() + 1);
     let gap = layout.position(next).sector - layout.position(extent.start).sector;

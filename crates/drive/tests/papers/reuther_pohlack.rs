@@ -61,8 +61,8 @@ fn satf_beats_the_barracudas_own_order_at_every_depth() {
     assert!(own.iter().zip(&satf).all(|(own, satf)| satf * 100 > own * 105), "{own:?} {satf:?}");
 }
 
-/// Section 2: the Ultrastar's own order is better: SSTF, which ignores the platter, is 10 %
-/// slower at its largest queue.
+/// Section 2: the Ultrastar's own order is better: with the disk's largest queue, SSTF, which
+/// ignores the rotation, is 10 % slower.
 #[test]
 fn ultrastars_own_order_beats_one_that_does_not_know_the_platter() {
     let own = random(&load("ibm-36z15"), SIZE, 64, COUNT).kb();

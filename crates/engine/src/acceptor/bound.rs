@@ -24,7 +24,7 @@ const GUEST_BYTES: u64 = 64 << 10;
 /// The bytes besides its buffers that a connection takes.
 const CONNECTION_BYTES: u64 = 8 << 10;
 
-/// The most that a server can take.
+/// The largest amounts of memory and descriptors that a server can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     /// The requests that all exports can have outstanding.
@@ -97,8 +97,8 @@ impl fmt::Display for Footprint {
     }
 }
 
-/// Returns the kernel's buffers of both ends of a Unix socket. A sender's buffer is charged to it;
-/// clients' own are theirs.
+/// Returns the size of the kernel's buffers at both ends of a Unix socket. A buffer is charged to
+/// its sender; the clients' buffers are charged to them.
 fn unix_buffers() -> u64 {
     // The kernel's default for a page size of 4 KiB.
     const DEFAULT: u64 = 212_992;
@@ -109,7 +109,8 @@ fn unix_buffers() -> u64 {
     read("wmem").unwrap_or(DEFAULT) + read("rmem").unwrap_or(DEFAULT)
 }
 
-/// Raises the process's limit on descriptors as far as it may; returns the limit then.
+/// Raises the process's limit on descriptors to `wanted`, or as far as permitted; returns the new
+/// limit.
 pub(crate) fn raise_descriptors(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let wanted = wanted as u64;

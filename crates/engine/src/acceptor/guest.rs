@@ -37,7 +37,7 @@ pub(super) struct Guest {
     handshake: Option<Handshake>,
     /// The step after the output is sent.
     then: Option<Step>,
-    /// The export that it has entered, if it gets to know that.
+    /// The export that it has entered; the client learns of it when the output is sent.
     entered: Option<(Export, PlaceTaken)>,
     pub(super) begun: Instant,
 }

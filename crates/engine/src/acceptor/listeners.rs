@@ -106,7 +106,7 @@ impl Listener {
         self.socket.as_fd()
     }
 
-    /// Accepts a client that waits; returns its socket and who it is.
+    /// Accepts a waiting client; returns its socket and its address or process.
     pub(super) fn accept(&self) -> io::Result<(OwnedFd, String)> {
         let (socket, address) = acceptfrom_with(&self.socket, SocketFlags::CLOEXEC)?;
         let address = address.and_then(|it| std::net::SocketAddr::try_from(it).ok());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Log lines that clients cause: limited in rate by source and together, and without control
-//! characters of the client's.
+//! Log lines that clients cause: limited in rate by source and together, and without the client's
+//! control characters.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -67,7 +67,7 @@ impl Prepared {
     }
 }
 
-/// Tells the grade of the bounds, and every doubt about them; nothing if nothing is proved.
+/// Reports the grade of the bounds, and every doubt about them; nothing if nothing is proved.
 fn say_grade(offer: &Offer, say: &LogSink) {
     let premises = offer.premises();
     match offer.grade() {

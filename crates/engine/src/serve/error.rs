@@ -26,7 +26,7 @@ pub enum ServeError {
     Faulty {
         /// The path.
         path: PathBuf,
-        /// Its text.
+        /// The file's text.
         text: String,
         /// The fault.
         error: FileError,

@@ -21,8 +21,8 @@ const DEPTH_DEFAULT: u32 = 32;
 /// The number of best-effort requests among which a policy that orders by position may choose.
 const POSITIONS_WINDOW: u32 = 512;
 
-/// The number of best-effort requests in which the order of a plan works: most of what an order by
-/// position gains, it gains with 64 requests. A larger window would let more requests of one export
+/// The number of best-effort requests in which the order of a plan works: an order by position
+/// reaches most of its gain with 64 requests. A larger window would let more requests of one export
 /// pass those of another ([`crate::service::shares`]).
 const ORDER_WINDOW: u32 = 64;
 

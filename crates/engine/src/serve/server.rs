@@ -90,7 +90,8 @@ impl Prepared {
         })
     }
 
-    /// Returns what a server of the file can take at most, whatever its clients do.
+    /// Returns the largest amounts of memory and descriptors that a server of the file can take,
+    /// whatever its clients do.
     ///
     /// # Errors
     /// [`ServeError::Faulty`] if the exports are not possible.
@@ -145,7 +146,8 @@ impl Prepared {
 }
 
 impl Server {
-    /// Returns what it can take at most, whatever its clients do.
+    /// Returns the largest amounts of memory and descriptors that the server can take, whatever its
+    /// clients do.
     pub fn footprint(&self) -> Footprint {
         self.footprint
     }

@@ -22,7 +22,7 @@ pub struct Arrangement {
     /// The proved bound of each export: the longest time from when its contract allows a request to
     /// its reply, at its client if the host's time is stated; `None` if nothing is proved.
     pub bounds: Vec<Option<Duration>>,
-    /// What the bounds rest on.
+    /// The premises of the bounds.
     pub premises: Premises,
     /// The number of best-effort requests that the policy may choose from.
     pub window: u32,

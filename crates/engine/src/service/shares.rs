@@ -9,9 +9,10 @@
 //!
 //! The policy gets a *window* of these requests; it cannot reorder those outside the window. Shares
 //! and limits decide which requests enter the window, and the policy's order which leaves it first.
-//! So of any export at most a window fewer requests are served than have entered: an order by
-//! position takes at most that many requests from one export's share and gives them to others, and
-//! gives them back as the window moves on. Limits hold for the requests that enter.
+//! So the number of requests served for an export is at most a window less than the number that
+//! entered: an order by position takes at most that many requests from one export's share and gives
+//! them to others, and gives them back as the window moves on. Limits hold for the requests that
+//! enter.
 
 use std::collections::{BTreeMap, VecDeque};
 

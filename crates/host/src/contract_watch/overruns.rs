@@ -10,7 +10,7 @@ pub struct Overruns {
     pub observed: u64,
     /// How often the drive exceeded it.
     pub overruns: u64,
-    /// How many of these overruns the verdict tolerates.
+    /// The number of these overruns that the verdict tolerates.
     pub tolerated: u64,
     /// The largest overrun.
     pub max: Duration,

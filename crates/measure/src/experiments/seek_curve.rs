@@ -13,7 +13,7 @@ use crate::warning::{Skip, Warning};
 const FACTS: Facts = probe::facts("seek-curve");
 
 impl Experiment {
-    /// How long seeks take.
+    /// The times of seeks.
     pub const SEEK_CURVE: Self = Self::of(&FACTS);
 }
 

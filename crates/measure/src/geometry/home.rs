@@ -16,7 +16,7 @@ use super::zones::ZoneMap;
 
 /// The first cylinder that seeks start from.
 const FIRST: u32 = 4;
-/// How many cylinders seeks start from.
+/// The number of cylinders from which seeks start.
 const CYLINDERS: u32 = 40;
 /// The last of them.
 pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
@@ -36,7 +36,7 @@ pub(super) enum Way {
 pub(super) struct Home {
     pub(super) layout: Layout,
     map: ZoneMap,
-    /// How many pairs were handed out.
+    /// The number of pairs that were returned so far.
     count: u32,
 }
 

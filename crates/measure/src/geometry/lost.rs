@@ -19,7 +19,7 @@ pub enum NotSeen {
         "gave up after {requests} requests: too few completions came at times that a track explains"
     )]
     Spent {
-        /// How many requests were sent.
+        /// The number of requests that were sent.
         requests: u64,
     },
     /// Nothing like a track is near this place.

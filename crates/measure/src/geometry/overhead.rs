@@ -27,7 +27,7 @@ const PLACES: u64 = 5;
 const REPEATS: usize = 3;
 /// Reads from memory at each place, for each of two sizes.
 const HITS: usize = 5;
-/// Sectors of the larger size.
+/// The size of the larger reads, in sectors.
 const LARGE: u64 = 128;
 
 /// The fixed cost of a read, without seek and rotational delay.
@@ -48,7 +48,7 @@ pub struct OverheadSeen {
     pub bus_sector_ps: Option<u64>,
     /// Whether the blocks behind one that was read are soon in memory.
     pub reads_ahead: bool,
-    /// How many reads it took.
+    /// The number of reads that the measurement took.
     pub requests: u64,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Probing<'a> {
     recent: VecDeque<u64>,
 }
 
-/// How many requests an experiment sends.
+/// The number of requests that an experiment sends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
     /// The usual number, on a quiet host.

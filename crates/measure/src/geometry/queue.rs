@@ -28,7 +28,7 @@ const ORDERS: [Scheduler; 6] = [
     Scheduler::Satf,
     Scheduler::ScanSstf,
 ];
-/// How many batches of each size are simulated.
+/// The number of batches of each size that are simulated.
 const BATCHES: u32 = 300;
 /// The index of the median among a table's quantiles.
 pub(super) const MEDIAN_PPM: u32 = 500_000;

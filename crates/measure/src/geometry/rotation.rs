@@ -25,9 +25,9 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
 
 /// Places whose neighbourhood is read backwards.
 const PLACES: usize = 24;
-/// How many of these places are visited again and again.
+/// The number of these places that are visited repeatedly.
 const VISITED: usize = 8;
-/// How many reads elsewhere lie between two visits of all places.
+/// The number of reads elsewhere between two visits of all places.
 const BETWEEN: [u32; 11] = [0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// The sectors from one read back to the next: a short and a long step.
 const STEPS: [u64; 2] = [4, 32];
@@ -56,7 +56,7 @@ pub struct Rotation {
     /// How closely reads of random places agree on an angle, in millionths. On a disk they do not:
     /// the value is near 0.
     pub anywhere_ppm: u64,
-    /// How many reads it took.
+    /// The number of reads that the measurement took.
     pub requests: u64,
 }
 

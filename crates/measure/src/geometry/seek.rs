@@ -68,7 +68,7 @@ pub struct SeekSeen {
     /// Whether a read begins in its middle if the head arrives there; `None` if that did not show.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
-    /// How many reads it took.
+    /// The number of reads that the measurement took.
     pub requests: u64,
 }
 

@@ -20,10 +20,10 @@ pub struct Geometry {
     /// The fixed cost of a read, without seek and rotational delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadSeen>,
-    /// Where its zones are.
+    /// The positions of its zones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZoneMap>,
-    /// How long seeks take.
+    /// The times of seeks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek: Option<SeekSeen>,
 }

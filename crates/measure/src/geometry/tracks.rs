@@ -22,7 +22,7 @@ use super::platter::Platter;
 use super::probing::{Probing, Seen};
 use super::rotation::Rotation;
 
-/// How many sectors the first two blocks of a line are apart.
+/// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
 /// Part of a turn by which a block may miss its line: less than any skew.
 const TOLERANCE: f64 = 0.05;
@@ -237,9 +237,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns where the track of a line begins, which is the next one down the ladder. If it is a
-    /// little shorter than expected, as the last of a cylinder with spares, the ladder starts
-    /// again.
+    /// Returns the beginning of a line's track, searched one step further down the ladder. If the
+    /// track is a little shorter than expected, like the last one of a cylinder with spares, the
+    /// search starts a new ladder.
     fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = ladder.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
@@ -319,7 +319,7 @@ impl<'b, 'a> Survey<'b, 'a> {
 enum Grown {
     /// It is long enough.
     Whole,
-    /// This block is not on it.
+    /// The block at this address does not belong to the line.
     Broken(u64),
     /// The target ends.
     NoRoom,

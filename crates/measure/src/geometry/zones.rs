@@ -21,7 +21,7 @@ pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
 
 /// The number of intervals between the first places.
 const INTERVALS: u64 = 48;
-/// A boundary is known to this part of the target.
+/// A boundary is located to within this part of the target.
 const EXACT: u64 = 8_192;
 /// Tracks belong to one zone if their numbers of sectors differ by less than this part.
 const ALIKE: u64 = 250;
@@ -53,7 +53,7 @@ pub struct ZoneMap {
     /// How tracks follow each other, where that is visible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<TracksSeen>,
-    /// How many reads it took.
+    /// The number of reads that the measurement took.
     pub requests: u64,
 }
 

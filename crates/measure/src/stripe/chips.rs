@@ -25,9 +25,9 @@ const DOUBT_PPB: u32 = 5_000_000;
 /// serves one read at a time, and its service takes at least 30 % of the time of a read alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chips {
-    /// How many pairs were tried.
+    /// The number of pairs that were tried.
     pub pairs: u64,
-    /// How many of them took much longer than one read.
+    /// The number of these that took much longer than one read.
     pub conflicts: u64,
     /// The smallest number of chips.
     pub count_min: u64,

@@ -144,7 +144,7 @@ fn read_info(data: &[u8], agreed: &mut Agreed) -> Option<()> {
     Some(())
 }
 
-/// Returns the exports of a server, and leaves.
+/// Returns the exports of a server, and ends the handshake.
 ///
 /// # Errors
 /// [`ClientError`].

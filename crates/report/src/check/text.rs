@@ -66,7 +66,7 @@ impl Report for CheckReport<'_> {
 }
 
 impl CheckReport<'_> {
-    /// Returns the answer of a proof: what it says, and how near it is.
+    /// Returns the answer of a proof: its statement, and the task with the smallest margin.
     fn proven(&self) -> Answer {
         let least = match (self.assessment.limit, &self.limited_by) {
             (Some(Limit::Margin { .. }), Some(limit)) => format!("; {limit}"),

@@ -114,7 +114,8 @@ impl KindResidual {
     }
 }
 
-/// The response times of a trace with arrival times, which says nothing of a real drive's.
+/// The response times of a trace with arrival times, which contains no response times of a real
+/// drive.
 #[derive(Serialize)]
 pub struct OpenReplayReport<'a> {
     drive: &'a str,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The sections of a drive file that describe what a drive is made of: all that `tidegate drive show`
-//! tells people and programs of them.
+//! The sections of a drive file that describe the parts of a drive, as `tidegate drive show`
+//! reports them to people and programs.
 
 use std::collections::BTreeMap;
 

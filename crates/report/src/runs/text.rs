@@ -130,7 +130,7 @@ pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (&same[0], &same[same.len() - 1]);
     let worst =
         |task: &&TaskReport<'_>| (task.response.response_ns_max, task.response.response_ns_p99);
-    // Of equals the first one.
+    // Among equal ones, the first.
     let slowest = same.iter().rev().max_by_key(worst).unwrap_or(first);
     let (name, of) = match same.len() {
         1 => (first.name.to_owned(), String::new()),

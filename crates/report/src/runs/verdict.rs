@@ -21,13 +21,13 @@ pub(crate) enum RunVerdict {
     /// Every deadline was kept, but a response exceeded its bound because the drive or the host
     /// took longer than the proof says.
     Exceeded,
-    /// The run ended before its end.
+    /// The run stopped before its planned end.
     Incomplete,
     /// A deadline was missed.
     Missed,
     /// A request failed.
     Failed,
-    /// A bound was exceeded or a rule broken by the fault of Tidegate.
+    /// A bound was exceeded or a rule was broken through a fault of Tidegate.
     Broken,
 }
 

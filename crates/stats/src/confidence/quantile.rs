@@ -160,7 +160,7 @@ mod tests {
         assert!(said(0.57).starts_with("with 57 % confidence"), "{}", said(0.57));
     }
 
-    /// Goal: the claim is right as often as it says. Method: 2,000 times 300 samples of a uniform
+    /// Goal: the claim is right as often as it states. Method: 2,000 times 300 samples of a uniform
     /// distribution, whose p95 is 0.95. Canary: the sample quantile itself, which is not an upper
     /// bound, fails in nearly half of them.
     #[test]

@@ -99,9 +99,9 @@ pub struct LevelRange {
 pub enum Refusal {
     /// Too few maxima or excesses.
     TooFew {
-        /// How many there are.
+        /// The number that exists.
         count: u32,
-        /// How many are needed.
+        /// The number that is needed.
         needed: u32,
     },
     /// Too many samples are equal.

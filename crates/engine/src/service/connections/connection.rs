@@ -17,7 +17,7 @@ use super::{Admittance, Departures, Ended, Newcomer};
 /// read beyond its end fit.
 pub(crate) const INPUT_BYTES: u64 = 32 << 10;
 
-/// A request of a client that is carried out piece by piece; only the first piece of a small one.
+/// A client's request that is carried out piece by piece; a small request is one piece.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Progress {
     pub(super) request: Request,
@@ -51,7 +51,7 @@ pub(super) enum Reading {
     SkipRefused { left: u64, refused: Refused },
 }
 
-/// The memory that the ring has for a receipt.
+/// The memory that the ring has for a receive operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Receiving {
     No,
@@ -59,13 +59,13 @@ pub(super) enum Receiving {
     Payload,
 }
 
-/// How a connection goes on.
+/// The phase of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Open,
-    /// It sends what it owes, and is then closed.
+    /// It sends the replies that are due, and is then closed.
     Draining(Ended),
-    /// It sends nothing more, and is closed when the kernel and the store have done.
+    /// It sends nothing more, and is closed when the kernel and the store have finished.
     Broken(Ended),
 }
 
@@ -121,10 +121,11 @@ pub(super) struct Connection {
     pub(super) spare: Option<Outgoing>,
     /// The sum of the times for which the client left no room for replies.
     pub(super) blocked: Duration,
-    /// Since when the client leaves no room.
+    /// The instant since which the client leaves no room.
     pub(super) blocked_since: Option<Time>,
-    /// The instant since which only the client can go on: it has not sent all of a request, or not
-    /// taken all of a reply. `None` while it owes nothing, and again at each progress.
+    /// The instant since which the connection waits for the client alone: the client has not sent
+    /// all of a request, or not taken all of a reply. `None` while it owes nothing, and again at
+    /// each progress.
     pub(super) owed_since: Option<Time>,
     /// Whether its socket was shut down.
     pub(super) is_shut: bool,
@@ -200,7 +201,7 @@ impl Connection {
         self.blocked.checked_add(current).unwrap_or(Duration::MAX)
     }
 
-    /// Records that the client took bytes, all of them or not.
+    /// Records that the client took some bytes, or all of them if `is_all`.
     pub(super) fn took(&mut self, now: Time, is_all: bool) {
         if is_all {
             self.blocked = self.blocked_until(now);

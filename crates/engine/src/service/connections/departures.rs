@@ -21,7 +21,7 @@ pub(crate) enum Ended {
     Breach(Breach),
     /// The client did not complete a request, or did not take its replies, in time.
     Slow,
-    /// A read failed after a part of its data was sent, which simple replies cannot say.
+    /// A read failed after a part of its data was sent, which simple replies cannot express.
     Torn,
     /// The service is ending.
     Ending,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The room of one export: a connection is read only while its export has room for the request.
 //!
-//! The rooms are the same as those of `gate`, but only the service's thread has them, so there is no
-//! lock, and a connection without room is left unread instead of a thread that waits.
+//! The rooms are the same as those of `gate`, but only the service's thread has them, so there is
+//! no lock, and a connection without room is left unread, where `gate` makes a thread wait.
 
 use std::collections::VecDeque;
 

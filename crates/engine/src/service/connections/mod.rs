@@ -2,12 +2,13 @@
 //! The clients of NBD connections, served by the service's own thread on the ring of its disk.
 //!
 //! ```text
-//!   receipt -> request -> room? -> call -> core -> reply -> message -> sending -> room again
+//!   receive -> request -> room? -> call -> core -> reply -> message -> sending -> room again
 //!                  ^       no: the connection is left unread           |
 //!                  +---------- the payload is received into the call's own memory
 //! ```
-//! A connection has at most one receipt and one sending in the ring. Replies that become ready while
-//! a message is being sent go into the next one, so a busy connection needs few of them.
+//! A connection has at most one receive and one send operation in the ring. Replies that become
+//! ready while a message is being sent go into the next one, so a busy connection needs few of
+//! them.
 //!
 //! # Memory
 //! A request gets memory when its export has room for it (`lane`), and gives the room back when its
@@ -45,7 +46,7 @@ pub(crate) use self::connection::INPUT_BYTES;
 pub(crate) use self::departures::{Admittance, Departure, Departures, Ended, Failed};
 pub(crate) use self::memory::KEPT_BYTES;
 
-/// The interval between two looks for slow clients.
+/// The interval between two checks for slow clients.
 const LOOK: Duration = Duration::from_ms(1_000);
 
 /// The time that clients get to take their last replies when the service ends.
@@ -77,7 +78,7 @@ pub(crate) struct Newcomer {
     pub(crate) patience: Duration,
 }
 
-/// A piece of a request that the core has.
+/// A piece of a request that was handed to the core.
 #[derive(Debug)]
 struct Operation {
     connection: usize,
@@ -98,8 +99,8 @@ pub(crate) struct Connections {
     free_operations: Vec<usize>,
     lanes: BTreeMap<ExportId, Lane>,
     memory: Memory,
-    /// The connections of which something may be read, and those to which the ring must be given
-    /// something.
+    /// The connections that may have something to read, and those that may have a transfer for the
+    /// ring.
     to_read: VecDeque<usize>,
     to_flush: Vec<usize>,
     /// Replies that their clients have.
@@ -113,7 +114,7 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// Takes a connection in.
+    /// Adds a connection.
     pub(crate) fn welcome(&mut self, newcomer: Newcomer) {
         let (spec, part_max) = (newcomer.spec.clone(), newcomer.part_max);
         self.patience = newcomer.patience;
@@ -141,7 +142,7 @@ impl Connections {
         [self.look_at, self.ends_at.filter(|_| !self.is_empty())].into_iter().flatten().min()
     }
 
-    /// Begins the end: no new request is read, and what is owed is sent.
+    /// Begins the end: no new request is read, and the replies that are due are sent.
     pub(crate) fn end(&mut self) {
         for index in 0..self.slots.len() {
             if let Some(connection) = &mut self.slots[index]
@@ -158,7 +159,7 @@ impl Connections {
         self.ends_at.get_or_insert(now.checked_add(LAST_WORDS).unwrap_or(Time::MAX));
     }
 
-    /// Lets a connection be read and flushed.
+    /// Puts a connection into the lists of those to read and those to flush.
     fn list(&mut self, index: usize) {
         let Some(connection) = &mut self.slots[index] else { return };
         if !std::mem::replace(&mut connection.is_to_read, true) {
@@ -194,7 +195,7 @@ impl Connections {
         self.read(now, calls);
     }
 
-    /// Reads on where something may be read.
+    /// Continues to read the connections that may have something to read.
     pub(crate) fn read(&mut self, now: Time, calls: &mut Vec<Call>) {
         while let Some(index) = self.to_read.pop_front() {
             if let Some(connection) = &mut self.slots[index] {
@@ -268,7 +269,7 @@ impl Connections {
             }
             let connection = self.get(index);
             if !connection.is_read() && connection.receiving != Receiving::No {
-                // Otherwise the receipt would end only when the client sends something.
+                // Otherwise the receive operation would end only when the client sends something.
                 shut(connection, Shutdown::Read);
             }
             if connection.owes() {

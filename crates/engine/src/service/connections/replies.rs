@@ -239,7 +239,7 @@ impl Connections {
 
     /// Records the times of the replies in a message that was sent.
     fn record(&mut self, now: Time, index: usize, sending: &Transmission) {
-        // A silent sending ended when it was submitted, before the ring waited.
+        // A silent send operation ended when it was submitted, before the ring waited.
         let at = if sending.pace == Pace::Silent { sending.since } else { now };
         let connection = self.slots[index].as_ref().expect("just seen");
         let blocked = connection.blocked_until(now);

@@ -137,7 +137,7 @@ impl Rules {
         self.file.exports(LAYOUT).expect("they fit")
     }
 
-    /// Returns what the policy is proved for if the service has these exports.
+    /// Returns the workload for which the policy is proved if the service has these exports.
     pub(in crate::service) fn workload(&self, exports: &[ExportSpec]) -> Workload {
         self.file.with_exports(exports).bind(&self.drive).expect("it fits").workload
     }

@@ -22,7 +22,7 @@ use crate::service::harness::{drive_file, table};
 use crate::service::offer::{Arrangement, ExportId, Member};
 use crate::service::statistics::Watch;
 
-/// All exports that may be admitted at a time. `floods` and `breaks` send a new call as soon as one
+/// All exports that may be admitted. `floods` and `breaks` send a new call as soon as one
 /// completes. While `tight` is admitted, its deadline leaves hardly any room for best effort;
 /// without it there is much, and the bounds of `quick` and `pair` are larger.
 const SERVE: &str = r#"

@@ -319,7 +319,7 @@ fn the_guarantee_does_not_stand_while_a_late_batch_is_on_the_drive() {
 }
 
 /// Goal: an excess that no lateness explains keeps its export degraded if every batch was timed,
-/// since the proof may be wrong. Method: remove the tokens, so that a breach is felt.
+/// since the proof may be wrong. Method: remove the tokens, so that a breach delays others.
 #[test]
 fn an_unexplained_excess_does_not_stand_again() {
     let Outcome { statistics, .. } = run(SERVE, false, 1);
@@ -364,7 +364,7 @@ fn beyond_the_contract_it_may_ride_as_best_effort() {
 
 /// Sends 40 calls, the first ones to the first of these exports, serves them until `until`, and
 /// ends with the policy `last`, which must serve the others within `time_max`. Returns the number
-/// of calls without a reply at the end's begin.
+/// of calls without a reply when the end began.
 fn end(
     core: &mut Core<Store>,
     to: [usize; 2],

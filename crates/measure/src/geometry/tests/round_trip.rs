@@ -104,8 +104,8 @@ fn a_disk_with_slower_seeks_behaves_differently() {
     assert!(apart.iter().any(|apart| apart.abs() > 0.05), "{apart:?}");
 }
 
-/// Goal: the order in which a disk serves is found from its tables of batches, if it matters: with
-/// that order, batches of the disk that is found take as long as in the table, within 5 %.
+/// Goal: if the order in which a disk serves requests matters, it is found from the batch tables:
+/// with the order found, simulated batches take as long as in the table, within 5 %.
 #[test]
 fn the_order_is_seen_from_batches() {
     for (name, planted, depth) in disks() {
