@@ -4,9 +4,6 @@
 //! One mechanism for every such question: a margin that the user asks for, and how much a verdict
 //! tolerates (`docs/theory/tolerance.md` section 27). Every slowed time is rounded up.
 
-use std::borrow::Cow;
-
-use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
 use crate::contracts::{Contracts, DriveContract};
 use crate::cost::{CostModel, RequestCost};
@@ -106,32 +103,6 @@ impl Slowdown {
     pub fn of_workload(self, workload: &Workload) -> Workload {
         let slowed = |workload: Workload, contract| self.of_contract(&workload, contract);
         DriveContract::ALL.into_iter().fold(workload.clone(), slowed)
-    }
-}
-
-impl Workload {
-    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin. The
-    /// result has no margin of its own.
-    ///
-    /// A limit of batches by cost is raised to the costliest request where the margin makes that
-    /// request cost more than the limit.
-    #[must_use]
-    pub fn planned(&self) -> Cow<'_, Self> {
-        if self.margin_ppm == 0 {
-            return Cow::Borrowed(self);
-        }
-        let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
-        let mut planned = Self { margin_ppm: 0, ..slowed };
-        if let (Some(cost_max), Some(charges)) =
-            (planned.parameters.dqf.batch_cost, RequestCharges::of_workload(&planned))
-        {
-            let tasks = planned.tasks.iter().map(|task| (task.op, task.size));
-            let loads = planned.best_effort.iter().map(|load| (load.op, load.size));
-            let of_each = |(op, size)| charges.of_request(op, size);
-            let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
-            planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
-        }
-        Cow::Owned(planned)
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! A workload: the tasks and best-effort loads that share one drive, checked against it.
 
+use std::borrow::Cow;
+
+use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
 use crate::best_effort_order::BestEffortOrder;
 use crate::contracts::Contracts;
@@ -9,6 +12,7 @@ use crate::names::PolicyName;
 use crate::parameters::Parameters;
 use crate::premise::Premises;
 use crate::regulator::RegulatorName;
+use crate::slowdown::Slowdown;
 use crate::task::{BestEffort, Class, Task, TaskIndex};
 use crate::units::Bytes;
 
@@ -85,6 +89,30 @@ impl Workload {
             margin_ppm: 0,
             premises: Premises::default(),
         }
+    }
+
+    /// Returns the workload as it is planned: on a drive that exceeds its tables by the margin. The
+    /// result has no margin of its own.
+    ///
+    /// A limit of batches by cost is raised to the costliest request where the margin makes that
+    /// request cost more than the limit.
+    #[must_use]
+    pub fn planned(&self) -> Cow<'_, Self> {
+        if self.margin_ppm == 0 {
+            return Cow::Borrowed(self);
+        }
+        let slowed = Slowdown::by_ppm(self.margin_ppm.into()).of_workload(self);
+        let mut planned = Self { margin_ppm: 0, ..slowed };
+        if let (Some(cost_max), Some(charges)) =
+            (planned.parameters.dqf.batch_cost, RequestCharges::of_workload(&planned))
+        {
+            let tasks = planned.tasks.iter().map(|task| (task.op, task.size));
+            let loads = planned.best_effort.iter().map(|load| (load.op, load.size));
+            let of_each = |(op, size)| charges.of_request(op, size);
+            let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
+            planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
+        }
+        Cow::Owned(planned)
     }
 
     /// Returns the order in which best effort is served under this policy: the file's or, without

@@ -188,7 +188,7 @@ fn said(costs: Option<&CostModel>, all: &[Kind]) -> String {
     sizes.sort_unstable();
     sizes.dedup();
     let sizes: Vec<_> = sizes.iter().map(Bytes::to_string).collect();
-    let ops = Op::ALL.into_iter().filter(|op| all.iter().any(|kind| kind.op == *op));
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| all.iter().any(|kind| kind.op == *op));
     let ops: Vec<_> = ops.map(Op::name).collect();
     format!(
         "{what}: no batches that mix {} were measured, and their times do not follow from \

@@ -51,7 +51,7 @@ pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<St
     let tasks = workload.tasks.iter().map(|task| (task.op, task.size));
     let loads = workload.best_effort.iter().map(|load| (load.op, load.size));
     let kinds: Vec<_> = tasks.chain(loads).collect();
-    let ops = Op::ALL.into_iter().filter(|op| kinds.iter().any(|kind| kind.0 == *op));
+    let ops = [Op::Read, Op::Write].into_iter().filter(|op| kinds.iter().any(|kind| kind.0 == *op));
     let ops: Vec<&str> = ops.map(Op::name).collect();
     let experiment = match theorem.facts().contract {
         DriveContract::Batches
