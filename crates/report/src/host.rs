@@ -10,7 +10,6 @@ use crate::page::Page;
 
 /// The stated times of the host.
 #[derive(Debug, Clone, Copy, Serialize)]
-#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
 pub(crate) struct HostReport {
     release_ns: Ns,
     submit_ns: Ns,

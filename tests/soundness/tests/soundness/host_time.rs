@@ -103,7 +103,8 @@ impl Case {
         let random = &mut generate::generator(SEED, number);
         let size = Size { tasks_max: 3, batch_max: 3, ..Size::SMALL };
         let system = generate::system(random, size);
-        let fill = if number % 3 == 0 { random.random_range(0..=system.batch_max) } else { 0 };
+        let fill =
+            if number.is_multiple_of(3) { random.random_range(0..=system.batch_max) } else { 0 };
         let mut ticks = |most: u64| Duration::from_ns(random.random_range(0..=most));
         let host =
             HostTime { release: ticks(4), submit: ticks(2), complete: ticks(2), reply: ticks(3) };
@@ -198,7 +199,8 @@ fn no_schedule_of_a_small_system_exceeds_a_bound_with_host_time() {
 /// Canaries of the search: the bound forgets one time, or the jitter's effect on periods.
 #[test]
 fn a_bound_of_a_small_system_without_one_of_the_hosts_times_is_caught() {
-    let less: [(&str, fn(HostTime) -> HostTime); 3] = [
+    type Less = fn(HostTime) -> HostTime;
+    let less: [(&str, Less); 3] = [
         ("J", |host| HostTime { release: Duration::ZERO, ..host }),
         ("h", |host| HostTime { submit: Duration::ZERO, complete: Duration::ZERO, ..host }),
         // J counts once, but jobs are seen a period apart.
