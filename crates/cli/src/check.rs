@@ -75,7 +75,9 @@ fn certify(path: &Path, disk: Option<&CheckReport<'_>>, origin: &Origin) -> Resu
 /// Returns whether a verdict of this grade counts as proven.
 fn is_enough(grade: Option<Grade>, required: Grade) -> bool {
     match (grade, required) {
-        (None, _) | (Some(Grade::Weak), Grade::Strong) => false,
-        (Some(Grade::Strong), _) | (Some(Grade::Weak), Grade::Weak) => true,
+        (None, Grade::Strong | Grade::Weak) | (Some(Grade::Weak), Grade::Strong) => false,
+        (Some(Grade::Strong), Grade::Strong | Grade::Weak) | (Some(Grade::Weak), Grade::Weak) => {
+            true
+        }
     }
 }

@@ -97,7 +97,7 @@ fn drive_of(
     // tables.
     let parts = file.parts().map_or(DriveKind::Mechanical, Parts::kind);
     let kind = arguments.model.unwrap_or(parts);
-    if kind != DriveKind::Pseudo {
+    if !kind.takes_longest_times() {
         let drive =
             tidegate_drive::from_parts(kind, file, seed).map_err(|it| Failure::unusable(&it))?;
         return Ok((kind, drive));
@@ -124,7 +124,7 @@ fn experiments(arguments: &ProfileArguments, file: &DriveFile) -> Vec<Experiment
     let of_priority = [Experiment::PRIORITY, Experiment::PRIORITY_PLACES];
     all.retain(|it| is_asked || !of_priority.contains(it));
     // Flushes destroy no data here, but a drive with batch tables only has no flush times.
-    let is_pseudo = arguments.model == Some(DriveKind::Pseudo);
+    let is_pseudo = arguments.model.is_some_and(DriveKind::takes_longest_times);
     all.retain(|it| !is_pseudo || *it != Experiment::FLUSH);
     if arguments.only.is_empty() && !is_pseudo && !all.contains(&Experiment::FLUSH) {
         all.push(Experiment::FLUSH);
@@ -137,7 +137,7 @@ fn same(file: &DriveFile, kind: DriveKind, params: &ProfileParams) -> String {
     // The hash leaves the tables out: a drive file with added tables describes the same drive.
     let hash = tidegate_device::facts::hashed(&file.parts_text());
     let tables = tidegate_device::facts::hashed(&format!("{:?}", file.batch));
-    let of_tables = if kind == DriveKind::Pseudo { tables } else { String::new() };
+    let of_tables = if kind.takes_longest_times() { tables } else { String::new() };
     format!("{} as {} {hash}{of_tables}, 1 to {} at once", file.name, kind.name(), params.depth)
 }
 

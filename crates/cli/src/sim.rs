@@ -94,8 +94,7 @@ fn simulate<'a>(
     params: &SimParams<'_>,
 ) -> Result<Result<SimulatedRun<'a>, BuildError>, Failure> {
     let workload = &input.workload;
-    // Other drive models take their times from tables, not from the file's mechanics.
-    let is_mechanical = kind == DriveKind::Mechanical;
+    let is_mechanical = kind.has_access_times();
     let mut assessment = assess(workload, policy);
     if is_mechanical && policy.facts().rests_on_predictions() {
         assessment.premises.push(perfect_knowledge(policy));

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use tidegate_model::{Class, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// The classes, the highest first, best effort last.
@@ -50,11 +50,7 @@ fn place(class: Class) -> usize {
     CLASSES.iter().position(|&known| known == class).expect("all are listed")
 }
 
-impl Checker for ClassOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ClassOrder);
 
 impl Observer for ClassOrder {
     fn released(&mut self, _now: Time, request: &Request) {

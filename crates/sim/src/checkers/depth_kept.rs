@@ -4,7 +4,7 @@
 
 use tidegate_model::{Outcome, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// Checks the limit on requests in flight; see the module documentation.
@@ -26,11 +26,7 @@ impl DepthKept {
     }
 }
 
-impl Checker for DepthKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(DepthKept);
 
 impl Observer for DepthKept {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

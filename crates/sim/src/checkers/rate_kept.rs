@@ -24,7 +24,7 @@ use tidegate_policy::Event;
 use super::charge::{Charge, fixed_rate};
 use super::steered::{Grows, Steered};
 use super::supply::{PARTS, Supply};
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// The lanes: interactive requests, best effort, and its writes.
@@ -271,11 +271,7 @@ impl RateKept {
     }
 }
 
-impl Checker for RateKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(RateKept);
 
 /// The events behind the shaper, and the end of each of its rounds.
 impl Observer for RateKept {
