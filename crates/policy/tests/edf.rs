@@ -44,7 +44,7 @@ fn a_request_without_a_deadline_goes_last() {
 #[test]
 fn scan_edf_takes_a_request_that_begins_at_the_heads() {
     let mut policy = ScanEdf::new(100);
-    let release = |policy: &mut ScanEdf, id, start, sectors| {
+    let release = |policy: &mut ScanEdf, id, start, sectors: u64| {
         let plain = Request::plain(RequestId(id), Class::Hard, Bytes::new(512 * sectors));
         let request = Request { due: Some(at(90)), start: Lba::new(start), ..plain };
         policy.observe(at(0), Event::Release(request)).unwrap();

@@ -2,8 +2,8 @@
 //! Policies with a full queue: the host holds the refused requests, in order, with their release.
 
 use tidegate_drive::builtin;
-use tidegate_model::{Class, Intensity, Plan, PolicyName, Request, Task};
-use tidegate_policy::{Event, Policy};
+use tidegate_model::{Class, Intensity, Outcome, Plan, PolicyName, Request, Task};
+use tidegate_policy::{Decision, Event, Policy};
 use tidegate_sim::checkers::Checkers;
 use tidegate_sim::{Length, SimParams};
 
@@ -60,18 +60,53 @@ fn taken(policy: &mut dyn Policy, ids: &mut impl Iterator<Item = u64>, class: Cl
     ids.take(20).take_while(|&id| offer(id)).count()
 }
 
+/// Returns the plan with room for `queued_max` requests of each class, on a drive with drain times.
+fn bounded(queued_max: u32) -> Plan {
+    let mut workload = workload(&TIMES_MS, vec![task("a", 20)], Vec::new());
+    workload.contracts.drain = Some(table(&TIMES_MS));
+    Plan { queued_max, ..plan(&workload, 4, 2) }
+}
+
+/// Builds a policy for this plan, on a drive whose access times are known.
+fn built(name: PolicyName, plan: &Plan) -> Box<dyn Policy> {
+    let file = builtin::load("fujitsu-max3036rc").unwrap();
+    tidegate_policy::build(name, plan, tidegate_drive::access_time(&file)).unwrap()
+}
+
+/// Goal: a request that leaves the queue makes room for one, and for no more.
+#[test]
+fn dispatched_requests_make_room_for_as_many() {
+    for name in PolicyName::ALL {
+        for class in [Class::Hard, Class::BestEffort] {
+            let mut policy = built(name, &bounded(3));
+            let mut ids = 0..;
+            taken(&mut *policy, &mut ids, class);
+            let mut served = 0;
+            for round in 1..40 {
+                let now = at(10 * round);
+                let mut sent = Vec::new();
+                while let Decision::Dispatch { id, .. } = policy.decide(now) {
+                    sent.push(id);
+                }
+                for &id in &sent {
+                    let event = Event::Complete { id, outcome: Outcome::Done };
+                    policy.observe(now, event).unwrap();
+                }
+                assert_eq!(taken(&mut *policy, &mut ids, class), sent.len(), "{name}, {class:?}");
+                served += sent.len();
+            }
+            assert!(served > 3, "{name}, {class:?}: {served} served");
+        }
+    }
+}
+
 /// Goal: a new bound on the queue holds at once, below what is queued too, and loses nothing.
 /// Method: nothing is dispatched, so each policy takes as many requests as the bound has grown.
 #[test]
 fn new_bound_on_the_queue_holds_at_once() {
-    let file = builtin::load("fujitsu-max3036rc").unwrap();
-    let mut workload = workload(&TIMES_MS, vec![task("a", 20)], Vec::new());
-    workload.contracts.drain = Some(table(&TIMES_MS));
-    let bounded = |queued_max| Plan { queued_max, ..plan(&workload, 4, 2) };
     for name in PolicyName::ALL {
         for class in [Class::Hard, Class::BestEffort] {
-            let access = tidegate_drive::access_time(&file);
-            let mut policy = tidegate_policy::build(name, &bounded(3), access).unwrap();
+            let mut policy = built(name, &bounded(3));
             let mut ids = 0..;
             let mut found = vec![taken(&mut *policy, &mut ids, class)];
             for queued_max in [1, 5, 4, 6] {
