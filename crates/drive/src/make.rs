@@ -133,7 +133,7 @@ pub fn kinds(file: &DriveFile) -> Vec<DriveKind> {
         DriveKind::Pseudo => !file.batch.is_empty(),
     };
     let mut kinds: Vec<DriveKind> = DriveKind::ALL.into_iter().filter(has_data).collect();
-    kinds.sort_by_key(|&kind| (kind != file.kind, kind == DriveKind::Pseudo));
+    kinds.sort_by_key(|&kind| (kind != file.kind, kind.takes_longest_times()));
     kinds
 }
 

@@ -25,7 +25,7 @@ impl Selection<'_> {
     pub fn on_drive(&self, file: &DriveFile, kind: DriveKind) -> Vec<Experiment> {
         let honours_priority = file.honours_priority();
         let mut chosen = self.chosen(|it| honours_priority || !it.facts().needs_priority);
-        chosen.retain(|it| kind != DriveKind::Pseudo || !it.destroys_data());
+        chosen.retain(|it| !kind.takes_longest_times() || !it.destroys_data());
         chosen
     }
 

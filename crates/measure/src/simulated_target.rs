@@ -100,7 +100,7 @@ fn make(
     kinds: &[Kind],
     seed: u64,
 ) -> Result<Box<dyn Drive + Send>, SimulatedTargetError> {
-    if kind != DriveKind::Pseudo {
+    if !kind.takes_longest_times() {
         return Ok(tidegate_drive::from_parts(kind, file, seed)?);
     }
     let &[Kind { op, size }] = kinds else { return Err(SimulatedTargetError::SeveralKinds) };
@@ -147,7 +147,7 @@ impl Measurable for SimulatedTarget {
     fn same(&self, params: &ProfileParams) -> String {
         let Self { file, kind, .. } = self;
         let hash = hashed(&file.parts_text());
-        let is_of_tables = *kind == DriveKind::Pseudo;
+        let is_of_tables = kind.takes_longest_times();
         let tables =
             if is_of_tables { hashed(&format!("{:?}", file.batch)) } else { String::new() };
         format!("{} as {} {hash}{tables}, 1 to {} at once", file.name, kind.name(), params.depth)

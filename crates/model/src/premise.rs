@@ -168,6 +168,31 @@ codes! {
     }
 }
 
+impl PremiseCode {
+    /// Returns whether such a premise is about the drive itself, so that another measurement does
+    /// not replace it.
+    #[rustfmt::skip]
+    pub const fn is_about_drive(self) -> bool {
+        match self {
+            Self::Simulated | Self::Chosen => true,
+            Self::PlacesSetUnmeasured | Self::PredictionUnmeasured | Self::FewSamples | Self::Incomplete
+            | Self::PlacesUnmeasured | Self::Hypervisor | Self::MemoryDevice | Self::Remote | Self::Layered
+            | Self::FileOnly | Self::Mounted | Self::OtherLoad | Self::OtherDevice | Self::Scheduler
+            | Self::SplitRequests | Self::DepthHidden | Self::DirectIoUnproven | Self::WriteCache
+            | Self::DeferredWrites | Self::DependentSamples | Self::Drift | Self::NoRealTime | Self::TooWarm
+            | Self::Quick | Self::MixedUnmeasured | Self::CostsUnmeasured | Self::CpuExtrapolated
+            | Self::PerfectKnowledge | Self::HostTimeExcluded | Self::HostTimeIncluded | Self::HostTimeTooLong
+            | Self::HostDelays | Self::PriorityIgnored
+            | Self::PlacesAbsent | Self::FamiliesScreened | Self::LargerSize | Self::RunningMaximum
+            | Self::RaisedContract | Self::FlushCharged | Self::FlushExcluded | Self::StarvationContract
+            | Self::DrainContract | Self::PriorityContract | Self::CostContract | Self::Prediction
+            | Self::CompletionFirst | Self::BoundIsDeadline | Self::BestEffortPauses | Self::PileUp
+            | Self::ElasticBatches | Self::CostLimitedBatches | Self::ShapedBestEffort | Self::TokensPerTask
+            | Self::PriorityUnsent | Self::CpuDemandMeasured | Self::CpuUnseenThreads => false,
+        }
+    }
+}
+
 /// Reads and writes names as texts; an unknown one is refused with the list.
 macro_rules! by_name {
     ($($Name:ident: $what:literal,)+) => {$(
@@ -276,6 +301,11 @@ impl Premises {
     /// Returns the premises of this weight.
     pub fn of(&self, weight: Weight) -> impl Iterator<Item = &Premise> {
         self.iter().filter(move |premise| premise.weight() == weight)
+    }
+
+    /// Returns the premises of this code.
+    pub fn of_code(&self, code: PremiseCode) -> impl Iterator<Item = &Premise> {
+        self.iter().filter(move |premise| premise.code == code)
     }
 
     /// Returns the first premise that voids a verdict.

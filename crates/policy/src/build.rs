@@ -64,11 +64,12 @@ pub fn build(
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
 ) -> Result<Box<dyn Policy>, BuildError> {
-    build_watched(name, plan, access, |policy| policy)
+    build_watched(name, plan, access, |_, policy| policy)
 }
 
-/// Like [`build`], but with `watch` wrapped around the policy itself, below all regulators. It sees
-/// the same events as the policy, in the order and class in which regulators pass them on.
+/// Like [`build`], but with `watch` wrapped around each layer, from the policy itself outwards. It
+/// gets the regulator around the layer (`None` for the outermost), and sees the same events as the
+/// layer, in the order and class in which that regulator passes them on.
 ///
 /// # Errors
 /// As [`build`].
@@ -76,14 +77,14 @@ pub fn build_watched(
     name: PolicyName,
     plan: &Plan,
     access: Option<Box<dyn AccessTime>>,
-    watch: impl FnOnce(Box<dyn Policy>) -> Box<dyn Policy>,
+    mut watch: impl FnMut(Option<RegulatorName>, Box<dyn Policy>) -> Box<dyn Policy>,
 ) -> Result<Box<dyn Policy>, BuildError> {
     let (name, shaper) = parts(name);
-    let mut policy = watch(build_bare(name, plan, access)?);
+    let mut policy = build_bare(name, plan, access)?;
     for regulator in shaper.into_iter().chain(plan.regulators.iter().rev().copied()) {
-        policy = regulators::wrap(regulator, policy, plan);
+        policy = regulators::wrap(regulator, watch(Some(regulator), policy), plan);
     }
-    Ok(policy)
+    Ok(watch(None, policy))
 }
 
 /// Returns the parts of a name: `token-bucket`, `mdn` and `mdn-extended` are regulators of `noop`,

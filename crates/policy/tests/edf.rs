@@ -9,7 +9,9 @@ mod task;
 use common::plain::{at, complete};
 use common::script::{play, requests, round};
 use task::task;
-use tidegate_model::{BatchTable, Duration, Plan, PolicyName, Workload};
+use tidegate_model::{
+    BatchTable, Bytes, Class, Duration, Lba, Plan, PolicyName, Request, RequestId, Workload,
+};
 use tidegate_policy::{DqEdf, Edf, Event, GroupEdf, Policy, ScanEdf};
 
 /// Releases requests at 0, and checks that the policy sends them one by one in this order.
@@ -35,6 +37,24 @@ fn edf_sends_the_earliest_due_and_of_equal_ones_the_oldest() {
 #[test]
 fn a_request_without_a_deadline_goes_last() {
     one_by_one(&mut Edf::new(100), "hard 1, hard 2 due 10", &[2, 1]);
+}
+
+/// The heads are at the end of the last request. A request that begins there is ahead of them,
+/// whatever its id and size; of equal deadlines it goes before one at a lower position.
+#[test]
+fn scan_edf_takes_a_request_that_begins_at_the_heads() {
+    let mut policy = ScanEdf::new(100);
+    let release = |policy: &mut ScanEdf, id, start, sectors: u64| {
+        let plain = Request::plain(RequestId(id), Class::Hard, Bytes::new(512 * sectors));
+        let request = Request { due: Some(at(90)), start: Lba::new(start), ..plain };
+        policy.observe(at(0), Event::Release(request)).unwrap();
+    };
+    release(&mut policy, 5, 100, 8);
+    assert_eq!(round(&mut policy, at(1)), [5]);
+    release(&mut policy, 7, 0, 64);
+    release(&mut policy, 0, 108, 1);
+    complete(&mut policy, at(2), [5]);
+    assert_eq!(round(&mut policy, at(2)), [0]);
 }
 
 /// Goal: an urgent request cannot recall the request on the drive, and is sent next.

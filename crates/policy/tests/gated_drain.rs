@@ -67,6 +67,17 @@ fn a_second_task_joins_only_if_the_first_can_bear_it() {
     }
 }
 
+/// Goal: of two waiting units the first joins alone if both would be too late for the unit on the
+/// drive. Method: drain(2) = 34 ends at 35, before the deadline at 40, and drain(3) = 45 does not.
+#[test]
+fn first_of_two_waiting_units_joins_alone() {
+    play(
+        &mut GatedDrain::new(&plan(vec![task(400, 40, 1), task(400, 150, 1), task(400, 300, 1)])),
+        "0: hard 1 within 40, sends 1
+         1: hard 2 of 1 within 150, hard 3 of 2 within 300, sends 2",
+    );
+}
+
 /// Goal: with deadline = period, a unit that is released at the instant at which the drive empties
 /// is not sent too early. Method: the first task, due at 46, waits for a drive that is empty at 23.
 /// The second, served until then, releases again at 23. Together they would take drain(2) = 34,

@@ -132,6 +132,7 @@ fn cfq_keeps_the_drive_for_the_source_that_has_the_slice() {
          5: hard 1, not-before 40      // the drive has room
          10: done 10, not-before 18    // idles
          12: best-effort 20 of 1, sends 20
+         19: not-before 40             // a request is on the drive
          20: done 20
          27: not-before 28             // the source sends nothing within 8 ms
          28: sends 1",
@@ -162,7 +163,9 @@ fn bfq_strict_sends_one_at_a_time_and_idles_for_the_source_in_service() {
         "0: best-effort 10 20 of 1, best-effort 30 of 2, sends 10
          10: done 10, sends 20
          20: done 20, not-before 28
-         28: sends 30",
+         24: best-effort 40 of 1, sends 40
+         34: done 40, not-before 42
+         42: sends 30",
     );
 }
 
@@ -174,6 +177,17 @@ fn bfq_strict_serves_the_real_time_class_at_the_next_request() {
         "0: best-effort 10 20 30 of 1, sends 10
          1: hard 40
          10: done 10, sends 40",
+    );
+}
+
+/// A service ends with its budget of 8 MiB.
+#[test]
+fn bfq_strict_serves_a_source_within_its_budget() {
+    play(
+        &mut BfqStrict::new(100),
+        "0: best-effort 10 20 30 of 1 kib 4_096, best-effort 40 of 2, sends 10
+         1: done 10, sends 20
+         2: done 20, sends 40",
     );
 }
 

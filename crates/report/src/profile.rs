@@ -121,7 +121,7 @@ fn usable(profile: &Profile, stated: &DriveFile) -> (bool, String) {
 
 /// Returns whether a contract can rest on a drive file, and the reason.
 pub(crate) fn usable_file(stated: &DriveFile) -> (bool, String) {
-    let has = |code| stated.premises.iter().any(|premise| premise.code == code);
+    let has = |code| stated.premises.of_code(code).next().is_some();
     if stated.batch.is_empty() {
         (false, "it has no table of batches".to_owned())
     } else if has(PremiseCode::Incomplete) {
@@ -146,7 +146,7 @@ impl ProfileReport<'_> {
             (true, Grade::Weak) => {
                 Answer::doubtful(format!("Usable for a contract: yes, but weakly: {because}."))
             }
-            (false, _) => Answer::bad(text("no")),
+            (false, Grade::Strong | Grade::Weak) => Answer::bad(text("no")),
         }
     }
 }

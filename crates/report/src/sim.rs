@@ -149,8 +149,8 @@ impl Report for SimReport<'_> {
             page.labelled("Overruns", sentence);
         }
         // A figure that no device reaches must not stand without this.
-        let premises = results.iter().flat_map(|result| result.premises());
-        let perfect = premises.filter(|it| it.code == PremiseCode::PerfectKnowledge);
+        let premises = results.iter().map(|result| result.premises());
+        let perfect = premises.flat_map(|it| it.of_code(PremiseCode::PerfectKnowledge));
         premises::write(&perfect.cloned().collect(), page);
         let what = self.kind.simulates();
         page.labelled("Drive", format!("{} as {}: {what}", self.drive, self.model));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators or their facts
-//! matches them exhaustively, so that an addition stops the build there. `==`, `matches!`, `if let`,
-//! `[A, B].contains(` and wildcards would silently decide for the addition, so they are allowed
-//! nowhere.
+//! Goal: code that distinguishes policies, theorems, bounds, contracts, regulators, their facts,
+//! kinds and parts of drives, grades or premises matches them exhaustively, so that an addition
+//! stops the build there. `==`, `.eq(`, `matches!`, `if let`, `[A, B].contains(` and wildcards would
+//! silently decide for the addition, so they are allowed nowhere.
 //!
 //! `clippy::wildcard_enum_match_arm` finds plain wildcards in the four crates that deny it. This
 //! test reads the source for the rest: comparisons, lists, wildcards in tuples, and every other
@@ -11,7 +11,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const TYPES: [&str; 10] = [
+const TYPES: [&str; 14] = [
     "PolicyName",
     "RegulatorName",
     "BoundName",
@@ -22,6 +22,10 @@ const TYPES: [&str; 10] = [
     "Knowledge",
     "BatchLimit",
     "UnprovedDepth",
+    "DriveKind",
+    "Parts",
+    "Grade",
+    "PremiseCode",
 ];
 
 /// The crates in which clippy denies wildcards over enums.
@@ -72,17 +76,26 @@ fn in_parentheses(lines: &[&str], at: usize) -> String {
 
 /// Returns whether a side of a comparison names a variant.
 fn is_compared(line: &str) -> bool {
-    ["==", "!="].iter().any(|operator| {
-        line.match_indices(operator).any(|(at, _)| {
-            let last = |text: &str| text.rsplit(['(', ' ', '!']).next().unwrap_or("").to_owned();
-            let first =
-                |text: &str| text.split([')', ' ', ';', ',']).next().unwrap_or("").to_owned();
-            let right = line[at + operator.len()..].trim_start();
-            let right = right.strip_prefix("Some(").or(right.strip_prefix("Ok(")).unwrap_or(right);
-            let left = line[..at].trim_end().trim_end_matches(')');
-            names_variant(&first(right)) || names_variant(&last(left))
+    let is_called = [".eq(", ".ne("].iter().any(|call| {
+        line.split(call)
+            .skip(1)
+            .any(|argument| names_variant(argument.split(')').next().unwrap_or_default()))
+            || line.match_indices(call).any(|(at, _)| names_variant(last_word(&line[..at])))
+    });
+    is_called
+        || ["==", "!="].iter().any(|operator| {
+            line.match_indices(operator).any(|(at, _)| {
+                let right = line[at + operator.len()..].split([')', ';', ',', '{', '&', '|']);
+                let left = line[..at].trim_end().trim_end_matches(')');
+                let right = right.into_iter().find(|text| !text.trim().is_empty());
+                names_variant(right.unwrap_or_default()) || names_variant(last_word(left))
+            })
         })
-    })
+}
+
+/// Returns the last word of a text, with what stands before it up to a space or parenthesis.
+fn last_word(text: &str) -> &str {
+    text.rsplit(['(', ' ', '!']).next().unwrap_or_default()
 }
 
 /// Returns the elements of the list that ends in `lines.last()[..at]`.
@@ -110,11 +123,17 @@ fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
         .collect()
 }
 
-/// Returns whether a pattern has a wildcard, alone or beside others in a tuple.
+/// Returns whether a pattern has a wildcard at any depth, except as the content of a variant of
+/// these types or of an error, which none of them is.
 fn has_wildcard(pattern: &str) -> bool {
     let pattern = pattern.split(" if ").next().unwrap_or_default();
-    let parts = pattern.trim().trim_start_matches('(').trim_end_matches(')').split(", ");
-    parts.map(str::trim).any(|part| part == "_")
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    pattern.match_indices('_').any(|(at, _)| {
+        let (before, after) = (&pattern[..at], &pattern[at + 1..]);
+        let is_alone = !before.ends_with(is_part) && !after.starts_with(is_part);
+        let holder = before.strip_suffix('(').map(last_word);
+        is_alone && !holder.is_some_and(|holder| holder == "Err" || names_variant(holder))
+    })
 }
 
 /// Returns the faults of a file.
@@ -220,6 +239,22 @@ fn every_silent_answer_is_found() {
         ("if let Some(Theorem::Edf) = theorem {", vec![(1, "if let")]),
         ("match name {\n    PolicyName::Fifo => 1,\n    _ => 2,\n}", vec![(3, "wildcard")]),
         ("match (mode, name) {\n    (DispatchMode::Batches, _) => 1,\n}", vec![(2, "wildcard")]),
+        ("if kind == DriveKind::Pseudo {", vec![(1, "comparison")]),
+        ("if *kind.get_ref() != DriveKind::Pseudo {", vec![(1, "comparison")]),
+        ("let is = Ok(Some(Grade::Weak)) == grade;", vec![(1, "comparison")]),
+        ("let is = grade == Ok(Some(Grade::Weak));", vec![(1, "comparison")]),
+        ("codes.filter(|it| it.code.eq(&PremiseCode::Drift))", vec![(1, "comparison")]),
+        ("codes.filter(|it| PremiseCode::Drift.ne(it))", vec![(1, "comparison")]),
+        ("if let Parts::Ssd(ssd) = parts {", vec![(1, "if let")]),
+        ("if [PremiseCode::Quick, PremiseCode::Drift].contains(&code) {", vec![(1, "list")]),
+        (
+            "match grade {\n    Some(Grade::Weak) => 1,\n    Some(_) => 2,\n    None => 3,\n}",
+            vec![(3, "wildcard")],
+        ),
+        (
+            "match kind {\n    Ok(Some(DriveKind::Ssd)) => 1,\n    Ok(Some(_)) | Err(_) => 2,\n}",
+            vec![(3, "wildcard")],
+        ),
         (
             "match (mode, is_so) {\n    (_, true) => 0,\n    (DispatchMode::Batches, _) if x => {\n    }\n}",
             vec![(2, "wildcard"), (3, "wildcard")],
@@ -240,6 +275,9 @@ fn what_stops_the_build_is_not_accused() {
         "[[0; 2], [1; 2]].contains(&PolicyName::ALL.len())",
         "matches!(class, Class::Hard) && names.contains(&PolicyName::Dqf)",
         "match kind {\n    Kind::A => 1,\n    _ => 2,\n}",
+        "match theorem {\n    Ok(Theorem::Fifo) => 1,\n    Ok(Theorem::Edf) | Err(_) => 2,\n}",
+        "match parts {\n    Parts::Ssd(_) => 1,\n    Parts::Mechanics(_) => 2,\n}",
+        "match is_weak {\n    true => found(Grade::Weak, it_is_so),\n    false => Grade::Strong,\n}",
         "if batch_max == 1 { show(PolicyName::Dqf) }",
     ] {
         assert_eq!(faults(text), [], "{text}");

@@ -207,7 +207,7 @@ fn added_names_stop_the_build_wherever_they_count() {
     }
     copy.stops("policy", &["regulators/mod.rs"]);
     copy.insert(WRAP, "match name {\n", "RegulatorName::Probe => policy,\n");
-    copy.stops("sim", &["checkers/promises.rs"]);
+    copy.stops("sim", &["checkers/promises.rs", "checkers/rate_kept.rs"]);
     copy.stops("analysis", &["regulated.rs", "shaping.rs"]);
 }
 

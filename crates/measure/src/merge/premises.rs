@@ -21,17 +21,13 @@ use crate::outcome::few_samples;
 /// of `measured` were added.
 pub(super) fn joined(known: &Premises, measured: &DriveFile, sum: &DriveFile) -> Premises {
     let is_new = is_measured_again(measured, sum);
-    let is_of_drive =
-        |code: PremiseCode| matches!(code, PremiseCode::Simulated | PremiseCode::Chosen);
-    let kept = known.iter().filter(|it| !is_new || is_of_drive(it.code));
+    let kept = known.iter().filter(|it| !is_new || it.code.is_about_drive());
     let all: Premises = kept.chain(&measured.premises).cloned().collect();
-    let Some(few) = fewest(sum).filter(|_| has_few(&all)) else { return all };
-    let others = all.into_iter().filter(|it| it.code != PremiseCode::FewSamples);
+    let has_few = all.of_code(PremiseCode::FewSamples).next().is_some();
+    let Some(few) = fewest(sum).filter(|_| has_few) else { return all };
+    let code = few.code;
+    let others = all.into_iter().filter(|it| it.code != code);
     [few].into_iter().chain(others).collect()
-}
-
-fn has_few(premises: &Premises) -> bool {
-    premises.iter().any(|it| it.code == PremiseCode::FewSamples)
 }
 
 /// Returns the premise about the table with the fewest samples, if these are too few.

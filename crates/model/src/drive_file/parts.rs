@@ -105,6 +105,23 @@ impl DriveKind {
         }
     }
 
+    /// Returns whether every batch takes the longest time that the tables allow.
+    pub const fn takes_longest_times(self) -> bool {
+        match self {
+            Self::Pseudo => true,
+            Self::Mechanical | Self::Ssd | Self::Recorded => false,
+        }
+    }
+
+    /// Returns whether its times follow from the positions and movements of the drive file, which a
+    /// policy can know. Other kinds take their times from elsewhere.
+    pub const fn has_access_times(self) -> bool {
+        match self {
+            Self::Mechanical => true,
+            Self::Pseudo | Self::Ssd | Self::Recorded => false,
+        }
+    }
+
     /// Returns whether it can be measured. Measuring recorded times would return the earlier
     /// measurement.
     pub const fn is_measurable(self) -> bool {

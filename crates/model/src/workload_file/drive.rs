@@ -69,7 +69,7 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
         RawDrive::Named(name) => return Ok(DriveReference::Named { name, span }),
         RawDrive::Inline(inline) => inline,
     };
-    if *inline.kind.get_ref() != DriveKind::Pseudo {
+    if !inline.kind.get_ref().takes_longest_times() {
         return Err(FileError::new(
             inline.kind.span(),
             "an inline drive can only be a table of maxima",

@@ -68,3 +68,33 @@ impl<P: Policy> Policy for DepthLimit<P> {
         self.inner.decide(now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{BatchTable, Duration, Workload};
+
+    use super::*;
+
+    #[test]
+    fn every_depth_of_the_plan_is_limited() {
+        let times: Vec<Duration> = (1..=8).map(Duration::from_ms).collect();
+        let table = BatchTable::new(&times).unwrap();
+        let plan = Plan {
+            best_effort_fill: 7,
+            best_effort_depth: 6,
+            ..Plan::of(&Workload::new("test", 8, table.clone()))
+        };
+        assert_eq!(limited(&plan), plan, "there is no limit yet");
+        let mut plan = Plan { batch_max: 8, ..plan };
+        plan.parameters.depth_limit.in_flight_max = NonZeroU32::new(3);
+        let expected = Plan {
+            depth: 3,
+            batch_max: 3,
+            best_effort_fill: 3,
+            best_effort_depth: 3,
+            table: table.truncated(3),
+            ..plan.clone()
+        };
+        assert_eq!(limited(&plan), expected);
+    }
+}

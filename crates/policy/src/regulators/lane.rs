@@ -164,3 +164,26 @@ impl Lane {
         u128::from(self.tokens(request)) * PARTS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{BatchTable, Bytes, Class, Workload};
+
+    use super::*;
+
+    #[test]
+    fn request_is_eligible_from_the_instant_at_which_it_has_its_token() {
+        let table = BatchTable::new(&[Duration::from_ms(10)]).unwrap();
+        let plan = Plan::of(&Workload::new("test", 1, table));
+        let mut lane = Lane::new(TokenUnit::Request, Some(10), Duration::ZERO, &plan);
+        let request = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(4));
+        lane.push(Time::ZERO, request).unwrap();
+        let ready = Time::from_ns(100_000_000);
+        assert_eq!(lane.ready_at(), Some(ready));
+        let passed = lane.release_head(ready, |passed| {
+            assert_eq!(passed, Request { eligible: ready, ..request });
+            Ok(())
+        });
+        assert!(passed);
+    }
+}

@@ -135,3 +135,17 @@ impl Detector {
         silent.and_then(|source| self.sources.remove(&source));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_sources_replace_those_that_are_silent_longest() {
+        let mut detector = Detector::default();
+        for source in 0..200_u32 {
+            detector.release(TaskIndex(source), Time::from_ns(u64::from(source)));
+        }
+        assert!(detector.sources.keys().eq((136..200).map(TaskIndex).collect::<Vec<_>>().iter()));
+    }
+}

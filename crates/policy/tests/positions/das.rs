@@ -107,6 +107,14 @@ fn best_effort_leaves_room_for_jobs_that_may_come() {
     );
 }
 
+#[test]
+fn tasks_of_a_new_plan_are_expected_at_once() {
+    let mut policy = das(vec![]);
+    let two = plan(vec![task(20, 20), task(20, 20)], Duration::ZERO);
+    policy.observe(at(0), Event::Reconfigure(Box::new(two))).unwrap();
+    play(&mut policy, "0: best-effort 1 from 5, sends nothing");
+}
+
 /// Goal: the gate opens by time alone. Method: tasks that never released leave 5 ms from now on. A
 /// request that the platter delivers at 32, whenever it is sent, may be sent at 27.
 #[test]
@@ -155,6 +163,17 @@ fn excused_job_yields_and_is_dropped_when_it_would_be_late() {
          36: done 12, drops 2, awaits
          40: hard 3 within 20 from 9 optional, best-effort 13 from 8, sends 13
          48: done 13, best-effort 14 from 8, sends 3    // the earned job is spent: not excused",
+    );
+}
+
+/// If the job at 20 counted, the drive would have to be free at 30.
+#[test]
+fn excused_job_holds_no_best_effort_back() {
+    play(
+        &mut das(vec![half(20, 20)]),
+        "0: hard 1 within 20 from 9 optional, sends 1
+         9: done 1
+         15: best-effort 2 from 19, sends 2",
     );
 }
 
@@ -229,6 +248,19 @@ fn torn_job_is_expected_request_by_request_behind_tokens() {
             ),
         );
     }
+}
+
+/// Both units of the task wait, so no other job is expected. If one of them were free, its next job
+/// at 0 would leave no time for best effort.
+#[test]
+fn each_waiting_request_takes_a_unit_of_its_own() {
+    let two = Task { requests: 2, ..task(100, 30) };
+    let regulators = vec![RegulatorName::TokensPerTask];
+    let plan = Plan { regulators, ..plan(vec![two], Duration::ZERO) };
+    play(
+        &mut Das::new(&plan, Box::new(Told { now: Time::ZERO })),
+        "0: hard 1 2 within 30 from 10 optional, best-effort 4 from 9, sends 4",
+    );
 }
 
 fn sends(id: u64) -> Decision {

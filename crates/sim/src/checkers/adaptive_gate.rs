@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use tidegate_model::{Duration, Outcome, Plan, Request, RequestId, Time};
 
 use super::drain_table::{DrainTable, is_by};
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that best effort joins until the latest safe instant; see the module documentation.
@@ -85,11 +85,7 @@ impl AdaptiveGate {
     }
 }
 
-impl Checker for AdaptiveGate {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(AdaptiveGate);
 
 impl Observer for AdaptiveGate {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -4,7 +4,7 @@
 
 use tidegate_model::{Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that batches stay within the size that the proof charged; see the module documentation.
@@ -26,11 +26,7 @@ impl BatchSize {
     }
 }
 
-impl Checker for BatchSize {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(BatchSize);
 
 impl Observer for BatchSize {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

@@ -4,7 +4,7 @@
 
 use tidegate_model::{Outcome, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that best effort stays within its depth; see the module documentation.
@@ -23,11 +23,7 @@ impl BestEffortDepth {
     }
 }
 
-impl Checker for BestEffortDepth {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(BestEffortDepth);
 
 impl Observer for BestEffortDepth {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tidegate_model::{BestEffortOrder, Request, RequestId, Time};
 
 use super::policy_room::PolicyRoom;
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that no best effort starves; see the module documentation.
@@ -60,11 +60,7 @@ impl BoundedWait {
     }
 }
 
-impl Checker for BoundedWait {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(BoundedWait);
 
 impl Observer for BoundedWait {
     fn released(&mut self, _now: Time, request: &Request) {

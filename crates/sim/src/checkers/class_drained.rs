@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use tidegate_model::{Duration, Outcome, Request, RequestId, Time};
 
 use super::position_order::kernel_class;
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// The kernel's `prio_aging_expire`.
@@ -34,11 +34,7 @@ impl ClassDrained {
     }
 }
 
-impl Checker for ClassDrained {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ClassDrained);
 
 impl Observer for ClassDrained {
     fn released(&mut self, now: Time, request: &Request) {

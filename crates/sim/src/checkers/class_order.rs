@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use tidegate_model::{Class, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// Checks class priority, and first in first out within a real-time class; see the module documentation.
@@ -43,11 +43,7 @@ impl ClassOrder {
     }
 }
 
-impl Checker for ClassOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ClassOrder);
 
 impl Observer for ClassOrder {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use tidegate_model::{BatchCost, Plan, Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that batches stay within their cost; see the module documentation.
@@ -52,11 +52,7 @@ impl CostKept {
     }
 }
 
-impl Checker for CostKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(CostKept);
 
 impl Observer for CostKept {
     fn released(&mut self, _now: Time, request: &Request) {

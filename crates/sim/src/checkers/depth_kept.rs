@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: never more requests are in flight than a limit allows (`depth-limit`).
+//! Asserts: never more requests are in flight than a limit allows: that of `depth-limit`, or the
+//! plan's depth, which may be smaller than the drive's. The host stops a policy only at the latter.
 
 use tidegate_model::{Outcome, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// Checks the limit on requests in flight; see the module documentation.
@@ -25,11 +26,7 @@ impl DepthKept {
     }
 }
 
-impl Checker for DepthKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(DepthKept);
 
 impl Observer for DepthKept {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

@@ -23,7 +23,7 @@ use tidegate_model::{Outcome, Plan, Request, Time};
 
 use super::drain_table::{DrainTable, is_by};
 use super::units::{Stage, Units};
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// Checks that every dispatch leaves a safe plan; see the module documentation.
@@ -90,11 +90,7 @@ impl DrainPlan {
     }
 }
 
-impl Checker for DrainPlan {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(DrainPlan);
 
 impl Observer for DrainPlan {
     fn released(&mut self, _now: Time, request: &Request) {

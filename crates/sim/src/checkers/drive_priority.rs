@@ -4,7 +4,7 @@
 
 use tidegate_model::{Request, Tag, Time};
 
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 /// Checks the tags of requests; see the module's text.
@@ -21,11 +21,7 @@ impl DrivePriority {
     }
 }
 
-impl Checker for DrivePriority {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(DrivePriority);
 
 impl Observer for DrivePriority {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

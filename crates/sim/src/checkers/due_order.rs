@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use tidegate_model::{Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 /// Checks earliest deadline first; see the module documentation.
@@ -45,11 +45,7 @@ fn place(request: &Request) -> (Time, RequestId) {
     (request.due.unwrap_or(Time::MAX), request.id)
 }
 
-impl Checker for DueOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(DueOrder);
 
 impl Observer for DueOrder {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -5,7 +5,7 @@
 
 use tidegate_model::{Plan, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that batches exceed z only in an overload; see the module documentation.
@@ -32,11 +32,7 @@ impl ElasticBatch {
     }
 }
 
-impl Checker for ElasticBatch {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ElasticBatch);
 
 impl Observer for ElasticBatch {
     fn released(&mut self, _now: Time, request: &Request) {

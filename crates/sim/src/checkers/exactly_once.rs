@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use tidegate_model::{Outcome, Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +31,7 @@ pub struct ExactlyOnce {
     log: ViolationLog,
 }
 
-impl Checker for ExactlyOnce {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ExactlyOnce);
 
 impl Observer for ExactlyOnce {
     fn released(&mut self, now: Time, request: &Request) {

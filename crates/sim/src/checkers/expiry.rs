@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use tidegate_model::{Op, Outcome, Request, RequestId, Time};
 
 use super::position_order::{expiry, kernel_class};
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// `fifo_batch`: the most requests in a batch.
@@ -139,11 +139,7 @@ const fn index_of(op: Op) -> usize {
     }
 }
 
-impl Checker for Expiry {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(Expiry);
 
 impl Observer for Expiry {
     fn released(&mut self, now: Time, request: &Request) {

@@ -14,7 +14,7 @@
 
 use tidegate_model::{Plan, Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 /// A waiting real-time request.
@@ -77,11 +77,7 @@ impl From<&Request> for Waiting {
     }
 }
 
-impl Checker for FallbackKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(FallbackKept);
 
 impl Observer for FallbackKept {
     fn released(&mut self, _now: Time, request: &Request) {

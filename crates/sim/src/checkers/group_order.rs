@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use tidegate_model::{Duration, Lba, Plan, Request, RequestId, Task, Time};
 
-use super::{Breach, Checker, ViolationLog, end_of, is_best_effort};
+use super::{Breach, ViolationLog, end_of, is_best_effort};
 use crate::Observer;
 
 /// Checks the order by groups of near deadlines; see the module's text.
@@ -73,11 +73,7 @@ fn due(request: &Request) -> Time {
     request.due.unwrap_or(Time::MAX)
 }
 
-impl Checker for GroupOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(GroupOrder);
 
 impl Observer for GroupOrder {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -13,7 +13,7 @@ use tidegate_model::{Lba, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
 use super::policy_room::PolicyRoom;
-use super::{Breach, Checker, ViolationLog, end_of, is_best_effort};
+use super::{Breach, ViolationLog, end_of, is_best_effort};
 use crate::Observer;
 
 /// The way in which the heads sweep over the drive.
@@ -103,11 +103,7 @@ impl HeadOrder {
     }
 }
 
-impl Checker for HeadOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(HeadOrder);
 
 impl Observer for HeadOrder {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -4,7 +4,7 @@
 
 use tidegate_model::{Outcome, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count};
+use super::{Breach, ViolationLog, count};
 use crate::Observer;
 
 /// Checks that no request joins a batch in service; see the module documentation.
@@ -14,11 +14,7 @@ pub struct IdleDispatch {
     log: ViolationLog,
 }
 
-impl Checker for IdleDispatch {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(IdleDispatch);
 
 impl Observer for IdleDispatch {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

@@ -5,11 +5,23 @@
 //! flight itself, from the events that the host reports to every observer. Each checker has a
 //! canary in the tests: a policy that is broken on purpose and must be caught.
 
+/// Says that a checker keeps its violations in its field `log`.
+macro_rules! keeps_log {
+    ($Checker:ident) => {
+        impl $crate::checkers::Checker for $Checker {
+            fn log(&self) -> &ViolationLog {
+                &self.log
+            }
+        }
+    };
+}
+
 mod adaptive_gate;
 mod arrivals;
 mod batch_size;
 mod best_effort_depth;
 mod bounded_wait;
+mod charge;
 mod class_drained;
 mod class_order;
 mod cost_kept;
@@ -27,13 +39,17 @@ mod head_order;
 mod idle_dispatch;
 mod policy_room;
 mod position_order;
+mod probe;
 mod promises;
 mod rank_order;
+mod rate_kept;
 mod real_time_alone;
 mod release_order;
 mod rounds;
 mod slots_kept;
 mod spy;
+mod steered;
+mod supply;
 mod sweep_order;
 mod time_slices;
 mod units;
@@ -67,6 +83,7 @@ pub use head_order::{HeadOrder, Sweep};
 pub use idle_dispatch::IdleDispatch;
 pub use position_order::{PositionLines, PositionOrder};
 pub use rank_order::{RankOrder, Ranks};
+pub use rate_kept::RateKept;
 pub use real_time_alone::RealTimeAlone;
 pub use release_order::{Lines, ReleaseOrder};
 pub use rounds::Rounds;
@@ -94,9 +111,11 @@ enum Positions {
 /// A set of checkers that acts as one observer.
 #[derive(Default)]
 pub struct Checkers {
-    checkers: Vec<Box<dyn Checker>>,
+    own: Vec<Box<dyn Checker>>,
     /// The checkers of the policy itself; a spy below its regulators reports to them.
     below: Option<Rc<RefCell<Self>>>,
+    /// The checkers of the regulators' rates; a probe on each side reports to them.
+    rates: Vec<Rc<RefCell<RateKept>>>,
 }
 
 impl Checkers {
@@ -116,20 +135,24 @@ impl Checkers {
 
     /// Adds a checker.
     pub fn add(&mut self, checker: impl Checker + 'static) {
-        self.checkers.push(Box::new(checker));
+        self.own.push(Box::new(checker));
     }
 
     /// Returns the number of all violations, including those not kept.
     pub fn violation_count(&self) -> u64 {
         let below = self.below.as_ref().map_or(0, |below| below.borrow().violation_count());
-        below + self.checkers.iter().map(|checker| checker.log().count()).sum::<u64>()
+        let rates = self.rates.iter().map(|rate| rate.borrow().log().count());
+        below + rates.chain(self.own.iter().map(|checker| checker.log().count())).sum::<u64>()
     }
 
     /// Returns the first violations of each checker, in order of time.
     pub fn violations(&self) -> Vec<Violation> {
-        let kept = self.checkers.iter().flat_map(|checker| checker.log().first());
+        let kept = self.own.iter().flat_map(|checker| checker.log().first());
         let mut violations: Vec<Violation> = kept.cloned().collect();
         violations.extend(self.below.iter().flat_map(|below| below.borrow().violations()));
+        for rate in &self.rates {
+            violations.extend_from_slice(rate.borrow().log().first());
+        }
         violations.sort_by_key(|violation| violation.at);
         violations
     }
@@ -137,32 +160,32 @@ impl Checkers {
 
 impl Observer for Checkers {
     fn released(&mut self, now: Time, request: &Request) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.released(now, request);
         }
     }
     fn dispatched(&mut self, now: Time, batch: &[Request]) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.dispatched(now, batch);
         }
     }
     fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.completed(now, request, outcome);
         }
     }
     fn dropped(&mut self, now: Time, request: &Request) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.dropped(now, request);
         }
     }
     fn settled(&mut self, now: Time) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.settled(now);
         }
     }
     fn ended(&mut self, now: Time) {
-        for checker in &mut self.checkers {
+        for checker in &mut self.own {
             checker.ended(now);
         }
     }

@@ -13,7 +13,7 @@ use std::ops::Bound;
 
 use tidegate_model::{Class, Duration, Lba, Op, Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// The queues of the policy.
@@ -148,11 +148,7 @@ impl PositionOrder {
     }
 }
 
-impl Checker for PositionOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(PositionOrder);
 
 impl Observer for PositionOrder {
     fn released(&mut self, now: Time, request: &Request) {

@@ -170,7 +170,8 @@ impl Checkers {
                     self.add(DepthKept::new(limit.get()));
                 }
             }
-            // They delay requests, which no checker above them can tell from a late release.
+            // No checker above a shaper can tell a delay from a late release. `RateKept` watches
+            // shapers from both sides; tests of isolation watch the delays of `tokens-per-task`.
             RegulatorName::TokenBucket
             | RegulatorName::Mdn
             | RegulatorName::MdnExtended

@@ -6,7 +6,7 @@
 
 use tidegate_model::{Class, Request, RequestId, Time};
 
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// The rank of classes.
@@ -65,11 +65,7 @@ impl RankOrder {
     }
 }
 
-impl Checker for RankOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(RankOrder);
 
 impl Observer for RankOrder {
     fn released(&mut self, _now: Time, request: &Request) {

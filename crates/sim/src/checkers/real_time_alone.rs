@@ -5,7 +5,7 @@
 
 use tidegate_model::{Outcome, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that no best effort follows a real-time request; see the module's text.
@@ -15,11 +15,7 @@ pub struct RealTimeAlone {
     log: ViolationLog,
 }
 
-impl Checker for RealTimeAlone {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(RealTimeAlone);
 
 impl Observer for RealTimeAlone {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

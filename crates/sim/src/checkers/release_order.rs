@@ -8,7 +8,7 @@
 use tidegate_model::{Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 /// The queues of the policy.
@@ -49,11 +49,7 @@ impl ReleaseOrder {
     }
 }
 
-impl Checker for ReleaseOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(ReleaseOrder);
 
 impl Observer for ReleaseOrder {
     fn released(&mut self, _now: Time, request: &Request) {

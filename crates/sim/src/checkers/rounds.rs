@@ -8,7 +8,7 @@
 
 use tidegate_model::{Class, Outcome, Plan, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that real time is sent in complete rounds; see the module's text.
@@ -57,11 +57,7 @@ impl Rounds {
     }
 }
 
-impl Checker for Rounds {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(Rounds);
 
 impl Observer for Rounds {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tidegate_model::{Duration, Outcome, Plan, Request, RequestId, Time};
 
 use super::drain_table::{DrainTable, is_by};
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// Checks that best effort keeps the reserved slots free; see the module documentation.
@@ -49,11 +49,7 @@ impl SlotsKept {
     }
 }
 
-impl Checker for SlotsKept {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(SlotsKept);
 
 impl Observer for SlotsKept {
     fn dispatched(&mut self, now: Time, batch: &[Request]) {

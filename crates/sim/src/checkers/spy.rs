@@ -6,24 +6,25 @@
 //! then for the policy it is released at that instant, with that class and deadline.
 //!
 //! ```text
-//!   host --> regulators --> spy --> policy
-//!                            +----> checkers
+//!   host --> probe --> regulator --> probe --> .. --> spy --> policy
+//!              +--> its rate <---------+                +----> checkers
 //! ```
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tidegate_model::{AccessTime, Plan, PolicyName, Request, RequestId, Tag, Time};
+use tidegate_model::{AccessTime, Plan, PolicyName, RegulatorName, Request, RequestId, Tag, Time};
 use tidegate_policy::{BuildError, Decision, Event, Full, Policy};
 
-use super::{Checkers, Positions, is_regulated};
+use super::probe::{Probe, SharedRate};
+use super::{Checkers, Positions, RateKept, is_regulated};
 use crate::Observer;
 
 impl Checkers {
     /// Builds the policy of this name with its regulators, and the checkers of all its claims under
     /// `plan`. The policy itself is checked on the events below its regulators, the whole on the
-    /// events that the host sees.
+    /// events that the host sees, and each shaper on both sides of it.
     ///
     /// # Errors
     /// [`BuildError`] if the policy needs unknown facts about the drive.
@@ -32,17 +33,46 @@ impl Checkers {
         plan: &Plan,
         access: Option<Box<dyn AccessTime>>,
     ) -> Result<(Box<dyn Policy>, Self), BuildError> {
+        Self::watching_under(name, plan, plan, access)
+    }
+
+    /// Does the same for a policy that is built for the plan `followed`, which may differ.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the policy needs unknown facts about the drive.
+    pub fn watching_under(
+        name: PolicyName,
+        plan: &Plan,
+        followed: &Plan,
+        access: Option<Box<dyn AccessTime>>,
+    ) -> Result<(Box<dyn Policy>, Self), BuildError> {
         let positions = match access {
             Some(_) => Positions::OfDrive,
             None => Positions::Sectors,
         };
         if !is_regulated(name, plan) {
             let checkers = Self::of_bare(name, plan, positions);
-            return Ok((tidegate_policy::build(name, plan, access)?, checkers));
+            return Ok((tidegate_policy::build(name, followed, access)?, checkers));
         }
         let mut checkers = Self::of_regulated(name, plan);
-        let watch = |policy| checkers.watch_by(positions, name, plan, policy);
-        Ok((tidegate_policy::build_watched(name, plan, access, watch)?, checkers))
+        let mut inside = None;
+        let watch = |around: Option<RegulatorName>, mut policy| {
+            if checkers.below.is_none() {
+                policy = checkers.watch_by(positions, name, plan, policy);
+            }
+            let around = around.and_then(|regulator| checkers.add_rate(regulator, plan));
+            let inside = std::mem::replace(&mut inside, around.clone());
+            Probe::around(policy, inside, around)
+        };
+        let policy = tidegate_policy::build_watched(name, followed, access, watch)?;
+        Ok((policy, checkers))
+    }
+
+    /// Adds the checker of a regulator's rate, if it has one.
+    fn add_rate(&mut self, regulator: RegulatorName, plan: &Plan) -> Option<SharedRate> {
+        let rate = Rc::new(RefCell::new(RateKept::of(regulator, plan)?));
+        self.rates.push(Rc::clone(&rate));
+        Some(rate)
     }
 
     /// Wraps `policy`, built without access times if it can be, so that its own rules are checked

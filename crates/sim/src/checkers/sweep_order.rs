@@ -12,7 +12,7 @@ use tidegate_model::{Lba, Request, RequestId, Time};
 
 use super::arrivals::Arrivals;
 use super::policy_room::PolicyRoom;
-use super::{Breach, Checker, ViolationLog, is_best_effort};
+use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
 /// A position, the number of the request's arrival, and the request.
@@ -69,11 +69,7 @@ impl SweepOrder {
     }
 }
 
-impl Checker for SweepOrder {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(SweepOrder);
 
 impl Observer for SweepOrder {
     fn released(&mut self, _now: Time, request: &Request) {

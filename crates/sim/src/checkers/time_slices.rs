@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use tidegate_model::{Class, Duration, Outcome, Request, TaskIndex, Time};
 
-use super::{Breach, Checker, ViolationLog};
+use super::{Breach, ViolationLog};
 use crate::Observer;
 
 /// The kernel's `slice_idle`.
@@ -178,11 +178,7 @@ impl TimeSlices {
     }
 }
 
-impl Checker for TimeSlices {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(TimeSlices);
 
 impl Observer for TimeSlices {
     fn released(&mut self, now: Time, request: &Request) {

@@ -196,6 +196,20 @@ pub enum Breach {
         /// The source that has the turn.
         kept_for: TaskIndex,
     },
+    /// A shaper passed a request on without its tokens.
+    #[error("{id:?} was passed on with {tokens_missing} tokens missing")]
+    RateExceeded {
+        /// The request.
+        id: RequestId,
+        /// The tokens that it lacked, rounded up.
+        tokens_missing: u64,
+    },
+    /// A shaper held a request back that had its tokens.
+    #[error("{id:?} was held back although it had its tokens")]
+    HeldTooLong {
+        /// The request.
+        id: RequestId,
+    },
     /// More best-effort requests were served before a request than its order allows.
     #[error("{id:?} let {overtaken_by} requests of best effort pass; {overtaken_max} allowed")]
     WaitedTooLong {

@@ -10,7 +10,7 @@
 
 use tidegate_model::{BatchCost, BatchTable, Class, Duration, Outcome, Plan, Request, Time};
 
-use super::{Breach, Checker, ViolationLog, count, is_best_effort};
+use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
 /// The requests that a policy never leaves waiting while the drive has room.
@@ -128,11 +128,7 @@ impl WorkConservation {
     }
 }
 
-impl Checker for WorkConservation {
-    fn log(&self) -> &ViolationLog {
-        &self.log
-    }
-}
+keeps_log!(WorkConservation);
 
 impl Observer for WorkConservation {
     fn released(&mut self, _now: Time, request: &Request) {

@@ -8,18 +8,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tidegate_model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
+use tidegate_model::parameters::{
+    BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate,
+};
 use tidegate_model::{
     Bytes, Class, Duration, Op, Outcome, Plan, PolicyName, Request, RequestId, TaskIndex, Time,
 };
 use tidegate_policy::{Event, NoticeKind, Policy};
+use tidegate_sim::checkers::{Breach, Checkers};
 
 use crate::by_hand::round;
 use crate::common::{any_op, at, bytes, request, requests, shaped, soft_and_hard, task};
 use crate::steering::{LOAD, SOFT, is_near};
-
-/// Parts of a token; each nanosecond adds `per_s` parts.
-const PARTS: u128 = 1_000_000_000;
 
 /// Returns a plan with this rate for all shapers.
 fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
@@ -35,6 +35,7 @@ fn plan_of(rate: TokenRate) -> Plan {
 /// A shaper that is asked at each time that it names, and the times of its dispatches.
 struct Hand {
     policy: Box<dyn Policy>,
+    checkers: Checkers,
     now: Time,
     wake: Option<Time>,
     sent: BTreeMap<RequestId, Time>,
@@ -42,8 +43,17 @@ struct Hand {
 
 impl Hand {
     fn new(name: PolicyName, plan: &Plan) -> Self {
-        let policy = tidegate_policy::build(name, plan, None).unwrap();
-        Self { policy, now: Time::ZERO, wake: None, sent: BTreeMap::new() }
+        Self::under(name, plan, plan)
+    }
+
+    /// Returns a shaper that follows another plan than the checkers.
+    fn under(name: PolicyName, plan: &Plan, followed: &Plan) -> Self {
+        let (policy, checkers) = Checkers::watching_under(name, plan, followed, None).unwrap();
+        Self { policy, checkers, now: Time::ZERO, wake: None, sent: BTreeMap::new() }
+    }
+
+    fn breaches(&self) -> Vec<Breach> {
+        self.checkers.violations().into_iter().map(|violation| violation.breach).collect()
     }
 
     /// Asks the policy once; dispatched requests complete at once.
@@ -262,10 +272,11 @@ fn cancelled_best_effort_is_not_what_a_steered_rate_is_taken_from() {
 #[derive(Debug, Clone)]
 enum Step {
     Wait(u64),
-    Release(Class, Op, u64),
+    /// Releases a request of this size; real time may be late already.
+    Release(Class, Op, u64, bool),
     /// Cancels the request released this many releases before the last.
     Cancel(u64),
-    Reconfigure(TokenRate, u64),
+    Reconfigure(Box<Plan>),
     Notice(u32, NoticeKind),
 }
 
@@ -273,49 +284,60 @@ fn any_rate() -> impl Strategy<Value = TokenRate> {
     prop_oneof![(1_u64..200).prop_map(requests), (1_000_u64..100_000).prop_map(bytes)]
 }
 
+fn any_plan() -> impl Strategy<Value = Plan> {
+    let times = [1_u64..400, 1..1_500, 0..500, 0..3_000].map(|ms| ms.prop_map(Duration::from_ms));
+    let shares = (1_u32..=1_000_000, 1_u64..50);
+    let shaping = (0_u64..300, prop::option::of(any_rate()), any::<bool>());
+    (any_rate(), times, shares, shaping).prop_map(
+        |(rate, [interval, window, hold, mute], (decrease_ppm, least), shaping)| {
+            let (burst_ms, write_rate, is_detecting) = shaping;
+            let burst = Duration::from_ms(burst_ms);
+            let shaping = Shaping { burst, write_rate, is_detecting, ..Shaping::default() };
+            let mut plan = Plan { tasks: soft_and_hard(), ..shaped(rate, shaping) };
+            let mdn = &mut plan.parameters.mdn;
+            let rate_min = TokenRate { per_s: least, ..rate };
+            (mdn.decrease_ppm, mdn.rate_min) = (decrease_ppm, rate_min);
+            (mdn.interval, mdn.window, mdn.hold, mdn.mute) = (interval, window, hold, mute);
+            plan.parameters.mdn_extended = *mdn;
+            plan
+        },
+    )
+}
+
 fn any_step() -> impl Strategy<Value = Step> {
     let classes = &[Class::BestEffort, Class::Hard, Class::Soft, Class::Interactive][..];
     let kinds = &[NoticeKind::DeadlineMissed, NoticeKind::StreamEnded][..];
     let best_effort =
-        (1_u64..2_000).prop_map(|size| Step::Release(Class::BestEffort, Op::Read, size));
-    let any = (prop::sample::select(classes), any_op(), 1_u64..2_000);
+        (1_u64..2_000).prop_map(|size| Step::Release(Class::BestEffort, Op::Read, size, false));
+    let any = (prop::sample::select(classes), any_op(), 1_u64..2_000, any::<bool>());
     prop_oneof![
         3 => (0_u64..300).prop_map(Step::Wait),
         6 => best_effort,
-        2 => any.prop_map(|(class, op, size)| Step::Release(class, op, size)),
+        2 => any.prop_map(|(class, op, size, late)| Step::Release(class, op, size, late)),
         2 => (0_u64..6).prop_map(Step::Cancel),
-        1 => (any_rate(), 0_u64..300).prop_map(|(rate, burst)| Step::Reconfigure(rate, burst)),
-        1 => (0_u32..4, prop::sample::select(kinds)).prop_map(|(task, kind)| Step::Notice(task, kind)),
+        1 => any_plan().prop_map(|plan| Step::Reconfigure(Box::new(plan))),
+        2 => (0_u32..4, prop::sample::select(kinds)).prop_map(|(task, kind)| Step::Notice(task, kind)),
     ]
 }
 
-/// The time for which one plan holds: its start, its rate, and its first tokens in parts.
-struct Stretch {
-    from: Time,
-    rate: TokenRate,
-    begun_with: u128,
-}
-
-/// The released requests, the requests cancelled in time, and the plans in force.
+/// The released requests, and the requests cancelled in time.
 #[derive(Default)]
 struct Story {
     released: BTreeMap<RequestId, Request>,
     cancelled: BTreeSet<RequestId>,
-    stretches: Vec<Stretch>,
 }
 
-fn play(name: PolicyName, first: (TokenRate, u64), steps: &[Step]) -> (Hand, Story) {
-    let mut hand = Hand::new(name, &with_burst(first.0, first.1));
+fn play(name: PolicyName, first: &Plan, steps: &[Step]) -> (Hand, Story) {
+    let mut hand = Hand::new(name, first);
     let mut story = Story::default();
-    let begun_with = u128::from(first.0.per_s) * u128::from(first.1) * 1_000_000;
-    story.stretches.push(Stretch { from: Time::ZERO, rate: first.0, begun_with });
     for step in steps {
         match *step {
             Step::Wait(ms) => hand.wait_until(hand.now + Duration::from_ms(ms)),
-            Step::Release(class, op, size) => {
+            Step::Release(class, op, size, is_late) => {
                 let id = story.released.len() as u64;
                 let request = request(id, u32::from(id % 2 == 1), class, hand.now);
-                let request = Request { op, size: Bytes::new(size), ..request };
+                let due = is_late.then_some(Time::ZERO);
+                let request = Request { op, due, size: Bytes::new(size), ..request };
                 story.released.insert(request.id, request);
                 hand.release(request);
             }
@@ -328,10 +350,7 @@ fn play(name: PolicyName, first: (TokenRate, u64), steps: &[Step]) -> (Hand, Sto
                 }
                 hand.cancel(id);
             }
-            Step::Reconfigure(rate, burst_ms) => {
-                story.stretches.push(Stretch { from: hand.now, rate, begun_with: 0 });
-                hand.reconfigure(with_burst(rate, burst_ms));
-            }
+            Step::Reconfigure(ref plan) => hand.reconfigure((**plan).clone()),
             Step::Notice(task, kind) => hand.tell(Event::Notice { task: TaskIndex(task), kind }),
         }
     }
@@ -341,40 +360,17 @@ fn play(name: PolicyName, first: (TokenRate, u64), steps: &[Step]) -> (Hand, Sto
     (hand, story)
 }
 
-/// Returns the first instant at which more best effort was dispatched under a plan than the plan's
-/// tokens allow.
-fn token_from_nowhere(hand: &Hand, story: &Story) -> Option<Time> {
-    let mut grants: Vec<(Time, RequestId)> = hand.sent.iter().map(|(&id, &at)| (at, id)).collect();
-    grants.retain(|(_, id)| story.released[id].class == Class::BestEffort);
-    grants.sort_unstable();
-    let ends = story.stretches.iter().skip(1).map(|next| next.from).chain([Time::MAX]);
-    story.stretches.iter().zip(ends).find_map(|(stretch, end)| {
-        // Requests at the instant of a change may have been dispatched before it.
-        let own = grants.iter().filter(|&&(at, _)| stretch.from < at && at < end);
-        let mut held = 0;
-        own.into_iter().find_map(|&(at, id)| {
-            let tokens = match stretch.rate.unit {
-                TokenUnit::Byte => story.released[&id].size.get(),
-                TokenUnit::Request | TokenUnit::DeviceTime => 1,
-            };
-            held += u128::from(tokens) * PARTS;
-            let gained = u128::from(stretch.rate.per_s) * u128::from((at - stretch.from).ns());
-            (held > stretch.begun_with + gained).then_some(at)
-        })
-    })
-}
-
 const SHAPERS: [PolicyName; 3] =
     [PolicyName::TokenBucket, PolicyName::Mdn, PolicyName::MdnExtended];
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_nothing_cancelled_is_sent(
+    fn nothing_is_lost_and_every_rate_is_kept(
         name in prop::sample::select(&SHAPERS[..]),
-        first in (any_rate(), 0_u64..300),
+        first in any_plan(),
         steps in prop::collection::vec(any_step(), 1..80),
     ) {
-        let (hand, story) = play(name, first, &steps);
+        let (hand, story) = play(name, &first, &steps);
         for (id, request) in &story.released {
             let sent = hand.sent.get(id);
             prop_assert_eq!(sent.is_some(), !story.cancelled.contains(id), "{:?}", id);
@@ -382,18 +378,117 @@ proptest! {
                 prop_assert_eq!(sent, Some(&request.released), "real time passes at once");
             }
         }
-        if name == PolicyName::TokenBucket {
-            prop_assert_eq!(token_from_nowhere(&hand, &story), None);
-        }
+        prop_assert_eq!(hand.breaches(), []);
     }
 }
 
-/// Canary: without a shaper, requests are dispatched without tokens.
+/// Serves a soft request in time, and reports a miss all the same.
+fn cheat(hand: &mut Hand, id: u64) {
+    let in_time = Request { due: None, ..request(id, SOFT.0, Class::Soft, hand.now) };
+    hand.release(in_time);
+    hand.tell(Event::Notice { task: SOFT, kind: NoticeKind::DeadlineMissed });
+}
+
+/// Plays a story in which every parameter matters: misses of one congestion and of several, a false
+/// report, the end of a stream, growth, and a fall to the least rate.
+fn breaches_of(name: PolicyName, plan: &Plan, followed: &Plan) -> Vec<Breach> {
+    let (mut hand, mut next_id) = (Hand::under(name, plan, followed), 1_000_000);
+    let mut id = 0;
+    let mut load = |hand: &mut Hand, ms: u64| {
+        for _ in 0..ms {
+            hand.wait_until(hand.now + Duration::from_ms(1));
+            let op = if next_id % 8 == 0 { Op::Write } else { Op::Read };
+            hand.release(Request { op, ..request(next_id, LOAD, Class::BestEffort, hand.now) });
+            hand.release(request(next_id + 1_000_000, 3, Class::Interactive, hand.now));
+            next_id += 1;
+        }
+    };
+    load(&mut hand, 700);
+    for pause_ms in [100, 200, 600] {
+        id += 1;
+        miss(&mut hand, id);
+        load(&mut hand, pause_ms);
+    }
+    cheat(&mut hand, 100);
+    for pause_ms in [300, 900] {
+        id += 1;
+        load(&mut hand, pause_ms);
+        miss(&mut hand, id);
+    }
+    hand.tell(Event::Notice { task: SOFT, kind: NoticeKind::StreamEnded });
+    load(&mut hand, 800);
+    for _ in 0..12 {
+        id += 1;
+        miss(&mut hand, id);
+        load(&mut hand, 350);
+    }
+    hand.breaches()
+}
+
+/// Canary: a shaper that follows another value of any parameter is caught.
 #[test]
-fn tokens_from_nowhere_are_found() {
-    let steps: Vec<Step> = (0..20)
-        .flat_map(|_| [Step::Release(Class::BestEffort, Op::Read, 100), Step::Wait(1)])
-        .collect();
-    let (hand, story) = play(PolicyName::Noop, (requests(10), 0), &steps);
-    assert_eq!(token_from_nowhere(&hand, &story), Some(at(1)));
+fn shapers_that_follow_another_rule_are_caught() {
+    fn stated() -> Plan {
+        let shaping = Shaping {
+            burst: Duration::from_ms(20),
+            write_rate: Some(requests(30)),
+            interactive_rate: Some(requests(100)),
+            ..Shaping::default()
+        };
+        let mut plan = Plan { tasks: soft_and_hard(), ..shaped(requests(40), shaping) };
+        let mdn = &mut plan.parameters.mdn;
+        mdn.rate_min = requests(300);
+        (mdn.interval, mdn.hold) = (Duration::from_ms(150), Duration::from_ms(250));
+        (mdn.window, mdn.mute) = (Duration::from_ms(400), Duration::from_ms(500));
+        plan.parameters.mdn_extended = *mdn;
+        plan
+    }
+    type Change = fn(&mut MdnParameters);
+    let shapings: [(&str, Change); 8] = [
+        ("longer burst", |it| it.shaping.burst = Duration::from_ms(60)),
+        ("shorter burst", |it| it.shaping.burst = Duration::ZERO),
+        ("faster writes", |it| it.shaping.write_rate = Some(requests(31))),
+        ("slower writes", |it| it.shaping.write_rate = Some(requests(29))),
+        ("unlimited writes", |it| it.shaping.write_rate = None),
+        ("faster people", |it| it.shaping.interactive_rate = Some(requests(101))),
+        ("slower people", |it| it.shaping.interactive_rate = Some(requests(99))),
+        ("unlimited people", |it| it.shaping.interactive_rate = None),
+    ];
+    let steerings: [(&str, Change); 12] = [
+        ("smaller decrease", |it| it.decrease_ppm -= 10_000),
+        ("larger decrease", |it| it.decrease_ppm += 10_000),
+        ("faster growth", |it| it.increase = requests(41)),
+        ("slower growth", |it| it.increase = requests(39)),
+        ("shorter interval", |it| it.interval = Duration::from_ms(149)),
+        ("longer interval", |it| it.interval = Duration::from_ms(200)),
+        ("larger minimum", |it| it.rate_min = requests(301)),
+        ("smaller minimum", |it| it.rate_min = requests(299)),
+        ("shorter hold", |it| it.hold = Duration::from_ms(90)),
+        ("longer hold", |it| it.hold = Duration::from_ms(400)),
+        ("other window", |it| it.window = Duration::from_ms(300)),
+        ("shorter mute", |it| it.mute = Duration::from_ms(100)),
+    ];
+    let fixed: [(&str, Change); 2] =
+        [("faster", |it| it.increase = requests(41)), ("slower", |it| it.increase = requests(39))];
+    for name in SHAPERS {
+        let own = if name == PolicyName::TokenBucket { &fixed[..] } else { &steerings[..] };
+        assert_eq!(breaches_of(name, &stated(), &stated()), [], "{name}");
+        for (change, set) in shapings.iter().chain(own) {
+            let mut followed = stated();
+            let parameters = &mut followed.parameters;
+            set(&mut parameters.mdn);
+            set(&mut parameters.mdn_extended);
+            let MdnParameters { increase, shaping, .. } = parameters.mdn;
+            let rate = BestEffortRate::Fixed(increase);
+            parameters.token_bucket = TokenBucketParameters { rate, shaping };
+            let found = breaches_of(name, &stated(), &followed);
+            let is_of_rate = |breach: &Breach| {
+                matches!(breach, Breach::RateExceeded { .. } | Breach::HeldTooLong { .. })
+            };
+            assert!(
+                !found.is_empty() && found.iter().all(is_of_rate),
+                "{name}, {change}: {found:?}"
+            );
+        }
+    }
 }

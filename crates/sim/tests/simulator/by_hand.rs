@@ -6,8 +6,8 @@
 use tidegate_model::{Bytes, Class, Lba, Outcome, Plan, Request, RequestId, Tag, Workload};
 use tidegate_sim::Observer;
 use tidegate_sim::checkers::{
-    Breach, Checker, ClassOrder, DepthKept, DrivePriority, ExactlyOnce, FallbackKept, GroupOrder,
-    HeadOrder, Rounds, Sweep, ViolationLog,
+    Breach, Checker, ClassOrder, DrivePriority, ExactlyOnce, FallbackKept, GroupOrder, HeadOrder,
+    Rounds, Sweep, ViolationLog,
 };
 
 use crate::common::{TIMES_MS, at, found, request, sent_at, task, workload};
@@ -51,21 +51,29 @@ fn class_that_goes_before_a_higher_one_is_caught() {
 /// The checker also finds breaches that no policy can cause.
 #[test]
 fn stories_that_do_not_fit_are_caught() {
-    let [a, b] = [hard(1), hard(2)];
+    let [a, b, c] = [hard(1), hard(2), hard(3)];
     let mut checker = ExactlyOnce::default();
     checker.released(at(0), &a);
     checker.released(at(0), &a);
+    checker.released(at(0), &c);
+    checker.dropped(at(0), &c);
+    checker.dropped(at(0), &c);
     checker.dispatched(at(1), &[a, b]);
     checker.dispatched(at(2), &[a]);
     checker.completed(at(3), &a, Outcome::Done);
     checker.completed(at(4), &a, Outcome::Done);
     checker.released(at(5), &b);
+    checker.released(at(5), &c);
+    checker.dispatched(at(5), &[c]);
+    checker.dropped(at(5), &c);
     checker.ended(at(6));
     let expected = [
         Breach::ReleasedTwice { id: a.id },
+        Breach::DroppedUnqueued { id: c.id },
         Breach::DispatchedUnqueued { id: b.id },
         Breach::DispatchedUnqueued { id: a.id },
         Breach::CompletedUndispatched { id: a.id },
+        Breach::DroppedUnqueued { id: c.id },
         Breach::NeverCompleted { id: b.id },
     ];
     assert_eq!(found(&checker), expected);
@@ -83,19 +91,6 @@ fn log_keeps_the_first_violations_and_counts_all() {
         log.first()[2].to_string(),
         "at 2000000 ns: RequestId(1) completed and was not in flight"
     );
-}
-
-/// The host stops a policy that exceeds the drive's depth, so only events by hand show that the
-/// checker counts.
-#[test]
-fn drive_filled_beyond_its_depth_is_caught() {
-    let mut checker = DepthKept::new(2);
-    checker.dispatched(at(0), &[hard(1), hard(2)]);
-    checker.completed(at(1), &hard(1), Outcome::Done);
-    checker.dispatched(at(1), &[hard(3)]);
-    assert_eq!(found(&checker), []);
-    checker.dispatched(at(2), &[hard(4)]);
-    assert_eq!(found(&checker), [Breach::TooManyInFlight { in_flight_count: 3, in_flight_max: 2 }]);
 }
 
 #[test]

@@ -97,6 +97,16 @@ fn noop_that_leaves_room_on_the_drive_is_caught() {
     assert_only("noop", &breaches, unused);
 }
 
+/// The drive accepts one request more than the plan.
+#[test]
+fn drive_filled_beyond_the_planned_depth_is_caught() {
+    let plan = Plan { depth: 3, ..canary_plan() };
+    let found =
+        common::breaches_of(&busy_workload(), (PolicyName::Noop, &plan), Noop::new(4, 1_000), 20);
+    let too_many = Breach::TooManyInFlight { in_flight_count: 4, in_flight_max: 3 };
+    assert_only("noop", &found, |breach| *breach == too_many);
+}
+
 #[test]
 fn policy_that_serves_the_youngest_first_is_caught() {
     let names = [

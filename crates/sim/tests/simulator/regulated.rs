@@ -12,9 +12,9 @@ use std::num::NonZeroU32;
 use tidegate_drive::builtin;
 use tidegate_model::parameters::{BestEffortRate, Shaping, TokenRate, TokenUnit};
 use tidegate_model::{
-    Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Workload,
+    Bandwidth, Class, Intensity, Plan, PolicyName, RegulatorName, Request, Task, Time, Workload,
 };
-use tidegate_policy::{Dqf, Policy};
+use tidegate_policy::{Decision, Dqf, Event, Full, Noop, Policy};
 use tidegate_sim::checkers::{Breach, Checkers};
 use tidegate_sim::{Length, SimParams, simulate};
 
@@ -120,7 +120,11 @@ fn breaches(name: PolicyName, canary: impl Fn() -> Box<dyn Policy>) -> Vec<(Stri
         let workload = shaped(chain, BestEffortRate::Fixed(per_s), shaping);
         let plan = plan_of(&workload);
         let mut checkers = Checkers::of_policy(name, &plan);
-        let put_in = |_| checkers.watch(name, &plan, canary());
+        let mut canary = Some(canary());
+        let put_in = |_, layer| match canary.take() {
+            Some(canary) => checkers.watch(name, &plan, canary),
+            None => layer,
+        };
         let policy = tidegate_policy::build_watched(name, &plan, None, put_in).unwrap();
         run(&workload, policy, &mut checkers);
         (format!("{name} behind {chain:?}"), common::breaches(&checkers))
@@ -161,6 +165,31 @@ fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
             let overtakes = |breach: &Breach| matches!(breach, Breach::Overtaken { .. });
             assert_found(case, &found, overtakes);
         }
+    }
+}
+
+/// Follows no other plan than its first.
+struct Deaf<P>(P);
+
+impl<P: Policy> Policy for Deaf<P> {
+    fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
+        match event {
+            Event::Reconfigure(_) => Ok(()),
+            event => self.0.observe(now, event),
+        }
+    }
+
+    fn decide(&mut self, now: Time) -> Decision {
+        self.0.decide(now)
+    }
+}
+
+#[test]
+fn policy_that_fills_the_drive_beyond_a_limit_of_depth_is_caught() {
+    let too_many =
+        |breach: &Breach| matches!(breach, Breach::TooManyInFlight { in_flight_max: 2, .. });
+    for (case, found) in breaches(PolicyName::Noop, || Box::new(Deaf(Noop::new(4, 1_000)))) {
+        assert_eq!(found.iter().any(too_many), case.contains("DepthLimit"), "{case}: {found:?}");
     }
 }
 

@@ -64,3 +64,17 @@ impl VirtualTime {
         eligible.min_by_key(|&(tags, source)| (tags.finish, source)).map(|(_, source)| source)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_starts_the_larger_weight_finishes_first() {
+        let (mut clock, [mut light, mut heavy]) = (VirtualTime::default(), [Tags::default(); 2]);
+        clock.enter(&mut light, 100, 10);
+        clock.enter(&mut heavy, 100, 40);
+        let competing = [(light, TaskIndex(0)), (heavy, TaskIndex(1))];
+        assert_eq!(clock.next(competing.into_iter()), Some(TaskIndex(1)));
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The rate that `mdn` and `mdn-extended` may give best effort, from the events that pass them.
+//!
+//! - Until the first notice that counts there is no limit.
+//! - A notice counts if its task is declared as soft and not ignored, a request of the task was late
+//!   or is overdue since its last notice, and the task kept its contract since then. A notice for
+//!   which this is false has its task ignored for `mute`.
+//! - A notice that counts leaves the rate, or the rate that best effort achieved if that is less,
+//!   without its share `decrease`, but at least `rate_min`; unless best effort achieved nothing, or
+//!   the last decrease is less than `hold` ago.
+//! - The rate grows by `increase` at every `interval` after a decrease (`mdn`), or after the end of
+//!   a stream that follows it (`mdn-extended`).
+//!
+//! The achieved rate counts completions in windows of length `window` from the start of the run; of
+//! the previous window it counts the share that a sliding window would still cover.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use tidegate_model::parameters::MdnParameters;
+use tidegate_model::{Class, Plan, Request, RequestId, Task, TaskIndex, Time};
+use tidegate_policy::NoticeKind;
+
+use super::supply::{Growth, Supply};
+
+/// Whether the rate grows only after the end of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grows {
+    Always,
+    AfterStreams,
+}
+
+/// What is known of a task since its last notice.
+#[derive(Debug)]
+struct Standing {
+    is_soft: bool,
+    was_late: bool,
+    broke_contract: bool,
+    ignored_until: Time,
+    /// The requests of its contract: p parts each, e parts a nanosecond, the most of them at once.
+    contract: (u128, u128, u128),
+    /// The parts that it had left at its last release, and that instant.
+    left: (u128, Time),
+}
+
+impl Standing {
+    fn of(task: &Task) -> Self {
+        let period = u128::from(task.period.ns());
+        let jobs = u128::from(task.outstanding_max.unwrap_or(0)) + 1;
+        let burst_ns = (period * jobs).min(u128::from(u64::MAX));
+        let gain = u128::from(task.requests).max(1);
+        Self {
+            is_soft: task.class == Class::Soft,
+            was_late: false,
+            broke_contract: false,
+            ignored_until: Time::ZERO,
+            contract: (period, gain, gain * burst_ns),
+            left: (gain * burst_ns, Time::ZERO),
+        }
+    }
+
+    fn release(&mut self, at: Time) {
+        let ((cost, gain, most), (left, before)) = (self.contract, self.left);
+        let left = (left + gain * u128::from(at.since(before).ns())).min(most);
+        self.broke_contract |= left < cost;
+        self.left = (left.checked_sub(cost).unwrap_or(left), at.max(before));
+    }
+}
+
+/// A request that passed and is not complete.
+#[derive(Debug)]
+struct Passed {
+    task: TaskIndex,
+    due: Option<Time>,
+    /// The tokens of best effort whose rate is steered.
+    tokens: Option<u64>,
+}
+
+/// Follows the rules of `mdn`; see the module documentation.
+#[derive(Debug)]
+pub(super) struct Steered {
+    grows: Grows,
+    params: MdnParameters,
+    tasks: Vec<Standing>,
+    passed: BTreeMap<RequestId, Passed>,
+    /// Completions of steered best effort with their tokens, in order of time.
+    achieved: VecDeque<(Time, u64)>,
+    hold_until: Time,
+}
+
+impl Steered {
+    pub(super) fn new(grows: Grows, params: MdnParameters, plan: &Plan) -> Self {
+        let (passed, achieved) = Default::default();
+        let tasks = plan.tasks.iter().map(Standing::of).collect();
+        Self { grows, params, tasks, passed, achieved, hold_until: Time::ZERO }
+    }
+
+    /// Continues after a change of the plan: the rate that `supply` kept grows from now on.
+    pub(super) fn succeed(&mut self, now: Time, before: Self, supply: &mut Supply) {
+        self.passed = before.passed;
+        self.begin_growth(now, supply);
+    }
+
+    /// Records a request that passed; `tokens` if its rate is steered. Requests that waited for
+    /// tokens do not count towards their task's contract.
+    pub(super) fn pass(&mut self, request: &Request, tokens: Option<u64>, has_waited: bool) {
+        let Request { id, task, due, released, .. } = *request;
+        if !has_waited && let Some(standing) = self.tasks.get_mut(task.index()) {
+            standing.release(released);
+        }
+        self.passed.insert(id, Passed { task, due, tokens });
+    }
+
+    pub(super) fn drop(&mut self, id: RequestId) {
+        self.passed.remove(&id);
+    }
+
+    pub(super) fn complete(&mut self, now: Time, id: RequestId) {
+        let Some(Passed { task, due, tokens }) = self.passed.remove(&id) else { return };
+        if let Some(standing) = self.tasks.get_mut(task.index()) {
+            standing.was_late |= due.is_some_and(|due| due < now);
+        }
+        self.achieved.extend(tokens.map(|tokens| (now, tokens)));
+    }
+
+    /// Changes the rate by a notice; returns whether it set a limit where there was none.
+    pub(super) fn notice(
+        &mut self,
+        now: Time,
+        task: TaskIndex,
+        kind: NoticeKind,
+        supply: &mut Supply,
+    ) -> bool {
+        let was_unlimited = supply.per_s.is_none();
+        match kind {
+            NoticeKind::DeadlineMissed => {
+                if self.counts(now, task) {
+                    self.decrease(now, supply);
+                }
+            }
+            NoticeKind::StreamEnded => {
+                let is_heard = self.is_heard(now, task);
+                if is_heard && supply.growth.is_none() && supply.per_s.is_some() {
+                    supply.growth = self.growth(now);
+                }
+            }
+            _ => unreachable!("no notice of another kind exists"),
+        }
+        was_unlimited && supply.per_s.is_some()
+    }
+
+    fn is_heard(&self, now: Time, task: TaskIndex) -> bool {
+        self.tasks.get(task.index()).is_some_and(|it| it.is_soft && it.ignored_until <= now)
+    }
+
+    fn counts(&mut self, now: Time, task: TaskIndex) -> bool {
+        if !self.is_heard(now, task) {
+            return false;
+        }
+        let overdue = |it: &Passed| it.task == task && it.due.is_some_and(|due| due < now);
+        let is_overdue = self.passed.values().any(overdue);
+        let standing = &mut self.tasks[task.index()];
+        let counts = (standing.was_late || is_overdue) && !standing.broke_contract;
+        if !counts {
+            standing.ignored_until = now.checked_add(self.params.mute).unwrap_or(Time::MAX);
+        }
+        (standing.was_late, standing.broke_contract) = (false, false);
+        counts
+    }
+
+    fn decrease(&mut self, now: Time, supply: &mut Supply) {
+        let achieved = self.achieved_per_s(now);
+        if now < self.hold_until || achieved == 0 {
+            return;
+        }
+        let rate = supply.per_s.map_or(achieved, |rate| achieved.min(u128::from(rate)));
+        let left = rate * u128::from(1_000_000 - self.params.decrease_ppm) / 1_000_000;
+        let left = u64::try_from(left).unwrap_or(u64::MAX).max(self.params.rate_min.per_s);
+        supply.per_s = Some(left);
+        self.begin_growth(now, supply);
+        self.hold_until = now.checked_add(self.params.hold).unwrap_or(Time::MAX);
+    }
+
+    /// Begins the growth that follows a decrease.
+    fn begin_growth(&self, now: Time, supply: &mut Supply) {
+        supply.growth = match self.grows {
+            Grows::Always => self.growth(now).filter(|_| supply.per_s.is_some()),
+            Grows::AfterStreams => None,
+        };
+    }
+
+    fn growth(&self, now: Time) -> Option<Growth> {
+        let MdnParameters { interval, increase, .. } = self.params;
+        let next = now.checked_add(interval)?;
+        Some(Growth { next, interval, increase: increase.per_s })
+    }
+
+    /// Returns tokens per second, rounded down.
+    fn achieved_per_s(&mut self, now: Time) -> u128 {
+        let window = self.params.window.ns();
+        let elapsed = now.ns() % window;
+        let start = now.ns() - elapsed;
+        let previous = start.checked_sub(window);
+        let is_old = |at: Time| previous.is_some_and(|previous| at.ns() < previous);
+        while self.achieved.pop_front_if(|&mut (at, _)| is_old(at)).is_some() {}
+        let sum = |is_current: bool| -> u128 {
+            let counted = self.achieved.iter().filter(|(at, _)| (at.ns() >= start) == is_current);
+            counted.map(|&(_, tokens)| u128::from(tokens)).sum()
+        };
+        let (current, before) = (sum(true), sum(false));
+        let (window, elapsed) = (u128::from(window), u128::from(elapsed));
+        let per_s = match previous {
+            None => current * 1_000_000_000 / elapsed.max(1),
+            Some(_) => (before * (window - elapsed) / window + current) * 1_000_000_000 / window,
+        };
+        per_s.min(u128::from(u64::MAX))
+    }
+}
