@@ -101,14 +101,14 @@ const CASES: &[Case] = &[
     Case {
         name: "doubts in full",
         lines: &["tidegate check doubts.toml | grep -A 2 ^More"],
-        then: Exits(0),
+        then: Says("Bounds of other policies"),
     },
     Case {
         name: "doubts of a simulation in full",
         lines: &[
             "tidegate sim recorded.toml --jobs 5 --drive recorded.drive.toml | grep -A 2 ^More",
         ],
-        then: Exits(1),
+        then: Says("Bounds of other policies"),
     },
     Case {
         name: "a drive file in place of a workload",
@@ -179,14 +179,6 @@ const CASES: &[Case] = &[
         then: Exits(0),
     },
     Case {
-        name: "a policy that predicts another device",
-        lines: &[
-            "tidegate profile d.img --create 8MiB --only batch --size 4KiB --samples 3 --depth 2 -o d.drive.toml",
-            "tidegate run recorder.toml --drive fujitsu-max3036rc --device d.img --policy das",
-        ],
-        then: Short("--only batch --samples 3 --depth 2 --size 4KiB", 0),
-    },
-    Case {
         name: "costs that were not measured together",
         lines: &[
             "tidegate profile fujitsu-max3036rc --depth 3 --samples 3 --seed 1 -o d.toml \
@@ -215,17 +207,11 @@ const CASES: &[Case] = &[
         then: Short("--trials 3 --longest 2ms --lengths 3", 0),
     },
     Case {
-        name: "a baseline without a line",
-        lines: &[
-            "awk '/^\\[/ {left_out = /^\\[fit.demand/} !left_out' idle.cpu.toml > base.cpu.toml",
-            "tidegate cpu profile --thief 1ms/10ms --baseline base.cpu.toml",
-        ],
-        then: Short("--trials 3 --longest 2ms --lengths 3", 0),
-    },
-    Case {
         name: "a drive without plots",
         lines: &[
-            "tidegate drive show sata-ssd --svg x.svg; tidegate drive show nvme-ssd --svg x.svg",
+            "awk '/^\\[/ {left_out = /^\\[\\[batch/} !left_out' drives/sata-ssd.drive.toml \
+             > s.drive.toml",
+            "tidegate drive show s.drive.toml --svg x.svg",
         ],
         then: Exits(0),
     },
@@ -261,14 +247,13 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("cli/src/input.rs", 1, "names a file"),
     ("cli/src/top.rs", 1, "a live view in a script"),
     ("cli/src/verify.rs", 1, "names a file"),
-    ("cpu/measure/src/calibration.rs", 1, "a baseline without a line"),
+    ("cpu/measure/src/calibration.rs", 1, "as of cpu/model; reached with a granted priority only"),
     ("cpu/model/src/profile.rs", 1, "a processor profile with a faulty line"),
     ("device/src/open_error.rs", 2, "a file with holes; a file that is too small"),
-    ("engine/src/known_device.rs", 1, "a policy that predicts another device"),
+    ("engine/src/known_device.rs", 1, "needs a block device: its unit tests read the command"),
     ("engine/src/serve/mod.rs", 3, "a store that does not exist; the others name files"),
     ("measure/src/journal/file.rs", 1, "names a file"),
     ("measure/src/record.rs", 1, "names a measurement"),
-    ("measure/src/run_record.rs", 1, "names a measurement"),
     ("model/src/drive_file.rs", 1, "a drive file without a table"),
     ("model/src/file_kind.rs", 3, "a drive file, a workload and a serve file in place of others"),
     ("model/src/measurement.rs", 1, "what was not measured; a store without a drive"),
@@ -341,7 +326,7 @@ fn count_in(
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
         let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
         let count = lines.filter(|line| is_one(line)).count();
         if count > 0 {
