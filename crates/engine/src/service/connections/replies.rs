@@ -127,7 +127,7 @@ impl Connections {
             && done > 0
             && !connection.session.is_structured()
         {
-            connection.phase = Phase::Broken(Ended::Torn);
+            connection.break_off(Ended::Torn);
         } else {
             self.put_failed(index, request, failure);
         }
@@ -211,7 +211,7 @@ impl Connections {
             Ok(count @ 1..) => count,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Ok(0) | Err(_) => {
-                connection.phase = Phase::Broken(Ended::Left);
+                connection.break_off(Ended::Left);
                 return self.release(index, &mut Outgoing { message, owed: sending.owed });
             }
         };
