@@ -12,6 +12,7 @@ use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
+use crate::nbd::arguments::NbdArguments;
 use crate::values::{
     OpArgument, experiment, grade, length, measurable_model, model, order, policy, printable,
     quantity,
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Ctl(CtlArguments),
     /// Watch a running service live.
     Top(TopArguments),
+    /// List, read, write and measure the exports of a running server, ours or another.
+    Nbd(NbdArguments),
     /// Show, import and attach simulated drives, and compare them with real ones.
     Drive(DriveArguments),
     /// Check, simulate and profile the processor; test and run aperiodic servers.

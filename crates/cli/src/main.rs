@@ -17,6 +17,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod made_target;
+mod nbd;
 mod origin;
 mod profile;
 mod profile_output;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Top(arguments) => top::top(arguments),
+        Command::Nbd(arguments) => nbd::nbd(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
         Command::Cpu(arguments) => cpu::cpu(arguments),
     };

@@ -38,7 +38,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cpu-live",        &["model", "platform", "cpu-model", "cpu-servers"]),
     ("cpu-conformance", &["model", "cpu-model", "cpu-servers", "cpu-sim"]),
     // The crates that join them: results as text and JSON.
-    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
+    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
     ("capi",            &["engine"]),
