@@ -139,6 +139,16 @@ pub(crate) struct ServeArguments {
     /// Print a drop-in for the systemd unit, with the limits computed from the file, and exit.
     #[arg(long, conflicts_with = "print")]
     pub(crate) unit: bool,
+    /// The form of the log, on standard error: lines for people, or one JSON object on each line.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+/// The form of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }
 
 #[derive(Debug, Args)]

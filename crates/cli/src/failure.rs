@@ -59,6 +59,12 @@ struct FaultReport<'a> {
 }
 
 impl Failure {
+    /// Returns the faults on one line, for a log.
+    pub(crate) fn message(&self) -> String {
+        let messages = self.faults.iter().map(|fault| with_causes(fault.report.as_ref()));
+        messages.collect::<Vec<_>>().join("; ")
+    }
+
     fn of(kind: Kind, report: Report) -> Self {
         Self { kind, faults: vec![Fault { report, place: None }] }
     }

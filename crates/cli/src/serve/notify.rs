@@ -49,6 +49,13 @@ impl Manager {
     }
 }
 
+/// Returns the lines that announce a reload, with the instant that the manager demands.
+pub(super) fn reloading() -> String {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let us = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
+    format!("RELOADING=1\nMONOTONIC_USEC={us}\nSTATUS=reading the serve file again")
+}
+
 /// Describes the server in a line.
 pub(super) fn status(server: &Server) -> String {
     let Some(look) = server.view().look() else { return "does not answer".to_owned() };

@@ -56,6 +56,9 @@ const LAST_WORDS: Duration = Duration::from_ms(1_000);
 /// The bytes of headers above which a connection's next request is not read.
 const HEAD_BYTES_MAX: usize = 32 << 10;
 
+/// The largest number of bytes that an export without a contract can have outstanding.
+pub(crate) const BEST_EFFORT_BYTES: u64 = super::gate::BYTES;
+
 /// The largest number of bytes that an export can have outstanding, all its connections together.
 pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
     let rooms = lane::rooms(spec, part_max);

@@ -31,6 +31,11 @@ impl Connections {
         }
         let result = result.map_err(|error| {
             self.report(now, &operation, error);
+            let connection = self.get(index);
+            if error == CallError::Removed && connection.phase == Phase::Open {
+                // The client learns why, and may find another export of that name.
+                connection.phase = Phase::Draining(Ended::Removed);
+            }
             failure(error)
         });
         if matches!(self.get(index).phase, Phase::Broken(_)) {

@@ -9,7 +9,7 @@ use tidegate_device::Waker;
 use tidegate_model::{BestEffortShare, Bytes};
 use tidegate_nbd::{BlockSizes, Dialect, ExportInfo, wire};
 
-use super::super::call::{Answered, OperationReply, ReplySender};
+use super::super::call::{Answered, CallError, OperationReply, ReplySender};
 use super::*;
 
 const EXPORT: ExportId = ExportId(3);
@@ -86,12 +86,16 @@ impl Rig {
 
     /// Runs one iteration in the order of the service's loop, and answers this many calls in it.
     fn iterate(&mut self, answers: usize) {
+        self.iterate_with(answers, Ok(Answered::default()));
+    }
+
+    fn iterate_with(&mut self, answers: usize, result: Result<Answered, CallError>) {
         let Self { connections, ring, calls, now, .. } = self;
         connections.receive(ring, *now, calls);
         let answered: Vec<Call> = calls.drain(..answers).collect();
         for Call { parts, answer, .. } in answered {
             let ReplySender::Operation(operation) = answer else { unreachable!("of a connection") };
-            let reply = OperationReply { operation, result: Ok(Answered::default()), parts };
+            let reply = OperationReply { operation, result, parts };
             connections.answer(*now, reply, calls);
         }
         connections.read(*now, calls);
@@ -141,6 +145,25 @@ fn a_client_that_waits_for_a_closed_clients_room_is_served() {
     assert_eq!(reply[..4], wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
     rig.iterate(0);
     assert_eq!(rig.ended(), []);
+}
+
+/// A client of a removed export is told so once and disconnected: otherwise it would never look for
+/// the export that replaces it.
+#[test]
+fn a_client_of_a_removed_export_is_told_and_disconnected() {
+    let mut rig = Rig::new();
+    let mut client = rig.client(2, 4096);
+    rig.iterate(0);
+    assert_eq!(rig.calls.len(), 2);
+    rig.iterate_with(2, Err(CallError::Removed));
+    rig.iterate(0);
+    rig.iterate(0);
+    assert_eq!(rig.ended(), [Ended::Removed]);
+    let mut replies = Vec::new();
+    client.read_to_end(&mut replies).unwrap();
+    assert_eq!(replies.len(), 2 * wire::SIMPLE_REPLY_BYTES);
+    let shut_down = tidegate_nbd::Failure::Shutdown.code().to_be_bytes();
+    assert!(replies.chunks(wire::SIMPLE_REPLY_BYTES).all(|reply| reply[4..8] == shut_down));
 }
 
 /// The receipt of an idle client is ended first, and its socket must then still be shut down in the
