@@ -28,7 +28,12 @@ impl Manager {
                 Some(name) => SocketAddr::from_abstract_name(name).ok(),
                 None => SocketAddr::from_pathname(name).ok(),
             });
-        let to = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
+        let to = address.and_then(|address| {
+            let socket = UnixDatagram::unbound().ok()?;
+            // A manager that does not read must not stop the server.
+            socket.set_nonblocking(true).ok()?;
+            Some((socket, address))
+        });
         let is_ours = |pid: String| pid.parse() == Ok(std::process::id());
         let is_watched = std::env::var("WATCHDOG_PID").ok().is_none_or(is_ours);
         let limit = std::env::var("WATCHDOG_USEC").ok().and_then(|us| us.parse().ok());

@@ -30,9 +30,10 @@ impl Connections {
             return self.submit(now, operation, parts, calls);
         }
         let result = result.map_err(|error| {
-            self.report(now, &operation, error);
             let connection = self.get(index);
-            if error == CallError::Removed && connection.phase == Phase::Open {
+            if error != CallError::Removed {
+                self.report(now, &operation, error);
+            } else if connection.phase == Phase::Open {
                 // The client learns why, and may find another export of that name.
                 connection.phase = Phase::Draining(Ended::Removed);
             }
