@@ -89,7 +89,6 @@ impl AddressArguments {
                 let text = printable(&text);
                 return Failure::input(format!("the server refused {uri}: {text}"), help);
             }
-            ClientError::Breach(_) => "check that an NBD server listens there",
             ClientError::Io(ref error) => match error.kind() {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused => {
                     "no server listens there; check that it is running"

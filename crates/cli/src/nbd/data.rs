@@ -9,7 +9,7 @@ use tidegate_model::Bytes;
 use tidegate_nbd::wire;
 use tidegate_report::nbd::MovedReport;
 
-use super::arguments::{AddressArguments, ReadArguments, WriteArguments};
+use super::arguments::{ReadArguments, WriteArguments};
 use super::{Client, leave};
 use crate::failure::Failure;
 use crate::show;
@@ -40,7 +40,7 @@ pub(super) fn read(arguments: &ReadArguments) -> Result<(), Failure> {
     for offset in (begin..end).step_by(usize::try_from(PIECE_BYTES).expect("it is small")) {
         let length = usize::try_from(PIECE_BYTES.min(end - offset)).expect("at most a piece");
         let read = client.read(offset, length).map_err(|error| address.failure(error))?;
-        let data = read.map_err(|failure| refused(offset, &failure))?;
+        let data = read.map_err(|failure| refused(offset, failure))?;
         out.write_all(&data).map_err(|error| Failure::environment(&error))?;
     }
     out.flush().map_err(|error| Failure::environment(&error))?;
@@ -72,13 +72,13 @@ pub(super) fn write(arguments: &WriteArguments) -> Result<(), Failure> {
         }
         check(&client, offset, piece.len() as u64)?;
         let wrote = client.write(offset, &piece, false).map_err(|error| address.failure(error))?;
-        wrote.map_err(|failure| refused(offset, &failure))?;
+        wrote.map_err(|failure| refused(offset, failure))?;
         offset += piece.len() as u64;
     }
     let can_flush = client.flags() & wire::FLAG_SEND_FLUSH != 0;
     if can_flush {
         let flushed = client.flush().map_err(|error| address.failure(error))?;
-        flushed.map_err(|failure| refused(begin, &failure))?;
+        flushed.map_err(|failure| refused(begin, failure))?;
     }
     let report = MovedReport::written(client.name(), begin, offset - begin, can_flush);
     show::report_in(&report, address.form());
@@ -114,7 +114,7 @@ fn check(client: &Client, offset: u64, size: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-fn refused(offset: u64, failure: &tidegate_nbd::Failure) -> Failure {
+fn refused(offset: u64, failure: tidegate_nbd::Failure) -> Failure {
     let advice = "the server's log says more";
     Failure::input(format!("the request at {} failed: {failure}", Bytes::new(offset)), advice)
 }
@@ -123,17 +123,15 @@ fn of_file(path: &Path, error: &io::Error) -> Failure {
     Failure::input(format!("cannot open {}: {error}", path.display()), "name another file")
 }
 
-impl AddressArguments {
-    /// Refuses a request size that the export cannot serve.
-    pub(super) fn check_size(&self, client: &Client, size: Bytes) -> Result<u32, Failure> {
-        check(client, 0, size.get())?;
-        let largest = client.block().map_or(wire::REQUEST_BYTES_MAX, |block| block.maximum);
-        match u32::try_from(size.get()) {
-            Ok(size) if (1..=largest).contains(&size) => Ok(size),
-            _ => Err(Failure::input(
-                format!("a request cannot have {size}"),
-                format!("the largest has {}", Bytes::new(largest.into())),
-            )),
-        }
+/// Refuses a request size that the export cannot serve.
+pub(super) fn check_size(client: &Client, size: Bytes) -> Result<u32, Failure> {
+    check(client, 0, size.get())?;
+    let largest = client.block().map_or(wire::REQUEST_BYTES_MAX, |block| block.maximum);
+    match u32::try_from(size.get()) {
+        Ok(size) if (1..=largest).contains(&size) => Ok(size),
+        _ => Err(Failure::input(
+            format!("a request cannot have {size}"),
+            format!("the largest has {}", Bytes::new(largest.into())),
+        )),
     }
 }

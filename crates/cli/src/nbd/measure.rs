@@ -21,7 +21,7 @@ pub(super) fn measure(arguments: &MeasureArguments) -> Result<Answer, Failure> {
         data::must_allow(arguments.allow_writes)?;
     }
     let mut client = address.connect()?;
-    let size = address.check_size(&client, arguments.size)?;
+    let size = data::check_size(&client, arguments.size)?;
     let (place, is_sequential) = match arguments.place {
         PlaceArgument::Random => (Place::Random, false),
         PlaceArgument::Sequential => (Place::Sequential, true),

@@ -71,7 +71,8 @@ fn prometheus(page: &str) -> String {
                 other => ("", other),
             };
             let said = help.strip_prefix(name).unwrap_or_default();
-            text += &format!("# HELP {name}{suffix}{said}\n# TYPE {name}{suffix} {kind}\n");
+            let name = [name, suffix].concat();
+            text.extend(["# HELP ", &name, said, "\n# TYPE ", &name, " ", kind, "\n"]);
         } else if !line.starts_with("# ") {
             text += line;
             text.push('\n');

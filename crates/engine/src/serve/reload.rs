@@ -74,7 +74,7 @@ impl Server {
                 match admitted {
                     Ok(()) => reloaded.admitted.push(name),
                     Err(error) => {
-                        reloaded.refused.push(format!("`{name}` is not admitted: {error}"))
+                        reloaded.refused.push(format!("`{name}` is not admitted: {error}"));
                     }
                 }
                 continue;
