@@ -314,7 +314,7 @@ def main():
     if os.geteuid():
         sys.exit("peers: only root can attach a block device; run it as root")
     needed = {"fio": "fio", "chrt": "util-linux", "ionice": "util-linux", "blockdev": "util-linux"}
-    if {"nbdkit-file", *TIDEGATE} & set(options.rows):
+    if "nbdkit-file" in options.rows:
         needed["nbdkit"] = "nbdkit"
     if "qemu-throttle" in options.rows:
         needed["qemu-nbd"] = "qemu-utils"

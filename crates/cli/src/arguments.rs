@@ -13,6 +13,7 @@ use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
+use crate::nbd::arguments::NbdArguments;
 use crate::show::Form;
 use crate::values::{
     OpArgument, experiment, grade, length, measurable_model, model, order, policy, printable,
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     Ctl(CtlArguments),
     /// Watch a running service live.
     Top(TopArguments),
+    /// List, read, write and measure the exports of a running server, ours or another.
+    Nbd(NbdArguments),
     /// Show, import and attach simulated drives, and compare them with real ones.
     Drive(DriveArguments),
     /// Check, simulate and profile the processor; test and run aperiodic servers.
@@ -166,6 +169,16 @@ pub(crate) struct ServeArguments {
     /// With --print: print the first line alone.
     #[arg(long, short, requires = "print", conflicts_with = "json")]
     pub(crate) quiet: bool,
+    /// The form of the log, on standard error: lines for people, or one JSON object on each line.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) log_format: LogFormat,
+}
+
+/// The form of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,6 @@
 mod client;
 mod new_export;
 mod tables;
-mod text;
 
 use serde::de::DeserializeOwned;
 use tidegate_engine::control::wire::{self, Asked, ExportPart, Noted, Verb};
@@ -12,7 +11,7 @@ use tidegate_report::Page;
 
 pub(crate) use self::client::Client;
 pub(crate) use self::tables::{drive, elapsed, time, tokens};
-pub(crate) use self::text::text;
+pub(crate) use tidegate_report::printable as text;
 
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};

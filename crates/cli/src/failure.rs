@@ -74,6 +74,12 @@ struct FaultReport<'a> {
 }
 
 impl Failure {
+    /// Returns the faults on one line, for a log.
+    pub(crate) fn message(&self) -> String {
+        let messages = self.faults.iter().map(|fault| fault.message.as_str());
+        messages.collect::<Vec<_>>().join("; ")
+    }
+
     fn of(kind: Kind, message: String, help: Option<String>) -> Self {
         Self { kind, faults: vec![Fault { message, help, place: None, excerpt: None }] }
     }

@@ -18,6 +18,7 @@ mod input;
 mod interrupt;
 mod made_target;
 mod measurement;
+mod nbd;
 mod origin;
 mod profile;
 mod profile_output;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Top(arguments) => top::top(arguments),
+        Command::Nbd(arguments) => nbd::nbd(arguments),
         Command::Drive(arguments) => drive::drive(arguments),
         Command::Cpu(arguments) => cpu::cpu(arguments),
     };

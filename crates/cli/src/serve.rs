@@ -8,18 +8,20 @@ mod printed;
 mod ready;
 mod unit;
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tidegate_engine::log;
-use tidegate_engine::serve::{Prepared, ServeError, Server};
+use tidegate_engine::log::Format;
+use tidegate_engine::serve::{Prepared, ServeError, Server, ServerEvent};
 use tidegate_model::{DriveFile, FileKind, ServeFile};
 use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
-use crate::arguments::ServeArguments;
+use crate::arguments::{LogFormat, ServeArguments};
 use crate::command_line::{self, beside, completed_fault, quoted};
 use crate::failure::Failure;
 use crate::input;
@@ -35,6 +37,10 @@ struct Ended;
 
 /// Runs the command.
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
+    let format = match arguments.log_format {
+        LogFormat::Text => Format::Text,
+        LogFormat::Json => Format::Json,
+    };
     let prepared = Prepared::read_with(&arguments.file, arguments.margin).map_err(failure)?;
     prepared.check_layout().map_err(failure)?;
     if arguments.unit {
@@ -77,11 +83,12 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         return Ok(Answer::No);
     }
     if !prepared.is_proven() {
-        show::say(
-            "Warning",
-            "not every contract can be kept: all exports are served as best effort, and nothing is \
-             promised",
-        );
+        let warning = "not every contract can be kept: all exports are served as best effort, and \
+                       nothing is promised";
+        match format {
+            Format::Text => show::say("Warning", warning),
+            Format::Json => format.say(format!("warning: {warning}")),
+        }
     }
     if arguments.print {
         return Ok(Answer::Yes);
@@ -92,25 +99,37 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     let signals = Signals::new([SIGTERM, SIGINT, SIGQUIT, SIGHUP]);
     let signals = signals.map_err(|error| Failure::environment(&error))?;
     let listener = listen::open(&prepared, &arguments.file)?;
-    let say = Arc::new(|line: &str| log::say(line));
+    let say = Arc::new(move |line: &str| format.say(line));
     let server = prepared.serve(arguments.force, listener, say).map_err(failure)?;
-    log::say(format!("the server takes {}", server.footprint()));
+    format.say(format!("the server takes {}", server.footprint()));
     ready::show(&prepared, &arguments.file)?;
-    run(server, signals)
+    run(server, signals, format)
 }
 
 /// Serves until a signal, a request of the control socket, or the end of the service.
-fn run(server: Server, mut signals: Signals) -> Result<Answer, Failure> {
+fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answer, Failure> {
     let failed = |error: std::io::Error| Failure::environment(&error);
-    let stop = server.stopper();
+    let events = server.sender();
     let handle = signals.handle();
-    let of_signals = std::thread::Builder::new()
-        .name("tidegate-signal".to_owned())
-        .spawn(move || signals.forever().next().map_or((), |_| stop()));
+    // A terminal that is closed sends the same signal as an administrator who asks for a reload.
+    let hangup =
+        if std::io::stdin().is_terminal() { ServerEvent::Stop } else { ServerEvent::Reload };
+    let pass_on = move || {
+        for signal in signals.forever() {
+            // The server may be gone, which has no effect.
+            let _ = events.send(if signal == SIGHUP { hangup } else { ServerEvent::Stop });
+        }
+    };
+    let of_signals = std::thread::Builder::new().name("tidegate-signal".to_owned()).spawn(pass_on);
     let of_signals = of_signals.map_err(failed)?;
     let manager = Manager::of_environment();
     manager.say("READY=1\nSTATUS=serving");
-    while server.events().recv_timeout(manager.interval()).is_err() {
+    loop {
+        match server.events().recv_timeout(manager.interval()) {
+            Ok(ServerEvent::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(ServerEvent::Reload) => reload(&mut server, &manager, format),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
         // A service that does not answer is not alive.
         if server.view().look().is_some() {
             manager.say(&format!("WATCHDOG=1\nSTATUS={}", notify::status(&server)));
@@ -122,7 +141,7 @@ fn run(server: Server, mut signals: Signals) -> Result<Answer, Failure> {
     let _ = of_signals.join();
     match summary {
         Some(summary) => {
-            log::say(&summary);
+            format.say(&summary);
             Ok(Answer::Yes)
         }
         None => Err(Failure::environment(&Ended)),
@@ -134,6 +153,22 @@ fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, DriveFile)> {
     let name = beside(path, file.drive_reference()?.get_ref());
     let drive = input::drive_named(&name).ok()?;
     Some((name, drive))
+}
+
+/// Reads the serve file again. A file that cannot be used changes nothing.
+fn reload(server: &mut Server, manager: &Manager, format: Format) {
+    manager.say(&notify::reloading());
+    let said = match server.reload(|| manager.say("WATCHDOG=1")) {
+        Ok(reloaded) => {
+            for refused in &reloaded.refused {
+                format.say(format!("warning: reload: {refused}"));
+            }
+            format!("reload: {reloaded}")
+        }
+        Err(error) => format!("error: reload: nothing has changed: {}", failure(error).message()),
+    };
+    format.say(&said);
+    manager.say(&format!("READY=1\nSTATUS={said}"));
 }
 
 fn failure(error: ServeError) -> Failure {

@@ -82,6 +82,7 @@ mod priority;
 mod run;
 pub mod serve;
 pub mod service;
+mod wait;
 
 pub use device_backend::{BackendError, DeviceBackend};
 pub use device_watch::DeviceWatch;

@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 use std::os::fd::AsFd;
+use std::time::SystemTime;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::write;
@@ -13,17 +14,50 @@ use rustix::io::write;
 /// The number of bytes that a pipe accepts atomically.
 const PIECE_BYTES: usize = 4096;
 
-/// Writes each line of `text` to standard error, as far as that is possible without blocking.
-pub fn say(text: impl Display) {
-    for line in text.to_string().lines() {
-        // A line that nothing reads is lost.
-        let _ = write_line(std::io::stderr(), line);
+/// The form of the log's lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `tidegate: LINE`.
+    Text,
+    /// One JSON object on each line: `time` (RFC 3339), `level` and `message`.
+    Json,
+}
+
+impl Format {
+    /// Writes each line of `text` to standard error, as far as that is possible without blocking.
+    pub fn say(self, text: impl Display) {
+        for line in text.to_string().lines() {
+            // A line that nothing reads is lost.
+            let _ = write_line(std::io::stderr(), &self.line(SystemTime::now(), line));
+        }
+    }
+
+    fn line(self, now: SystemTime, line: &str) -> String {
+        match self {
+            Self::Text => format!("tidegate: {line}\n"),
+            Self::Json => {
+                let of = |level: &'static str| Some((level, line.strip_prefix(level)?));
+                let found = of("warning").or_else(|| of("error"));
+                let found = found.and_then(|(level, rest)| Some((level, rest.strip_prefix(": ")?)));
+                let (level, message) = found.unwrap_or(("info", line));
+                let time = humantime::format_rfc3339_millis(now).to_string();
+                let object = Line { time: &time, level, message };
+                serde_json::to_string(&object).expect("an object of texts") + "\n"
+            }
+        }
     }
 }
 
-/// Writes `tidegate: LINE` if that does not block; returns whether it was written.
+/// A line for programs.
+#[derive(serde::Serialize)]
+struct Line<'a> {
+    time: &'a str,
+    level: &'a str,
+    message: &'a str,
+}
+
+/// Writes a line if that does not block; returns whether it was written.
 fn write_line(to: impl AsFd, line: &str) -> bool {
-    let line = format!("tidegate: {line}\n");
     line.as_bytes().chunks(PIECE_BYTES).all(|mut piece| {
         while !piece.is_empty() {
             match is_open(&to).then(|| write(&to, piece)) {
@@ -51,10 +85,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lines_for_programs_have_a_time_a_level_and_no_control_characters() {
+        let said = |line| Format::Json.line(SystemTime::UNIX_EPOCH, line);
+        let time = "\"time\":\"1970-01-01T00:00:00.000Z\"";
+        for (line, level, message) in [
+            ("serving", "info", "serving"),
+            ("warning: late \u{1b}\"", "warning", "late \\u001b\\\""),
+            ("error: broken", "error", "broken"),
+            ("errors: 3", "info", "errors: 3"),
+        ] {
+            let object = format!("{{{time},\"level\":\"{level}\",\"message\":\"{message}\"}}\n");
+            assert_eq!(said(line), object);
+        }
+    }
+
+    #[test]
     fn a_line_is_written_where_somebody_reads() {
         let (mut reader, writer) = std::io::pipe().unwrap();
-        assert!(write_line(&writer, "one"));
-        assert!(write_line(&writer, &"x".repeat(10_000)));
+        let text = |line: &str| Format::Text.line(SystemTime::now(), line);
+        assert!(write_line(&writer, &text("one")));
+        assert!(write_line(&writer, &text(&"x".repeat(10_000))));
         drop(writer);
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();

@@ -251,6 +251,38 @@ impl ServeFile {
         self.exports.iter().map(|export| &*export.spec.name)
     }
 
+    /// Returns the exports as they would be admitted to a running service, in the order of the
+    /// file.
+    pub fn new_exports(&self) -> impl Iterator<Item = NewExport> {
+        self.exports.iter().map(|it| NewExport::of(it.spec.clone(), it.wanted.to_place()))
+    }
+
+    /// Returns the keys that a running service cannot change and in which this file differs from
+    /// the one that the service was started from.
+    pub fn fixed_changes(&self, before: &Self) -> Vec<&'static str> {
+        // A size that follows from the contracts is as it was at the start.
+        let largest = |file: &Self| file.contracts().map(|contract| contract.size_max).max();
+        let stated = |file: &Self| {
+            let size = file.size_max.as_ref().map(|size| *size.get_ref());
+            size.filter(|&size| Some(size) != largest(file))
+        };
+        let changes = [
+            ("backing", self.backing != before.backing),
+            ("drive", self.drive != before.drive),
+            ("socket or listen", self.listen != before.listen),
+            ("control", self.control != before.control),
+            ("metrics", self.metrics != before.metrics),
+            ("read_only", self.is_read_only != before.is_read_only),
+            ("busy_poll", self.busy_poll != before.busy_poll),
+            ("limits", self.limits != before.limits),
+            ("thread", self.placement != before.placement),
+            ("size_max", stated(self) != stated(before)),
+            ("absent_places", self.absent_places != before.absent_places),
+            ("policy", (&self.policy, self.has_policy) != (&before.policy, before.has_policy)),
+        ];
+        changes.into_iter().filter_map(|(key, is_changed)| is_changed.then_some(key)).collect()
+    }
+
     /// Returns the contracts, in the order of their exports.
     pub fn contracts(&self) -> impl Iterator<Item = &ExportContract> {
         self.exports.iter().filter_map(|export| export.spec.contract.as_ref())

@@ -5,6 +5,7 @@
 //! may wait for the server, and the server for it: bound the number of outstanding requests.
 
 mod handshake;
+mod load;
 mod stream;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use crate::handshake::Dialect;
 use crate::wire;
 
 pub use handshake::list;
+pub use load::{Load, Loaded};
 pub use stream::Stream;
 
 /// The bytes that are read at once.
@@ -91,6 +93,8 @@ pub struct Client<S> {
     size: u64,
     flags: u16,
     block: Option<BlockSizes>,
+    name: String,
+    description: String,
     next_cookie: u64,
     outstanding: HashMap<u64, Outstanding>,
     /// The memory of the next request, and of replies that were given back.
@@ -112,6 +116,8 @@ impl<S: Read + Write> Client<S> {
             size: agreed.size,
             flags: agreed.flags,
             block: agreed.block,
+            name: agreed.name,
+            description: agreed.description,
             next_cookie: 1,
             outstanding: HashMap::new(),
             scratch: Vec::new(),
@@ -132,6 +138,16 @@ impl<S: Read + Write> Client<S> {
     /// Returns the sizes that requests must keep, if the server stated them.
     pub fn block(&self) -> Option<BlockSizes> {
         self.block
+    }
+
+    /// Returns the export's name as the server says it, or else as it was asked for.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the server's sentence about the export; empty if it says nothing.
+    pub fn description(&self) -> &str {
+        &self.description
     }
 
     /// Returns the agreed dialect.

@@ -2,9 +2,12 @@
 //! Goal: each half understands the other in every dialect, and the server half survives every
 //! client. Method: a server in memory; arbitrary bytes, cut anywhere; the specification's layouts.
 
+use std::io::{Read, Write};
+use std::time::Duration;
+
 use proptest::prelude::*;
 
-use crate::client::{Client, ClientError, Submission, list};
+use crate::client::{Client, ClientError, Load, Submission, list};
 use crate::harness::{self, Memory, Reached};
 use crate::{
     Breach, Dialect, Failure, Handshake, HandshakeError, Parsed, Session, Step, Tls, wire,
@@ -198,5 +201,72 @@ proptest! {
         }
         let reached = harness::run(&bytes);
         prop_assert!(reached.as_ref().is_ok_and(|it| *it >= Reached::Entered), "{:?}", reached);
+    }
+}
+
+/// A server whose replies name no request, if it is told so.
+#[derive(Default)]
+struct Confused {
+    server: Memory,
+    is_confused: bool,
+}
+
+impl Read for Confused {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.server.read(bytes)?;
+        if self.is_confused && count > 0 {
+            // The last byte of the number.
+            bytes[wire::SIMPLE_REPLY_BYTES - 1] ^= 0x80;
+        }
+        Ok(count)
+    }
+}
+
+impl Write for Confused {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.server.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_reply_to_no_request_is_a_breach() {
+    let mut client = Client::connect(Confused::default(), "disk", Dialect::default()).unwrap();
+    assert_eq!(client.flush().unwrap(), Ok(()));
+    client.stream_mut().is_confused = true;
+    assert!(matches!(client.flush(), Err(ClientError::Breach(_))));
+}
+
+/// Goal: a load keeps its depth and counts every request once. Method: a server in memory, and its
+/// failures.
+#[test]
+fn a_load_counts_its_requests_and_failures() {
+    let load = Load {
+        is_write: false,
+        is_sequential: false,
+        size: 4096,
+        depth: 4,
+        time: Duration::from_millis(20),
+        seed: 1,
+    };
+    for (export, is_write) in [("disk", false), ("disk", true), ("notes", true)] {
+        for is_sequential in [false, true] {
+            let load = Load { is_write, is_sequential, ..load };
+            let mut client = harness::client(export, Dialect::default());
+            let mut count = 0;
+            let loaded = client.load(&load, |_| count += 1).unwrap();
+            assert!(loaded.time >= load.time);
+            assert_eq!(client.outstanding(), 0);
+            if export == "notes" {
+                assert_eq!((count, loaded.failure), (0, Some(Failure::NotPermitted)));
+                assert!(loaded.failed >= 4);
+            } else {
+                assert_eq!((loaded.failed, loaded.failure), (0, None));
+                assert!(count >= 4);
+            }
+        }
     }
 }

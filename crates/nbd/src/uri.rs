@@ -40,6 +40,9 @@ pub enum UriError {
         "an address begins with nbd:// or nbd+unix:///, for example nbd+unix:///NAME?socket=PATH"
     )]
     Scheme,
+    /// The client half does not encrypt.
+    #[error("this client does not encrypt; nbdinfo and nbdcopy open nbds:// addresses")]
+    Encrypted,
     /// The address of a Unix socket lacks the socket's path.
     #[error("nbd+unix:///NAME needs ?socket=PATH")]
     NoSocket,
@@ -62,6 +65,9 @@ impl std::str::FromStr for Uri {
                 decoded(socket.filter(|path| !path.is_empty()).ok_or(UriError::NoSocket)?)?;
             let export = decoded(path.strip_prefix('/').unwrap_or(path))?;
             return Ok(Self { address: Address::Unix(PathBuf::from(socket)), export });
+        }
+        if text.starts_with("nbds") {
+            return Err(UriError::Encrypted);
         }
         let rest = text.strip_prefix("nbd://").ok_or(UriError::Scheme)?;
         let (authority, export) = rest.split_once('/').unwrap_or((rest, ""));

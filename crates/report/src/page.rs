@@ -56,6 +56,11 @@ pub trait Report: Serialize {
     }
 }
 
+/// Returns a text of another program without control characters: it must not move the cursor.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
 /// The width of labels with the gap behind them.
 const LABEL_COLUMNS: usize = 13;
 

@@ -40,7 +40,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // JSON.
     ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
                           "cpu-model", "cpu-analysis"]),
-    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure",
+    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
     ("capi",            &["engine"]),

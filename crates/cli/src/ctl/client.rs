@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use tidegate_engine::control::wire::{self, Asked, Verb};
 use tidegate_model::ServeFile;
 
-use super::text::text;
+use super::text;
 use crate::failure::Failure;
 
 /// The timeout for a reply.

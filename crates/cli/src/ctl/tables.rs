@@ -7,7 +7,7 @@ use tidegate_engine::control::wire::{
 };
 use tidegate_model::{Bytes, Duration, Grade, Premises};
 
-use super::text::text;
+use super::text;
 use crate::arguments::CtlVerb;
 use tidegate_report::{Answer, Page, Table, figures};
 

@@ -28,7 +28,12 @@ impl Manager {
                 Some(name) => SocketAddr::from_abstract_name(name).ok(),
                 None => SocketAddr::from_pathname(name).ok(),
             });
-        let to = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
+        let to = address.and_then(|address| {
+            let socket = UnixDatagram::unbound().ok()?;
+            // A manager that does not read must not stop the server.
+            socket.set_nonblocking(true).ok()?;
+            Some((socket, address))
+        });
         let is_ours = |pid: String| pid.parse() == Ok(std::process::id());
         let is_watched = std::env::var("WATCHDOG_PID").ok().is_none_or(is_ours);
         let limit = std::env::var("WATCHDOG_USEC").ok().and_then(|us| us.parse().ok());
@@ -47,6 +52,13 @@ impl Manager {
             let _ = socket.send_to_addr(lines.as_bytes(), address);
         }
     }
+}
+
+/// Returns the lines that announce a reload, with the instant that the manager demands.
+pub(super) fn reloading() -> String {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let us = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
+    format!("RELOADING=1\nMONOTONIC_USEC={us}\nSTATUS=reading the serve file again")
 }
 
 /// Describes the server in a line.

@@ -23,6 +23,14 @@ screens! {
         "tidegate drive attach --help",
         "tidegate drive detach --help",
     ];
+    help_nbd: [
+        "tidegate nbd --help",
+        "tidegate nbd list --help",
+        "tidegate nbd info --help",
+        "tidegate nbd read --help",
+        "tidegate nbd write --help",
+        "tidegate nbd measure --help",
+    ];
     help_cpu: [
         "tidegate cpu --help",
         "tidegate cpu check --help",

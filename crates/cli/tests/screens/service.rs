@@ -4,6 +4,7 @@
 //! `files/services`.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::{command, compare_in, folders, screens};
 
@@ -83,6 +85,73 @@ fn ctl_tables() {
         "tidegate top good.ctl",
     ];
     compare_in("ctl_tables", &lines, &folders);
+}
+
+/// A server of `files/nbd.serve.toml` in the first of the folders, and a link to its socket in the
+/// others; it ends with the test.
+struct Serving(Child);
+
+impl Serving {
+    fn start(folders: &[TempDir; 3]) -> Self {
+        let [folder, others @ ..] = folders.each_ref().map(TempDir::path);
+        let line = "exec tidegate serve nbd.serve.toml > nbd.log 2>&1";
+        let serving = Self(command(line, folder, "80").stdin(Stdio::null()).spawn().unwrap());
+        let (socket, at) = (folder.join("nbd.serve.sock"), Instant::now());
+        while UnixStream::connect(&socket).is_err() {
+            let said = || std::fs::read_to_string(folder.join("nbd.log")).unwrap_or_default();
+            assert!(at.elapsed() < Duration::from_mins(3), "{}", said());
+            thread::sleep(Duration::from_millis(10));
+        }
+        for other in others {
+            symlink(&socket, other.join("nbd.serve.sock")).unwrap();
+        }
+        serving
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn nbd_client() {
+    let folders = folders();
+    let _serving = Serving::start(&folders);
+    let lines = [
+        "tidegate nbd list 'nbd+unix:///?socket=nbd.serve.sock'",
+        "tidegate nbd list 'nbd+unix:///?socket=nbd.serve.sock' --json",
+        "tidegate nbd info 'nbd+unix:///camera?socket=nbd.serve.sock'",
+        "tidegate nbd info 'nbd+unix:///rest?socket=nbd.serve.sock' --json",
+        "yes | head -c 4096 > data",
+        "tidegate nbd write 'nbd+unix:///rest?socket=nbd.serve.sock' -i data",
+        "tidegate nbd write 'nbd+unix:///camera?socket=nbd.serve.sock' -i data --allow-writes",
+        "tidegate nbd write 'nbd+unix:///rest?socket=nbd.serve.sock' -i data --offset 2MiB \
+         --allow-writes",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 2MiB --size 16KiB \
+         -o part",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 2MiB --size 4KiB | \
+         cmp - data && cmp -n 4096 part data",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --json",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 1B --size 4KiB",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' --offset 8MiB --size 4KiB",
+        "tidegate nbd read 'nbd+unix:///rest?socket=nbd.serve.sock' -o no/where",
+        // Times differ from run to run.
+        "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --duration 100ms --depth 4 | \
+         tr -s ' \\n' ' ' | sed -E 's/[0-9][0-9.,]*/N/g'",
+        "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --duration 100ms --op write \
+         --place sequential --size 128KiB --allow-writes --json | grep -o '^  \"[a-z0-9_]*\"'",
+        "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --op write",
+        "tidegate nbd measure 'nbd+unix:///rest?socket=nbd.serve.sock' --size 64MiB",
+        "tidegate nbd info 'nbd+unix:///nobody?socket=nbd.serve.sock'",
+        "tidegate nbd info 'nbd+unix:///rest?socket=nosuch.sock'",
+        "tidegate nbd info 'nbd+unix:///rest'",
+        "tidegate nbd info nbds://localhost/rest",
+        "tidegate nbd info http://localhost/rest",
+    ];
+    compare_in("nbd_client", &lines, &folders);
 }
 
 /// Listens like a service with a reply for each verb, until the test ends.

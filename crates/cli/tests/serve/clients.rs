@@ -149,7 +149,7 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
     let folder = Folder::new();
     let port = free_port();
     let text = format!("listen = \"127.0.0.1:{port}\"\n{SCRATCH}[tls]\ncertificates = \"ours\"\n");
-    if !has(&["certtool", "nbdinfo"]) {
+    if !has(&["certtool", "nbdinfo", "nbdcopy"]) {
         return;
     }
     let (ours, theirs) = (authority(&folder, "ours"), authority(&folder, "theirs"));
@@ -181,6 +181,12 @@ fn over_tcp_a_certificate_of_the_authority_is_asked_for() {
         assert_ne!(code, Some(0), "{refused}: {said}");
     }
     assert_eq!(tool("nbdinfo", &[&certified]).0, Some(0));
+    // The memory that was printed includes the threads that encrypt.
+    let copied = tool("nbdcopy", &["--connections=16", "--requests=64", &certified, "null:"]);
+    assert_eq!(copied.0, Some(0), "{}", copied.2);
+    let (peak, limit) = server.memory_kib_and_limit();
+    println!("{peak} of {limit} KiB");
+    assert!(peak < limit, "{peak} KiB, but at most {limit} KiB was printed");
     assert_eq!(server.stop().0, Some(0));
 }
 

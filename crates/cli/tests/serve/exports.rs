@@ -3,8 +3,13 @@
 //! binary and clients.
 
 use std::fs;
+use std::os::unix::net::UnixDatagram;
+use std::process::Stdio;
+
+use serde_json::Value;
 
 use crate::common::Folder;
+use crate::nbd::Client;
 use crate::server::{Server, has, image, tool};
 
 const SCRATCH: &str = "simulate = \"sata-ssd\"\n\
@@ -44,6 +49,93 @@ fn clients_find_the_exports_and_their_data() {
     let (code, said) = server.stop();
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("scratch: ") && said.contains("best effort"), "{said}");
+}
+
+const CHANGING: &str = "simulate = \"fujitsu-max3036rc\"\ncontrol = \"s.ctl\"\n\
+    [[export]]\nname = \"camera\"\nsize = \"8MiB\"\nread_only = true\n\
+    contract = { period = \"300ms\", size_max = \"128KiB\", op = \"read\" }\n\
+    [[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n\
+    [[export]]\nname = \"old\"\nsize = \"8MiB\"\nbest_effort = true\n";
+
+/// Goal: SIGHUP makes the exports those of the file, one by one, and says what stays as it was.
+/// Method: a file with changes of each kind, then a faulty one; the log is read as a program would.
+#[test]
+fn a_changed_file_is_read_again_on_sighup() {
+    let folder = Folder::new();
+    if !Server::is_possible(&folder, CHANGING, &[]) {
+        return;
+    }
+    let manager = UnixDatagram::bind(folder.path().join("notify")).unwrap();
+    let log = fs::File::create(folder.path().join("log")).unwrap();
+    let mut command = folder.command(&["serve", "s.toml", "--log-format", "json"]);
+    command.env("NOTIFY_SOCKET", folder.path().join("notify"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let mut server = Server::spawn(&folder, &mut command);
+    let mut of_rest = Client::connect(&server.socket(), "rest").unwrap();
+    let mut of_old = Client::connect(&server.socket(), "old").unwrap();
+    assert_eq!(of_rest.write(0, &[7; 4096], true).unwrap(), 0);
+    let later = "[[export]]\nname = \"late\"\nsize = \"1MiB\"\nbest_effort = true\n\
+        [[export]]\nname = \"fast\"\nsize = \"1MiB\"\nread_only = true\n\
+        contract = { period = \"1us\", size_max = \"128KiB\", op = \"read\" }\n";
+    let changed = CHANGING
+        .replace("300ms", "400ms")
+        .replace("[[export]]\nname = \"old\"\nsize = \"8MiB\"\nbest_effort = true\n", "")
+        .replace("s.ctl\"", "s.ctl\"\n[limits]\nconnections = 8");
+    folder.file("s.toml", &(changed.clone() + later));
+    server.signal("-HUP");
+    server.wait_for("reload", || server_said(&folder, "reload: admitted"));
+    let said = server.said();
+    for line in [
+        "admitted `late`; changed `camera`; removed `old`",
+        "`limits` cannot change while the service runs: restart it",
+        "`fast` is not admitted: no bound is known for",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    for line in said.lines() {
+        let line: Value = serde_json::from_str(line).unwrap_or_else(|it| panic!("{it}: {line}"));
+        assert!(line["time"].is_string() && line["level"] != Value::Null, "{line}");
+    }
+    let (_, listed) = folder.json(&["nbd", "list", &server.uri("")]);
+    let names: Vec<&str> = listed["exports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["rest", "camera", "late"]);
+    assert_eq!(of_rest.read(0, 4096).unwrap(), Ok(vec![7; 4096]), "its client stays");
+    assert!(!of_old.read(0, 4096).is_ok_and(|it| it.is_ok()));
+    let mut late = Client::connect(&server.socket(), "late").unwrap();
+    assert_eq!(late.write(0, &[1; 4096], true).unwrap(), 0);
+    // A restart would place an export that is written first where the data of `camera` is.
+    let first = "[[export]]\nname = \"first\"\nsize = \"1MiB\"\nbest_effort = true\n[[export]]";
+    folder.file("s.toml", &changed.replacen("[[export]]", first, 1));
+    server.signal("-HUP");
+    let moved =
+        "`camera` stays at offset 0B with 8MiB, and a restart would place it at 1MiB with 8MiB";
+    server.wait_for("report", || server_said(&folder, moved));
+    server.wait_for("removal", || server_said(&folder, "reload: removed `late`"));
+    assert!(server_said(&folder, "`first` is not admitted: `first` would overlap `camera`"));
+    folder.file("s.toml", "nothing");
+    server.signal("-HUP");
+    server.wait_for("refusal", || server_said(&folder, "reload: nothing has changed"));
+    assert_eq!(of_rest.read(0, 4096).unwrap(), Ok(vec![7; 4096]));
+    assert_eq!(server.stop().0, Some(0));
+    manager.set_nonblocking(true).unwrap();
+    let mut heard = String::new();
+    let mut lines = [0; 4096];
+    while let Ok(count) = manager.recv(&mut lines) {
+        heard += &(String::from_utf8_lossy(&lines[..count]).into_owned() + "\n");
+    }
+    let at = |what: &str| heard.find(what).unwrap_or_else(|| panic!("{what}: {heard}"));
+    assert!(at("READY=1") < at("RELOADING=1\nMONOTONIC_USEC="), "{heard}");
+    assert!(at("RELOADING=1") < at("READY=1\nSTATUS=reload: admitted"), "{heard}");
+}
+
+/// Returns whether the server's log contains this.
+fn server_said(folder: &Folder, what: &str) -> bool {
+    fs::read_to_string(folder.path().join("log")).is_ok_and(|log| log.contains(what))
 }
 
 #[test]

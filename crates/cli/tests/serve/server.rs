@@ -157,6 +157,15 @@ impl Server {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
+    /// Returns the most memory that it took so far and the most that it printed, in KiB.
+    pub(crate) fn memory_kib_and_limit(&self) -> (u64, u64) {
+        let said = self.said();
+        let limit =
+            said.split("the server takes at most ").nth(1).and_then(|it| it.split(' ').next());
+        let mib: u64 = limit.unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+        (self.memory_kib("VmHWM:"), mib << 10)
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
         Self::send(signal, self.child.id());
     }

@@ -7,7 +7,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tidegate_model::serve_file::ServerLimits;
 use tidegate_model::{Bytes, ExportSpec};
 
-use crate::service::connections::{INPUT_BYTES, KEPT_BYTES, room_bytes};
+use super::tls;
+use crate::service::connections::{BEST_EFFORT_BYTES, INPUT_BYTES, KEPT_BYTES, room_bytes};
 
 /// The size of a TCP socket's buffers as it is requested; the kernel takes twice as much.
 pub(super) const TCP_BUFFER_BYTES: usize = 256 << 10;
@@ -24,11 +25,17 @@ const GUEST_BYTES: u64 = 64 << 10;
 /// The bytes besides its buffers that a connection takes.
 const CONNECTION_BYTES: u64 = 8 << 10;
 
+/// The memory of an encrypted connection's thread: its stack, its pieces of both directions, and what
+/// OpenSSL keeps.
+const TLS_BYTES: u64 = (tls::STACK_BYTES + 3 * tls::PIECE_BYTES + (128 << 10)) as u64;
+
 /// The largest amounts of memory and descriptors that a server can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
-    /// The requests that all exports can have outstanding.
+    /// The requests that the exports of the serve file can have outstanding.
     pub requests: Bytes,
+    /// The requests of exports that are admitted later; those that would need more are refused.
+    pub later: Bytes,
     /// The connections: their input, and the kernel's socket buffers.
     pub connections: Bytes,
     /// Everything else.
@@ -41,10 +48,11 @@ pub struct Footprint {
 
 impl Footprint {
     /// Computes the footprint of a server for these exports, each with the largest part of its
-    /// requests, and for this many connections. Exports that are admitted later bring their own
-    /// requests.
+    /// requests, for this many exports without a contract that are admitted later, and for this many
+    /// connections.
     pub(crate) fn of<'a>(
         exports: impl Iterator<Item = (&'a ExportSpec, usize)>,
+        later_count: usize,
         limits: &ServerLimits,
         connection_count: usize,
         is_tcp: bool,
@@ -54,11 +62,13 @@ impl Footprint {
         let requests = rooms.fold(0, u64::saturating_add);
         let sockets = if is_encrypted { 3 } else { 1 };
         let of_socket = if is_tcp { 4 * TCP_BUFFER_BYTES as u64 } else { unix_buffers() };
-        let each = INPUT_BYTES + CONNECTION_BYTES + of_socket * sockets;
-        let guests = limits.handshakes as u64 * GUEST_BYTES;
+        let of_tls = if is_encrypted { TLS_BYTES } else { 0 };
+        let each = INPUT_BYTES + CONNECTION_BYTES + of_tls + of_socket * sockets;
+        let guests = limits.handshakes as u64 * (GUEST_BYTES + of_tls);
         let per_socket = usize::try_from(sockets).unwrap_or(3);
         Self {
             requests: Bytes::new(requests),
+            later: Bytes::new(later_count as u64 * BEST_EFFORT_BYTES),
             connections: Bytes::new(each.saturating_mul(connection_count as u64)),
             rest: Bytes::new(PROGRAM_BYTES + KEPT_BYTES + guests),
             connection_count,
@@ -68,7 +78,7 @@ impl Footprint {
 
     /// Returns the sum.
     pub fn total(&self) -> Bytes {
-        let parts = [self.requests, self.connections, self.rest];
+        let parts = [self.requests, self.later, self.connections, self.rest];
         Bytes::new(parts.iter().fold(0, |sum, part| sum.saturating_add(part.get())))
     }
 
@@ -85,10 +95,11 @@ impl fmt::Display for Footprint {
         let mib = |bytes: Bytes| bytes.get().div_ceil(1 << 20);
         write!(
             f,
-            "at most {} MiB of memory: {} for requests, {} for {} connections, {} for the rest; at \
-             most {} descriptors",
+            "at most {} MiB of memory: {} for requests, {} for those of exports admitted later, {} \
+             for {} connections, {} for the rest; at most {} descriptors",
             mib(self.total()),
             mib(self.requests),
+            mib(self.later),
             mib(self.connections),
             self.connection_count,
             mib(self.rest),

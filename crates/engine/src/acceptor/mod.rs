@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use tidegate_device::Waker;
 use tidegate_model::serve_file::ServerLimits;
 use tidegate_nbd::Tls;
@@ -38,6 +38,7 @@ use self::places::Places;
 use crate::peers::LogSink;
 use crate::service::View;
 use crate::service::connections::{Departure, Departures, Ended, Failed, Newcomer};
+use crate::wait::wait_for;
 
 pub use self::bound::Footprint;
 pub(crate) use self::bound::raise_descriptors;
@@ -140,29 +141,11 @@ impl Thread {
         let time_limit = to_std(self.limits.handshake_time);
         let deadlines = self.guests.iter().map(|guest| guest.begun + time_limit);
         let muted = self.muted_until.filter(|&until| until > now);
-        let until = deadlines.chain(muted).min();
-        let mut time = until.map_or(TICK, |it| it.saturating_duration_since(now).min(TICK));
-        // One nanosecond more, so that a deadline has passed when the thread wakes.
-        time += Duration::from_nanos(1);
+        let until = deadlines.chain(muted).fold(now + TICK, Instant::min);
         let awaited: Vec<PollFlags> = self.guests.iter_mut().map(Guest::awaits).collect();
-        let mut polled = vec![PollFd::new(waker, PollFlags::IN)];
-        if muted.is_none() {
-            polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
-        }
-        for (guest, flags) in self.guests.iter().zip(awaited) {
-            polled.push(PollFd::from_borrowed_fd(guest.as_fd(), flags));
-        }
-        if !waker.prepare_to_sleep() {
-            time = Duration::ZERO;
-        }
-        let timeout = Timespec {
-            tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
-            tv_nsec: i64::from(time.subsec_nanos()),
-        };
-        if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
-            waker.clear_event();
-        }
-        waker.acknowledge();
+        let accepts = muted.is_none().then(|| (self.listener.as_fd(), PollFlags::IN));
+        let guests = self.guests.iter().map(Guest::as_fd).zip(awaited);
+        wait_for(waker, accepts.into_iter().chain(guests), until);
     }
 
     /// Closes the connections that have ended, and logs what an operator may want to know.
@@ -173,7 +156,7 @@ impl Thread {
             match event {
                 Departure::Gone { socket, admittance, ended } => {
                     let why = match ended {
-                        Ended::Left | Ended::Ending => None,
+                        Ended::Left | Ended::Removed | Ended::Ending => None,
                         Ended::Breach(breach) => Some(breach.to_string()),
                         Ended::Slow => Some(
                             "it did not complete a request, or take its replies, in time".into(),

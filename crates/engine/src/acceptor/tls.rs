@@ -24,10 +24,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tidegate_device::Socket;
 
 /// The bytes that are moved at once in each direction.
-const PIECE_BYTES: usize = 64 << 10;
+pub(super) const PIECE_BYTES: usize = 64 << 10;
 
 /// The thread's stack size.
-const STACK_BYTES: usize = 256 << 10;
+pub(super) const STACK_BYTES: usize = 256 << 10;
 
 /// The ciphers of clients with pre-shared keys before TLS 1.3.
 const PSK_CIPHERS: &str = "kECDHEPSK:kDHEPSK:kPSK";

@@ -2,11 +2,9 @@
 //! The part of HTTP that one page needs (RFC 9112): a request head, one reply, then close.
 
 use super::exposition::exposition;
+use super::text_format::{Format, asked_for};
 use crate::peers::{Answer, Protocol, Refusal, Reply};
 use crate::service::View;
-
-/// The page's content type, as the standard defines it.
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 const PLAIN: &str = "text/plain; charset=utf-8";
 
@@ -36,7 +34,7 @@ impl Protocol for Page {
         let is_http = words.next().is_some_and(|version| version.starts_with("HTTP/1."));
         let bytes = match (method, path) {
             _ if !is_http => reply("400 Bad Request", PLAIN, "not an HTTP/1 request\n", true),
-            ("GET" | "HEAD", Some("/metrics")) => self.page(method == "GET"),
+            ("GET" | "HEAD", Some("/metrics")) => self.page(asked_for(&text), method == "GET"),
             ("GET" | "HEAD", _) => {
                 reply("404 Not Found", PLAIN, "not found: use /metrics\n", method == "GET")
             }
@@ -69,9 +67,9 @@ impl Protocol for Page {
 }
 
 impl Page {
-    fn page(&self, has_body: bool) -> Vec<u8> {
+    fn page(&self, format: Format, has_body: bool) -> Vec<u8> {
         match exposition(&self.view) {
-            Some(text) => reply("200 OK", CONTENT_TYPE, &text, has_body),
+            Some(page) => reply("200 OK", format.content_type(), &format.text(page), has_body),
             None => {
                 reply("503 Service Unavailable", PLAIN, "the service does not reply\n", has_body)
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Serves a service's metrics: OpenMetrics text over HTTP, for this machine only.
+//! Serves a service's metrics over HTTP, for this machine only: OpenMetrics, or Prometheus' text
+//! format for clients that prefer it.
 //!
 //! The only page is `/metrics`, for `GET` and `HEAD`; each reply closes its connection. Every user
 //! of this machine can read it, so it shows no data of the exports.
@@ -8,6 +9,7 @@ mod exposition;
 mod http;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text_format;
 
 use std::io;
 use std::net::SocketAddr;

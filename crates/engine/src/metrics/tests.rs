@@ -24,9 +24,32 @@ struct Page {
 }
 
 impl Page {
-    /// Parses a page, or describes its fault.
+    /// Parses a page of OpenMetrics, or describes its fault.
     fn parse(text: &str) -> Result<Self, String> {
         let body = text.strip_suffix("# EOF\n").ok_or("no `# EOF` at its end")?;
+        Self::parse_body(body, |kind| match kind {
+            "counter" => Some(&["_total"]),
+            "gauge" => Some(&[""]),
+            "info" => Some(&["_info"]),
+            "histogram" => Some(&["_bucket", "_sum", "_count"]),
+            _ => None,
+        })
+    }
+
+    /// Parses a page of Prometheus' text format: fewer types, and a counter's own name.
+    fn parse_prometheus(text: &str) -> Result<Self, String> {
+        Self::parse_body(text, |kind| match kind {
+            "counter" | "gauge" => Some(&[""]),
+            "histogram" => Some(&["_bucket", "_sum", "_count"]),
+            _ => None,
+        })
+    }
+
+    /// Parses the lines of a page in which samples of a type have these suffixes.
+    fn parse_body(
+        body: &str,
+        suffixes: impl Fn(&str) -> Option<&'static [&'static str]>,
+    ) -> Result<Self, String> {
         let mut page = Self::default();
         let (mut helped, mut family) = (BTreeSet::new(), String::new());
         for line in body.lines() {
@@ -47,13 +70,8 @@ impl Page {
                 continue;
             }
             let (name, labels, value) = sample(line)?;
-            let suffixes: &[&str] = match page.types.get(&family).map(String::as_str) {
-                Some("counter") => &["_total"],
-                Some("gauge") => &[""],
-                Some("info") => &["_info"],
-                Some("histogram") => &["_bucket", "_sum", "_count"],
-                _ => return fault("of no type"),
-            };
+            let suffixes = page.types.get(&family).and_then(|kind| suffixes(kind));
+            let Some(suffixes) = suffixes else { return fault("of no type") };
             if !helped.contains(&family)
                 || !suffixes.iter().any(|suffix| name == format!("{family}{suffix}"))
             {
@@ -188,6 +206,24 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
     for (name, kind) in &page.types {
         assert!(name.starts_with("tidegate_"), "{name} {kind}");
     }
+}
+
+/// Goal: those who ask for Prometheus' text format get the same samples in it. Method: both formats
+/// of one service, each with a parser of its own grammar.
+#[test]
+fn the_page_is_prometheus_text_for_those_who_ask_for_it() {
+    let bench = Bench::named("camera");
+    let metrics = open(bench.service.view());
+    let request = |accept: &str| format!("GET /metrics HTTP/1.1\r\n{accept}\r\n");
+    let (head, body) = get(metrics.address(), &request("Accept: text/plain;version=0.0.4\r\n"));
+    assert!(head.contains("Content-Type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
+    let page = Page::parse_prometheus(&body).unwrap_or_else(|fault| panic!("{fault}\n{body}"));
+    assert_eq!(page.types["tidegate_export_misses_total"], "counter");
+    assert_eq!(page.types["tidegate_service_info"], "gauge");
+    let (_, other) = get(metrics.address(), &request(""));
+    let other_page = Page::parse(&other).unwrap();
+    assert!(page.samples.keys().eq(other_page.samples.keys()));
+    assert!(Page::parse_prometheus(&other).is_err(), "canary: the grammars differ");
 }
 
 /// Canary: the parser detects each fault that it checks for.

@@ -29,12 +29,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use oneshot::channel;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use tidegate_device::Waker;
 
 pub(crate) use self::listener::{Listener, PathListener, PortListener};
 use self::peer::{Fate, Peer};
 pub(crate) use self::protocol::{Answer, Job, Protocol, Refusal, Reply};
+use crate::wait::wait_for;
 
 /// The largest number of concurrent peers.
 pub(crate) const PEERS_MAX: usize = 32;
@@ -136,35 +137,16 @@ impl<D: Listener, P: Protocol> Room<D, P> {
     }
 
     /// Blocks until an event or the next deadline.
-    fn wait(&self, waker: &Waker) {
+    fn wait<'a>(&'a self, waker: &'a Waker) {
         let now = Instant::now();
         let is_open = self.muted_until.is_none_or(|until| until <= now);
-        let mut polled = vec![PollFd::new(waker, PollFlags::IN)];
-        if is_open {
-            polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
-        }
-        let mut until = self.next_look;
-        until = self.muted_until.filter(|_| !is_open).map_or(until, |muted| until.min(muted));
-        for peer in &self.peers {
-            until = peer.deadline().map_or(until, |deadline| until.min(deadline));
-            if let Some(flags) = peer.awaits(now) {
-                polled.push(PollFd::from_borrowed_fd(peer.stream.as_fd(), flags));
-            }
-        }
-        // One nanosecond more, so that a deadline has passed when the thread wakes.
-        let mut time = until.saturating_duration_since(now) + Duration::from_nanos(1);
-        if !waker.prepare_to_sleep() {
-            time = Duration::ZERO;
-        }
-        let timeout = Timespec {
-            tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
-            tv_nsec: i64::from(time.subsec_nanos()),
-        };
-        // The caller checks everything, however this wait ended.
-        if poll(&mut polled, Some(&timeout)).is_ok() && !polled[0].revents().is_empty() {
-            waker.clear_event();
-        }
-        waker.acknowledge();
+        let accepts = is_open.then(|| (self.listener.as_fd(), PollFlags::IN));
+        let muted = self.muted_until.filter(|_| !is_open);
+        let deadlines = self.peers.iter().filter_map(Peer::deadline).chain(muted);
+        let until = deadlines.fold(self.next_look, Instant::min);
+        let awaited = |peer: &'a Peer<D::Stream>| Some((peer.stream.as_fd(), peer.awaits(now)?));
+        let peers = self.peers.iter().filter_map(awaited);
+        wait_for(waker, accepts.into_iter().chain(peers), until);
     }
 
     fn let_in(&mut self, now: Instant) {

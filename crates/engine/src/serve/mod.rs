@@ -15,6 +15,7 @@ mod fit;
 pub(crate) mod harness;
 mod host;
 mod prover;
+mod reload;
 mod server;
 mod simulated;
 mod store_lock;
@@ -46,6 +47,7 @@ pub use tidegate_model::quantity::Share as Margin;
 pub use crate::acceptor::{Footprint, ListenError, Listener};
 pub use control_plane::ControlPlane;
 pub use error::ServeError;
+pub use reload::Reloaded;
 pub use server::{Server, ServerEvent};
 pub use simulated::SimulatedStore;
 
@@ -58,6 +60,8 @@ const SIMULATED_ALIGNMENT: Bytes = Bytes::new(512);
 #[derive(Debug, Clone)]
 pub struct Prepared {
     path: PathBuf,
+    /// The margin in place of the file's.
+    margin: Option<Share>,
     text: String,
     file: ServeFile,
     drive: Option<DriveFile>,
@@ -103,7 +107,7 @@ impl Prepared {
             }
             None => None,
         };
-        Ok(Self { path: path.to_owned(), text, file, drive, bound })
+        Ok(Self { path: path.to_owned(), margin, text, file, drive, bound })
     }
 
     /// Returns the parsed file.
@@ -203,11 +207,17 @@ impl Prepared {
     /// # Errors
     /// [`ServeError`], before anything is served.
     pub fn open(&self, is_forced: bool) -> Result<Service, ServeError> {
-        self.open_with(is_forced, 0)
+        self.open_with(is_forced, 0, None)
     }
 
-    /// Opens the store and starts to serve, with room for this many connections.
-    fn open_with(&self, is_forced: bool, sockets: u32) -> Result<Service, ServeError> {
+    /// Opens the store and starts to serve, with room for this many connections, and for requests of
+    /// this many bytes.
+    fn open_with(
+        &self,
+        is_forced: bool,
+        sockets: u32,
+        requests_max: Option<Bytes>,
+    ) -> Result<Service, ServeError> {
         if !self.is_proven() && !is_forced {
             return Err(ServeError::NotProven {
                 reason: "not every contract can be kept; `tidegate serve` lists those that \
@@ -218,22 +228,27 @@ impl Prepared {
         match &self.file.backing {
             BackingReference::Path(path) => {
                 let path = self.resolve(path.get_ref());
-                self.open_target(&path, sockets)
+                self.open_target(&path, sockets, requests_max)
             }
             BackingReference::Simulated { store, .. } => {
                 let store = store.as_ref().map(|store| self.resolve(store.get_ref()));
-                self.open_simulated(store, sockets)
+                self.open_simulated(store, sockets, requests_max)
             }
         }
     }
 
-    fn open_target(&self, path: &Path, sockets: u32) -> Result<Service, ServeError> {
+    fn open_target(
+        &self,
+        path: &Path,
+        sockets: u32,
+        requests_max: Option<Bytes>,
+    ) -> Result<Service, ServeError> {
         let is_written = self.file.is_written();
         let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
         let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
         self.check_device(target.facts())?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
-        let mut params = self.params(layout)?;
+        let mut params = self.params(layout, requests_max)?;
         params.can_trim = is_written && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let busy_poll = self.file.busy_poll;
@@ -253,10 +268,16 @@ impl Prepared {
         Ok(())
     }
 
-    fn open_simulated(&self, store: Option<PathBuf>, sockets: u32) -> Result<Service, ServeError> {
+    fn open_simulated(
+        &self,
+        store: Option<PathBuf>,
+        sockets: u32,
+        requests_max: Option<Bytes>,
+    ) -> Result<Service, ServeError> {
         let file = self.drive.as_ref().expect("a simulated backing names its drive");
         let size = file.capacity().unwrap_or(SIZE_DEFAULT);
-        let params = self.params(Layout { size, alignment: SIMULATED_ALIGNMENT })?;
+        let layout = Layout { size, alignment: SIMULATED_ALIGNMENT };
+        let params = self.params(layout, requests_max)?;
         let drive = self.simulated_drive(file)?;
         let store = match store {
             None => memory_file(size).map_err(|source| ServeError::Memory { source })?,
@@ -279,7 +300,11 @@ impl Prepared {
         Ok(tidegate_drive::build(kind, &bound.workload, Some(file), SEED)?)
     }
 
-    fn params(&self, layout: Layout) -> Result<ServiceParams, ServeError> {
+    fn params(
+        &self,
+        layout: Layout,
+        requests_max: Option<Bytes>,
+    ) -> Result<ServiceParams, ServeError> {
         let mut exports = self.file.exports(layout).map_err(|error| self.faulty(error))?;
         let arrangement = match &self.bound {
             Some((bound, assessment)) if self.is_proven() => {
@@ -297,6 +322,7 @@ impl Prepared {
             alignment: layout.alignment,
             size_max: self.size_max(layout)?,
             host: self.file.host.as_ref().map(|section| section.times),
+            requests_max,
             drive: self.drive.clone(),
             placement: self.file.placement.clone(),
             prover: Some(Arc::new(self.prover(layout))),

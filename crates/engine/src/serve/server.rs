@@ -13,8 +13,8 @@ use crate::acceptor::{Acceptor, Encryption, Footprint, Listener, raise_descripto
 use crate::peers::LogSink;
 use crate::service::{Service, Summary, View};
 
-/// The number of exports that can be admitted later with a full share of connections.
-const EXPORTS_MORE: usize = 16;
+/// The number of exports that can be admitted later with a full share of connections and memory.
+const EXPORTS_MORE: usize = 8;
 
 /// The largest number of connections: each takes two slots of the ring, beside the disk's.
 const CONNECTIONS_MAX: usize = 1_536;
@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub enum ServerEvent {
     /// It should end: the control socket says so, or the service has ended by itself.
     Stop,
+    /// It should read its file again ([`Server::reload`]).
+    Reload,
 }
 
 /// A running server; dropping it ends it at once.
@@ -37,6 +39,9 @@ pub struct Server {
     control_plane: Option<ControlPlane>,
     service: Option<Service>,
     footprint: Footprint,
+    /// The file as it was at the start, and the names of the exports in it when it was last read.
+    pub(super) prepared: Prepared,
+    pub(super) names: Vec<String>,
     events: Receiver<ServerEvent>,
     sender: Sender<ServerEvent>,
 }
@@ -66,7 +71,8 @@ impl Prepared {
             return Err(ServeError::Descriptors { needed: footprint.descriptors, descriptors });
         }
         let sockets = u32::try_from(connections).expect("at most CONNECTIONS_MAX");
-        let service = self.open_with(is_forced, sockets)?;
+        let requests_max = Bytes::new(footprint.requests.get() + footprint.later.get());
+        let service = self.open_with(is_forced, sockets, Some(requests_max))?;
         let (view, limits) = (service.view(), self.file.limits);
         let (sender, events) = channel();
         let stop = sender.clone();
@@ -85,6 +91,8 @@ impl Prepared {
             control_plane: Some(control_plane),
             service: Some(service),
             footprint,
+            prepared: self.clone(),
+            names: self.file.export_names().map(str::to_owned).collect(),
             events,
             sender,
         })
@@ -104,15 +112,14 @@ impl Prepared {
             let size = spec.contract.as_ref().map_or(size_max, |contract| contract.size_max);
             usize::try_from(size.get()).unwrap_or(usize::MAX)
         };
-        let more = if self.file.control.is_some() { EXPORTS_MORE } else { 0 };
-        let wanted = (exports.len() + more) * self.file.limits.connections;
+        let wanted = (exports.len() + EXPORTS_MORE) * self.file.limits.connections;
         let (is_tcp, is_encrypted) = match &self.file.listen {
             Listen::Unix(_) => (false, false),
             Listen::Tcp { tls, .. } => (true, tls.is_some()),
         };
         let parts = exports.iter().map(|spec| (spec, part_max(spec)));
         let connections = wanted.min(CONNECTIONS_MAX);
-        Ok(Footprint::of(parts, &self.file.limits, connections, is_tcp, is_encrypted))
+        Ok(Footprint::of(parts, EXPORTS_MORE, &self.file.limits, connections, is_tcp, is_encrypted))
     }
 
     /// Refuses keys that [`Self::serve`] could not use.
@@ -152,17 +159,14 @@ impl Server {
         self.footprint
     }
 
-    /// Returns the events; `stop` may be requested through [`Self::stopper`] too.
+    /// Returns the events, those of [`Self::sender`] too.
     pub fn events(&self) -> &Receiver<ServerEvent> {
         &self.events
     }
 
-    /// Returns a function that requests the end, for any thread.
-    pub fn stopper(&self) -> impl Fn() + Send + use<> {
-        let sender = self.sender.clone();
-        move || {
-            let _ = sender.send(ServerEvent::Stop);
-        }
+    /// Returns a sender of events, for any thread.
+    pub fn sender(&self) -> Sender<ServerEvent> {
+        self.sender.clone()
     }
 
     /// Returns a view of the service.

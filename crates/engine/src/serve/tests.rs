@@ -61,7 +61,8 @@ impl Bench {
         let serve = SERVE.replace("PORT", &port.to_string()).replace("DEADLINE", &deadline);
         let prepared = prepared(folder.path(), &serve, &drive);
         let size = Bytes::from_kib(2048);
-        let params = prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }).unwrap();
+        let params =
+            prepared.params(Layout { size, alignment: SIMULATED_ALIGNMENT }, None).unwrap();
         let disk = PseudoDisk::new(2, table(&[batch_ms; 2]), 1);
         let make = move |clock, waker| {
             let store = memory_file(size).expect("memory");

@@ -15,6 +15,7 @@ use oneshot::channel;
 use tidegate_model::{Duration, ExportSpec, NewExport};
 
 use super::Service;
+use super::connections::room_bytes;
 use super::core::GivenUp;
 use super::export_statistics::ExportStatistics;
 use super::export_table::ExportTable;
@@ -147,6 +148,15 @@ impl View {
         self.shared().admit(new)
     }
 
+    /// Replaces the export of that name by this one, if it and all others are proved together. The
+    /// clients of the old one get [`super::CallError::Removed`], and can connect again.
+    ///
+    /// # Errors
+    /// [`ChangeError`]; then nothing has changed.
+    pub fn replace(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
+        self.shared().replace(new)
+    }
+
     /// Does the same as [`Service::check`].
     ///
     /// # Errors
@@ -184,32 +194,49 @@ impl Shared {
 
     pub(super) fn check(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let table = self.table().clone();
-        let (export, changed) = self.with(&table, new)?;
+        let (export, changed) = self.with(&table, table.staying(), new)?;
         Ok(Admitted { export, offer: Arc::new(changed.offer()) })
     }
 
     pub(super) fn admit(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
         let _changing = self.begin()?;
         let table = self.table().clone();
-        let (export, changed) = self.with(&table, new)?;
-        self.change(&table, changed)?;
+        let (export, changed) = self.with(&table, table.staying(), new)?;
+        let may_continue = self.may_continue(&table, &changed)?;
+        self.change(changed, may_continue)?;
         Ok(Admitted { export, offer: self.offer.get() })
     }
 
-    /// Returns the table with a new export and without members that are gone.
+    /// Replaces the export of that name, in one switch.
+    pub(super) fn replace(&self, new: &NewExport) -> Result<Admitted, ChangeError> {
+        let _changing = self.begin()?;
+        let table = self.table().clone();
+        let mut others = table.staying();
+        let Some(old) = others.iter().position(|member| member.spec.name == new.name) else {
+            return Err(ChangeError::Unknown { name: new.name.clone() });
+        };
+        others.remove(old);
+        let (export, changed) = self.with(&table, others, new)?;
+        // The old export is open until the switch, so the policy may have requests of it then.
+        self.change(changed, false)?;
+        Ok(Admitted { export, offer: self.offer.get() })
+    }
+
+    /// Returns the table with these members and a new export.
     fn with(
         &self,
         table: &ExportTable,
+        mut members: Vec<Member>,
         new: &NewExport,
     ) -> Result<(ExportSpec, ExportTable), ChangeError> {
         let prover = self.prover()?;
-        let mut members = table.staying();
         if members.iter().any(|member| member.spec.name == new.name) {
             return Err(ChangeError::NameTaken { name: new.name.clone() });
         }
         let export = prover.place(&ExportTable::specs(&members), new)?;
         let id = ExportId(table.next_id);
         members.push(Member { id, spec: export.clone(), bound: None });
+        self.params.check_memory(&members)?;
         let arrangement = prover.prove(&ExportTable::specs(&members), Some(members.len() - 1))?;
         self.params.check_arrangement(&arrangement)?;
         let changed = table.arranged(members, arrangement);
@@ -234,7 +261,11 @@ impl Shared {
         // reserved.
         let without = prover.prove(&ExportTable::specs(&members), None).map_err(ChangeError::from);
         let changed = without.map(|arrangement| table.arranged(members, arrangement));
-        let is_free = match changed.and_then(|changed| self.change(&table, changed)) {
+        let changed = changed.and_then(|changed| {
+            let may_continue = self.may_continue(&table, &changed)?;
+            self.change(changed, may_continue)
+        });
+        let is_free = match changed {
             Err(end @ (ChangeError::Ending | ChangeError::Ended)) => return Err(end),
             changed => changed.is_ok(),
         };
@@ -263,14 +294,23 @@ impl Shared {
         seen.exports.into_iter().next().ok_or(ChangeError::Ended)
     }
 
-    /// Hands the changed table to the core, and offers it.
-    fn change(&self, table: &ExportTable, changed: ExportTable) -> Result<(), ChangeError> {
-        let is_alike = table.is_alike(&changed) && !self.is_any_outstanding(&table.leaving)?;
+    /// Returns whether the current policy can continue with the changed table.
+    fn may_continue(
+        &self,
+        table: &ExportTable,
+        changed: &ExportTable,
+    ) -> Result<bool, ChangeError> {
+        Ok(table.is_alike(changed) && !self.is_any_outstanding(&table.leaving)?)
+    }
+
+    /// Hands the changed table to the core, and offers it. The current policy continues only if that
+    /// is possible.
+    fn change(&self, changed: ExportTable, may_continue: bool) -> Result<(), ChangeError> {
         let (answer, answered) = channel();
         let begun = self.inbox.now();
         self.inbox.send(Message::Change(Box::new(Change {
             members: changed.members.clone(),
-            arrangement: (!is_alike).then(|| changed.arrangement.clone()),
+            arrangement: (!may_continue).then(|| changed.arrangement.clone()),
             until: begun + QUIET_MAX,
             answer,
         })));
@@ -295,6 +335,28 @@ impl Shared {
 }
 
 impl ServiceParams {
+    /// Checks that the requests of all exports fit into the memory that was promised at the start.
+    fn check_memory(&self, members: &[Member]) -> Result<(), ChangeError> {
+        let Some(most) = self.requests_max else { return Ok(()) };
+        let takes = |member: &Member| {
+            let contract = member.spec.contract.as_ref();
+            let part_max = contract.map_or(self.size_max, |contract| contract.size_max);
+            room_bytes(&member.spec, usize::try_from(part_max.get()).unwrap_or(usize::MAX))
+        };
+        let needed = members.iter().map(takes).fold(0, u64::saturating_add);
+        if needed <= most.get() {
+            return Ok(());
+        }
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let reason = format!(
+            "the requests of all exports would take up to {} MiB, and the server was started with \
+             at most {} MiB for them",
+            mib(needed),
+            mib(most.get())
+        );
+        Err(Refusal::new(reason, "add it to the serve file, and restart the service").into())
+    }
+
     /// Checks that the open store can execute this plan.
     fn check_arrangement(&self, arrangement: &Arrangement) -> Result<(), ChangeError> {
         let (has, needs) = (self.arrangement.plan.depth, arrangement.plan.depth);

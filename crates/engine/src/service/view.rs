@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use tidegate_model::{Duration, PolicyName, Time};
+use tidegate_model::{Bytes, Duration, PolicyName, Time};
 use tidegate_platform::realtime::RealTime;
 
 use super::Service;
@@ -45,6 +45,11 @@ impl View {
     /// Returns the current offer with its bounds.
     pub fn offer(&self) -> Arc<Offer> {
         self.shared.offer.get()
+    }
+
+    /// Returns the store's alignment.
+    pub(crate) fn alignment(&self) -> Bytes {
+        self.shared.params.alignment
     }
 
     /// Returns the policy's name.

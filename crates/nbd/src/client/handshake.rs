@@ -19,6 +19,8 @@ pub(super) struct Agreed {
     pub(super) size: u64,
     pub(super) flags: u16,
     pub(super) block: Option<BlockSizes>,
+    pub(super) name: String,
+    pub(super) description: String,
 }
 
 /// A server in its handshake.
@@ -113,10 +115,13 @@ pub(super) fn negotiate<S: Read + Write>(
     let mut data = Vec::new();
     data.put_u32(length(export.len()));
     data.extend_from_slice(export.as_bytes());
-    data.put_u16(1);
+    data.put_u16(3);
+    data.put_u16(wire::INFO_NAME);
+    data.put_u16(wire::INFO_DESCRIPTION);
     data.put_u16(wire::INFO_BLOCK_SIZE);
     options.ask(wire::OPT_GO, &data)?;
-    let mut agreed = Agreed { dialect, size: 0, flags: 0, block: None };
+    let (name, description) = (export.to_owned(), String::new());
+    let mut agreed = Agreed { dialect, size: 0, flags: 0, block: None, name, description };
     loop {
         let (kind, data) = options.reply()?;
         match kind {
@@ -124,11 +129,14 @@ pub(super) fn negotiate<S: Read + Write>(
                 .ok_or(ClientError::Breach("an information is too short"))?,
             wire::REP_ACK => return Ok(agreed),
             code => {
-                let text = String::from_utf8_lossy(&data).into_owned();
-                return Err(ClientError::Refused { code, text });
+                return Err(ClientError::Refused { code, text: text(&data) });
             }
         }
     }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn read_info(data: &[u8], agreed: &mut Agreed) -> Option<()> {
@@ -139,6 +147,8 @@ fn read_info(data: &[u8], agreed: &mut Agreed) -> Option<()> {
             let (minimum, preferred, maximum) = (reader.u32()?, reader.u32()?, reader.u32()?);
             agreed.block = Some(BlockSizes { minimum, preferred, maximum });
         }
+        wire::INFO_NAME => agreed.name = text(reader.rest()),
+        wire::INFO_DESCRIPTION => agreed.description = text(reader.rest()),
         _ => {}
     }
     Some(())
@@ -160,13 +170,11 @@ pub fn list<S: Read + Write>(stream: S) -> Result<Vec<Listed>, ClientError> {
             wire::REP_SERVER => {
                 let mut reader = Reader::new(&data);
                 let name = reader.text().ok_or(ClientError::Breach("a name is too short"))?;
-                let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
                 listed.push(Listed { name: text(name), description: text(reader.rest()) });
             }
             wire::REP_ACK => break,
             code => {
-                let text = String::from_utf8_lossy(&data).into_owned();
-                return Err(ClientError::Refused { code, text });
+                return Err(ClientError::Refused { code, text: text(&data) });
             }
         }
     }

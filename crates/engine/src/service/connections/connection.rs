@@ -4,6 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rustix::net::{Shutdown, shutdown};
 use tidegate_device::{IoBuffer, Message, Pace, Socket};
 use tidegate_model::{Bytes, Duration, Time};
 use tidegate_nbd::{Entered, Failure, Refused, Request, Session};
@@ -69,6 +70,14 @@ pub(super) enum Phase {
     Broken(Ended),
 }
 
+/// The directions in which the socket was shut down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Closed {
+    No,
+    Reading,
+    Both,
+}
+
 /// A reply that the client does not have yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owed {
@@ -127,8 +136,7 @@ pub(super) struct Connection {
     /// all of a request, or not taken all of a reply. `None` while it owes nothing, and again at
     /// each progress.
     pub(super) owed_since: Option<Time>,
-    /// Whether its socket was shut down.
-    pub(super) is_shut: bool,
+    closed: Closed,
     /// Whether it is in the list of connections to read, and in the list of those to flush.
     pub(super) is_to_read: bool,
     pub(super) is_to_flush: bool,
@@ -175,10 +183,28 @@ impl Connection {
             blocked: Duration::ZERO,
             blocked_since: None,
             owed_since: None,
-            is_shut: false,
+            closed: Closed::No,
             is_to_read: false,
             is_to_flush: false,
         }
+    }
+
+    /// Breaks the connection; the first reason stands.
+    pub(super) fn break_off(&mut self, ended: Ended) {
+        if !matches!(self.phase, Phase::Broken(_)) {
+            self.phase = Phase::Broken(ended);
+        }
+    }
+
+    /// Shuts the socket down, as far as it is still open, so that transfers in the ring end.
+    pub(super) fn shut(&mut self, how: Closed) {
+        if self.closed >= how {
+            return;
+        }
+        self.closed = how;
+        let how = if how == Closed::Both { Shutdown::Both } else { Shutdown::Read };
+        // A socket that its client closed cannot be shut down, which has the same effect.
+        let _ = shutdown(&self.socket, how);
     }
 
     /// Returns the bytes that were received and not read.

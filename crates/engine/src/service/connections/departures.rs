@@ -23,6 +23,8 @@ pub(crate) enum Ended {
     Slow,
     /// A read failed after a part of its data was sent, which simple replies cannot express.
     Torn,
+    /// Its export is gone.
+    Removed,
     /// The service is ending.
     Ending,
 }

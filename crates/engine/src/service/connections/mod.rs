@@ -25,11 +25,13 @@ mod lane;
 mod memory;
 mod pieces;
 mod replies;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use rustix::net::{Shutdown, shutdown};
+use rustix::io::Errno;
 use tidegate_device::{DataRing, Delivered, IoBuffer, Pace, Receive, Send, Socket};
 use tidegate_model::{Duration, ExportSpec, Time};
 use tidegate_nbd::{Entered, Request};
@@ -38,7 +40,7 @@ use super::call::{Call, CallKind, CallPart};
 use super::offer::ExportId;
 use super::tenant::Sent;
 
-use self::connection::{Connection, Outgoing, Phase, Reading, Receiving, Transmission};
+use self::connection::{Closed, Connection, Outgoing, Phase, Reading, Receiving, Transmission};
 use self::lane::{Charge, Lane};
 use self::memory::Memory;
 
@@ -54,6 +56,9 @@ const LAST_WORDS: Duration = Duration::from_ms(1_000);
 
 /// The bytes of headers above which a connection's next request is not read.
 const HEAD_BYTES_MAX: usize = 32 << 10;
+
+/// The largest number of bytes that an export without a contract can have outstanding.
+pub(crate) const BEST_EFFORT_BYTES: u64 = super::gate::BYTES;
 
 /// The largest number of bytes that an export can have outstanding, all its connections together.
 pub(crate) fn room_bytes(spec: &ExportSpec, part_max: usize) -> u64 {
@@ -103,6 +108,8 @@ pub(crate) struct Connections {
     /// ring.
     to_read: VecDeque<usize>,
     to_flush: Vec<usize>,
+    /// A scratch list, empty between calls.
+    flushing: Vec<usize>,
     /// Replies that their clients have.
     sent: Vec<(ExportId, Sent)>,
     patience: Duration,
@@ -181,7 +188,7 @@ impl Connections {
         for one in delivered.drain(..) {
             match one {
                 Delivered::Received { token, buffer, result } => {
-                    self.received(index_of(token), buffer, result.unwrap_or(0));
+                    self.received(index_of(token), buffer, result);
                 }
                 Delivered::Sent { token, message, result } => {
                     self.taken(now, index_of(token), message, result);
@@ -210,8 +217,9 @@ impl Connections {
         self.sent.drain(..).for_each(record);
     }
 
-    fn received(&mut self, index: usize, buffer: IoBuffer, count: usize) {
+    fn received(&mut self, index: usize, buffer: IoBuffer, result: Result<usize, Errno>) {
         let connection = self.get(index);
+        let count = result.unwrap_or(0);
         connection.owed_since = None;
         match std::mem::replace(&mut connection.receiving, Receiving::No) {
             Receiving::Input => {
@@ -229,7 +237,8 @@ impl Connections {
         }
         // A client that sends no more may still want its replies. A failed connection is noticed
         // when they are sent.
-        if count == 0 && connection.phase == Phase::Open {
+        let is_interrupted = matches!(result, Err(Errno::AGAIN | Errno::INTR));
+        if count == 0 && !is_interrupted && connection.phase == Phase::Open {
             connection.phase = Phase::Draining(Ended::Left);
         }
         self.list(index);
@@ -242,12 +251,12 @@ impl Connections {
         for index in 0..self.slots.len() {
             let Some(connection) = &mut self.slots[index] else { continue };
             if is_over {
-                connection.phase = Phase::Broken(Ended::Ending);
+                connection.break_off(Ended::Ending);
                 self.list(index);
             } else if let Some(since) = connection.owed_since {
                 is_any = true;
                 if now.since(since) >= self.patience {
-                    connection.phase = Phase::Broken(Ended::Slow);
+                    connection.break_off(Ended::Slow);
                     self.list(index);
                 }
             }
@@ -256,9 +265,19 @@ impl Connections {
     }
 
     /// Gives the ring its transfers, and lets finished connections go.
+    ///
+    /// A connection that gets room from one that ends here has received its request already. It is
+    /// read before it is flushed, in the next iteration: a receipt would take its input away, and
+    /// the client has nothing more to send.
     pub(crate) fn flush(&mut self, ring: &mut DataRing, now: Time) {
-        while let Some(index) = self.to_flush.pop() {
+        let mut flushing = std::mem::take(&mut self.flushing);
+        std::mem::swap(&mut flushing, &mut self.to_flush);
+        for index in flushing.drain(..) {
             let Some(connection) = &mut self.slots[index] else { continue };
+            if connection.is_to_read {
+                self.to_flush.push(index);
+                continue;
+            }
             connection.is_to_flush = false;
             match connection.phase {
                 Phase::Broken(_) => self.abandon(index),
@@ -270,7 +289,7 @@ impl Connections {
             let connection = self.get(index);
             if !connection.is_read() && connection.receiving != Receiving::No {
                 // Otherwise the receive operation would end only when the client sends something.
-                shut(connection, Shutdown::Read);
+                connection.shut(Closed::Reading);
             }
             if connection.owes() {
                 connection.owed_since.get_or_insert(now);
@@ -284,12 +303,13 @@ impl Connections {
                 self.let_go(index);
             }
         }
+        self.flushing = flushing;
     }
 
     /// Gives back what a broken connection does not need.
     fn abandon(&mut self, index: usize) {
         let connection = self.get(index);
-        shut(connection, Shutdown::Both);
+        connection.shut(Closed::Both);
         let mut next = std::mem::take(&mut connection.next);
         self.release(index, &mut next);
         if let Some(sending) = &mut self.get(index).sending
@@ -408,13 +428,6 @@ fn receive(connection: &mut Connection, ring: &mut DataRing, index: usize) {
     connection.receiving = Receiving::Input;
     let range = unread.len()..buffer.bytes().len();
     ring.push_receive(Receive { token, socket, buffer, range });
-}
-
-fn shut(connection: &mut Connection, how: Shutdown) {
-    if !std::mem::replace(&mut connection.is_shut, true) {
-        // A socket that its client closed cannot be shut down, which has the same effect.
-        let _ = shutdown(&connection.socket, how);
-    }
 }
 
 fn index_of(token: u64) -> usize {

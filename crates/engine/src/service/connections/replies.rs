@@ -30,7 +30,13 @@ impl Connections {
             return self.submit(now, operation, parts, calls);
         }
         let result = result.map_err(|error| {
-            self.report(now, &operation, error);
+            let connection = self.get(index);
+            if error != CallError::Removed {
+                self.report(now, &operation, error);
+            } else if connection.phase == Phase::Open {
+                // The client learns why, and may find another export of that name.
+                connection.phase = Phase::Draining(Ended::Removed);
+            }
             failure(error)
         });
         if matches!(self.get(index).phase, Phase::Broken(_)) {
@@ -127,7 +133,7 @@ impl Connections {
             && done > 0
             && !connection.session.is_structured()
         {
-            connection.phase = Phase::Broken(Ended::Torn);
+            connection.break_off(Ended::Torn);
         } else {
             self.put_failed(index, request, failure);
         }
@@ -211,7 +217,7 @@ impl Connections {
             Ok(count @ 1..) => count,
             Err(Errno::AGAIN | Errno::INTR) => 0,
             Ok(0) | Err(_) => {
-                connection.phase = Phase::Broken(Ended::Left);
+                connection.break_off(Ended::Left);
                 return self.release(index, &mut Outgoing { message, owed: sending.owed });
             }
         };

@@ -96,6 +96,7 @@ pub(crate) fn params(
         is_measured: true,
         alignment: Bytes::new(BLOCK as u64),
         size_max: Bytes::from_kib(16),
+        requests_max: None,
         can_trim: true,
         host: None,
         drive: None,

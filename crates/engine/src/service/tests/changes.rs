@@ -5,10 +5,11 @@
 use std::sync::Arc;
 
 use tidegate_device::Waker;
-use tidegate_model::{Duration, ExportSpec, NewExport, ServeFile, Time};
+use tidegate_model::{Bytes, Duration, ExportSpec, NewExport, ServeFile, Time};
 
 use super::asking::{call_at, messages, run_until};
-use crate::service::call::{Awaited, CallKind};
+use crate::service::call::{Awaited, CallError, CallKind};
+use crate::service::connections::room_bytes;
 use crate::service::core::Core;
 use crate::service::harness::offered::{LAYOUT, Rules, core, share_with};
 use crate::service::harness::store::Store;
@@ -165,6 +166,43 @@ fn best_effort_comes_and_goes_beside_a_busy_drive() {
     let _busy = bench.read(0);
     bench.asked(|shared| shared.admit(&new(MORE))).unwrap();
     assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
+}
+
+/// Goal: an export is replaced in one step, whatever is outstanding of it. Method: its requests wait
+/// at the policy and on the drive, and the new one has the same place.
+#[test]
+fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
+    let mut bench = Bench::new();
+    let outstanding: Vec<Awaited> = (0..200).map(|_| bench.read(2)).collect();
+    let weighted = new(&MORE.replace("more", "rest").replace("true", "true\nweight = 3"));
+    let replaced = bench.asked(|shared| shared.replace(&weighted)).unwrap();
+    assert_eq!((replaced.export.offset.get(), replaced.export.share.weight), (2 << 20, 3));
+    assert_eq!(replaced.offer.exports().len(), 3);
+    let results: Vec<_> = outstanding.iter().filter_map(Awaited::poll).map(|it| it.0).collect();
+    assert_eq!(results.len(), 200, "each has a reply");
+    assert!(results.iter().any(Result::is_ok));
+    assert!(results.contains(&Err(CallError::Removed)));
+    assert!(matches!(bench.read(2).poll(), Some((Err(CallError::Removed), _))));
+    let of_new = bench.read(3);
+    bench.run_until(bench.core.backend().now + Duration::from_ms(50));
+    assert!(matches!(of_new.poll(), Some((Ok(_), _))));
+    let nobody = bench.asked(|shared| shared.replace(&new(MORE)));
+    assert!(matches!(nobody, Err(ChangeError::Unknown { .. })), "{nobody:?}");
+}
+
+/// Goal: exports that are admitted later stay within the memory that was promised. Method: room for
+/// the exports of the start, and not for another one.
+#[test]
+fn an_export_that_exceeds_the_promised_memory_is_refused() {
+    let Bench { shared, .. } = Bench::new();
+    let mut shared = Arc::into_inner(shared).unwrap();
+    let exports = shared.params.exports.iter();
+    let takes = exports.map(|spec| room_bytes(spec, 16 << 10)).sum::<u64>();
+    shared.params.requests_max = Some(Bytes::new(takes));
+    let refused = shared.check(&new(MORE)).unwrap_err();
+    assert!(refused.to_string().contains("the requests of all exports"), "{refused}");
+    shared.params.requests_max = Some(Bytes::new(takes + (16 << 20)));
+    shared.check(&new(MORE)).unwrap();
 }
 
 /// Goal: only one change waits at a time. Method: the waiting change is requested on another

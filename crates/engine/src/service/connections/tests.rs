@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: a connection that is closed disturbs no other, and its end is reported as it was. Method:
+//! a ring with real sockets and without a disk; the test answers the calls and sets the time.
+
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
+
+use tidegate_device::Waker;
+use tidegate_model::{BestEffortShare, Bytes};
+use tidegate_nbd::{BlockSizes, Dialect, ExportInfo, wire};
+
+use super::super::call::{Answered, CallError, OperationReply, ReplySender};
+use super::*;
+
+const EXPORT: ExportId = ExportId(3);
+const PART_MAX: usize = 1 << 20;
+const PATIENCE: Duration = Duration::from_ms(2_000);
+
+/// The number of reads of the largest part that fill the room of an export.
+const READS: usize = 16;
+
+/// A place that nobody counts.
+#[derive(Debug)]
+struct Place;
+
+impl Admittance for Place {}
+
+/// The service's thread without its core.
+struct Rig {
+    connections: Connections,
+    ring: DataRing,
+    departures: Arc<Departures>,
+    now: Time,
+    /// The calls that have no reply.
+    calls: Vec<Call>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        let waker = Waker::new().unwrap();
+        Self {
+            connections: Connections::default(),
+            ring: DataRing::new(None, 64, waker.clone()).unwrap(),
+            departures: Arc::new(Departures::new(waker)),
+            now: Time::ZERO,
+            calls: Vec::new(),
+        }
+    }
+
+    /// Lets a client in that has sent this many reads of this length with its last option.
+    fn client(&mut self, reads: usize, length: usize) -> UnixStream {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();
+        read.extend([0; 20]);
+        read.extend(u32::try_from(length).unwrap().to_be_bytes());
+        let block = BlockSizes { minimum: 512, preferred: 4096, maximum: wire::REQUEST_BYTES_MAX };
+        let export = ExportInfo {
+            name: "rest".to_owned(),
+            description: String::new(),
+            size: 64 << 20,
+            block,
+            is_read_only: false,
+            can_trim: false,
+            is_rotational: false,
+        };
+        let spec = ExportSpec {
+            name: "rest".to_owned(),
+            offset: Bytes::new(0),
+            size: Bytes::new(64 << 20),
+            contract: None,
+            share: BestEffortShare::default(),
+            is_read_only: false,
+        };
+        self.connections.welcome(Newcomer {
+            socket: Arc::new(ours.into()),
+            entered: Entered { export, dialect: Dialect::default(), rest: read.repeat(reads) },
+            export: EXPORT,
+            spec: Arc::new(spec),
+            part_max: PART_MAX,
+            admittance: Box::new(Place),
+            departures: self.departures.clone(),
+            patience: PATIENCE,
+        });
+        theirs
+    }
+
+    /// Runs one iteration in the order of the service's loop, and answers this many calls in it.
+    fn iterate(&mut self, answers: usize) {
+        self.iterate_with(answers, Ok(Answered::default()));
+    }
+
+    fn iterate_with(&mut self, answers: usize, result: Result<Answered, CallError>) {
+        let Self { connections, ring, calls, now, .. } = self;
+        connections.receive(ring, *now, calls);
+        let answered: Vec<Call> = calls.drain(..answers).collect();
+        for Call { parts, answer, .. } in answered {
+            let ReplySender::Operation(operation) = answer else { unreachable!("of a connection") };
+            let reply = OperationReply { operation, result, parts };
+            connections.answer(*now, reply, calls);
+        }
+        connections.read(*now, calls);
+        connections.flush(ring, *now);
+        ring.wait(Duration::ZERO).unwrap();
+    }
+
+    fn later(&mut self, time: Duration) {
+        self.now = self.now + time;
+    }
+
+    fn ended(&self) -> Vec<Ended> {
+        let mut events = Vec::new();
+        self.departures.take(&mut events);
+        let ended = |event| match event {
+            Departure::Gone { ended, .. } => Some(ended),
+            Departure::Failed { .. } => None,
+        };
+        events.into_iter().filter_map(ended).collect()
+    }
+}
+
+/// The client that waits had its request in memory, and the service armed a receipt into that
+/// memory in the same iteration in which a closed client gave its room back. So the request was
+/// never read, and its client was closed as slow.
+#[test]
+fn a_client_that_waits_for_a_closed_clients_room_is_served() {
+    let mut rig = Rig::new();
+    let _slow = rig.client(READS, PART_MAX);
+    let mut waiting = rig.client(1, 4096);
+    rig.iterate(0);
+    assert_eq!(rig.calls.len(), READS, "the room is full, and the second client waits");
+    // The first reply fills the socket, and the others wait behind it.
+    rig.iterate(1);
+    rig.iterate(READS - 1);
+    rig.iterate(0);
+    rig.later(PATIENCE);
+    for _ in 0..3 {
+        rig.iterate(0);
+    }
+    assert_eq!(rig.ended(), [Ended::Slow], "a failed sending does not hide why");
+    assert_eq!(rig.calls.len(), 1, "the second client's read has begun");
+    rig.later(PATIENCE);
+    rig.iterate(1);
+    let mut reply = vec![0; wire::SIMPLE_REPLY_BYTES + 4096];
+    waiting.read_exact(&mut reply).unwrap();
+    assert_eq!(reply[..4], wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
+    rig.iterate(0);
+    assert_eq!(rig.ended(), []);
+}
+
+/// A client of a removed export is told so once and disconnected: otherwise it would never look for
+/// the export that replaces it.
+#[test]
+fn a_client_of_a_removed_export_is_told_and_disconnected() {
+    let mut rig = Rig::new();
+    let mut client = rig.client(2, 4096);
+    rig.iterate(0);
+    assert_eq!(rig.calls.len(), 2);
+    rig.iterate_with(2, Err(CallError::Removed));
+    rig.iterate(0);
+    rig.iterate(0);
+    assert_eq!(rig.ended(), [Ended::Removed]);
+    let mut replies = Vec::new();
+    client.read_to_end(&mut replies).unwrap();
+    assert_eq!(replies.len(), 2 * wire::SIMPLE_REPLY_BYTES);
+    let shut_down = tidegate_nbd::Failure::Shutdown.code().to_be_bytes();
+    assert!(replies.chunks(wire::SIMPLE_REPLY_BYTES).all(|reply| reply[4..8] == shut_down));
+}
+
+/// The receipt of an idle client is ended first, and its socket must then still be shut down in the
+/// other direction: otherwise the sending, and with it the service, would end only when the client
+/// leaves.
+#[test]
+fn a_client_that_does_not_read_does_not_keep_the_service_from_ending() {
+    let mut rig = Rig::new();
+    let _client = rig.client(1, PART_MAX);
+    rig.iterate(0);
+    rig.iterate(1);
+    rig.iterate(0);
+    rig.connections.end();
+    rig.connections.hurry(rig.now);
+    rig.iterate(0);
+    assert!(!rig.connections.is_empty(), "it may still take its reply");
+    rig.later(LAST_WORDS);
+    for _ in 0..3 {
+        rig.iterate(0);
+    }
+    assert!(rig.connections.is_empty());
+    assert_eq!(rig.ended(), [Ended::Ending]);
+}
