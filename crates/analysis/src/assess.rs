@@ -14,7 +14,7 @@ use crate::dqf::Demand;
 use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
 use crate::shaping::sporadic;
-use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, shaping};
+use crate::{Inapplicable, SporadicTask, Verdict, ceilings, cost_limited, deferred, fifo, shaping};
 
 /// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
 /// that may exceed its tables by the workload's margin. A premise that voids the verdict leaves no
@@ -27,7 +27,8 @@ use crate::{Inapplicable, SporadicTask, Verdict, cost_limited, deferred, fifo, s
 /// # Panics
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
-    assessed(&workload.planned(), policy).unless_void()
+    let planned = workload.planned();
+    ceilings::graded(&planned, assessed(&planned, policy).unless_void())
 }
 
 /// Assesses a workload as it is planned, without regard to premises.

@@ -9,7 +9,7 @@ use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, PolicyName, Workload};
 use tidegate_platform::text_file;
-use tidegate_report::FileOrigin;
+use tidegate_report::{FileOrigin, Origin};
 
 use crate::arguments::WorkloadArguments;
 use crate::command_line::{completed, completed_fault};
@@ -23,6 +23,14 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
     /// Where the drive is from; `None` if it is in the workload file.
     pub(crate) drive_origin: Option<FileOrigin>,
+    pub(crate) workload_origin: FileOrigin,
+}
+
+impl Input {
+    /// Returns what a verdict on it is made from.
+    pub(crate) fn origin(&self) -> Origin {
+        origin::of(self.workload_origin.clone(), self.drive_origin.clone())
+    }
 }
 
 /// The disk part and the processor part of a workload file; it has at least one of them.
@@ -125,7 +133,7 @@ fn bind(
         check_batch(batch_max, &workload)?;
         workload.batch = BatchChoice::Fixed(batch_max);
     }
-    Ok(Input { workload, drive, drive_origin })
+    Ok(Input { workload, drive, drive_origin, workload_origin: origin::of_file(path, text) })
 }
 
 fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Failure> {

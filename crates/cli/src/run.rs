@@ -11,7 +11,7 @@ use tidegate_model::{
 };
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
-use tidegate_report::{NotApplicable, PolicyReport, RunReport};
+use tidegate_report::{NotApplicable, Origin, PolicyReport, RunReport};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
@@ -26,7 +26,9 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let Input { mut workload, drive, .. } = input::read(&arguments.workload, &arguments.policy)?;
+    let input = input::read(&arguments.workload, &arguments.policy)?;
+    let origin = input.origin();
+    let Input { mut workload, drive, .. } = input;
     let policies = input::policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
@@ -43,7 +45,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     if is_priority_asked {
         workload.premises.extend(priority.premise());
     }
-    let head = head(&workload, &target, real_time, arguments.seed);
+    let head = head(&workload, origin, &target, real_time, arguments.seed);
     let mut backend = DeviceBackend::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
@@ -145,7 +147,13 @@ fn run_failure(error: tidegate_engine::RunError) -> Failure {
     }
 }
 
-fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) -> RunHead {
+fn head(
+    workload: &Workload,
+    origin: Origin,
+    target: &Target,
+    real_time: RealTime,
+    seed: u64,
+) -> RunHead {
     RunHead {
         drive: workload.drive_name.clone(),
         device: target.facts().path.display().to_string(),
@@ -154,6 +162,7 @@ fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) ->
         real_time: real_time.to_string(),
         seed,
         premises: workload.premises.clone(),
+        origin,
     }
 }
 

@@ -9,7 +9,7 @@ use tidegate_model::{
     Class, DriveKind, PolicyName, Premise, PremiseCode, Task, TaskIndex, Workload,
 };
 use tidegate_policy::BuildError;
-use tidegate_report::sim::SimulatedRun;
+use tidegate_report::sim::{SimulatedRun, Simulation};
 use tidegate_report::{NotApplicable, PolicyReport, SimReport};
 use tidegate_sim::SimParams;
 use tidegate_sim::checkers::Checkers;
@@ -26,8 +26,13 @@ const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
-    let input = input::read(&arguments.workload, &arguments.policy)?;
+    let mut input = input::read(&arguments.workload, &arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
+    if kind != input.drive.kind {
+        // The parts of one kind say nothing about another.
+        input.drive.kind = kind;
+        input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
+    }
     let policies = input::policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);
@@ -47,7 +52,8 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let not_applicable =
         not_applicable.map(|(policy, reason)| NotApplicable::new(policy, reason.to_string()));
     let not_applicable = not_applicable.collect();
-    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable);
+    let simulation = Simulation { kind, seed: arguments.seed, origin: input.origin() };
+    let report = SimReport::of(&input.workload, simulation, runs, not_applicable);
     let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
     show::report_in(&report, Form { is_json, is_quiet });
     for defect in report.defects() {

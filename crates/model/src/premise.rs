@@ -68,6 +68,8 @@ codes! {
         // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
             "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma)";
+        Searched => "searched", Weak,
+            "a simulated drive's parts allow longer times than its tables, with which a deadline is missed";
         Incomplete => "incomplete", Weak, "the measurement was stopped before it was complete";
         PlacesUnmeasured => "places_unmeasured", Weak,
             "the drive's tables were measured at random places only";

@@ -84,6 +84,14 @@ impl Slowdown {
             DriveContract::Batches => {
                 slowed.table = self.of_table(&workload.table);
                 contracts.costs = contracts.costs.as_ref().map(|costs| self.of_costs(costs));
+                if let Some(prediction) = &mut contracts.prediction {
+                    // The prediction stays, so what a request exceeds it by grows by the whole.
+                    let ceiling = prediction.ceiling;
+                    let later = |late: Duration| self.of_time(ceiling + late) - ceiling;
+                    prediction.late_max = prediction.late_max.map(later);
+                    let stated = &mut slowed.parameters.das.margin;
+                    *stated = stated.map(later);
+                }
             }
             DriveContract::Drain => {
                 contracts.drain = contracts.drain.as_ref().map(|table| self.of_table(table));

@@ -57,6 +57,20 @@ pub struct Ceiling {
     pub completion: Duration,
     /// A recalibration and all retries.
     pub faults: Duration,
+    /// What bounds a request within a batch.
+    pub in_batch: InBatch,
+}
+
+/// What bounds a request within a batch, whose movement depends on the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InBatch {
+    /// All parts but the movement, with what the bus is behind at the end.
+    pub but_movement: Duration,
+    /// The least movement to count: during a shorter one, the bus is still busy.
+    pub movement_min: Duration,
+    /// The most cylinders between the first sector of a request and the heads when the drive
+    /// chooses the next one: the request's own, and those of the read-ahead.
+    pub stray: u32,
 }
 
 impl Ceiling {
@@ -110,6 +124,8 @@ struct Passage {
     time: Duration,
     /// The longest movement from one track to the next.
     step: Duration,
+    /// The most cylinders from one track to the next.
+    stride: u32,
 }
 
 impl Disk<'_> {
@@ -126,8 +142,16 @@ impl Disk<'_> {
         let found = self.without_bus(command, movement, passage);
         let begin = Duration::from_ns(hit.max(miss) + data_preparation_ns);
         let all = begin + self.bus_time(self.sectors, Op::Read);
-        let bus = self.behind_at_end().max(or_zero(all, found.total()));
-        Ceiling { bus, completion: Duration::from_ns(read_completion_ns), ..found }
+        let behind = self.behind_at_end();
+        let bus = behind.max(or_zero(all, found.total()));
+        let completion = Duration::from_ns(read_completion_ns);
+        let standing = found.total() - movement + behind;
+        let in_batch = InBatch {
+            but_movement: standing + completion,
+            movement_min: or_zero(all, standing),
+            stray: self.stray(passage),
+        };
+        Ceiling { bus, completion, in_batch, ..found }
     }
 
     fn of_writes(&self) -> Ceiling {
@@ -143,7 +167,36 @@ impl Disk<'_> {
         let received = Duration::from_ns(processed + data_preparation_ns)
             + self.bus_time(self.sectors, Op::Write);
         let bus = or_zero(received, command + movement + found.faults);
-        Ceiling { bus, completion: Duration::from_ns(reconnect_ns + write_completion_ns), ..found }
+        let completion = Duration::from_ns(reconnect_ns + write_completion_ns);
+        let in_batch = InBatch {
+            but_movement: found.total() - movement + completion,
+            movement_min: or_zero(received, command + found.faults).max(least),
+            stray: self.stray(passage),
+        };
+        Ceiling { bus, completion, in_batch, ..found }
+    }
+
+    /// Returns how far the heads are from a request's first sector when they are free, in
+    /// cylinders.
+    fn stray(&self, passage: Passage) -> u32 {
+        let zones = self.mechanism.layout.zones();
+        let fewest = zones.iter().map(|zone| u64::from(zone.sectors_per_track)).min().unwrap_or(1);
+        let ahead = match self.cache.read_ahead {
+            _ if !self.cache.read => 0,
+            ReadAhead::Off => 0,
+            ReadAhead::Adaptive => 2 * self.most_per_track(),
+            ReadAhead::Track | ReadAhead::Cylinder | ReadAhead::Segment => {
+                u64::from(self.cache.read_ahead_sectors_max.unwrap_or(self.cache.segment_sectors))
+            }
+        };
+        // One track more at either end, and one on which a movement of the read-ahead ends.
+        let tracks = (self.sectors + ahead).div_ceil(fewest.max(1)) + 2;
+        u32::try_from(tracks.saturating_mul(passage.stride.into())).unwrap_or(u32::MAX)
+    }
+
+    fn most_per_track(&self) -> u64 {
+        let zones = self.mechanism.layout.zones();
+        zones.iter().map(|zone| u64::from(zone.sectors_per_track)).max().unwrap_or(1)
     }
 
     fn without_bus(&self, command: Duration, movement: Duration, passage: Passage) -> Ceiling {
@@ -152,7 +205,9 @@ impl Disk<'_> {
             Duration::from_ns(faults.recalibration_ns) + rotation * u64::from(faults.retries_max)
         });
         let (bus, completion) = (Duration::ZERO, Duration::ZERO);
-        Ceiling { command, movement, rotation, transfer: passage.time, bus, completion, faults }
+        let transfer = passage.time;
+        let in_batch = InBatch::default();
+        Ceiling { command, movement, rotation, transfer, bus, completion, faults, in_batch }
     }
 
     /// Returns the longest movement that a new command must await.
@@ -199,9 +254,8 @@ impl Disk<'_> {
     /// Returns the shortest time in which so many sectors pass the heads, rounded down by up to two
     /// nanoseconds because each instant is rounded up.
     fn medium_time_min(&self, sectors: u64) -> Duration {
-        let zones = self.mechanism.layout.zones();
-        let densest = zones.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(1);
-        let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / u128::from(densest);
+        let densest = u128::from(self.most_per_track());
+        let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / densest;
         let ns = units / u128::from(self.mechanics.rpm);
         Duration::from_ns(u64::try_from(ns).unwrap_or(0).saturating_sub(1))
     }
@@ -221,6 +275,7 @@ impl Disk<'_> {
                     let found = self.passage_from(start, op);
                     longest.time = longest.time.max(found.time);
                     longest.step = longest.step.max(found.step);
+                    longest.stride = longest.stride.max(found.stride);
                 }
             }
         }
@@ -233,16 +288,17 @@ impl Disk<'_> {
         let extent = |next: u64| self.mechanism.layout.extent(Lba::new(next), end - next);
         let mut before = extent(start);
         let (mut units, mut pieces) = (u128::from(before.span.units()), 1);
-        let mut step = Duration::ZERO;
+        let (mut step, mut stride) = (Duration::ZERO, 1);
         while before.start.get() + u64::from(before.sectors) < end {
             let next = extent(before.start.get() + u64::from(before.sectors));
             let moving = self.movement(&before, &next, op);
             units += self.crossing_units(&before, &next, moving) + u128::from(next.span.units());
+            stride = stride.max(before.cylinder.abs_diff(next.cylinder));
             (before, pieces, step) = (next, pieces + 1, step.max(moving));
         }
         let ns = units.div_ceil(u128::from(self.mechanics.rpm));
         // The disk rounds the end of each piece up.
-        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step }
+        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step, stride }
     }
 
     fn movement(&self, from: &Extent, to: &Extent, op: Op) -> Duration {
