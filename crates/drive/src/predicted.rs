@@ -7,8 +7,8 @@
 use tidegate_model::drive_file::Parts;
 use tidegate_model::mechanics::Mechanics;
 use tidegate_model::{
-    BatchTable, Bytes, Ceilings, ContractPremise, DriveContract, DriveFile, DriveKind, Duration, Op,
-    Premise, PremiseCode, ServicePrediction, Workload,
+    BatchTable, Bytes, Ceilings, ContractPremise, DriveContract, DriveFile, DriveKind, Duration,
+    Op, Premise, PremiseCode, ServicePrediction, Workload,
 };
 
 use crate::mechanical::{BatchCeiling, Ceiling};
@@ -18,21 +18,27 @@ use crate::ssd;
 ///
 /// - The longest time that `[mechanics]` can predict of one request, and the largest measured error.
 ///   Without valid mechanics, and for writes that a drive's memory takes, nothing is predicted.
-/// - On a drive of the kind `mechanical` this time joins b(1). Where the mechanics were measured,
-///   the largest error is added.
-/// - The ceilings of a simulated drive.
+/// - This time joins b(1), unless the drive stands for its tables alone (`pseudo`). Where the
+///   mechanics were measured, the largest error is added.
+/// - The ceilings of a drive that is simulated from its parts.
 ///
 /// # Complexity
 /// As [`Ceiling::of`], for each operation.
 #[must_use]
 pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
     workload.contracts.prediction = prediction(&workload.contracts.covered, file);
-    let is_simulated = file.premises.iter().any(|it| it.code == PremiseCode::Simulated);
-    workload.contracts.ceilings = if is_simulated { ceilings(&workload, file) } else { None };
-    if file.kind == DriveKind::Mechanical
-        && let Some(ServicePrediction { ceiling, late_max }) = workload.contracts.prediction
+    // The parts of a device are found from outside.
+    let is_exact = file.parts_of(file.kind).is_some()
+        && file.premises.iter().any(|it| it.code == PremiseCode::Simulated);
+    workload.contracts.ceilings = if is_exact { ceilings(&workload, file) } else { None };
+    let stands_for_tables = match file.kind {
+        DriveKind::Pseudo => true,
+        DriveKind::Mechanical | DriveKind::Ssd | DriveKind::Recorded => false,
+    };
+    if let Some(ServicePrediction { ceiling, late_max }) = workload.contracts.prediction
+        && !stands_for_tables
     {
-        let error = if is_simulated { None } else { late_max };
+        let error = late_max.filter(|_| !is_exact);
         join_one(&mut workload, ceiling + error.unwrap_or_default());
     }
     workload
@@ -105,7 +111,9 @@ fn of_disk(
     Some(Ceilings {
         batches: with_flushes(&ceiling.batches(count), workload)?,
         drain: with_flushes(&drains, workload)?,
-        starvation_max: ceiling.starvation(count).filter(|_| workload.contracts.flush_max.is_zero()),
+        starvation_max: ceiling
+            .starvation(count)
+            .filter(|_| workload.contracts.flush_max.is_zero()),
     })
 }
 

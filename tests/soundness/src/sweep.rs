@@ -9,9 +9,10 @@ use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 use tidegate_analysis::assess;
 use tidegate_drive::builtin;
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::{
-    BestEffort, DriveFile, Duration, Grade, Intensity, Op, Place, PolicyName, Task, Workload, WorkloadFile,
+    BestEffort, DriveFile, Duration, Grade, Intensity, Op, Place, PolicyName, Task, Workload,
+    WorkloadFile,
 };
 
 use crate::disk::{Disk, Outcome};
@@ -71,7 +72,9 @@ impl Attacked {
     /// If there is no such drive.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let file = builtin::load(name).expect("Tidegate includes it");
+        let mut file = builtin::load(name).expect("Tidegate includes it");
+        // The proof is of the drive that runs: the one that is simulated from its parts.
+        file.kind = file.parts().map_or(file.kind, Parts::kind);
         let has_heads = file.mechanics.is_some();
         let of_count = |table: &MeasuredTable, count: u32| {
             let choices = if has_heads { CLIMB.1 } else { 0 };

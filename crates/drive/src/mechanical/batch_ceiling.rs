@@ -89,7 +89,9 @@ impl<'a> BatchCeiling<'a> {
             let own = ceiling.in_batch;
             one = one.max(ceiling.total());
             all = InBatch {
-                but_movement: all.but_movement.max(own.but_movement + misjudged(mechanics, op, &ceiling)),
+                but_movement: all
+                    .but_movement
+                    .max(own.but_movement + misjudged(mechanics, op, &ceiling)),
                 movement_min: all.movement_min.max(own.movement_min),
                 stray: all.stray.max(own.stray),
             };
@@ -180,7 +182,6 @@ fn misjudged(mechanics: &Mechanics, op: Op, ceiling: &Ceiling) -> Duration {
     }
     let turns = u64::from(op == Op::Write) + u64::from(mechanics.faults.is_some());
     let from_middle = mechanics.zero_latency && op == Op::Read;
-    let middle =
-        if from_middle { ceiling.transfer.min(ceiling.rotation) } else { Duration::ZERO };
+    let middle = if from_middle { ceiling.transfer.min(ceiling.rotation) } else { Duration::ZERO };
     ceiling.rotation * turns + middle
 }

@@ -26,7 +26,7 @@
 //! disk, except where its beginning or its end passes the end of a track. Requests that end with
 //! the first sector of a track, and requests that begin with the last, therefore include the
 //! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
-//! suffice; otherwise all tracks are examined.
+//! and the disk's end suffice; otherwise all tracks are examined.
 
 use std::ops::Range;
 
@@ -81,8 +81,9 @@ impl Ceiling {
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// Linear in the zones and in the tracks of a cylinder. A layout by index, with slips, with
-    /// defects or with ranges does not repeat itself: then linear in the tracks of the disk.
+    /// Linear in the zones and in the tracks of a cylinder, or of a range of cylinders that are read
+    /// surface by surface. A layout by index, with slips, with defects or with spares by ranges does
+    /// not repeat itself: then linear in the tracks of the disk.
     pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
         mechanics.check()?;
         let cache = mechanics.cache.clone().unwrap_or_default();
@@ -148,7 +149,7 @@ impl Disk<'_> {
         let standing = found.total() - movement + behind;
         let in_batch = InBatch {
             but_movement: standing + completion,
-            movement_min: or_zero(all, standing),
+            movement_min: or_zero(all, standing).max(or_zero(Duration::from_ns(hit), free)),
             stray: self.stray(passage),
         };
         Ceiling { bus, completion, in_batch, ..found }
@@ -264,29 +265,31 @@ impl Disk<'_> {
     fn passage(&self, op: Op) -> Passage {
         let layout = &self.mechanism.layout;
         let last = layout.sectors() - self.sectors;
-        let mut longest = Passage { time: self.passage_from(0, op).time, ..Passage::default() };
+        let of_request = |start: u64| self.passage_from(start..start + self.sectors, op);
+        let mut longest = Passage { time: of_request(0).time, ..Passage::default() };
         for range in self.examined() {
             let mut next = range.start;
             while next < range.end {
                 next = layout.extent(Lba::new(next), u64::MAX).track_end.get();
                 let at_end = (next + 1).saturating_sub(self.sectors).min(last);
                 let at_start = (next - 1).min(last);
+                // The read-ahead crosses tracks even where requests have one sector.
+                let across = self.passage_from(next - 1..(next + 1).min(layout.sectors()), op);
+                longest.step = longest.step.max(across.step);
+                longest.stride = longest.stride.max(across.stride);
                 for start in [at_end, at_start] {
-                    let found = self.passage_from(start, op);
-                    longest.time = longest.time.max(found.time);
-                    longest.step = longest.step.max(found.step);
-                    longest.stride = longest.stride.max(found.stride);
+                    longest.time = longest.time.max(of_request(start).time);
                 }
             }
         }
         longest
     }
 
-    /// Returns the passage of the request that begins at this sector.
-    fn passage_from(&self, start: u64, op: Op) -> Passage {
-        let end = start + self.sectors;
+    /// Returns the passage of a request for these sectors.
+    fn passage_from(&self, sectors: Range<u64>, op: Op) -> Passage {
+        let end = sectors.end;
         let extent = |next: u64| self.mechanism.layout.extent(Lba::new(next), end - next);
-        let mut before = extent(start);
+        let mut before = extent(sectors.start);
         let (mut units, mut pieces) = (u128::from(before.span.units()), 1);
         let (mut step, mut stride) = (Duration::ZERO, 1);
         while before.start.get() + u64::from(before.sectors) < end {
@@ -298,7 +301,11 @@ impl Disk<'_> {
         }
         let ns = units.div_ceil(u128::from(self.mechanics.rpm));
         // The disk rounds the end of each piece up.
-        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step, stride }
+        Passage {
+            time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces),
+            step,
+            stride,
+        }
     }
 
     fn movement(&self, from: &Extent, to: &Extent, op: Op) -> Duration {
@@ -324,37 +331,36 @@ impl Disk<'_> {
     /// Returns the sectors whose tracks are examined.
     fn examined(&self) -> Vec<Range<u64>> {
         let sectors = self.mechanism.layout.sectors();
-        let is_regular = match &self.mechanics.layout {
-            Layout::Zones(zones) => repeats_itself(zones),
-            Layout::Index(_) => false,
+        let period = match &self.mechanics.layout {
+            Layout::Zones(zones) => period(zones),
+            Layout::Index(_) => None,
         };
-        if !is_regular {
+        let Some(cylinders) = period else {
             return std::iter::once(0..sectors).collect();
-        }
-        let around = |zone: &super::layout::ZoneFacts| {
-            let tracks = CYLINDERS_EXAMINED * u64::from(self.mechanics.surfaces);
-            let reach = self.sectors + tracks * u64::from(zone.sectors_per_track);
-            let start = zone.start.get();
-            start.saturating_sub(reach)..(start + reach).min(sectors)
         };
-        self.mechanism.layout.zones().iter().map(around).collect()
+        let tracks = PERIODS_EXAMINED * cylinders * u64::from(self.mechanics.surfaces);
+        let reach = self.sectors + tracks * self.most_per_track();
+        let around = |start: u64| start.saturating_sub(reach)..(start + reach).min(sectors);
+        let starts = self.mechanism.layout.zones().into_iter().map(|zone| zone.start.get());
+        starts.chain([sectors]).map(around).collect()
     }
 }
 
-/// The number of cylinders on either side of a zone's beginning that are examined: in a serpentine
+/// The number of periods on either side of a zone's beginning that are examined: in a serpentine
 /// order, a zone repeats itself after two.
-const CYLINDERS_EXAMINED: u64 = 4;
+const PERIODS_EXAMINED: u64 = 4;
 
-/// Returns whether each zone repeats itself after two cylinders.
-fn repeats_itself(zones: &Zones) -> bool {
-    let is_by_cylinder = match zones.order {
+/// Returns after how many cylinders, or after twice as many, each zone repeats itself; `None` if it
+/// does not.
+fn period(zones: &Zones) -> Option<u64> {
+    let cylinders = match zones.order {
         TrackOrder::Cylinder
         | TrackOrder::CylinderSerpentine
-        | TrackOrder::CylinderSerpentineParity => true,
-        TrackOrder::SurfaceSerpentine => false,
+        | TrackOrder::CylinderSerpentineParity => 1,
+        TrackOrder::SurfaceSerpentine => zones.range_cylinders?,
     };
     let is_whole = zones.zone.iter().all(|zone| zone.slips.is_empty() && zone.defects.is_empty());
-    is_by_cylinder && is_whole && zones.sparing != Sparing::Range
+    (is_whole && zones.sparing != Sparing::Range).then_some(cylinders.into())
 }
 
 /// Returns by how much `time` exceeds `other`, or 0.

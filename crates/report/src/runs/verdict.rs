@@ -154,7 +154,8 @@ pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> A
     };
     let decides =
         |result: &&&PolicyReport<'_>| deciding.iter().any(|it| std::ptr::eq(*it, **result));
-    let doubts: Premises = deciding.iter().filter_map(|it| it.doubts()).flatten().cloned().collect();
+    let doubts: Premises =
+        deciding.iter().filter_map(|it| it.doubts()).flatten().cloned().collect();
     let doubts = match doubts.doubts() {
         none if none.is_empty() => none,
         doubts => format!(", weak ({doubts})"),
