@@ -7,7 +7,7 @@
 
 Each table of the drive file gets the families of the same table in the measured file, and its ns_max
 becomes the longest of all of them. Families that the table has already are replaced, except for
-random places, which keep the times of the drive file. Starvation is added as [[starvation_places]].
+random places; with --random only these are, and the quantiles. Starvation is added as [[starvation_places]].
 """
 
 import re
@@ -16,6 +16,7 @@ import tomllib
 
 SECTIONS = ("batch", "drain", "priority")
 LISTS = ("ns_max", "ns_p99", "ns_p50")
+QUANTILES = ("ns_p999", "ns_p99", "ns_p90", "ns_p50", "ns_p10", "ns_min")
 
 
 def listed(key, values):
@@ -43,24 +44,29 @@ def longest(lists):
     return [max(values[at] for values in lists if at < len(values)) for at in range(entries)]
 
 
-def families_of(known, measured):
+def families_of(known, measured, is_random):
     """Returns the families of a table: its own random places, and what was measured at others."""
-    random = [it for it in known.get("families", []) if it["places"] == "random"]
+    source = measured if is_random and measured else known
+    random = [it for it in source.get("families", []) if it["places"] == "random"]
     if not random:
-        random = [{"places": "random", "ns_max": known["ns_max"]}]
-        random[0] |= {"samples": known["samples"]} if "samples" in known else {}
-    others = measured.get("families", known.get("families", []))
+        random = [{"places": "random", "ns_max": source["ns_max"]}]
+        random[0] |= {"samples": source["samples"]} if "samples" in source else {}
+    others = known.get("families", [])
+    others = others if is_random else measured.get("families", others)
     others = [it for it in others if it["places"] != "random"]
     cut = len(known["ns_max"])
     others = [{key: value[:cut] if key in LISTS else value for key, value in it.items()} for it in others]
     return random + others
 
 
-def with_families(text, section, known, measured):
+def with_families(text, section, known, measured, is_random):
     """Returns the text of one table with its families."""
-    families = families_of(known, measured)
+    families = families_of(known, measured, is_random)
     ns_max = listed("ns_max", longest([it["ns_max"] for it in families]))
     text = re.sub(r"^ns_max = \[[^\]]*\]", lambda _: ns_max, text, count=1, flags=re.M)
+    for key in (key for key in QUANTILES if is_random and measured.get(key)):
+        quantiles = listed(key, measured[key])
+        text = re.sub(rf"^{key} = \[[^\]]*\]", lambda _: quantiles, text, count=1, flags=re.M)
     blocks = "\n".join(block(f"{section}.families", it) for it in families)
     end = re.search(r"(\n\s*#[^\n]*)*\s*\Z", text)
     return text[: end.start()].rstrip("\n") + "\n\n" + blocks + end.group(0).rstrip("\n") + "\n\n"
@@ -95,11 +101,12 @@ def parts(text, has_starvation):
 
 
 def main():
-    path, measured_path = sys.argv[1:]
+    path, measured_path, *options = sys.argv[1:]
+    is_random = options == ["--random"]
     text = open(path, encoding="utf-8").read()
     known, measured = tomllib.loads(text), tomllib.load(open(measured_path, "rb"))
     at = dict.fromkeys(SECTIONS, 0)
-    made, starved = [], starvation(known, measured)
+    made, starved = [], "" if is_random else starvation(known, measured)
     for piece in parts(text, bool(starved)):
         section = next((it for it in SECTIONS if piece.startswith(f"[[{it}]]")), None)
         if section:
@@ -107,8 +114,8 @@ def main():
             at[section] += 1
             is_it = lambda it: (it["op"], it["size"]) == (table["op"], table["size"])
             found = next(filter(is_it, measured.get(section, [])), {})
-            if "families" in found or "families" in table:
-                piece = with_families(piece, section, table, found)
+            if found or "families" in table:
+                piece = with_families(piece, section, table, found, is_random)
         if starved and piece.startswith("[identity]"):
             piece = starved + piece
         made.append(piece)

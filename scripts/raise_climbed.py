@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 """Raises the climbed places of a drive file to the batches that an adversary found.
 
-    cargo run --release -p tidegate-soundness --example longest_batches -- NAME 2000 8 > found.txt
+    cargo run --release -p tidegate-soundness --example longest_batches -- NAME 3000 6 > found.txt
     scripts/raise_climbed.py drives/NAME.drive.toml found.txt
 
 The times of [[batch.families]] with places = "climbed", and the ns_max of its table, become at least

@@ -13,12 +13,13 @@
 //!              b(i)      b(i) + delta
 //! ```
 
-use tidegate_model::{DriveContract, Duration, Slowdown, Theorem, Workload};
+use tidegate_model::{Ceilings, DriveContract, Duration, Slowdown, Theorem, Workload};
 
 use crate::assessment::{Answer, Assessment};
 use crate::batch_choice::{Choice, Order, proves_all};
 use crate::bounds::{Bounds, is_met};
 use crate::budget::Budget;
+use crate::ceilings::at_ceilings;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
 use crate::select::{fifo_proves, is_shared, mixed, single};
@@ -117,6 +118,41 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
         }),
     };
     Some(Tolerance { contract, added, factor_ppm, beyond_plan, spent: None })
+}
+
+/// Returns whether the verdict on a planned workload holds on a drive that takes the times of these
+/// ceilings, under the plan that was chosen.
+pub(crate) fn holds_at_ceilings(
+    workload: &Workload,
+    ceilings: &Ceilings,
+    assessment: &Assessment,
+) -> bool {
+    let facts = assessment.policy.facts();
+    let Ok(theorem) = facts.theorem else { return false };
+    let planned = Regulated::of(workload).map_or_else(|| workload.clone(), |it| it.workload);
+    let Some(slowest) = at_ceilings(&planned, ceilings, facts.contract()) else { return false };
+    match theorem {
+        // They serve one request at a time, within b(1).
+        Theorem::ActiveSubset => planned.table.time_max(1) >= ceilings.batches.time_max(1),
+        // They act on the times of the plan.
+        Theorem::AdaptiveDrain | Theorem::GatedDrain => {
+            planned.contracts.drain == slowest.contracts.drain
+        }
+        Theorem::Fifo
+        | Theorem::Edf
+        | Theorem::DualQueueEdf
+        | Theorem::DualQueue
+        | Theorem::ElasticDualQueue
+        | Theorem::Starvation
+        | Theorem::DrainRounds
+        | Theorem::LimitedDrainRounds
+        | Theorem::PriorityRounds => {
+            let tasks = sporadic(&planned.tasks);
+            let budget = Budget::of_tasks(tasks.len());
+            let (planned, tasks) = (&planned, &*tasks);
+            Proof { theorem, assessment, planned, tasks, budget }.holds(&slowest)
+        }
+    }
 }
 
 /// Returns the shortest time of a contract.

@@ -8,7 +8,7 @@ use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, FileKind, PolicyName, Workload};
 use tidegate_platform::text_file;
-use tidegate_report::FileOrigin;
+use tidegate_report::{FileOrigin, Origin};
 
 use crate::arguments::WorkloadArguments;
 use crate::command_line::{completed, completed_fault, quoted};
@@ -22,6 +22,14 @@ pub(crate) struct Input {
     pub(crate) drive: DriveFile,
     /// Where the drive is from; `None` if it is in the workload file.
     pub(crate) drive_origin: Option<FileOrigin>,
+    pub(crate) workload_origin: FileOrigin,
+}
+
+impl Input {
+    /// Returns what a verdict on it is made from.
+    pub(crate) fn origin(&self) -> Origin {
+        origin::of(self.workload_origin.clone(), self.drive_origin.clone())
+    }
 }
 
 impl Input {
@@ -130,7 +138,7 @@ fn bind(
         check_batch(batch_max, &workload)?;
         workload.batch = BatchChoice::Fixed(batch_max);
     }
-    Ok(Input { workload, drive, drive_origin })
+    Ok(Input { workload, drive, drive_origin, workload_origin: origin::of_file(path, text) })
 }
 
 fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Failure> {

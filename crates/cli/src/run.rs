@@ -8,7 +8,7 @@ use tidegate_host::Length;
 use tidegate_model::{Duration, Plan, PolicyName, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
-use tidegate_report::{NotApplicable, PolicyReport, RunReport};
+use tidegate_report::{NotApplicable, Origin, PolicyReport, RunReport};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
@@ -24,7 +24,9 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
-    let Input { mut workload, drive, .. } = input::read(&arguments.workload, &arguments.policy)?;
+    let input = input::read(&arguments.workload, &arguments.policy)?;
+    let origin = input.origin();
+    let Input { mut workload, drive, .. } = input;
     let policies = input::policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
@@ -41,7 +43,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     if is_priority_asked {
         workload.premises.extend(priority.premise());
     }
-    let mut head = head(&workload, &target, real_time, arguments.seed);
+    let mut head = head(&workload, origin, &target, real_time, arguments.seed);
     head.more = command_line::explaining(&arguments.workload);
     let mut backend = DeviceBackend::new(&target, workload.depth, workload.size_max())
         .map_err(|error| Failure::environment(&error))?;
@@ -134,7 +136,13 @@ fn run_failure(error: tidegate_engine::RunError) -> Failure {
     }
 }
 
-fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) -> RunHead {
+fn head(
+    workload: &Workload,
+    origin: Origin,
+    target: &Target,
+    real_time: RealTime,
+    seed: u64,
+) -> RunHead {
     RunHead {
         drive: workload.drive_name.clone(),
         device: target.facts().path.display().to_string(),
@@ -144,5 +152,6 @@ fn head(workload: &Workload, target: &Target, real_time: RealTime, seed: u64) ->
         seed,
         premises: workload.premises.clone(),
         more: String::new(),
+        origin,
     }
 }

@@ -7,7 +7,7 @@ use tidegate_analysis::assess;
 use tidegate_host::Length;
 use tidegate_model::{DriveKind, PolicyName, TaskIndex, Workload};
 use tidegate_policy::BuildError;
-use tidegate_report::sim::SimulatedRun;
+use tidegate_report::sim::{SimulatedRun, Simulation};
 use tidegate_report::{NotApplicable, PolicyReport, SimReport};
 use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, SimParams};
 
@@ -24,8 +24,13 @@ const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
-    let input = input::read(&arguments.workload, &arguments.policy)?;
+    let mut input = input::read(&arguments.workload, &arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
+    if kind != input.drive.kind {
+        // The parts of one kind say nothing about another.
+        input.drive.kind = kind;
+        input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
+    }
     let policies = input::policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);
@@ -45,7 +50,8 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let not_applicable = not_applicable
         .map(|(policy, reason)| NotApplicable::new(policy, input.completed(&reason.to_string())));
     let not_applicable = not_applicable.collect();
-    let report = SimReport::of(&input.workload, kind, arguments.seed, runs, not_applicable)
+    let simulation = Simulation { kind, seed: arguments.seed, origin: input.origin() };
+    let report = SimReport::of(&input.workload, simulation, runs, not_applicable)
         .with_more(command_line::explaining(&arguments.workload));
     let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
     show::report_in(&report, Form { is_json, is_quiet });

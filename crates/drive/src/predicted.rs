@@ -1,22 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Adds to a workload the predictions that its drive's mechanics give for its requests.
+//! Adds to a workload what its drive's parts say of its requests.
 //!
 //! The model crate binds a workload to the tables of a drive file, but only this crate models the
 //! movements of a disk.
 
-use tidegate_model::{Bytes, DriveFile, Duration, Op, ServicePrediction, Workload};
+use tidegate_model::drive_file::Parts;
+use tidegate_model::mechanics::Mechanics;
+use tidegate_model::{
+    BatchTable, Bytes, Ceilings, ContractPremise, DriveContract, DriveFile, DriveKind, Duration,
+    Op, Premise, PremiseCode, ServicePrediction, Workload,
+};
 
-use crate::mechanical::Ceiling;
+use crate::mechanical::{BatchCeiling, Ceiling};
+use crate::ssd;
 
-/// Returns the workload with the predictions for its requests: the longest time that the
-/// `[mechanics]` of `file` can predict, and the largest measured error. Without valid mechanics,
-/// and for writes that a drive's memory takes, nothing is predicted.
+/// Returns the workload with what the parts of `file` say of its requests.
+///
+/// - The longest time that `[mechanics]` can predict of one request, and the largest measured error.
+///   Without valid mechanics, and for writes that a drive's memory takes, nothing is predicted.
+/// - This time joins b(1), unless the drive stands for its tables alone (`pseudo`). Where the
+///   mechanics were measured, the largest error is added.
+/// - The ceilings of a drive that is simulated from its parts.
 ///
 /// # Complexity
 /// As [`Ceiling::of`], for each operation.
 #[must_use]
 pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
     workload.contracts.prediction = prediction(&workload.contracts.covered, file);
+    // The parts of a device are found from outside.
+    let is_exact = file.parts_of(file.kind).is_some()
+        && file.premises.iter().any(|it| it.code == PremiseCode::Simulated);
+    workload.contracts.ceilings = if is_exact { ceilings(&workload, file) } else { None };
+    let stands_for_tables = match file.kind {
+        DriveKind::Pseudo => true,
+        DriveKind::Mechanical | DriveKind::Ssd | DriveKind::Recorded => false,
+    };
+    if let Some(ServicePrediction { ceiling, late_max }) = workload.contracts.prediction
+        && !stands_for_tables
+    {
+        let error = late_max.filter(|_| !is_exact);
+        join_one(&mut workload, ceiling + error.unwrap_or_default());
+    }
     workload
 }
 
@@ -34,4 +58,71 @@ fn prediction(requests: &[(Op, Bytes)], file: &DriveFile) -> Option<ServicePredi
         }
     }
     Some(longest)
+}
+
+/// Raises b(1), and every contract of which a batch of one is a case, to the ceiling of a request.
+fn join_one(workload: &mut Workload, ceiling: Duration) {
+    let measured = workload.table.time_max(1);
+    let ceiling = ceiling + workload.contracts.flush_max;
+    let Some(excess) = ceiling.checked_sub(measured).filter(|excess| !excess.is_zero()) else {
+        return;
+    };
+    let one = BatchTable::new(&[ceiling]).expect("a request takes some time");
+    workload.table = workload.table.at_least(&one);
+    let contracts = &mut workload.contracts;
+    let raised = |table: &BatchTable| table.at_least(&one);
+    contracts.drain = contracts.drain.as_ref().map(raised);
+    contracts.priority = contracts.priority.as_ref().map(raised);
+    contracts.starvation_max = contracts.starvation_max.map(|time| time.max(ceiling));
+    if let Some(costs) = &mut contracts.costs {
+        costs.positioning_max += excess;
+    }
+    let text = format!(
+        "b(1) is {ceiling}, the ceiling of one request by [mechanics]; the longest that was measured \
+         is {measured}"
+    );
+    let premise = Premise::new(PremiseCode::RaisedContract, "b(1) raised", text);
+    contracts.premises.push(ContractPremise { contract: DriveContract::Batches, premise });
+}
+
+/// Returns the times that the simulated drive cannot exceed with the requests of the workload.
+fn ceilings(workload: &Workload, file: &DriveFile) -> Option<Ceilings> {
+    let kinds = &workload.contracts.covered;
+    let count = file.depth.max(workload.table.batch_max());
+    match file.parts_of(file.kind)? {
+        Parts::Mechanics(mechanics) => of_disk(mechanics, kinds, workload, count),
+        Parts::Ssd(ssd) => {
+            let time = |requests| ssd::ceiling::of_reads(ssd, kinds, requests);
+            let times = (1..=count).map(time).collect::<Option<Vec<_>>>()?;
+            let table = with_flushes(&times, workload)?;
+            Some(Ceilings { batches: table.clone(), drain: table, starvation_max: None })
+        }
+    }
+}
+
+fn of_disk(
+    mechanics: &Mechanics,
+    kinds: &[(Op, Bytes)],
+    workload: &Workload,
+    count: u32,
+) -> Option<Ceilings> {
+    let ceiling = BatchCeiling::of(mechanics, kinds).ok()??;
+    let drains: Vec<Duration> = (1..=count).map(|it| ceiling.in_any_order(it)).collect();
+    Some(Ceilings {
+        batches: with_flushes(&ceiling.batches(count), workload)?,
+        drain: with_flushes(&drains, workload)?,
+        starvation_max: ceiling
+            .starvation(count)
+            .filter(|_| workload.contracts.flush_max.is_zero()),
+    })
+}
+
+/// Returns the table of these times, each request with a flush; `None` if a flush has something to
+/// write, whose time has no ceiling.
+fn with_flushes(times: &[Duration], workload: &Workload) -> Option<BatchTable> {
+    const OF_NOTHING: Duration = Duration::from_us(1);
+    let flush = workload.contracts.flush_max;
+    let with = |(requests, &time): (u64, &Duration)| time + flush * requests;
+    let times: Vec<Duration> = (1..).zip(times).map(with).collect();
+    BatchTable::new(&times).ok().filter(|_| flush <= OF_NOTHING)
 }

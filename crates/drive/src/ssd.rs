@@ -16,6 +16,7 @@
 mod agenda;
 mod blocks;
 mod cache;
+pub(crate) mod ceiling;
 mod collecting;
 mod collector;
 mod die;

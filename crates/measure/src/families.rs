@@ -46,9 +46,9 @@ const MAIN_PART: u32 = 4;
 /// The search makes as many steps as the number of samples divided by this.
 const CLIMB_PART: u32 = 4;
 
-/// The number of requests between two trials of a search of the same entry: more than a drive's
-/// cache can hold.
-const BETWEEN: u64 = 128;
+/// The number of requests of a round that a drive's cache does not keep apart: in a shorter round, a
+/// step of a search shares no place with the last one of the same entry.
+const CACHED: u64 = 128;
 
 /// A family whose pilot stays below this share of the longest time in most entries, in per cent,
 /// is screened. A pilot's longest time lies below that of a whole measurement, but not by this much.
@@ -100,17 +100,16 @@ impl Round {
         Self { entries: depth as usize, requests: u64::from(depth.div_ceil(2)) }
     }
 
-    /// Returns how many requests at other places precede a trial of a search, so that the drive does
-    /// not answer the places of the last trial of the same entry from its memory.
-    fn between(self) -> u64 {
-        let entries = u64::try_from(self.entries).expect("a count fits").max(1);
-        BETWEEN.saturating_sub(entries * self.requests).div_ceil(entries)
+    /// Returns whether the drive may answer the places of an entry's last trial from its memory.
+    fn is_short(self) -> bool {
+        let entries = u64::try_from(self.entries).expect("a count fits");
+        entries * self.requests < CACHED
     }
 }
 
 /// Returns the samples of each entry in all parts: the grid from which a plan estimates the time.
 pub(crate) fn grid(samples: u32, round: Round) -> Grid {
-    let Shares { pilot, main, climb } = Shares::of(samples, round);
+    let Shares { pilot, main, climb } = Shares::of(samples);
     let ways = u32::try_from(SAMPLED.len()).expect("a few");
     Grid { samples: pilot * ways + main + climb, cells: round.entries, ways: 1 }
 }
@@ -126,15 +125,11 @@ struct Shares {
 }
 
 impl Shares {
-    fn of(samples: u32, round: Round) -> Self {
-        // A step with more requests counts as several.
-        let requests = round.requests.max(1);
-        let steps = u64::from(samples) * requests / (requests + round.between());
-        let climb = steps.div_ceil(u64::from(CLIMB_PART)).max(1);
+    fn of(samples: u32) -> Self {
         Self {
             pilot: samples.div_ceil(PILOT_PART),
             main: samples.div_ceil(MAIN_PART),
-            climb: u32::try_from(climb).expect("no more than the samples"),
+            climb: samples.div_ceil(CLIMB_PART),
         }
     }
 }
@@ -163,7 +158,7 @@ impl ByFamilies<'_> {
         context: &mut Context<'_>,
         found: &mut Found,
     ) -> Tried<Vec<FamilyTimes>> {
-        let shares = Shares::of(context.params.samples, self.round);
+        let shares = Shares::of(context.params.samples);
         let pilot = self.sampled(Phase::Pilot, &SAMPLED, shares.pilot, context, found)?;
         let kept = self.kept(&pilot);
         let each = kept.len().try_into().map_or(0, |count: u32| shares.main.div_ceil(count.max(1)));
@@ -221,10 +216,10 @@ impl ByFamilies<'_> {
         }
         let grid = Grid { samples, cells: entries, ways: 1 };
         let rounds = self.rounds(Phase::Climb, &[], grid, context);
-        let new = |entry| Climb::new(places.count, self.at_places.chosen(entry));
+        let is_apart = round.is_short();
+        let new = |entry| Climb::new(places.count, self.at_places.chosen(entry), is_apart);
         let mut climbs: Vec<Climb> = (0..entries).map(new).collect();
         let measured = context.measure(&rounds, |flow, entry| {
-            forget(flow, flows, round.between())?;
             let climb = &mut climbs[entry];
             let candidate = climb.propose(flow.random);
             flow.serve(&[places.at(candidate.start)])?;
@@ -248,7 +243,7 @@ impl ByFamilies<'_> {
         context: &Context<'_>,
     ) -> Rounds {
         let (params, round) = (context.params, self.round);
-        let Shares { pilot, main, .. } = Shares::of(params.samples, round);
+        let Shares { pilot, main, .. } = Shares::of(params.samples);
         let entries_count = u64::try_from(round.entries).expect("a count fits");
         let families_count = u64::try_from(SAMPLED.len()).expect("a few");
         let piloted = entries_count * u64::from(pilot) * families_count;
@@ -283,18 +278,6 @@ impl ByFamilies<'_> {
         let all = SAMPLED.into_iter().zip(pilot);
         all.filter(|(_, cells)| is_near(cells)).map(|(family, _)| family).collect()
     }
-}
-
-/// Serves this many requests at random places of an idle drive.
-fn forget(flow: &mut Flow<'_>, flows: FlowParams, requests: u64) -> Tried {
-    let mut left = usize::try_from(requests).expect("a few");
-    while left > 0 {
-        let count = left.min(flows.depth as usize);
-        let batch = flows.places.different(count, flow.random);
-        flow.serve(&batch)?;
-        left -= count;
-    }
-    Ok(())
 }
 
 /// Returns the times of a family, up to the first entry without a sample; `None` without any.

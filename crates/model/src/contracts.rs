@@ -25,6 +25,8 @@ pub struct Contracts {
     pub covered: Vec<(Op, Bytes)>,
     /// The predictions of the device's mechanics; `None` if they are not known.
     pub prediction: Option<ServicePrediction>,
+    /// The times that the parts of a simulated drive cannot exceed; `None` if they are not known.
+    pub ceilings: Option<Ceilings>,
     /// The longest flush that may follow a batch; the times of batches contain it.
     pub flush_max: Duration,
     /// The longest time of q requests sent with the drive's own priority to a device without other
@@ -64,6 +66,20 @@ pub struct ServicePrediction {
     /// The most by which a request was measured to take longer than predicted; `None` if that was
     /// not measured for all of the workload's requests.
     pub late_max: Option<Duration>,
+}
+
+/// The times that a simulated drive cannot exceed with the requests of a workload, because its parts
+/// do not allow it. Tables of such a drive are the longest times that a search found, which may be
+/// shorter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ceilings {
+    /// Of batches on the idle drive.
+    pub batches: BatchTable,
+    /// Of requests in flight, whatever was sent before.
+    pub drain: BatchTable,
+    /// From dispatch to completion of a request, for any other requests; `None` if nothing bounds
+    /// it.
+    pub starvation_max: Option<Duration>,
 }
 
 /// A premise of the proofs that rest on one contract.

@@ -145,7 +145,10 @@ impl Workload {
     #[must_use]
     pub fn behind_host(&self) -> Cow<'_, Self> {
         let Some(time) = self.host.uncharged() else { return Cow::Borrowed(self) };
-        let mut behind = Slowdown::by(self.host_in_batch()).of_workload(self);
+        let slowdown = Slowdown::by(self.host_in_batch());
+        let mut behind = slowdown.of_workload(self);
+        behind.contracts.ceilings =
+            self.contracts.ceilings.as_ref().map(|it| slowdown.of_ceilings(it));
         behind.host = Host::Charged(time);
         for task in &mut behind.tasks {
             match time.task_behind(task) {

@@ -57,7 +57,9 @@ pub use all_faults::all_faults;
 pub use batch_cost::{BatchCost, RequestCharges};
 pub use batch_table::BatchTable;
 pub use best_effort_order::BestEffortOrder;
-pub use contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract, ServicePrediction};
+pub use contracts::{
+    Ceilings, ContractPremise, Contracts, DeferredWrites, DriveContract, ServicePrediction,
+};
 pub use cost::CostModel;
 pub use document::Document;
 pub use drive_file::{DriveFile, DriveKind};

@@ -70,6 +70,8 @@ codes! {
         // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
             "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma)";
+        Searched => "searched", Weak,
+            "a simulated drive's parts allow longer times than its tables, with which a deadline is missed";
         Incomplete => "incomplete", Weak, "the measurement was stopped before it was complete";
         PlacesUnmeasured => "places_unmeasured", Weak,
             "the drive's tables were measured at random places only";
@@ -182,7 +184,7 @@ impl PremiseCode {
             | Self::DeferredWrites | Self::DependentSamples | Self::Drift | Self::NoRealTime | Self::TooWarm
             | Self::Quick | Self::MixedUnmeasured | Self::CostsUnmeasured | Self::CpuExtrapolated
             | Self::PerfectKnowledge | Self::HostTimeExcluded | Self::HostTimeIncluded | Self::HostTimeTooLong
-            | Self::HostDelays | Self::PriorityIgnored
+            | Self::HostDelays | Self::PriorityIgnored | Self::Searched
             | Self::PlacesAbsent | Self::FamiliesScreened | Self::LargerSize | Self::RunningMaximum
             | Self::RaisedContract | Self::FlushCharged | Self::FlushExcluded | Self::StarvationContract
             | Self::DrainContract | Self::PriorityContract | Self::CostContract | Self::Prediction

@@ -2,9 +2,49 @@
 //! The measurements behind a workload's batch table: how many samples, and how short a batch can be.
 //! They say how often an overrun must be expected; no bound rests on them.
 
-use crate::drive_file::MeasuredTable;
+use crate::drive_file::{DriveFile, MeasuredTable};
+use crate::premise::{Premise, PremiseCode};
 use crate::task::Op;
 use crate::units::Duration;
+
+/// The number of samples that shows, with 99 % confidence, a time beyond 4 sigma on either side of a
+/// normal distribution.
+pub const SAMPLES_NEEDED: u64 = 72_704;
+
+/// Returns the doubts about the number of samples of a table, and about their independence, of which
+/// the file says nothing; none about a table that states no samples, whose times are claims.
+///
+/// # Arguments
+/// `what` are the table's times, a plural.
+pub(crate) fn doubts(drive: &DriveFile, table: &MeasuredTable, what: &str) -> Vec<Premise> {
+    let is_said = |code: PremiseCode| drive.premises.iter().any(|it| it.code == code);
+    let Some(samples) = table.samples else { return Vec::new() };
+    let mut doubts = Vec::new();
+    if samples < SAMPLES_NEEDED && !is_said(PremiseCode::FewSamples) {
+        doubts.push(Premise::new(
+            PremiseCode::FewSamples,
+            format!("{samples} samples"),
+            format!(
+                "{what} of `{}` are the longest of {samples} samples each; {SAMPLES_NEEDED} are needed \
+                 to see, with 99 % confidence, a time beyond 4 sigma",
+                drive.name
+            ),
+        ));
+    }
+    let effective = table.samples_effective.filter(|&effective| effective < samples.div_ceil(2));
+    if let Some(effective) = effective.filter(|_| !is_said(PremiseCode::DependentSamples)) {
+        doubts.push(Premise::new(
+            PremiseCode::DependentSamples,
+            "dependent samples",
+            format!(
+                "the {samples} samples of {what} of `{}` carry the information of {effective} \
+                 independent ones",
+                drive.name
+            ),
+        ));
+    }
+    doubts
+}
 
 /// The measurement of one batch table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::batch_cost::RequestCharges;
 use crate::batch_table::BatchTable;
-use crate::contracts::{Contracts, DriveContract};
+use crate::contracts::{Ceilings, Contracts, DriveContract};
 use crate::cost::{CostModel, RequestCost};
 use crate::units::Duration;
 use crate::workload::Workload;
@@ -76,6 +76,17 @@ impl Slowdown {
         }
     }
 
+    /// Returns the ceilings of a drive and a host that slows it. A margin does not raise them: the drive
+    /// cannot exceed its ceilings.
+    #[must_use]
+    pub fn of_ceilings(self, ceilings: &Ceilings) -> Ceilings {
+        Ceilings {
+            batches: self.of_table(&ceilings.batches),
+            drain: self.of_table(&ceilings.drain),
+            starvation_max: ceilings.starvation_max.map(|time| self.of_time(time)),
+        }
+    }
+
     /// Returns the workload on a drive whose times of this contract are slowed. The costs of
     /// requests belong to the batch times.
     #[must_use]
@@ -86,6 +97,14 @@ impl Slowdown {
             DriveContract::Batches => {
                 slowed.table = self.of_table(&workload.table);
                 contracts.costs = contracts.costs.as_ref().map(|costs| self.of_costs(costs));
+                if let Some(prediction) = &mut contracts.prediction {
+                    // The prediction stays, so what a request exceeds it by grows by the whole.
+                    let ceiling = prediction.ceiling;
+                    let later = |late: Duration| self.of_time(ceiling + late) - ceiling;
+                    prediction.late_max = prediction.late_max.map(later);
+                    let stated = &mut slowed.parameters.das.margin;
+                    *stated = stated.map(later);
+                }
             }
             DriveContract::Drain => {
                 contracts.drain = contracts.drain.as_ref().map(|table| self.of_table(table));

@@ -3,7 +3,7 @@
 //! load. A statement about the measured drive; no proof rests on it.
 
 use serde::Serialize;
-use tidegate_analysis::Assessment;
+use tidegate_analysis::{Answer, Assessment};
 use tidegate_model::{
     BestEffort, DispatchMode, DriveContract, Duration, Intensity, Sampling, Workload,
 };
@@ -23,6 +23,16 @@ const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 /// The reason why samples of other places give no forecast.
 const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
                        requests are not known to lie at random";
+
+/// Why nothing is said about other contracts: no sample of them is one of the times in question.
+const OF_DRAINS: &str = "unknown: a drain depends on what was sent before, and the samples followed \
+                         other requests than these";
+const OF_STARVATION: &str = "unknown: a wait depends on the requests that pass it, and the samples \
+                             were passed by others than these";
+const OF_PRIORITY: &str = "unknown: a time with priority depends on the other requests on the drive, \
+                           and the samples had others than these";
+const OF_COSTS: &str = "unknown: the bounds rest on costs, which were fitted to batches of other \
+                        mixtures";
 
 /// How often a batch must be expected to take longer than the table.
 #[derive(Debug, Serialize)]
@@ -69,11 +79,20 @@ impl OverrunForecast {
         })
     }
 
-    /// Returns why there is no forecast although the bounds rest on measured batches; `None` if there
-    /// is one, or if none applies.
+    /// Returns why there is no forecast although the bounds rest on measured times; `None` if there
+    /// is one, or if no task has a bound.
     pub(crate) fn unknown(workload: &Workload, assessment: &Assessment) -> Option<&'static str> {
-        contract(workload, assessment)?;
-        workload.contracts.samples_withheld.then_some(UNKNOWN)
+        let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
+        if workload.tasks.is_empty() || assessment.answer != Answer::Proven {
+            return None;
+        }
+        match contract {
+            DriveContract::Batches if assessment.rests_on_costs() => Some(OF_COSTS),
+            DriveContract::Batches => workload.contracts.samples_withheld.then_some(UNKNOWN),
+            DriveContract::Drain => Some(OF_DRAINS),
+            DriveContract::Starvation => Some(OF_STARVATION),
+            DriveContract::Priority => Some(OF_PRIORITY),
+        }
     }
 
     /// Writes the statement.

@@ -8,6 +8,7 @@ use tidegate_stats::Distribution;
 
 use crate::figures;
 use crate::ns::Ns;
+use crate::origin::Origin;
 use crate::page::{Answer, Page, Report, Table, Tone};
 use crate::premises;
 use crate::runs::{self, NotApplicable, P50, P99, P999, PolicyReport, verdict};
@@ -31,6 +32,8 @@ pub struct RunHead {
     pub premises: Premises,
     /// The command that tells doubts and notes in full.
     pub more: String,
+    /// The tool and the files.
+    pub origin: Origin,
 }
 
 /// One policy's run on the device.
@@ -56,6 +59,7 @@ pub struct RunReport<'a> {
     policies: Vec<DevicePolicy<'a>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
+    origin: &'a Origin,
     #[serde(skip)]
     not_run: Vec<PolicyName>,
     #[serde(skip)]
@@ -126,6 +130,7 @@ impl<'a> RunReport<'a> {
             seed: head.seed,
             policies: ran.chain(left_out).collect(),
             not_applicable,
+            origin: &head.origin,
             not_run: not_run.to_vec(),
             head,
         }

@@ -7,6 +7,7 @@ use tidegate_model::{DriveKind, Duration, PremiseCode, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
 use crate::host::HostReport;
+use crate::origin::Origin;
 use crate::page::{Answer, Page, Report};
 use crate::premises;
 use crate::runs::{self, NotApplicable, PolicyReport, verdict};
@@ -21,6 +22,17 @@ pub struct SimulatedRun<'a> {
     pub watch: ContractWatch,
 }
 
+/// What was simulated.
+#[derive(Debug)]
+pub struct Simulation {
+    /// The kind of drive.
+    pub kind: DriveKind,
+    /// The seed.
+    pub seed: u64,
+    /// The tool and the files.
+    pub origin: Origin,
+}
+
 /// Policies side by side on a simulated drive.
 #[derive(Debug, Serialize)]
 pub struct SimReport<'a> {
@@ -32,6 +44,7 @@ pub struct SimReport<'a> {
     policies: Vec<SimulatedPolicy<'a>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
+    origin: Origin,
     #[serde(skip)]
     premises: &'a Premises,
     #[serde(skip)]
@@ -56,16 +69,17 @@ struct SimulatedPolicy<'a> {
 }
 
 impl<'a> SimReport<'a> {
-    /// Reports all runs of a workload on a drive of that kind.
+    /// Reports all runs of a workload.
     pub fn of(
         workload: &'a Workload,
-        kind: DriveKind,
-        seed: u64,
+        simulation: Simulation,
         runs: Vec<SimulatedRun<'a>>,
         not_applicable: Vec<NotApplicable>,
     ) -> Self {
+        let Simulation { kind, seed, origin } = simulation;
         Self {
             not_applicable,
+            origin,
             drive: &workload.drive_name,
             model: kind.name(),
             seed,

@@ -3,10 +3,11 @@
 //! number of requests: operation, size in bytes, number, and time in ns.
 //!
 //! ```sh
-//! cargo run --release -p tidegate-soundness --example longest_batches -- DRIVE STEPS SEEDS
+//! cargo run --release -p tidegate-soundness --example longest_batches -- DRIVE STEPS SEEDS [FIRST]
 //! ```
 //!
-//! `scripts/raise_climbed.py` puts them into the drive file.
+//! The seeds are FIRST (0 by default) and those after it. `scripts/raise_climbed.py` puts the times
+//! into the drive file; with other seeds than those it has, the adversary attacks the table.
 
 use tidegate_drive::builtin;
 use tidegate_soundness::places::Batches;
@@ -16,7 +17,12 @@ const COUNT_MAX: u32 = 8;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, steps, seeds] = &arguments[..] else { panic!("name DRIVE, STEPS and SEEDS") };
+    let (name, steps, seeds, first) = match &arguments[..] {
+        [name, steps, seeds] => (name, steps, seeds, "0"),
+        [name, steps, seeds, first] => (name, steps, seeds, &**first),
+        _ => panic!("name DRIVE, STEPS and SEEDS"),
+    };
+    let first: u64 = first.parse().expect("FIRST is a number");
     let steps: u32 = steps.parse().expect("STEPS is a number");
     let seeds: u64 = seeds.parse().expect("SEEDS is a number");
     let file = builtin::load(name).expect("a built-in drive");
@@ -25,7 +31,7 @@ fn main() {
         for count in 1..=COUNT_MAX.min(table.table.batch_max()) {
             let batches = Batches { file: &file, op, size, count: count as usize };
             let longest = |seed| batches.climb(steps, steps / 4, seed).0;
-            let longest = (0..seeds).map(longest).max().expect("at least one seed");
+            let longest = (first..first + seeds).map(longest).max().expect("at least one seed");
             println!("{} {} {count} {}", op.name(), size.get(), longest.ns());
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The sweep over places: random workloads with the shortest deadline that a policy proves, on every
 //! built-in drive, at random places, at both ends, and at the places that an adversary found. Prints
-//! one row for each drive and placement, and ends with 1 if a proven deadline was missed.
+//! one row for each drive, placement and grade of the proof, and ends with 1 if a deadline was missed
+//! that was proven without a doubt.
 //!
 //! ```text
 //! cargo run --release -p tidegate-soundness --example places -- 200 500
@@ -13,7 +14,7 @@
 use std::process::ExitCode;
 
 use tidegate_drive::builtin;
-use tidegate_model::PolicyName;
+use tidegate_model::{Grade, PolicyName};
 use tidegate_soundness::sweep::{Attacked, Placement};
 
 fn main() -> ExitCode {
@@ -26,33 +27,42 @@ fn main() -> ExitCode {
     if drives.is_empty() {
         drives = builtin::names().map(str::to_owned).collect();
     }
-    println!("| drive | places | proven runs | jobs | missed | overruns of a contract |");
-    println!("|---|---|---|---|---|---|");
+    println!("| drive | places | proof | runs | jobs | missed | overruns of a contract |");
+    println!("|---|---|---|---|---|---|---|");
     let mut missed = 0;
     for drive in drives {
         let attacked = Attacked::new(&drive);
         for placement in Placement::ALL {
-            missed += row(&drive, &attacked, placement, seeds, jobs);
+            missed += row((&drive, &attacked), Grade::Strong, placement, (seeds, jobs));
+            row((&drive, &attacked), Grade::Weak, placement, (seeds, jobs));
         }
     }
     ExitCode::from(u8::from(missed > 0))
 }
 
-/// Prints the row of a drive and a placement; returns the number of missed deadlines.
-fn row(drive: &str, attacked: &Attacked, placement: Placement, seeds: u64, jobs: u64) -> u64 {
+/// Prints the row of a drive, a grade and a placement; returns the number of missed deadlines.
+fn row(
+    (drive, attacked): (&str, &Attacked),
+    grade: Grade,
+    placement: Placement,
+    (seeds, jobs): (u64, u64),
+) -> u64 {
     let [mut runs, mut made, mut missed, mut overruns] = [0; 4];
     for policy in PolicyName::ALL {
         for seed in 0..seeds {
-            let Some(outcome) = attacked.attack(policy, placement, seed, jobs) else { continue };
+            let outcome = attacked.attack(policy, grade, placement, (seed, jobs));
+            let Some(outcome) = outcome else { continue };
             runs += 1;
             made += outcome.jobs;
             missed += outcome.misses;
             overruns += outcome.overruns;
             if outcome.misses > 0 {
-                eprintln!("{drive}, {policy}, {}, seed {seed}: {outcome}", placement.name());
+                let (grade, places) = (grade.name(), placement.name());
+                eprintln!("{drive}, {policy}, {places}, {grade}, seed {seed}: {outcome}");
             }
         }
     }
-    println!("| {drive} | {} | {runs} | {made} | {missed} | {overruns} |", placement.name());
+    let (places, grade) = (placement.name(), grade.name());
+    println!("| {drive} | {places} | {grade} | {runs} | {made} | {missed} | {overruns} |");
     missed
 }

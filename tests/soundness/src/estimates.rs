@@ -59,6 +59,7 @@ impl AccessTime for Estimates {
 pub struct EstimatedDrive {
     estimates: Estimates,
     error_max: Duration,
+    longest: Duration,
     random: Random,
     active: Option<(RequestId, Time)>,
 }
@@ -67,7 +68,14 @@ impl EstimatedDrive {
     /// Creates the drive of these estimates.
     #[must_use]
     pub fn new(estimates: Estimates, error_max: Duration) -> Self {
-        Self { estimates, error_max, random: Random::new(estimates.seed, 0), active: None }
+        let (longest, random) = (estimates.service_max, Random::new(estimates.seed, 0));
+        Self { estimates, error_max, longest, random, active: None }
+    }
+
+    /// Lets a request take up to this time, instead of C.
+    #[must_use]
+    pub fn slowest(self, longest: Duration) -> Self {
+        Self { longest, ..self }
     }
 
     fn accept(&mut self, now: Time, id: RequestId, longest: Duration) {
@@ -83,11 +91,11 @@ impl Drive for EstimatedDrive {
     fn submit(&mut self, now: Time, batch: &[Request]) {
         for request in batch {
             let longest = self.estimates.of(request.start) + self.error_max;
-            self.accept(now, request.id, longest.min(self.estimates.service_max));
+            self.accept(now, request.id, longest.min(self.longest));
         }
     }
     fn flush(&mut self, now: Time, id: RequestId) {
-        self.accept(now, id, self.estimates.service_max);
+        self.accept(now, id, self.longest);
     }
     fn next_event(&self) -> Option<Time> {
         self.active.map(|(_, at)| at)

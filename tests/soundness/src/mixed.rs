@@ -15,7 +15,7 @@ use tidegate_analysis::SporadicTask;
 use tidegate_analysis::heterogeneous::{MixedSystem, MixedTask};
 use tidegate_drive::PseudoDisk;
 use tidegate_model::cost::{CostModel, RequestCost};
-use tidegate_model::{BatchTable, Bytes, Duration, Op, PolicyName, Workload};
+use tidegate_model::{BatchTable, Bytes, Duration, Op, PolicyName, Slowdown, Workload};
 use tidegate_sim::Releases;
 
 use crate::generate;
@@ -243,10 +243,27 @@ pub fn trial(seed: u64, number: u64, workload: Workload) -> Trial {
 /// If the workload has no costs.
 #[must_use]
 pub fn cost_drive(trial: &Trial, positionings: u64) -> PseudoDisk {
-    let Workload { depth, contracts, .. } = &trial.workload;
-    let mut costs = contracts.costs.clone().expect("the workload has costs");
+    let mut costs = costs(trial);
     costs.positioning_max = costs.positioning_max * positionings;
-    PseudoDisk::with_costs(*depth, homogeneous(&costs, *depth), Some(costs), trial.number)
+    drive_of(trial, costs)
+}
+
+/// Returns a drive that is slower by this than the costs of the trial's workload.
+///
+/// # Panics
+/// If the workload has no costs.
+#[must_use]
+pub fn slow_cost_drive(trial: &Trial, slowdown: Slowdown) -> PseudoDisk {
+    drive_of(trial, slowdown.of_costs(&costs(trial)))
+}
+
+fn costs(trial: &Trial) -> CostModel {
+    trial.workload.contracts.costs.clone().expect("the workload has costs")
+}
+
+fn drive_of(trial: &Trial, costs: CostModel) -> PseudoDisk {
+    let depth = trial.workload.depth;
+    PseudoDisk::with_costs(depth, homogeneous(&costs, depth), Some(costs), trial.number)
 }
 
 /// Returns b(n) of the homogeneous model: all requests have the largest cost.

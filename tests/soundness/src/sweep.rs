@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Looks for a workload that is proven and misses: random tasks on a built-in drive, with the
-//! shortest deadline that a policy proves, at random places, at both ends, and at the places that an
-//! adversary found.
+//! Looks for a workload that is proven without a doubt and misses: random tasks on a built-in drive,
+//! with the shortest deadline that a policy proves, at random places, at both ends, and at the places
+//! that an adversary found. The shortest deadline of a proof with doubts shows what the doubts are
+//! worth.
 
 use rand::RngExt as _;
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
-use tidegate_analysis::{Answer, assess};
+use tidegate_analysis::assess;
 use tidegate_drive::builtin;
-use tidegate_model::drive_file::MeasuredTable;
+use tidegate_model::drive_file::{MeasuredTable, Parts};
 use tidegate_model::{
-    BestEffort, DriveFile, Duration, Intensity, Op, Place, PolicyName, Task, Workload, WorkloadFile,
+    BestEffort, DriveFile, Duration, Grade, Intensity, Op, Place, PolicyName, Task, Workload,
+    WorkloadFile,
 };
 
 use crate::disk::{Disk, Outcome};
@@ -70,7 +72,9 @@ impl Attacked {
     /// If there is no such drive.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let file = builtin::load(name).expect("Tidegate includes it");
+        let mut file = builtin::load(name).expect("Tidegate includes it");
+        // The proof is of the drive that runs: the one that is simulated from its parts.
+        file.kind = file.parts().map_or(file.kind, Parts::kind);
         let has_heads = file.mechanics.is_some();
         let of_count = |table: &MeasuredTable, count: u32| {
             let choices = if has_heads { CLIMB.1 } else { 0 };
@@ -82,8 +86,8 @@ impl Attacked {
         Self { file, climbed }
     }
 
-    /// Runs the random workload of this seed with the shortest deadline that the policy proves;
-    /// `None` if it proves none, or the drive has no such places.
+    /// Runs the random workload of this seed with the shortest deadline that the policy proves with
+    /// this grade or a better one; `None` if it proves none, or the drive has no such places.
     ///
     /// # Panics
     /// If the policy breaks its own rule.
@@ -91,12 +95,12 @@ impl Attacked {
     pub fn attack(
         &self,
         policy: PolicyName,
+        grade: Grade,
         placement: Placement,
-        seed: u64,
-        jobs: u64,
+        (seed, jobs): (u64, u64),
     ) -> Option<Outcome> {
         let mut workload = self.workload(placement, seed)?;
-        shorten(&mut workload, policy)?;
+        shorten(&mut workload, policy, grade)?;
         let disk = Disk { file: self.file.clone(), workload, drive_seed: seed, seed };
         Some(disk.outcome(policy, jobs))
     }
@@ -181,12 +185,13 @@ fn climbed(file: &DriveFile, table: &MeasuredTable, count: u32, seed: u64) -> Ve
     std::iter::once(&choice.start).chain(shared).map(ppm).collect()
 }
 
-/// Gives all tasks the shortest deadline that the policy proves; `None` without any.
-fn shorten(workload: &mut Workload, policy: PolicyName) -> Option<()> {
+/// Gives all tasks the shortest deadline that the policy proves with this grade or a better one;
+/// `None` without any.
+fn shorten(workload: &mut Workload, policy: PolicyName, worst: Grade) -> Option<()> {
     let set = |workload: &mut Workload, deadline: Duration| {
         let give = |task: &mut Task| task.deadline = deadline;
         workload.tasks.iter_mut().for_each(give);
-        assess(workload, policy).answer == Answer::Proven
+        assess(workload, policy).grade().is_some_and(|grade| grade <= worst)
     };
     let period = workload.tasks[0].period;
     let (mut short, mut long) = (0, period.ns() * 8);
@@ -216,7 +221,8 @@ mod tests {
     fn the_sweep_reaches_a_disk_without_a_queue_and_das() {
         let attacked = Attacked::new("seagate-st340810a");
         let attack = |policy| {
-            let of_seed = |seed| attacked.attack(policy, Placement::Climbed, seed, 5);
+            let of_seed =
+                |seed| attacked.attack(policy, Grade::Strong, Placement::Climbed, (seed, 5));
             (0..20).find_map(of_seed)
         };
         for policy in [PolicyName::Dqf, PolicyName::Das] {

@@ -5,8 +5,8 @@
 use rand::RngExt;
 use tidegate_analysis::cost_limited::{self, CostLimitedSystem};
 use tidegate_analysis::heterogeneous::{self, MixedSystem, MixedTask};
-use tidegate_analysis::{SporadicTask, Verdict, assess};
-use tidegate_model::{BatchChoice, Duration, Op, PolicyName, RequestCharges};
+use tidegate_analysis::{SporadicTask, Verdict, assess, tolerance};
+use tidegate_model::{BatchChoice, Duration, Op, PolicyName, RequestCharges, Slowdown};
 use tidegate_soundness::trial::{Closeness, Trial, assert_caught};
 use tidegate_soundness::{cost_limited as search, generate, mixed};
 
@@ -165,6 +165,35 @@ fn no_response_in_the_simulator_exceeds_the_bound() {
     closeness.conclude("dqf limited by cost", 200);
     println!("{bounded} workloads with a bound, {filled} of them with best effort in batches");
     assert!(bounded >= 200 && filled >= 50, "only {bounded} with a bound, {filled} filled");
+}
+
+/// Goal: no deadline is missed with costs as long as the verdict tolerates, and the tolerance is not
+/// empty; twice as much is caught. Method: deadlines between the bound and the period.
+#[test]
+fn slow_batches_within_costs_miss_nothing_within_the_tolerance() {
+    let (mut runs, mut is_caught) = (0, false);
+    for mut trial in (0..200).map(trial) {
+        let bounds: Option<Vec<_>> =
+            trial.assessment.tasks.iter().map(|task| Some(task.response_max?.0)).collect();
+        let Some(longest) = bounds.and_then(|it| it.into_iter().max()) else { continue };
+        for task in &mut trial.workload.tasks {
+            task.deadline = Duration::from_ns(u64::midpoint(longest.ns(), task.period.ns()));
+        }
+        trial.assess_anew();
+        let Some(found) = tolerance(&trial.workload, &trial.assessment) else { continue };
+        let misses = |slowdown: Slowdown| {
+            let run = trial.run(trial.policy(), mixed::slow_cost_drive(&trial, slowdown), &mut ());
+            run.metrics.tasks().iter().map(|task| task.misses).sum::<u64>()
+        };
+        for slowdown in [Slowdown::by(found.added), Slowdown::by_ppm(found.factor_ppm)] {
+            assert_eq!(misses(slowdown), 0, "{}: {found:?}", trial.number);
+        }
+        let more = Slowdown::by(found.added * 2 + Duration::from_us(10));
+        is_caught = is_caught || misses(more) > 0;
+        runs += u64::from(!found.added.is_zero());
+    }
+    println!("dqf limited by cost: {runs} workloads with a tolerance");
+    assert!(runs > 50 && is_caught, "{runs} {is_caught}");
 }
 
 /// Canary: a drive that positions more than once.

@@ -10,7 +10,7 @@ use tidegate_analysis::{Answer, assess};
 use tidegate_model::parameters::DasParameters;
 use tidegate_model::{
     AccessTime, ActiveSubset, BatchTable, BestEffort, Bytes, Duration, Intensity, Plan, PolicyName,
-    RegulatorName, Request, ServicePrediction, Task, TaskIndex, Time, Workload,
+    RegulatorName, Request, ServicePrediction, Slowdown, Task, TaskIndex, Time, Workload,
 };
 use tidegate_policy::{Das, Noop};
 use tidegate_sim::{Length, Observer, Releases, SimRun};
@@ -121,6 +121,36 @@ fn assert_caught(name: &str, breaks: impl Fn(&System) -> Plan) {
     });
     let Some(System { trial, .. }) = caught else { panic!("`{name}` survived {SYSTEMS} systems") };
     println!("`{name}` caught by system {}", trial.number);
+}
+
+/// Goal: with a margin, no deadline is missed on a drive that takes longer than it was measured by
+/// that share; without the margin some are.
+#[test]
+fn a_margin_covers_drives_that_are_slower_by_it() {
+    const MARGIN_PPM: u32 = 300_000;
+    let (mut runs, mut is_caught) = (0, false);
+    for number in 0..SYSTEMS {
+        let System { trial, service_max, error_max } = system(number);
+        let slowed = |time: Duration| Slowdown::by_ppm(MARGIN_PPM.into()).of_time(time);
+        let estimates = Estimates { seed: number, service_max: service_max - error_max };
+        let misses_with = |margin_ppm: u32| {
+            let mut workload = Workload { margin_ppm, ..trial.workload.clone() };
+            for task in &mut workload.tasks {
+                task.deadline = slowed(task.deadline);
+                task.period = slowed(task.period);
+            }
+            let trial = Trial::new(number, PolicyName::Das, workload, trial.releases, JOBS);
+            assert_eq!(trial.assessment.answer, Answer::Proven, "{number}");
+            let late = slowed(service_max) - estimates.service_max;
+            // It takes longer than the estimate by `late`, whatever the estimate.
+            let drive = EstimatedDrive::new(estimates, late).slowest(slowed(service_max));
+            misses(&trial.run(Das::new(&trial.plan, Box::new(estimates)), drive, &mut ()))
+        };
+        assert_eq!(misses_with(MARGIN_PPM), 0, "{number}");
+        is_caught = is_caught || misses_with(0) > 0;
+        runs += 1;
+    }
+    assert!(runs > 100 && is_caught, "{runs} {is_caught}");
 }
 
 /// Canary: the model's error exceeds the margin.

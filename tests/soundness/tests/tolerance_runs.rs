@@ -4,10 +4,15 @@
 //! every checker, on drives that are slower by exactly the tolerance. Canaries: drives that are slower
 //! than that.
 
+use std::collections::VecDeque;
+
+use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_analysis::{Tolerance, tolerance};
-use tidegate_drive::{Drive, PseudoDisk};
-use tidegate_model::{BatchTable, Duration, PolicyName, Slowdown, Workload};
+use tidegate_drive::{Completion, Drive, PseudoDisk};
+use tidegate_model::{
+    BatchTable, Duration, Outcome, PolicyName, Request, RequestId, Slowdown, Time, Workload,
+};
 use tidegate_sim::{Releases, SimRun};
 use tidegate_soundness::black_box::{BlackBox, Malice};
 use tidegate_soundness::drain_system::{adaptive_system, gated_system};
@@ -161,6 +166,67 @@ fn slow_rounds_with_priority_miss_nothing_within_the_tolerance() {
     }
     println!("rtio-priority: {runs} workloads");
     assert!(runs > 40 && is_caught, "{runs} {is_caught}");
+}
+
+/// A drive that completes every request a constant time after its dispatch: it keeps its starvation
+/// bound and nothing else.
+struct Waits {
+    wait: Duration,
+    held: VecDeque<(Time, RequestId)>,
+}
+
+impl Drive for Waits {
+    fn submit(&mut self, now: Time, batch: &[Request]) {
+        self.held.extend(batch.iter().map(|request| (now + self.wait, request.id)));
+    }
+
+    fn flush(&mut self, _now: Time, _id: RequestId) {
+        unreachable!("these tests send no flush");
+    }
+
+    fn next_event(&self) -> Option<Time> {
+        self.held.front().map(|(at, _)| *at)
+    }
+
+    fn advance(&mut self, now: Time, out: &mut Vec<Completion>) {
+        while let Some((at, id)) = self.held.pop_front_if(|(at, _)| *at <= now) {
+            out.push(Completion { id, at, outcome: Outcome::Done });
+        }
+    }
+}
+
+/// Gives a workload a starvation bound, on a drive with room for all its tasks at once, and
+/// deadlines about that bound.
+fn leaning_on_starvation(random: &mut Pcg64, mut workload: Workload) -> Workload {
+    let longest = workload.table.time_max(workload.table.batch_max());
+    let wait = longest * random.random_range(1..=5);
+    let depth = workload.depth;
+    workloads::keep_what_fits(&mut workload, depth);
+    workloads::release_about_every(random, &mut workload, wait.ns() + 1);
+    workload.contracts.starvation_max = Some(wait);
+    workload
+}
+
+#[test]
+fn slow_waits_miss_nothing_within_the_tolerance() {
+    let (mut runs, mut is_caught) = (0, false);
+    for number in 0..TRIALS {
+        let found = proven(number, PolicyName::Rtio, leaning_on_starvation, 0);
+        let Some((trial, tolerance)) = found else { continue };
+        let wait = trial.workload.contracts.starvation_max.expect("it leans on it");
+        let run = |slowdown: Slowdown| {
+            let drive = Waits { wait: slowdown.of_time(wait), held: VecDeque::new() };
+            misses(&trial.run(trial.policy(), drive, &mut ()))
+        };
+        for slowdown in [Slowdown::by(tolerance.added), Slowdown::by_ppm(tolerance.factor_ppm)] {
+            assert_eq!(run(slowdown), 0, "number {number}, {tolerance:?}");
+        }
+        let more = tolerance.added * 2 + Duration::from_us(10);
+        is_caught = is_caught || run(Slowdown::by(more)) > 0;
+        runs += 1;
+    }
+    println!("rtio: {runs} workloads");
+    assert!(runs > 20 && is_caught, "{runs} {is_caught}");
 }
 
 /// Policies that spend all slack tolerate nothing without a margin, and the margin with one.

@@ -26,7 +26,7 @@
 //! disk, except where its beginning or its end passes the end of a track. Requests that end with
 //! the first sector of a track, and requests that begin with the last, therefore include the
 //! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
-//! suffice; otherwise all tracks are examined.
+//! and the disk's end suffice; otherwise all tracks are examined.
 
 use std::ops::Range;
 
@@ -57,6 +57,20 @@ pub struct Ceiling {
     pub completion: Duration,
     /// A recalibration and all retries.
     pub faults: Duration,
+    /// What bounds a request within a batch.
+    pub in_batch: InBatch,
+}
+
+/// What bounds a request within a batch, whose movement depends on the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct InBatch {
+    /// All parts but the movement, with what the bus is behind at the end.
+    pub but_movement: Duration,
+    /// The least movement to count: during a shorter one, the bus is still busy.
+    pub movement_min: Duration,
+    /// The most cylinders between the first sector of a request and the heads when the drive
+    /// chooses the next one: the request's own, and those of the read-ahead.
+    pub stray: u32,
 }
 
 impl Ceiling {
@@ -67,8 +81,9 @@ impl Ceiling {
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// Linear in the zones and in the tracks of a cylinder. A layout by index, with slips, with
-    /// defects or with ranges does not repeat itself: then linear in the tracks of the disk.
+    /// Linear in the zones and in the tracks of a cylinder, or of a range of cylinders that are read
+    /// surface by surface. A layout by index, with slips, with defects or with spares by ranges does
+    /// not repeat itself: then linear in the tracks of the disk.
     pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
         mechanics.check()?;
         let cache = mechanics.cache.clone().unwrap_or_default();
@@ -110,6 +125,8 @@ struct Passage {
     time: Duration,
     /// The longest movement from one track to the next.
     step: Duration,
+    /// The most cylinders from one track to the next.
+    stride: u32,
 }
 
 impl Disk<'_> {
@@ -126,8 +143,16 @@ impl Disk<'_> {
         let found = self.without_bus(command, movement, passage);
         let begin = Duration::from_ns(hit.max(miss) + data_preparation_ns);
         let all = begin + self.bus_time(self.sectors, Op::Read);
-        let bus = self.behind_at_end().max(or_zero(all, found.total()));
-        Ceiling { bus, completion: Duration::from_ns(read_completion_ns), ..found }
+        let behind = self.behind_at_end();
+        let bus = behind.max(or_zero(all, found.total()));
+        let completion = Duration::from_ns(read_completion_ns);
+        let standing = found.total() - movement + behind;
+        let in_batch = InBatch {
+            but_movement: standing + completion,
+            movement_min: or_zero(all, standing).max(or_zero(Duration::from_ns(hit), free)),
+            stray: self.stray(passage),
+        };
+        Ceiling { bus, completion, in_batch, ..found }
     }
 
     fn of_writes(&self) -> Ceiling {
@@ -143,7 +168,36 @@ impl Disk<'_> {
         let received = Duration::from_ns(processed + data_preparation_ns)
             + self.bus_time(self.sectors, Op::Write);
         let bus = or_zero(received, command + movement + found.faults);
-        Ceiling { bus, completion: Duration::from_ns(reconnect_ns + write_completion_ns), ..found }
+        let completion = Duration::from_ns(reconnect_ns + write_completion_ns);
+        let in_batch = InBatch {
+            but_movement: found.total() - movement + completion,
+            movement_min: or_zero(received, command + found.faults).max(least),
+            stray: self.stray(passage),
+        };
+        Ceiling { bus, completion, in_batch, ..found }
+    }
+
+    /// Returns how far the heads are from a request's first sector when they are free, in
+    /// cylinders.
+    fn stray(&self, passage: Passage) -> u32 {
+        let zones = self.mechanism.layout.zones();
+        let fewest = zones.iter().map(|zone| u64::from(zone.sectors_per_track)).min().unwrap_or(1);
+        let ahead = match self.cache.read_ahead {
+            _ if !self.cache.read => 0,
+            ReadAhead::Off => 0,
+            ReadAhead::Adaptive => 2 * self.most_per_track(),
+            ReadAhead::Track | ReadAhead::Cylinder | ReadAhead::Segment => {
+                u64::from(self.cache.read_ahead_sectors_max.unwrap_or(self.cache.segment_sectors))
+            }
+        };
+        // One track more at either end, and one on which a movement of the read-ahead ends.
+        let tracks = (self.sectors + ahead).div_ceil(fewest.max(1)) + 2;
+        u32::try_from(tracks.saturating_mul(passage.stride.into())).unwrap_or(u32::MAX)
+    }
+
+    fn most_per_track(&self) -> u64 {
+        let zones = self.mechanism.layout.zones();
+        zones.iter().map(|zone| u64::from(zone.sectors_per_track)).max().unwrap_or(1)
     }
 
     fn without_bus(&self, command: Duration, movement: Duration, passage: Passage) -> Ceiling {
@@ -152,7 +206,9 @@ impl Disk<'_> {
             Duration::from_ns(faults.recalibration_ns) + rotation * u64::from(faults.retries_max)
         });
         let (bus, completion) = (Duration::ZERO, Duration::ZERO);
-        Ceiling { command, movement, rotation, transfer: passage.time, bus, completion, faults }
+        let transfer = passage.time;
+        let in_batch = InBatch::default();
+        Ceiling { command, movement, rotation, transfer, bus, completion, faults, in_batch }
     }
 
     /// Returns the longest movement that a new command must await.
@@ -199,9 +255,8 @@ impl Disk<'_> {
     /// Returns the shortest time in which so many sectors pass the heads, rounded down by up to two
     /// nanoseconds because each instant is rounded up.
     fn medium_time_min(&self, sectors: u64) -> Duration {
-        let zones = self.mechanism.layout.zones();
-        let densest = zones.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(1);
-        let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / u128::from(densest);
+        let densest = u128::from(self.most_per_track());
+        let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / densest;
         let ns = units / u128::from(self.mechanics.rpm);
         Duration::from_ns(u64::try_from(ns).unwrap_or(0).saturating_sub(1))
     }
@@ -210,39 +265,47 @@ impl Disk<'_> {
     fn passage(&self, op: Op) -> Passage {
         let layout = &self.mechanism.layout;
         let last = layout.sectors() - self.sectors;
-        let mut longest = Passage { time: self.passage_from(0, op).time, ..Passage::default() };
+        let of_request = |start: u64| self.passage_from(start..start + self.sectors, op);
+        let mut longest = Passage { time: of_request(0).time, ..Passage::default() };
         for range in self.examined() {
             let mut next = range.start;
             while next < range.end {
                 next = layout.extent(Lba::new(next), u64::MAX).track_end.get();
                 let at_end = (next + 1).saturating_sub(self.sectors).min(last);
                 let at_start = (next - 1).min(last);
+                // The read-ahead crosses tracks even where requests have one sector.
+                let across = self.passage_from(next - 1..(next + 1).min(layout.sectors()), op);
+                longest.step = longest.step.max(across.step);
+                longest.stride = longest.stride.max(across.stride);
                 for start in [at_end, at_start] {
-                    let found = self.passage_from(start, op);
-                    longest.time = longest.time.max(found.time);
-                    longest.step = longest.step.max(found.step);
+                    longest.time = longest.time.max(of_request(start).time);
                 }
             }
         }
         longest
     }
 
-    /// Returns the passage of the request that begins at this sector.
-    fn passage_from(&self, start: u64, op: Op) -> Passage {
-        let end = start + self.sectors;
+    /// Returns the passage of a request for these sectors.
+    fn passage_from(&self, sectors: Range<u64>, op: Op) -> Passage {
+        let end = sectors.end;
         let extent = |next: u64| self.mechanism.layout.extent(Lba::new(next), end - next);
-        let mut before = extent(start);
+        let mut before = extent(sectors.start);
         let (mut units, mut pieces) = (u128::from(before.span.units()), 1);
-        let mut step = Duration::ZERO;
+        let (mut step, mut stride) = (Duration::ZERO, 1);
         while before.start.get() + u64::from(before.sectors) < end {
             let next = extent(before.start.get() + u64::from(before.sectors));
             let moving = self.movement(&before, &next, op);
             units += self.crossing_units(&before, &next, moving) + u128::from(next.span.units());
+            stride = stride.max(before.cylinder.abs_diff(next.cylinder));
             (before, pieces, step) = (next, pieces + 1, step.max(moving));
         }
         let ns = units.div_ceil(u128::from(self.mechanics.rpm));
         // The disk rounds the end of each piece up.
-        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step }
+        Passage {
+            time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces),
+            step,
+            stride,
+        }
     }
 
     fn movement(&self, from: &Extent, to: &Extent, op: Op) -> Duration {
@@ -268,37 +331,36 @@ impl Disk<'_> {
     /// Returns the sectors whose tracks are examined.
     fn examined(&self) -> Vec<Range<u64>> {
         let sectors = self.mechanism.layout.sectors();
-        let is_regular = match &self.mechanics.layout {
-            Layout::Zones(zones) => repeats_itself(zones),
-            Layout::Index(_) => false,
+        let period = match &self.mechanics.layout {
+            Layout::Zones(zones) => period(zones),
+            Layout::Index(_) => None,
         };
-        if !is_regular {
+        let Some(cylinders) = period else {
             return std::iter::once(0..sectors).collect();
-        }
-        let around = |zone: &super::layout::ZoneFacts| {
-            let tracks = CYLINDERS_EXAMINED * u64::from(self.mechanics.surfaces);
-            let reach = self.sectors + tracks * u64::from(zone.sectors_per_track);
-            let start = zone.start.get();
-            start.saturating_sub(reach)..(start + reach).min(sectors)
         };
-        self.mechanism.layout.zones().iter().map(around).collect()
+        let tracks = PERIODS_EXAMINED * cylinders * u64::from(self.mechanics.surfaces);
+        let reach = self.sectors + tracks * self.most_per_track();
+        let around = |start: u64| start.saturating_sub(reach)..(start + reach).min(sectors);
+        let starts = self.mechanism.layout.zones().into_iter().map(|zone| zone.start.get());
+        starts.chain([sectors]).map(around).collect()
     }
 }
 
-/// The number of cylinders on either side of a zone's beginning that are examined: in a serpentine
+/// The number of periods on either side of a zone's beginning that are examined: in a serpentine
 /// order, a zone repeats itself after two.
-const CYLINDERS_EXAMINED: u64 = 4;
+const PERIODS_EXAMINED: u64 = 4;
 
-/// Returns whether each zone repeats itself after two cylinders.
-fn repeats_itself(zones: &Zones) -> bool {
-    let is_by_cylinder = match zones.order {
+/// Returns after how many cylinders, or after twice as many, each zone repeats itself; `None` if it
+/// does not.
+fn period(zones: &Zones) -> Option<u64> {
+    let cylinders = match zones.order {
         TrackOrder::Cylinder
         | TrackOrder::CylinderSerpentine
-        | TrackOrder::CylinderSerpentineParity => true,
-        TrackOrder::SurfaceSerpentine => false,
+        | TrackOrder::CylinderSerpentineParity => 1,
+        TrackOrder::SurfaceSerpentine => zones.range_cylinders?,
     };
     let is_whole = zones.zone.iter().all(|zone| zone.slips.is_empty() && zone.defects.is_empty());
-    is_by_cylinder && is_whole && zones.sparing != Sparing::Range
+    (is_whole && zones.sparing != Sparing::Range).then_some(cylinders.into())
 }
 
 /// Returns by how much `time` exceeds `other`, or 0.

@@ -123,7 +123,12 @@ impl Mechanism {
 
     /// Returns the longest time from one track to another.
     pub(crate) fn movement_max(&self, op: Op) -> Duration {
-        let moving = self.seek.time_max().max(self.head_switch);
+        self.movement_within(u32::MAX, op)
+    }
+
+    /// Returns the longest time from one track to another that is at most `cylinders` away.
+    pub(crate) fn movement_within(&self, cylinders: u32, op: Op) -> Duration {
+        let moving = self.seek.time_max_within(cylinders).max(self.head_switch);
         match op {
             Op::Read => moving,
             Op::Write => Duration::from_ns(moving.ns().saturating_add_signed(self.write_settle_ns)),

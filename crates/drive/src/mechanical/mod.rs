@@ -2,6 +2,7 @@
 //! A hard disk modelled from its parts.
 
 mod access;
+mod batch_ceiling;
 mod ceiling;
 mod command;
 mod disk;
@@ -18,6 +19,7 @@ mod stream;
 mod wrong;
 
 pub use access::AccessModel;
+pub use batch_ceiling::BatchCeiling;
 pub use ceiling::Ceiling;
 pub use disk::MechanicalDrive;
 pub use layout::{Extent, Held, Layout, Position, ZoneFacts};

@@ -76,9 +76,13 @@ impl SeekCurve {
         Duration::from_ns(self.shape.time_ns(distance))
     }
 
-    /// Returns the longest time of all seeks on the disk.
-    pub(super) fn time_max(&self) -> Duration {
-        Duration::from_ns(self.shape.longest_ns(self.stroke))
+    /// Returns the longest time of all seeks over at most `distance` cylinders, which is cut to the
+    /// full stroke.
+    pub(super) fn time_max_within(&self, distance: u32) -> Duration {
+        match distance.min(self.stroke) {
+            0 => Duration::ZERO,
+            distance => Duration::from_ns(self.shape.longest_ns(distance)),
+        }
     }
 
     /// Returns a table of lower bounds of the curve, with `change_ns` added to each of its times.

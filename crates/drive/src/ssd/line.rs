@@ -20,20 +20,20 @@ impl SerialLine {
     /// Appends a transfer of `bytes`, which takes `more` time in addition, to the line's queue;
     /// returns when it ends. `now` never decreases.
     pub(super) fn transfer(&mut self, now: Time, bytes: u64, more: Duration) -> Time {
-        self.free_at = self.free_at.max(now) + self.time(bytes) + more;
+        self.free_at = self.free_at.max(now) + time(bytes, self.bytes_per_s) + more;
         self.free_at
     }
+}
 
-    /// Returns the time of a transfer, rounded up.
-    fn time(&self, bytes: u64) -> Duration {
-        const SECOND_NS: u64 = 1_000_000_000;
-        let ns = match bytes.checked_mul(SECOND_NS) {
-            Some(product) => product.div_ceil(self.bytes_per_s),
-            // More than 18 GB at once.
-            None => bytes.div_ceil(self.bytes_per_s).saturating_mul(SECOND_NS),
-        };
-        Duration::from_ns(ns)
-    }
+/// Returns the time of a transfer of `bytes`, rounded up.
+pub(super) fn time(bytes: u64, bytes_per_s: u64) -> Duration {
+    const SECOND_NS: u64 = 1_000_000_000;
+    let ns = match bytes.checked_mul(SECOND_NS) {
+        Some(product) => product.div_ceil(bytes_per_s),
+        // More than 18 GB at once.
+        None => bytes.div_ceil(bytes_per_s).saturating_mul(SECOND_NS),
+    };
+    Duration::from_ns(ns)
 }
 
 /// The link to the host.

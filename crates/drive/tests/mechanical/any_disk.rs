@@ -37,24 +37,28 @@ const TAGS: [Tag; 6] =
 const INSTANTS: u64 = 40;
 
 /// Draws everything that a test leaves open.
-struct Dice(Random);
+pub(crate) struct Dice(Random);
 
 impl Dice {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Random::new(seed, 0))
     }
 
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0.below(limit)
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.0.index(of.len())]
     }
 
-    fn once_in(&mut self, times: u64) -> bool {
+    pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.0.below(times) == 0
     }
 }
 
 /// Returns a disk of 2,000 to 39,300 sectors.
-fn any_disk(dice: &mut Dice) -> Mechanics {
+pub(crate) fn any_disk(dice: &mut Dice) -> Mechanics {
     let mut mechanics = Mechanics {
         rpm: dice.pick(&[3_600, 6_000, 10_045, 15_000]),
         surfaces: dice.pick(&[1, 2, 3]),

@@ -3,6 +3,7 @@
 
 mod access;
 mod any_disk;
+mod batch_ceiling;
 mod ceiling;
 #[path = "../support/checked.rs"]
 mod checked;

@@ -5,8 +5,8 @@
 //! time. A search that makes no progress begins again elsewhere; the longest time of all counts,
 //! not the last.
 //!
-//! The samples of one entry lie far apart, because a round has one sample of each, so that a drive's
-//! cache rarely answers the places that two steps share.
+//! A drive's cache would answer the places that two steps share. Mostly the samples of one entry lie
+//! far apart, because a round has one sample of each; where a round is short, a step moves every place.
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
@@ -37,12 +37,14 @@ pub(super) struct Climb {
     stale: u32,
     /// How often the search has begun.
     begun: u32,
+    /// Whether a step shares no place with the last one.
+    is_apart: bool,
 }
 
 impl Climb {
     /// Creates a search for `length` of `count` places.
-    pub(super) fn new(count: usize, length: usize) -> Self {
-        Self { count, length, top: None, stale: 0, begun: 0 }
+    pub(super) fn new(count: usize, length: usize, is_apart: bool) -> Self {
+        Self { count, length, top: None, stale: 0, begun: 0, is_apart }
     }
 
     /// Returns the next choice to try.
@@ -54,6 +56,11 @@ impl Climb {
             return self.begin(random);
         };
         let mut next = top.clone();
+        if self.is_apart {
+            let all = std::iter::once(&mut next.start).chain(&mut next.chosen);
+            all.for_each(|place| *place = self.near(*place, random));
+            return next;
+        }
         // Mostly one change; several can leave a summit where every single change gives a shorter
         // time.
         let changes = if random.random_range(0..4) == 0 { random.random_range(2..=3) } else { 1 };
@@ -137,7 +144,7 @@ mod tests {
     #[test]
     fn a_search_finds_a_summit() {
         let random = &mut Pcg64::seed_from_u64(1);
-        let mut climb = Climb::new(1_000, 2);
+        let mut climb = Climb::new(1_000, 2, false);
         let mut longest = 0;
         for _ in 0..2_000 {
             let candidate = climb.propose(random);
@@ -150,9 +157,27 @@ mod tests {
     }
 
     #[test]
+    fn a_step_apart_shares_no_place_and_climbs_too() {
+        let random = &mut Pcg64::seed_from_u64(3);
+        let mut climb = Climb::new(1_000, 1, true);
+        let mut longest = 0;
+        for _ in 0..2_000 {
+            let candidate = climb.propose(random);
+            let is_new = |top: &Candidate| {
+                top.start != candidate.start && top.chosen[0] != candidate.chosen[0]
+            };
+            assert!(climb.top.as_ref().is_none_or(|(top, _)| is_new(top)));
+            let took = candidate.start.abs_diff(candidate.chosen[0]) + 1;
+            longest = longest.max(took);
+            climb.accept(candidate, Duration::from_ns(took as u64));
+        }
+        assert!(longest >= 995, "{longest} of 1000");
+    }
+
+    #[test]
     fn a_stale_search_begins_again() {
         let random = &mut Pcg64::seed_from_u64(2);
-        let mut climb = Climb::new(10, 1);
+        let mut climb = Climb::new(10, 1, false);
         for _ in 0..10 * STALE {
             let candidate = climb.propose(random);
             climb.accept(candidate, Duration::from_ns(5));

@@ -12,7 +12,7 @@ use crate::file_error::FileError;
 use crate::host_section::HostSection;
 use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
-use crate::sampling::Sampling;
+use crate::sampling::{self, Sampling};
 use crate::soft_table::SoftTable;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -54,6 +54,8 @@ impl WorkloadFile {
         // An inline table holds for reads, for writes, and for batches that mix them.
         tables.dedup_by(|a, b| std::ptr::eq(*a, *b));
         premises.extend(self.premises_of_places(drive, &tables));
+        let doubts = |table: &&MeasuredTable| sampling::doubts(drive, table, "batch times");
+        premises.extend(tables.iter().flat_map(doubts));
         let table = match tables[..] {
             [measured] => measured.table.clone(),
             [first, second, ..] => {

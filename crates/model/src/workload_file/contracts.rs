@@ -18,6 +18,7 @@ use crate::contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::premise::{Premise, PremiseCode};
+use crate::sampling;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
 
@@ -28,6 +29,8 @@ struct Covered {
     what: &'static str,
     /// The plural of `what`.
     plural: &'static str,
+    /// The times of its table.
+    times: &'static str,
     /// The reason why b(i) is a case of it.
     case: &'static str,
 }
@@ -36,6 +39,7 @@ const DRAINS: Covered = Covered {
     contract: DriveContract::Drain,
     what: "drain",
     plural: "drains",
+    times: "drain times",
     case: "a batch given to an idle drive is one of its drains",
 };
 
@@ -43,6 +47,7 @@ const PRIORITY: Covered = Covered {
     contract: DriveContract::Priority,
     what: "batch with priority",
     plural: "batches with priority",
+    times: "times with priority",
     case: "a batch with priority may find the drive idle",
 };
 
@@ -89,6 +94,9 @@ impl WorkloadFile {
         }
         let measured: Vec<&MeasuredTable> = pairs.iter().map(|pair| pair.0).collect();
         premises.extend(self.contract_places(drive, kind.contract, &measured));
+        let doubts = measured.iter().flat_map(|table| sampling::doubts(drive, table, kind.times));
+        let of_contract = |premise| ContractPremise { contract: kind.contract, premise };
+        premises.extend(doubts.map(of_contract));
         let mut least = |(measured, batch): (&MeasuredTable, &MeasuredTable)| {
             let table = measured.table.at_least(&batch.table);
             premises.extend(of_raised(kind, &measured.table, &table));

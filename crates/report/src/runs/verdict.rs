@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use tidegate_host::RunEnd;
-use tidegate_model::PolicyName;
+use tidegate_model::{Grade, PolicyName, Premises};
 
 use super::PolicyReport;
 use crate::figures;
@@ -100,16 +100,23 @@ impl PolicyReport<'_> {
         }
     }
 
-    /// Returns the line about this policy: its verdict and the reason.
+    /// Returns what a proof rests on besides facts, if it is a promise with doubts.
+    fn doubts(&self) -> Option<&Premises> {
+        let is_weak = self.is_promised && self.grade == Some(Grade::Weak);
+        is_weak.then_some(&self.premises)
+    }
+
+    /// Returns the line about this policy: its verdict, the grade of the proof and the reason.
     pub(crate) fn sentence(&self) -> String {
         let excess = self.excesses().max_by_key(|&(_, _, excess)| excess);
         let excess = excess.map(|(_, task, excess)| {
             format!(", but {task} exceeded its bound by {}", figures::ms_ceil(excess))
         });
-        let promise = match self.assessment.policy.facts().theorem {
-            _ if self.is_promised => "",
-            Ok(_) => "; not proven, so it promises no deadline",
-            Err(_) => "; it promises no deadline",
+        let promise = match (self.doubts(), self.assessment.policy.facts().theorem) {
+            (Some(premises), _) => format!("; the proof is weak: {}", premises.doubts()),
+            (None, _) if self.is_promised => String::new(),
+            (None, Ok(_)) => "; not proven, so it promises no deadline".to_owned(),
+            (None, Err(_)) => "; it promises no deadline".to_owned(),
         };
         let deadlines = self.deadlines();
         let said = match self.verdict() {
@@ -148,7 +155,14 @@ pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> A
     };
     let decides =
         |result: &&&PolicyReport<'_>| deciding.iter().any(|it| std::ptr::eq(*it, **result));
-    let mut text = format!("{}: {}", worst.word(), said(&mut results.iter().filter(decides)));
+    let doubts: Premises =
+        deciding.iter().filter_map(|it| it.doubts()).flatten().cloned().collect();
+    let doubts = match doubts.doubts() {
+        none if none.is_empty() => none,
+        doubts => format!(", weak ({doubts})"),
+    };
+    let said_of_deciding = said(&mut results.iter().filter(decides));
+    let mut text = format!("{}{doubts}: {said_of_deciding}", worst.word());
     let others = said(&mut results.iter().filter(|result| !decides(result)));
     if !others.is_empty() {
         text = format!("{text}; without a promise: {others}");
@@ -159,6 +173,7 @@ pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> A
     }
     text.push('.');
     match worst.tone() {
+        Tone::Good if !doubts.is_empty() => Answer::doubtful(text),
         Tone::Good => Answer::good(text),
         Tone::Doubtful => Answer::doubtful(text),
         Tone::Bad => Answer::bad(text),

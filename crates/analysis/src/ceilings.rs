@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Whether a proof holds on a simulated drive whatever its parts allow.
+//!
+//! The tables of a simulated drive are the longest times that a search found. Its parts are known
+//! exactly, and so are times that it cannot exceed. A proof that holds at these ceilings rests on no
+//! search; a proof that holds at the tables alone has a doubt.
+
+use tidegate_model::{Ceilings, DriveContract, Premise, PremiseCode, Workload};
+
+use crate::assessment::{Answer, Assessment};
+use crate::tolerance;
+
+/// Returns the assessment of a planned workload with the doubt that belongs to its tables: on a
+/// drive with ceilings it is not the number of samples that counts.
+///
+/// # Complexity
+/// One evaluation of the bound under the chosen plan.
+pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessment {
+    let Some(ceilings) = &workload.contracts.ceilings else { return assessment };
+    if assessment.answer != Answer::Proven || workload.tasks.is_empty() {
+        return assessment;
+    }
+    assessment
+        .premises
+        .retain(|code| !matches!(code, PremiseCode::FewSamples | PremiseCode::DependentSamples));
+    if !tolerance::holds_at_ceilings(workload, ceilings, &assessment) {
+        assessment.premises.push(searched(workload, ceilings, &assessment));
+    }
+    assessment
+}
+
+/// Returns the workload on a drive whose times of this contract are the ceilings, or its own if they
+/// are longer; `None` without a ceiling.
+pub(crate) fn at_ceilings(
+    workload: &Workload,
+    ceilings: &Ceilings,
+    contract: DriveContract,
+) -> Option<Workload> {
+    let mut slowest = workload.clone();
+    let contracts = &mut slowest.contracts;
+    match contract {
+        DriveContract::Batches => {
+            slowest.table = workload.table.at_least(&ceilings.batches);
+            // Costs have no ceiling: every request is charged as the largest.
+            contracts.costs = None;
+        }
+        DriveContract::Drain => {
+            contracts.drain = Some(contracts.drain.as_ref()?.at_least(&ceilings.drain));
+        }
+        DriveContract::Starvation => {
+            contracts.starvation_max = contracts.starvation_max.max(ceilings.starvation_max);
+            ceilings.starvation_max?;
+        }
+        DriveContract::Priority => return None,
+    }
+    Some(slowest)
+}
+
+fn searched(workload: &Workload, ceilings: &Ceilings, assessment: &Assessment) -> Premise {
+    let drive = &workload.drive_name;
+    let contract = assessment.policy.facts().contract();
+    let count = assessment.batch_max.min(workload.table.batch_max());
+    let allowed = match contract {
+        DriveContract::Batches => Some(ceilings.batches.time_max(count)),
+        DriveContract::Drain => Some(ceilings.drain.time_max(count)),
+        DriveContract::Starvation => ceilings.starvation_max,
+        DriveContract::Priority => None,
+    };
+    let allow = match (allowed, contract) {
+        (Some(time), DriveContract::Starvation) => format!("allow a wait of up to {time}"),
+        (Some(time), _) => format!("allow up to {time} for {count} requests"),
+        (None, _) => "set no limit that is known".to_owned(),
+    };
+    let text = format!(
+        "the times of `{drive}` are the longest that searches found; its simulated parts {allow}, with \
+         which a deadline could be missed; a longer deadline or a margin removes the doubt"
+    );
+    Premise::new(PremiseCode::Searched, "searched times", text)
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The longest time of a batch on a disk, from the disk's parts and the order of its queue.
+//!
+//! ```text
+//!   n = 4, nearest first, on a disk of L cylinders; each movement is followed by at most one turn
+//!   and the transfer:
+//!
+//!     |<----------------- L ----------------->|    the longest: L
+//!     |<----------------- L ----------------->|    the next: L / 1
+//!     |<------- L/2 ------>|                       the next: L / 2
+//!     |<--- L/3 --->|                              the next: L / 3
+//! ```
+//!
+//! # Bound
+//! A batch of n takes at most `sum over r = 1..n of S(D_r)`. S(d) is the longest service of one
+//! request whose movement crosses at most d cylinders: the [`Ceiling`] with this movement in place
+//! of the longest. D_r bounds the r-th longest distance of a batch.
+//!
+//! # Why it is a bound
+//! *Services follow each other.* Let U be the latest of: the end of the command that the heads
+//! serve, the instant at which the bus is free, the last completion. Each request raises U by at
+//! most its S, whether the heads or the memory serve it.
+//!
+//! *Nearest first (SSTF).* For the k-th request that the heads serve, let `d_k` be the distance from
+//! the heads to the nearest request that waits. The heads are within the stray s of a request of
+//! the batch that they served last. If `d_k >= d + s` and `d_l >= d + s` for k < l, the request
+//! behind `d_l` waited at k, so the two requests are at least d apart. On L cylinders at most
+//! `L / d + 1` places are d apart. So the r-th longest of them is at most `s + L / (r - 1)`, and L
+//! for r = 1.
+//!
+//! *Shortest access first (SATF).* The chosen access is at most that of the nearest request: its
+//! movement and one turn. So the same distances count. Where the choice may rest on another angle than the
+//! service (the first request, whose command is still processed; a read that begins in the middle
+//! of its sectors; writes whose data are late; faults), what the angle is worth is added.
+//! Requests of one batch wait equally long, so ageing changes nothing.
+//!
+//! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
+//! strays, so the r-th longest crosses at most `2 L / r + s`.
+//!
+//! *Starvation.* The order holds while no request has waited too long. If the bound says that a
+//! batch may last so long, it becomes n times the longest service, in any order.
+//!
+//! # Assumptions
+//! The drive is idle before the batch and gets nothing else until it is complete; tags are simple.
+//! A seek takes no longer than two seeks one after the other over the same cylinders.
+//!
+//! # Source
+//! Own derivation. The dissertation's equation 7.4.1.7 has two long seeks and n short ones on a
+//! linear curve, for SCAN alone.
+
+use tidegate_model::mechanics::{Mechanics, MechanicsError, Queue, Scheduler};
+use tidegate_model::{Bytes, Duration, Op};
+
+use super::ceiling::{Ceiling, InBatch};
+use super::mechanism::Mechanism;
+
+/// What bounds the times of batches of some kinds of requests.
+#[derive(Debug)]
+pub struct BatchCeiling<'a> {
+    mechanism: Mechanism,
+    queue: &'a Queue,
+    /// The cylinders from one end to the other.
+    stroke: u32,
+    ops: Vec<Op>,
+    in_batch: InBatch,
+    /// The longest time of one request.
+    one: Duration,
+    /// Whether the order of the queue bounds distances.
+    is_in_order: bool,
+}
+
+impl<'a> BatchCeiling<'a> {
+    /// Returns what bounds batches of these operations, each with requests of at most its size;
+    /// `None` if the disk's memory takes some of them.
+    ///
+    /// # Errors
+    /// [`MechanicsError`] if the description is wrong.
+    ///
+    /// # Complexity
+    /// As [`Ceiling::of`], for each kind.
+    pub fn of(
+        mechanics: &'a Mechanics,
+        kinds: &[(Op, Bytes)],
+    ) -> Result<Option<Self>, MechanicsError> {
+        let mut one = Duration::ZERO;
+        let mut all = InBatch::default();
+        for &(op, size) in kinds {
+            let Some(ceiling) = Ceiling::of(mechanics, op, size)? else { return Ok(None) };
+            let own = ceiling.in_batch;
+            one = one.max(ceiling.total());
+            all = InBatch {
+                but_movement: all
+                    .but_movement
+                    .max(own.but_movement + misjudged(mechanics, op, &ceiling)),
+                movement_min: all.movement_min.max(own.movement_min),
+                stray: all.stray.max(own.stray),
+            };
+        }
+        let follows_hits = mechanics.cache.as_ref().is_some_and(|it| it.read_ahead_after_hits);
+        Ok(Some(Self {
+            mechanism: Mechanism::new(mechanics)?,
+            queue: &mechanics.queue,
+            stroke: mechanics.cylinders.saturating_sub(1),
+            ops: kinds.iter().map(|&(op, _)| op).collect(),
+            in_batch: all,
+            one,
+            // After hits the heads may return to the other end.
+            is_in_order: !follows_hits,
+        }))
+    }
+
+    /// Returns the longest time of one request.
+    pub fn one(&self) -> Duration {
+        self.one
+    }
+
+    /// Returns the longest times of batches of 1, 2, .. `count` requests on an idle disk.
+    pub fn batches(&self, count: u32) -> Vec<Duration> {
+        let starvation = self.queue.starvation_ns.map(Duration::from_ns);
+        let (mut sum, mut times) = (Duration::ZERO, Vec::new());
+        for requests in 1..=count {
+            sum += self.service(self.distance(requests));
+            let in_any_order = self.in_any_order(requests);
+            let is_starved = starvation.is_some_and(|bound| sum >= bound);
+            let is_ordered = self.is_in_order && !is_starved;
+            times.push(if is_ordered { sum.min(in_any_order) } else { in_any_order });
+        }
+        times
+    }
+
+    /// Returns the longest time in which the disk serves so many requests that it holds, whatever
+    /// their order.
+    pub fn in_any_order(&self, requests: u32) -> Duration {
+        self.one * u64::from(requests)
+    }
+
+    /// Returns the longest wait of a request while others are sent, `depth` in all; `None` if
+    /// nothing bounds it.
+    ///
+    /// When it has waited for `starvation_ns`, one request is in service and at most `depth - 2`
+    /// older ones go before it.
+    pub fn starvation(&self, depth: u32) -> Option<Duration> {
+        Some(Duration::from_ns(self.queue.starvation_ns?) + self.in_any_order(depth))
+    }
+
+    /// Returns the longest service of a request whose movement crosses at most so many cylinders.
+    fn service(&self, distance: u32) -> Duration {
+        let InBatch { but_movement, movement_min, .. } = self.in_batch;
+        let within = |&op: &Op| self.mechanism.movement_within(distance, op);
+        let movement = self.ops.iter().map(within).max().unwrap_or_default();
+        but_movement + movement.max(movement_min)
+    }
+
+    /// Returns the bound on the r-th longest distance; see the module documentation.
+    fn distance(&self, r: u32) -> u32 {
+        let share = match self.queue.scheduler {
+            Scheduler::Fifo => self.stroke,
+            Scheduler::Sstf => self.stroke / (r - 1).max(1),
+            // The first request may be chosen by another angle.
+            Scheduler::Satf | Scheduler::SatfAging => self.stroke / r.saturating_sub(2).max(1),
+            Scheduler::Scan | Scheduler::CLook | Scheduler::ScanSstf => {
+                self.stroke.saturating_mul(2) / r
+            }
+        };
+        // One more for the rounding.
+        share.saturating_add(self.in_batch.stray).saturating_add(1)
+    }
+}
+
+/// Returns what a choice by access time may be wrong about the angle, for one request.
+fn misjudged(mechanics: &Mechanics, op: Op, ceiling: &Ceiling) -> Duration {
+    let by_access = match mechanics.queue.scheduler {
+        Scheduler::Satf | Scheduler::SatfAging => true,
+        Scheduler::Fifo
+        | Scheduler::Sstf
+        | Scheduler::Scan
+        | Scheduler::CLook
+        | Scheduler::ScanSstf => false,
+    };
+    if !by_access {
+        return Duration::ZERO;
+    }
+    let turns = u64::from(op == Op::Write) + u64::from(mechanics.faults.is_some());
+    let from_middle = mechanics.zero_latency && op == Op::Read;
+    let middle = if from_middle { ceiling.transfer.min(ceiling.rotation) } else { Duration::ZERO };
+    ceiling.rotation * turns + middle
+}
