@@ -31,7 +31,7 @@ pub(super) enum Grows {
 
 /// What is known of a task since its last notice.
 #[derive(Debug)]
-struct Standing {
+struct TaskReports {
     is_soft: bool,
     was_late: bool,
     broke_contract: bool,
@@ -42,7 +42,7 @@ struct Standing {
     left: (u128, Time),
 }
 
-impl Standing {
+impl TaskReports {
     fn of(task: &Task) -> Self {
         let period = u128::from(task.period.ns());
         let jobs = u128::from(task.outstanding_max.unwrap_or(0)) + 1;
@@ -80,7 +80,7 @@ struct Passed {
 pub(super) struct Steered {
     grows: Grows,
     params: MdnParameters,
-    tasks: Vec<Standing>,
+    tasks: Vec<TaskReports>,
     passed: BTreeMap<RequestId, Passed>,
     /// Completions of steered best effort with their tokens, in order of time.
     achieved: VecDeque<(Time, u64)>,
@@ -90,7 +90,7 @@ pub(super) struct Steered {
 impl Steered {
     pub(super) fn new(grows: Grows, params: MdnParameters, plan: &Plan) -> Self {
         let (passed, achieved) = Default::default();
-        let tasks = plan.tasks.iter().map(Standing::of).collect();
+        let tasks = plan.tasks.iter().map(TaskReports::of).collect();
         Self { grows, params, tasks, passed, achieved, hold_until: Time::ZERO }
     }
 
@@ -104,8 +104,8 @@ impl Steered {
     /// tokens do not count towards their task's contract.
     pub(super) fn pass(&mut self, request: &Request, tokens: Option<u64>, has_waited: bool) {
         let Request { id, task, due, released, .. } = *request;
-        if !has_waited && let Some(standing) = self.tasks.get_mut(task.index()) {
-            standing.release(released);
+        if !has_waited && let Some(reports) = self.tasks.get_mut(task.index()) {
+            reports.release(released);
         }
         self.passed.insert(id, Passed { task, due, tokens });
     }
@@ -116,8 +116,8 @@ impl Steered {
 
     pub(super) fn complete(&mut self, now: Time, id: RequestId) {
         let Some(Passed { task, due, tokens }) = self.passed.remove(&id) else { return };
-        if let Some(standing) = self.tasks.get_mut(task.index()) {
-            standing.was_late |= due.is_some_and(|due| due < now);
+        if let Some(reports) = self.tasks.get_mut(task.index()) {
+            reports.was_late |= due.is_some_and(|due| due < now);
         }
         self.achieved.extend(tokens.map(|tokens| (now, tokens)));
     }
@@ -158,12 +158,12 @@ impl Steered {
         }
         let overdue = |it: &Passed| it.task == task && it.due.is_some_and(|due| due < now);
         let is_overdue = self.passed.values().any(overdue);
-        let standing = &mut self.tasks[task.index()];
-        let counts = (standing.was_late || is_overdue) && !standing.broke_contract;
+        let reports = &mut self.tasks[task.index()];
+        let counts = (reports.was_late || is_overdue) && !reports.broke_contract;
         if !counts {
-            standing.ignored_until = now.checked_add(self.params.mute).unwrap_or(Time::MAX);
+            reports.ignored_until = now.checked_add(self.params.mute).unwrap_or(Time::MAX);
         }
-        (standing.was_late, standing.broke_contract) = (false, false);
+        (reports.was_late, reports.broke_contract) = (false, false);
         counts
     }
 
