@@ -60,16 +60,21 @@ fn searched(workload: &Workload, ceilings: &Ceilings, assessment: &Assessment) -
     let drive = &workload.drive_name;
     let contract = assessment.policy.facts().contract();
     let count = assessment.batch_max.min(workload.table.batch_max());
-    let allowed = match contract {
-        DriveContract::Batches => Some(ceilings.batches.time_max(count)),
-        DriveContract::Drain => Some(ceilings.drain.time_max(count)),
-        DriveContract::Starvation => ceilings.starvation_max,
+    let limit = match contract {
+        DriveContract::Batches => {
+            Some(format!("up to {} for {count} requests", ceilings.batches.time_max(count)))
+        }
+        DriveContract::Drain => {
+            Some(format!("up to {} for {count} requests", ceilings.drain.time_max(count)))
+        }
+        DriveContract::Starvation => {
+            ceilings.starvation_max.map(|wait| format!("a wait of up to {wait}"))
+        }
         DriveContract::Priority => None,
     };
-    let allow = match (allowed, contract) {
-        (Some(time), DriveContract::Starvation) => format!("allow a wait of up to {time}"),
-        (Some(time), _) => format!("allow up to {time} for {count} requests"),
-        (None, _) => "set no limit that is known".to_owned(),
+    let allow = match limit {
+        Some(limit) => format!("allow {limit}"),
+        None => "set no limit that is known".to_owned(),
     };
     let text = format!(
         "the times of `{drive}` are the longest that searches found; its simulated parts {allow}, with \

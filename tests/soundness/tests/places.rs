@@ -98,14 +98,14 @@ fn a_longer_search_gains_little() {
                 let known = table.table.time_max(count);
                 if let Some(gain) = longest.checked_sub(known).filter(|gain| !gain.is_zero()) {
                     println!("{} {} {size} {count}: {known} + {gain}", file.name, op.name());
-                    gains.push(gain.ns() as f64 / known.ns() as f64);
+                    gains.push(gain.ns() * 1_000 / known.ns());
                 }
             }
         }
     }
-    let most = gains.iter().copied().fold(0.0, f64::max);
-    println!("{} entries exceeded, by up to {:.1} %", gains.len(), 100.0 * most);
-    assert!(most < 0.1, "the search that makes the tables misses more than a tenth");
+    let most = gains.iter().copied().max().unwrap_or(0);
+    println!("{} entries exceeded, by up to {most} per mille", gains.len());
+    assert!(most < 100, "the search that makes the tables misses more than a tenth");
 }
 
 /// Returns a disk whose random faults never happen, as in most runs.
@@ -115,10 +115,10 @@ fn without_faults(mut file: DriveFile) -> DriveFile {
 }
 
 /// Goal: no batch exceeds its ceiling, and the ceiling is no empty promise. Method: the adversary
-/// climbs; it comes within half of every ceiling.
+/// climbs; it comes within a factor of three of every ceiling.
 #[test]
 fn no_batch_exceeds_its_ceiling() {
-    let mut ratios = Vec::new();
+    let mut ratios: Vec<u64> = Vec::new();
     for file in disks() {
         let file = without_faults(file);
         let mechanics = file.mechanics.as_deref().expect("a disk");
@@ -137,6 +137,8 @@ fn no_batch_exceeds_its_ceiling() {
             }
         }
     }
+    let loosest = ratios.iter().max().expect("seven disks");
+    assert!(*loosest < 300, "a ceiling is {loosest} % of what the adversary finds");
 }
 
 /// Canary: a table without both ends and without the places that a search found is caught.

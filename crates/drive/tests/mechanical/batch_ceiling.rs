@@ -17,7 +17,7 @@ fn disks() -> std::ops::Range<u64> {
 
 /// The batches that each disk gets, one after the other.
 const BATCHES: u64 = 12;
-const COUNT_MAX: u64 = 8;
+const COUNT_MAX: u32 = 8;
 
 /// A disk, and what is sent to it.
 struct Case {
@@ -43,13 +43,13 @@ impl Case {
     }
 
     fn batch(&mut self) -> Vec<Request> {
-        let count = 1 + self.dice.below(COUNT_MAX);
+        let count = 1 + self.dice.below(COUNT_MAX.into());
         (0..count).map(|_| self.request()).collect()
     }
 
     fn request(&mut self) -> Request {
-        let index = self.dice.below(self.kinds.len() as u64) as usize;
-        let (op, size) = self.kinds[index];
+        let kinds = self.kinds.clone();
+        let (op, size) = self.dice.pick(&kinds);
         let most = size.sectors_ceil();
         let count = if self.dice.once_in(3) { 1 + self.dice.below(most) } else { most };
         let last = self.mechanics.sectors - count;
@@ -98,7 +98,7 @@ fn no_batch_of_any_disk_exceeds_its_ceiling() {
     let (mut tried, mut highest) = (0, 0);
     for seed in disks() {
         let mut case = Case { is_told: true, ..Case::new(seed) };
-        let found = case.attack(|ceiling| ceiling.batches(COUNT_MAX as u32));
+        let found = case.attack(|ceiling| ceiling.batches(COUNT_MAX));
         let Some(share) = found else { continue };
         assert!(share <= 1_000, "{seed}: {share} per mille");
         (tried, highest) = (tried + 1, highest.max(share));
@@ -112,7 +112,7 @@ fn no_batch_of_any_disk_exceeds_its_ceiling() {
 fn a_ceiling_of_one_request_less_is_caught() {
     let caught = disks().find(|&seed| {
         let short = |ceiling: &BatchCeiling<'_>| {
-            let times = ceiling.batches(COUNT_MAX as u32);
+            let times = ceiling.batches(COUNT_MAX);
             std::iter::once(times[0]).chain(times.iter().copied()).collect()
         };
         Case::new(seed).attack(short).is_some_and(|share| share > 1_000)
