@@ -43,6 +43,7 @@ const NO_FIGURES: &[(&str, &str)] = &[
     ("of 1", "a part of a name or a count of one"),
     ("up to ", "the drive's depth, which `drive show --json` has"),
     ("min ", "the smaller part of a time of two units"),
+    (" h ", "the smaller part of a time of two units"),
     ("section", "a place in the docs"),
     ("(5.3.0", "a place in the literature"),
     ("SCHED_FIFO", "the name of a class"),
