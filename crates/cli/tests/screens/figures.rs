@@ -41,6 +41,9 @@ const NO_FIGURES: &[(&str, &str)] = &[
     ("99 %", "a quantile or the stated confidence"),
     ("100 %", "the sense of a load, in the legend"),
     ("of 1", "a part of a name or a count of one"),
+    ("up to ", "the drive's depth, which `drive show --json` has"),
+    ("min ", "the smaller part of a time of two units"),
+    (" h ", "the smaller part of a time of two units"),
     ("section", "a place in the docs"),
     ("(5.3.0", "a place in the literature"),
     ("SCHED_FIFO", "the name of a class"),
@@ -72,6 +75,8 @@ fn factors(unit: &str) -> &'static [f64] {
         "GiB" => &[1_073_741_824.0],
         "MB" | "MB/s" => &[1e6],
         "GB" => &[1e9],
+        // The parts of a sum in MiB.
+        "for" => &[1.0, 1_048_576.0],
         _ => &[1.0],
     }
 }
@@ -107,7 +112,8 @@ fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
         }
         let digits = text.replace(',', "");
         let decimals = digits.split_once('.').map_or(0, |(_, after)| after.len());
-        let value: f64 = digits.parse().unwrap();
+        // A version has several points.
+        let Ok(value) = digits.parse::<f64>() else { continue };
         let last = 10f64.powi(-i32::try_from(decimals).unwrap());
         let of = |factor: &f64| Figure { value: value * factor, last: last * factor };
         found.push((format!("{text}{unit}"), factors(&unit).iter().map(of).collect()));
@@ -140,6 +146,9 @@ fn collect(value: &Value, known: &mut Vec<f64>) {
         Value::Object(object) => {
             let values = object.iter().filter(|(key, _)| *key != "answer").map(|(_, it)| it);
             values.clone().for_each(|it| collect(it, known));
+            // Real time and best effort together.
+            let rates = object.values().filter_map(|it| it["throughput_bytes_per_s"].as_f64());
+            known.push(rates.sum());
             // One in so many.
             for (key, whole) in [("exceedance_ppt_max", 1e12), ("miss_ppb_max", 1e9)] {
                 known

@@ -217,7 +217,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "a trace on a drive of tables",
-        lines: &["tidegate drive replay maxtor-atlas-10k-v --trace d.trace"],
+        lines: &["tidegate drive replay inline.drive.toml --trace d.trace"],
         then: Exits(0),
     },
     Case {
@@ -354,7 +354,7 @@ fn suggestion(text: &str) -> Option<&str> {
     let lines = text.lines().filter(|line| labelled(line));
     let lines = lines.filter_map(|line| line.find("tidegate ").map(|at| &line[at..]));
     let spans = text.match_indices("`tidegate ").filter_map(|(at, _)| {
-        let is_name = text[..at].trim_end().ends_with("that");
+        let is_name = text[..at].trim_end().ends_with("file that");
         (!is_name).then(|| text[at + 1..].split('`').next()).flatten()
     });
     lines.chain(spans).map(str::trim).next()
