@@ -146,6 +146,7 @@ pub(crate) struct VerifyArguments {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct ServeArguments {
     /// The serve file (TOML).
     #[arg(value_name = "FILE")]

@@ -230,8 +230,7 @@ impl Fault {
             theme.styles = ThemeStyles::none();
         }
         // Long lines go on below the first word of the message.
-        const HEAD: &str = "  error: ";
-        let room = look.columns.saturating_sub(HEAD.len());
+        let room = look.columns.saturating_sub("  error: ".len());
         let lines = |text: &str| wrapped(text, room, "").join("\n");
         let mut diagnostic = MietteDiagnostic::new(lines(&self.message));
         diagnostic.help = self.help.as_deref().map(lines);

@@ -61,22 +61,20 @@ struct Figure {
 /// Returns the factors by which a figure with this unit stands in JSON.
 fn factors(unit: &str) -> &'static [f64] {
     match unit {
-        "ns" => &[1.0],
         "us" => &[1e3],
-        "ms" => &[1e6],
         "s" => &[1e9, 1.0],
         "min" => &[6e10],
         "h" => &[3.6e12],
         "%" => &[1e4, 1e7],
         "x" => &[1e6, 1.0],
-        "B" => &[1.0],
         "KiB" => &[1024.0],
         "MiB" => &[1_048_576.0, 1.0],
         "GiB" => &[1_073_741_824.0],
-        "MB" | "MB/s" => &[1e6],
+        "ms" | "MB" | "MB/s" => &[1e6],
         "GB" => &[1e9],
         // The parts of a sum in MiB.
         "for" => &[1.0, 1_048_576.0],
+        // Also "ns" and "B".
         _ => &[1.0],
     }
 }
@@ -123,6 +121,10 @@ fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
 
 /// Collects the numbers of an object, and what follows from them by counting, by sums over a list,
 /// and by differences of two values beside each other.
+fn exact(count: usize) -> f64 {
+    u32::try_from(count).expect("a list on a screen is short").into()
+}
+
 fn collect(value: &Value, known: &mut Vec<f64>) {
     match value {
         Value::Number(number) => known.extend(number.as_f64()),
@@ -131,8 +133,10 @@ fn collect(value: &Value, known: &mut Vec<f64>) {
             known.extend(figures(text).into_iter().flat_map(of));
         }
         Value::Array(list) => {
-            known.push(list.len() as f64);
-            list.iter().for_each(|it| collect(it, known));
+            known.push(exact(list.len()));
+            for it in list {
+                collect(it, known);
+            }
             let numbers: Vec<f64> = list.iter().filter_map(Value::as_f64).collect();
             known.extend((!numbers.is_empty()).then(|| numbers.iter().sum::<f64>()));
             let first = list.first().and_then(Value::as_object);
@@ -140,7 +144,7 @@ fn collect(value: &Value, known: &mut Vec<f64>) {
                 let values = list.iter().filter_map(|it| it[key].as_f64());
                 known.push(values.sum());
                 let is_true = list.iter().filter(|it| it[key] == Value::Bool(true));
-                known.push(is_true.count() as f64);
+                known.push(exact(is_true.count()));
             }
         }
         Value::Object(object) => {

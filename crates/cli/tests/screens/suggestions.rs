@@ -321,7 +321,7 @@ fn count_in(
             }
             continue;
         }
-        let is_source = name.ends_with(".rs") && name.contains("/src/");
+        let is_source = path.extension().is_some_and(|it| it == "rs") && name.contains("/src/");
         if !is_source || name.ends_with("tests.rs") || name.ends_with("arguments.rs") {
             continue;
         }
@@ -395,7 +395,7 @@ fn suggested_commands_work_when_pasted() {
         match then {
             Serves => assert_eq!(code, Some(0), "{name}: {command}\n{after}"),
             Exits(expected) | Short(_, expected) => {
-                assert_eq!(code, Some(*expected), "{name}: {command}\n{after}")
+                assert_eq!(code, Some(*expected), "{name}: {command}\n{after}");
             }
             Allows(line, expected) => {
                 assert_eq!(code, Some(0), "{name}: {command}\n{after}");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Goal: no screen is wider than its terminal. Method: every line of every snapshot is measured.
 
+/// Whether a line of a command's output may be wider.
+type IsExcused = fn(&str, &str) -> bool;
+
 /// Lines that may be wider than the terminal: the reason, and which lines of which command.
-const EXCEPTIONS: [(&str, fn(&str, &str) -> bool); 6] = [
+const EXCEPTIONS: [(&str, IsExcused); 6] = [
     ("another program wrote it", |command, _| !command.starts_with("tidegate ")),
     ("a program reads it", |command, _| command.contains(" --json") || command.contains(" | ")),
     ("one line for scripts", |command, _| command.contains(" --quiet") || command.contains(" -q")),

@@ -112,16 +112,15 @@ impl Report for CompareReport<'_> {
             moved => moved.to_string(),
         };
         let all = figures::count(self.tables.len(), "table");
-        let mut text = format!("{moved} of {all} moved by more than {tolerance}");
         let (unsure, above) = (count(&|it| it.unsure), count(&|it| it.above_first.is_some()));
-        if unsure > 0 {
-            text.push_str(&format!("; {unsure} changed by that, perhaps by chance"));
-        }
-        if above > 0 {
-            text.push_str(&format!(
-                "; {above} contain times above the first's, which does not bound the second"
-            ));
-        }
+        let parts = [
+            Some(format!("{moved} of {all} moved by more than {tolerance}")),
+            (unsure > 0).then(|| format!("{unsure} changed by that, perhaps by chance")),
+            (above > 0).then(|| {
+                format!("{above} contain times above the first's, which does not bound the second")
+            }),
+        ];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let is_doubtful = unsure > 0 || above > 0 || self.tables.is_empty();
         Some(match (self.moved, is_doubtful) {
             (true, _) => Answer::bad(format!("MOVED: {text}.")),
