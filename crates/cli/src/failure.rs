@@ -252,7 +252,7 @@ impl Fault {
             text = report.to_string();
         }
         // The lines of a message begin below each other, so that a command in it can be pasted.
-        let indent = " ".repeat(HEAD.len());
+        let indent = " ".repeat("  error: ".len());
         let lines = text.trim_end().lines();
         let indented = lines.map(|line| match line.strip_prefix("  | ") {
             Some(rest) => format!("{indent}{rest}"),

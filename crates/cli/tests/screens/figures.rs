@@ -119,12 +119,12 @@ fn figures(line: &str) -> Vec<(String, Vec<Figure>)> {
     found
 }
 
-/// Collects the numbers of an object, and what follows from them by counting, by sums over a list,
-/// and by differences of two values beside each other.
 fn exact(count: usize) -> f64 {
     u32::try_from(count).expect("a list on a screen is short").into()
 }
 
+/// Collects the numbers of an object, and what follows from them by counting, by sums over a list,
+/// and by differences of two values beside each other.
 fn collect(value: &Value, known: &mut Vec<f64>) {
     match value {
         Value::Number(number) => known.extend(number.as_f64()),
