@@ -29,6 +29,9 @@ pub(super) const PIECE_BYTES: usize = 64 << 10;
 /// The thread's stack size.
 pub(super) const STACK_BYTES: usize = 256 << 10;
 
+/// The time in which a client can take its last replies once the service has closed its end.
+const LAST_REPLIES: Duration = Duration::from_secs(1);
+
 /// The ciphers of clients with pre-shared keys before TLS 1.3.
 const PSK_CIPHERS: &str = "kECDHEPSK:kDHEPSK:kPSK";
 
@@ -167,15 +170,24 @@ fn awaited(code: ErrorCode) -> Option<PollFlags> {
     }
 }
 
-fn wait_for(of: &mut [PollFd<'_>], until: Option<Instant>) -> io::Result<()> {
+/// Waits for an event of the client or of the service's end, and returns whether the service has
+/// closed its end, which `plain` is without events to tell.
+fn wait_for(
+    client: (&TcpStream, PollFlags),
+    plain: Option<(&UnixStream, PollFlags)>,
+    until: Option<Instant>,
+) -> io::Result<bool> {
     let timeout = until.map(|until| until.saturating_duration_since(Instant::now()));
     let timeout = timeout.map(|time| Timespec {
         tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(time.subsec_nanos()),
     });
-    match poll(of, timeout.as_ref()) {
+    let mut polled = vec![PollFd::new(client.0, client.1)];
+    polled.extend(plain.map(|(plain, flags)| PollFd::new(plain, flags)));
+    match poll(&mut polled, timeout.as_ref()) {
         Ok(0) => Err(io::ErrorKind::TimedOut.into()),
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(polled.get(1).is_some_and(|plain| plain.revents().contains(PollFlags::HUP))),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
@@ -187,9 +199,14 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
     let mut tls = SslStream::new(ssl, stream).map_err(io::Error::other)?;
     while let Err(error) = tls.accept() {
         let Some(flags) = awaited(error.code()) else { return Err(io::Error::other(error)) };
-        wait_for(&mut [PollFd::new(tls.get_ref(), flags)], Some(until))?;
+        // A guest that was sent away must not keep its thread until the handshake's time is over.
+        if wait_for((tls.get_ref(), flags), Some((&plain, PollFlags::empty())), Some(until))? {
+            return Ok(());
+        }
     }
     let (mut inwards, mut outwards) = (Way::default(), Way::default());
+    // Set once the service has closed its end while the client has yet to take replies.
+    let mut ends: Option<Instant> = None;
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         let mut wanted = PollFlags::empty();
@@ -236,14 +253,70 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
         if inwards.is_empty() && wanted.is_empty() {
             continue;
         }
-        let mut polled = [PollFd::new(tls.get_ref(), wanted), PollFd::new(&plain, of_plain)];
-        wait_for(&mut polled, None)?;
+        let polled = ends.is_none() || !of_plain.is_empty();
+        if wait_for((tls.get_ref(), wanted), polled.then_some((&plain, of_plain)), ends)? {
+            ends.get_or_insert_with(|| Instant::now() + LAST_REPLIES);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+    use std::sync::mpsc;
+
     use super::*;
+
+    /// Runs [`carry`] on a thread; returns both other ends, and a channel that says when it returned.
+    fn carried() -> (TcpStream, UnixStream, mpsc::Receiver<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        let (plain, service) = UnixStream::pair().unwrap();
+        let mut builder = SslContextBuilder::new(SslMethod::tls_server()).unwrap();
+        builder.set_max_proto_version(Some(SslVersion::TLS1_2)).unwrap();
+        builder.set_cipher_list(PSK_CIPHERS).unwrap();
+        builder.set_psk_server_callback(|_, _, key| {
+            key[0] = 1;
+            Ok(1)
+        });
+        let ssl = Ssl::new(&builder.build()).unwrap();
+        let (ended, has_ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _ = carry(server, ssl, plain, Instant::now() + Duration::from_hours(1));
+            ended.send(()).unwrap();
+        });
+        (client, service, has_ended)
+    }
+
+    /// Goal: a guest that is sent away during its handshake keeps no thread.
+    #[test]
+    fn closed_guest_leaves_no_thread() {
+        let (_client, service, has_ended) = carried();
+        drop(service);
+        has_ended.recv_timeout(Duration::from_mins(1)).unwrap();
+    }
+
+    /// Goal: a client that takes no replies keeps no thread after the service has closed it.
+    #[test]
+    fn closed_slow_client_leaves_no_thread() {
+        let (client, mut service, has_ended) = carried();
+        let mut builder = SslContextBuilder::new(SslMethod::tls_client()).unwrap();
+        builder.set_max_proto_version(Some(SslVersion::TLS1_2)).unwrap();
+        builder.set_cipher_list(PSK_CIPHERS).unwrap();
+        builder.set_psk_client_callback(|_, _, name, key| {
+            name[..2].copy_from_slice(b"a\0");
+            key[0] = 1;
+            Ok(1)
+        });
+        let mut tls = SslStream::new(Ssl::new(&builder.build()).unwrap(), client).unwrap();
+        tls.connect().unwrap();
+        service.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
+        // Until every buffer between the two is full.
+        while service.write(&[0; PIECE_BYTES]).is_ok() {}
+        drop(service);
+        has_ended.recv_timeout(Duration::from_mins(1)).unwrap();
+    }
 
     #[test]
     fn keys_are_read_as_psktool_writes_them() {

@@ -182,6 +182,7 @@ impl<B: DataBackend> Core<B> {
                 self.freed = freed;
             }
         }
+        self.stand_again_if_settled(now);
         self.switch_if_quiet(now);
         loop {
             self.admit_more(now);

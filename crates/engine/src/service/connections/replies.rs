@@ -24,7 +24,7 @@ impl Connections {
         self.get(index).outstanding -= 1;
         self.list(index);
         let is_trimmed = operation.kind == CallKind::Trim && operation.request.is_durable;
-        if is_trimmed && result.is_ok() && self.get(index).phase == Phase::Open {
+        if is_trimmed && result.is_ok() && !matches!(self.get(index).phase, Phase::Broken(_)) {
             // Making a trim durable is a flush after it.
             let operation = Operation { kind: CallKind::Flush, ..operation };
             return self.submit(now, operation, parts, calls);

@@ -104,7 +104,7 @@ impl Rig {
     }
 
     fn later(&mut self, time: Duration) {
-        self.now = self.now + time;
+        self.now += time;
     }
 
     fn ended(&self) -> Vec<Ended> {

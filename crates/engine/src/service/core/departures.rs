@@ -43,12 +43,12 @@ impl<B: DataBackend> Core<B> {
         }
         self.returned = returned;
         self.watch.look(now);
-        self.stand_again_if_settled(now);
         Ok(now)
     }
 
-    /// Lets the guarantee stand again if nothing that was late can delay a later request.
-    fn stand_again_if_settled(&mut self, now: Time) {
+    /// Lets the guarantee stand again if nothing that was late can delay a later request. Every call
+    /// that has arrived must be known.
+    pub(super) fn stand_again_if_settled(&mut self, now: Time) {
         if self.watch.may_stand_again(now) {
             let has_timed_all = self.watch.has_timed_all();
             let tenants = self.tenants.values_mut();
