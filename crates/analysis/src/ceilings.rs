@@ -20,9 +20,7 @@ pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessm
     if assessment.answer != Answer::Proven || workload.tasks.is_empty() {
         return assessment;
     }
-    assessment
-        .premises
-        .retain(|code| !matches!(code, PremiseCode::FewSamples | PremiseCode::DependentSamples));
+    assessment.premises.remove(&[PremiseCode::FewSamples, PremiseCode::DependentSamples]);
     if !tolerance::holds_at_ceilings(workload, ceilings, &assessment) {
         assessment.premises.push(searched(workload, ceilings, &assessment));
     }

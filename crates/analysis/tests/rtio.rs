@@ -223,7 +223,7 @@ fn drive_that_does_not_honour_priority_is_named() {
 fn what_was_never_measured_promises_nothing_and_says_how_to_measure() {
     for (policy, word) in [
         (PolicyName::Rtio, "starvation_ns_max"),
-        (PolicyName::RtioDrain, "tidegate profile"),
+        (PolicyName::RtioDrain, "drain_ns_max"),
         (PolicyName::RtioLimit, "drain_ns_max"),
         (PolicyName::RtioPriority, "priority_ns_max"),
     ] {

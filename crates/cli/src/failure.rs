@@ -172,7 +172,7 @@ impl Failure {
         if is_json {
             print_json(self.kind as u8, self.faults.iter().map(Fault::to_json));
         } else {
-            let look = show::look_of(&std::io::stderr());
+            let look = show::look_of_messages();
             let texts: Vec<String> = self.faults.iter().map(|it| it.to_text(look)).collect();
             eprintln!("{}", texts.join("\n\n"));
         }

@@ -63,14 +63,22 @@ pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
 /// The width of a screen that goes to a file or another program.
 const COLUMNS_DEFAULT: usize = 80;
 
+/// The width of messages that go to a log: one line each, which a search finds.
+const COLUMNS_OF_LOG: usize = 10_000;
+
 /// Returns the width of standard output, and whether it shows colours.
 pub(crate) fn look() -> Look {
-    look_of(&std::io::stdout())
+    look_of(&std::io::stdout(), COLUMNS_DEFAULT)
 }
 
-/// Returns the width of a stream, and whether it shows colours: `COLUMNS` and `NO_COLOR` are
-/// respected.
-pub(crate) fn look_of(stream: &(impl IsTerminal + AsFd)) -> Look {
+/// Returns the width of standard error, and whether it shows colours.
+pub(crate) fn look_of_messages() -> Look {
+    look_of(&std::io::stderr(), COLUMNS_OF_LOG)
+}
+
+/// Returns the width of a stream, `columns_else` if it is no terminal, and whether it shows colours.
+/// `COLUMNS` and `NO_COLOR` are respected.
+fn look_of(stream: &(impl IsTerminal + AsFd), columns_else: usize) -> Look {
     let is_terminal = stream.is_terminal();
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let of_terminal = || rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col.into());
@@ -78,7 +86,7 @@ pub(crate) fn look_of(stream: &(impl IsTerminal + AsFd)) -> Look {
     let is_coloured = is_terminal
         && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty())
         && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
-    Look { columns: columns.unwrap_or(COLUMNS_DEFAULT), is_coloured }
+    Look { columns: columns.unwrap_or(columns_else), is_coloured }
 }
 
 /// Prints the text that `write` puts on a page.
@@ -102,7 +110,7 @@ pub(crate) fn labelled(label: &str, text: &str) {
 
 /// Prints to standard error the text that `write` puts on a page.
 fn say_page(write: impl FnOnce(&mut Page)) {
-    let mut page = Page::new(look_of(&std::io::stderr()));
+    let mut page = Page::new(look_of_messages());
     write(&mut page);
     eprint!("{}", page.into_text());
 }

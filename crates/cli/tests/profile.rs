@@ -239,5 +239,5 @@ fn the_table_says_what_a_batch_gains() {
     }
     let (code, stdout, _) = profile(&folder, &["-o", "d.toml"]);
     assert_eq!(code, 0);
-    assert!(stdout.contains("gain\n") && stdout.contains("1.00x"), "{stdout}");
+    assert!(stdout.contains("gain of median") && stdout.contains("1.00x"), "{stdout}");
 }

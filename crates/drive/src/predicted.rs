@@ -29,7 +29,7 @@ pub fn with_prediction(mut workload: Workload, file: &DriveFile) -> Workload {
     workload.contracts.prediction = prediction(&workload.contracts.covered, file);
     // The parts of a device are found from outside.
     let is_exact = file.parts_of(file.kind).is_some()
-        && file.premises.iter().any(|it| it.code == PremiseCode::Simulated);
+        && file.premises.of_code(PremiseCode::Simulated).next().is_some();
     workload.contracts.ceilings = if is_exact { ceilings(&workload, file) } else { None };
     let stands_for_tables = match file.kind {
         DriveKind::Pseudo => true,

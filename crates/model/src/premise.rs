@@ -279,6 +279,11 @@ impl Premises {
         }
     }
 
+    /// Removes the premises of these codes.
+    pub fn remove(&mut self, codes: &[PremiseCode]) {
+        self.0.retain(|premise| !codes.contains(&premise.code));
+    }
+
     /// Keeps the premises of the codes for which `is_kept` holds.
     pub fn retain(&mut self, is_kept: impl Fn(PremiseCode) -> bool) {
         self.0.retain(|premise| is_kept(premise.code));

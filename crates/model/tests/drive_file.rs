@@ -113,7 +113,7 @@ fn faults_are_refused_with_their_place() {
 #[test]
 fn an_unknown_premise_is_refused_with_the_list() {
     let unknown = refused(&FULL.replacen("\"few_samples\"", "\"few_sample\"", 1));
-    let known = "write one of places_set_unmeasured, prediction_unmeasured, few_samples, searched";
+    let known = "write one of places_set_unmeasured, prediction_unmeasured, host_time_too_long";
     unknown.says("`few_sample` is no code of a premise", "\"few_sample\"", known);
     let more = refused(&FULL.replacen("subject =", "weight = \"note\"\nsubject =", 1));
     more.says("unknown field `weight`", "weight", "");

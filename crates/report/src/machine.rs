@@ -81,8 +81,9 @@ impl<'a> MachineReport<'a> {
     /// Returns whether every deadline is proven, with the required grade.
     pub fn is_enough(&self) -> bool {
         match (self.grade(), self.required) {
-            (None, _) | (Some(Grade::Weak), Grade::Strong) => false,
-            (Some(Grade::Strong), _) | (Some(Grade::Weak), Grade::Weak) => true,
+            (None, Grade::Strong | Grade::Weak) | (Some(Grade::Weak), Grade::Strong) => false,
+            (Some(Grade::Strong), Grade::Strong | Grade::Weak)
+            | (Some(Grade::Weak), Grade::Weak) => true,
         }
     }
 

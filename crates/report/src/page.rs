@@ -247,8 +247,8 @@ mod tests {
         assert_eq!(
             write(40),
             "Drive: a drive with many words to tell\nabout itself, and some more of them\n\
-             and a second one\nTo do:\n  tidegate profile \\\n    a-very-long-name-of-a-drive \\\n    \
-             --only batch -o b.drive.toml\n"
+             and a second one\nTo do:\n  tidegate profile \\\n    a-very-long-name-of-a-drive --only \\\n    \
+             batch -o b.drive.toml\n"
         );
     }
 

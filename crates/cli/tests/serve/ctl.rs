@@ -32,7 +32,7 @@ fn a_service_is_asked_and_told_and_stopped() {
     let (code, stdout, stderr) = folder.run(&["ctl", "s.toml", "status"]);
     let is_degraded = stdout.contains("DEGRADED");
     assert_eq!(code, i32::from(is_degraded), "{stdout}{stderr}");
-    for said in ["dqf", "camera", "1 read of 128KiB each 300ms", "best effort, weight 1"] {
+    for said in ["dqf", "camera", "1 read of 128KiB every 300ms", "best effort, weight 1"] {
         assert!(stdout.contains(said), "{said}: {stdout}");
     }
     let (code, seen) = folder.json(&["ctl", "s.ctl", "statistics"]);

@@ -38,8 +38,9 @@ best_effort = true
 /// The log of a start: the exports may read and write, and the drive file has no mixed batches.
 const GRADE: [&str; 2] = [
     "the contracts are proven, weak: mixed batches charged by sums",
-    "doubt: the workload reads and writes: a mixed batch is charged as its reads and its writes one \
-     after the other; no measurement supports this",
+    "doubt: the workload reads and writes, and the bound does not rest on measured mixed batches: a \
+     mixed batch is charged as its reads and its writes one after the other; no measurement \
+     supports this",
 ];
 
 struct Bench {

@@ -98,7 +98,11 @@ impl<'a> ShowReport<'a> {
 impl Report for ShowReport<'_> {
     fn answer(&self) -> Option<Answer> {
         let Self { sentence, usable, usable_because: because, .. } = self;
-        let is_simulated = self.premises.iter().any(|it| it.code == PremiseCode::Simulated);
+        let is_simulated = self.premises.of_code(PremiseCode::Simulated).next().is_some();
+        let is_strong = match self.premises.grade() {
+            Grade::Strong => true,
+            Grade::Weak => false,
+        };
         Some(match (usable, is_simulated) {
             (false, _) => {
                 Answer::bad(format!("{sentence}; no contract can rest on it: {because}."))
@@ -106,7 +110,7 @@ impl Report for ShowReport<'_> {
             (true, true) => {
                 Answer::doubtful(format!("{sentence}; simulated: it bounds no device."))
             }
-            (true, false) if self.premises.grade() == Grade::Strong => {
+            (true, false) if is_strong => {
                 Answer::good(format!("{sentence}; contracts can rest on it: {because}."))
             }
             (true, false) => {

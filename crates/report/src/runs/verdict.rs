@@ -102,7 +102,10 @@ impl PolicyReport<'_> {
 
     /// Returns what a proof rests on besides facts, if it is a promise with doubts.
     fn doubts(&self) -> Option<&Premises> {
-        let is_weak = self.is_promised && self.grade == Some(Grade::Weak);
+        let is_weak = match self.grade {
+            Some(Grade::Weak) => self.is_promised,
+            Some(Grade::Strong) | None => false,
+        };
         is_weak.then_some(&self.premises)
     }
 
