@@ -313,7 +313,8 @@ mod tests {
         tls.connect().unwrap();
         service.set_write_timeout(Some(Duration::from_millis(200))).unwrap();
         // Until every buffer between the two is full.
-        while service.write(&[0; PIECE_BYTES]).is_ok() {}
+        let piece = vec![0; PIECE_BYTES];
+        while service.write(&piece).is_ok() {}
         drop(service);
         has_ended.recv_timeout(Duration::from_mins(1)).unwrap();
     }
