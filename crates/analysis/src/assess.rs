@@ -18,7 +18,7 @@ use crate::{Inapplicable, SporadicTask, Verdict, ceilings, cost_limited, deferre
 
 /// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
 /// that may exceed its tables by the workload's margin. If the workload states the host's time, the
-/// bounds are those of the clients (`docs/theory/host-time.md` section 30). A premise that voids the
+/// bounds hold at the clients (`docs/theory/host-time.md` section 30). A premise that voids the
 /// verdict leaves no bound.
 ///
 /// # Complexity

@@ -32,7 +32,7 @@ pub(crate) struct Failure {
 /// The one who can correct a failure; it sets the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Nobody, as in a measurement that was stopped: exit code 1.
+    /// No one is at fault, for example if a measurement was stopped: exit code 1.
     Incomplete = 1,
     /// The user: exit code 2.
     Input = 2,

@@ -55,7 +55,7 @@ impl<'a> CheckedSimulation<'a> {
         (kind, file, served): (DriveKind, &DriveFile, &Workload),
     ) -> Result<Self, NotSimulated> {
         let drive = tidegate_drive::build(kind, served, Some(file), params.seed)?;
-        let is_known = knows_its_drive(kind);
+        let is_known = kind.has_access_times();
         let access = is_known.then(|| tidegate_drive::access_time(file)).flatten();
         let (policy, checkers) = Checkers::watching(policy, plan, access)?;
         let capacity = file.capacity().unwrap_or(params.capacity);
@@ -73,15 +73,6 @@ impl<'a> CheckedSimulation<'a> {
     }
 }
 
-/// Returns whether a policy can predict a drive of this kind from the mechanics in its file: other
-/// kinds take their times from tables.
-const fn knows_its_drive(kind: DriveKind) -> bool {
-    match kind {
-        DriveKind::Mechanical => true,
-        DriveKind::Ssd | DriveKind::Recorded | DriveKind::Pseudo => false,
-    }
-}
-
 /// Returns the premise of figures that no device reaches: the policy's mechanics are those of the
 /// simulated disk itself. `None` for policies that predict nothing.
 pub fn perfect_knowledge(policy: PolicyName, kind: DriveKind) -> Option<Premise> {
@@ -90,5 +81,5 @@ pub fn perfect_knowledge(policy: PolicyName, kind: DriveKind) -> Option<Premise>
          device have errors, and a margin that covers them costs throughput"
     );
     let premise = Premise::new(PremiseCode::PerfectKnowledge, "perfect knowledge", text);
-    (knows_its_drive(kind) && policy.facts().rests_on_predictions()).then_some(premise)
+    (kind.has_access_times() && policy.facts().rests_on_predictions()).then_some(premise)
 }

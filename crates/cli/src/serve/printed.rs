@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidegate_engine::serve::Footprint;
 use tidegate_report::{Answer, CheckReport, Page, Report};
 
-/// What is known of a service before it starts.
+/// The facts about a service before it starts: its proof, and where clients connect.
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
     /// `None` if no export has a contract.

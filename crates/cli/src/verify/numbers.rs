@@ -36,7 +36,7 @@ pub(super) fn drive_of((_, on_drive): &(FileOrigin, Option<Input>)) -> Option<Fi
     on_drive.as_ref()?.drive_origin.clone()
 }
 
-/// Refuses numbers that are not those of the workload on its drive.
+/// Refuses a certificate whose numbers differ from the workload and its drive.
 pub(super) fn compare(certificate: &Certificate, input: &Input) -> Result<(), Refusal> {
     let other = |what: String| Err(Refusal::OtherNumbers { what });
     match (&input.drive_origin, &certificate.drive) {

@@ -28,10 +28,11 @@
 //! `L / d + 1` places are d apart. So the r-th longest of them is at most `s + L / (r - 1)`, and L
 //! for r = 1.
 //!
-//! *Shortest access first (SATF).* The chosen access is at most that of the nearest request: its
-//! movement and one turn. So the same distances count. Where the choice may rest on another angle than the
-//! service (the first request, whose command is still processed; a read that begins in the middle
-//! of its sectors; writes whose data are late; faults), what the angle is worth is added.
+//! *Shortest access first (SATF).* The chosen access takes no longer than that of the nearest
+//! request, which is at most its movement and one turn. So the same distances count. The choice may
+//! rest on another angle than the service: for the first request, whose command is still processed;
+//! a read that begins in the middle of its sectors; writes whose data are late; and faults. The
+//! ceiling then includes the time that the difference can cost.
 //! Requests of one batch wait equally long, so ageing changes nothing.
 //!
 //! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
@@ -54,7 +55,7 @@ use tidegate_model::{Bytes, Duration, Op};
 use super::ceiling::{Ceiling, InBatch};
 use super::mechanism::Mechanism;
 
-/// What bounds the times of batches of some kinds of requests.
+/// Ceilings of the times of batches that consist of given kinds of requests.
 #[derive(Debug)]
 pub struct BatchCeiling<'a> {
     mechanism: Mechanism,
