@@ -81,7 +81,8 @@ impl fmt::Display for Change {
                 write!(f, "`{name}` with a deadline of {deadline} or more")
             }
             Self::Requests { name, requests } => {
-                write!(f, "`{name}` with {requests} requests per period")
+                let plural = if *requests == 1 { "" } else { "s" };
+                write!(f, "`{name}` with {requests} request{plural} per period")
             }
             Self::Period { name, period, deadline } => {
                 write!(f, "`{name}` with a period of {period} and a deadline of {deadline}")

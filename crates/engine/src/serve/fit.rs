@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Finds changes with which an unproved set of contracts would be proved.
+//! Finds changes with which an unproved set of contracts would be proved. Every change is proved
+//! before it is told.
 
 use std::time::{Duration as Wall, Instant};
 
+use tidegate_analysis::Answer;
 use tidegate_analysis::fit::{Change, Terms, up_to_us};
-use tidegate_analysis::{Answer, assess};
-use tidegate_model::{ExportContract, ExportSpec, Workload};
+use tidegate_model::{ExportContract, ExportSpec};
+
+use super::prover::Proved;
 
 /// The size of the largest set in which the search tries to leave out each contract.
 const CONTRACTS_TRIED_MAX: usize = 64;
@@ -13,82 +16,193 @@ const CONTRACTS_TRIED_MAX: usize = 64;
 /// The time limit of the search, because a user waits for the reply.
 const TRIED_FOR: Wall = Wall::from_secs(2);
 
-/// Returns changes that would make the set provable: leaving out one contract, or giving a contract
-/// that is not kept a longer deadline, fewer requests or a longer period. One entry per change;
-/// empty if the policy has no bound at all.
-///
-/// # Complexity
-/// One assessment for each of up to 64 contracts, plus as many as fit into two seconds.
-pub(super) fn of_set(
-    workload: &Workload,
-    exports: &[ExportSpec],
-    is_proven: impl Fn(&[ExportSpec]) -> bool,
-) -> Vec<String> {
-    let (tasks, begun) = (&workload.tasks, Instant::now());
-    let assessment = assess(workload, workload.policy);
-    let with_contract = exports.iter().enumerate().filter(|(_, export)| export.contract.is_some());
-    let mut found = Vec::new();
-    for ((task, assessed), (index, _)) in tasks.iter().zip(&assessment.tasks).zip(with_contract) {
-        if assessed.is_deadline_met {
-            continue;
-        }
-        if let Some((response, _)) = assessed.response_max {
-            let (name, deadline) = (task.name.clone(), up_to_us(response));
-            found.push(Change::Deadline { name, deadline }.to_string());
-        }
-        found.extend(changed(exports, index, begun, &is_proven));
+/// The number of proofs until deadlines agree with the bounds that follow from them.
+const DEADLINES_TRIED_MAX: usize = 4;
+
+/// A search for sets of exports that are proved.
+pub(super) struct Search<P> {
+    prove: P,
+    until: Instant,
+}
+
+impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
+    /// Begins a search. `prove` proves other sets; it returns `None` for exports that do not go
+    /// together.
+    ///
+    /// # Complexity
+    /// A method begins no further proof after two seconds.
+    pub(super) fn new(prove: P) -> Self {
+        Self { prove, until: Instant::now() + TRIED_FOR }
     }
-    if tasks.len() > 1 && tasks.len() <= CONTRACTS_TRIED_MAX {
-        for index in 0..tasks.len() {
-            let mut fewer = workload.clone();
-            let left_out = fewer.tasks.remove(index);
-            if assess(&fewer, fewer.policy).answer == Answer::Proven {
-                found.push(Change::Without { name: left_out.name }.to_string());
+
+    /// Returns changes that would make the set provable: longer deadlines for the contracts that are
+    /// not kept; one of these with fewer requests or a longer period; the set without one contract.
+    /// One entry for each change; empty if the policy has no bound at all.
+    pub(super) fn of_set(&self, exports: &[ExportSpec]) -> Vec<String> {
+        let Some(proved) = self.prove(exports) else { return Vec::new() };
+        let terms = proved.late.iter().flat_map(|&index| self.terms(exports, index));
+        let changes = terms.chain(self.without_one(exports)).map(|change| change.to_string());
+        let mut found: Vec<String> =
+            self.deadlines(exports, &proved.late).into_iter().chain(changes).collect();
+        if found.is_empty() && !matches!(proved.answer, Answer::NotApplicable { .. }) {
+            found.push(
+                "none of the changes that were tried: longer deadlines or periods, fewer requests \
+                 of an export, or one export less"
+                    .to_owned(),
+            );
+        }
+        found
+    }
+
+    /// Returns changes to the export at that index with which the whole set would be proved.
+    pub(super) fn of_newcomer(&self, exports: &[ExportSpec], newcomer: usize) -> Vec<String> {
+        let export = &exports[newcomer];
+        if export.contract.is_none() {
+            return Vec::new();
+        }
+        let mut found = self.terms(exports, newcomer);
+        found.push(Change::AsBestEffort { name: export.name.clone() });
+        found.iter().map(Change::to_string).collect()
+    }
+
+    fn prove(&self, exports: &[ExportSpec]) -> Option<Proved> {
+        (Instant::now() < self.until).then(|| (self.prove)(exports)).flatten()
+    }
+
+    fn is_proven(&self, exports: &[ExportSpec]) -> bool {
+        self.prove(exports).is_some_and(|proved| proved.answer == Answer::Proven)
+    }
+
+    /// Tries longer deadlines for these exports, which are not kept: the bounds that follow from the
+    /// deadlines asked for, then from those found, as a policy may choose its batches by them.
+    fn deadlines(&self, exports: &[ExportSpec], late: &[usize]) -> Option<String> {
+        let mut tried = exports.to_vec();
+        for _ in 0..DEADLINES_TRIED_MAX {
+            let proved = self.prove(&tried)?;
+            if proved.answer == Answer::Proven {
+                let changes = late.iter().filter_map(|&index| {
+                    let ExportSpec { name, contract, .. } = tried[index].clone();
+                    Some(Change::Deadline { name, deadline: contract?.deadline }.to_string())
+                });
+                return Some(changes.collect::<Vec<_>>().join(" and "));
+            }
+            for &index in late {
+                let contract = tried[index].contract.as_mut()?;
+                contract.deadline = contract.deadline.max(up_to_us(proved.bounds[index]?));
             }
         }
+        None
     }
-    if found.is_empty() && !matches!(assessment.answer, Answer::NotApplicable { .. }) {
-        found.push(
-            "none of the changes that were tried: fewer requests of an export, a longer period"
-                .to_owned(),
-        );
+
+    /// Tries the set without each contract.
+    fn without_one(&self, exports: &[ExportSpec]) -> Vec<Change> {
+        let contracts: Vec<usize> =
+            (0..exports.len()).filter(|&index| exports[index].contract.is_some()).collect();
+        if !(2..=CONTRACTS_TRIED_MAX).contains(&contracts.len()) {
+            return Vec::new();
+        }
+        let can_go = |&&index: &&usize| {
+            let mut fewer = exports.to_vec();
+            fewer.remove(index);
+            self.is_proven(&fewer)
+        };
+        let names = contracts.iter().filter(can_go).map(|&index| exports[index].name.clone());
+        names.map(|name| Change::Without { name }).collect()
     }
-    found
+
+    /// Tries fewer requests or a longer period for the export at that index.
+    fn terms(&self, exports: &[ExportSpec], index: usize) -> Vec<Change> {
+        let export = &exports[index];
+        let Some(contract) = &export.contract else { return Vec::new() };
+        let would = |terms: Terms| self.is_proven(&with_terms(exports, index, terms));
+        terms_of(contract).changes(&export.name, would)
+    }
 }
 
-/// Returns changes to the export at that index with which the whole set would be proved, as far as
-/// they were found in time.
-pub(super) fn of_newcomer(
-    exports: &[ExportSpec],
-    newcomer: usize,
-    is_proven: impl Fn(&[ExportSpec]) -> bool,
-) -> Vec<String> {
-    let export = &exports[newcomer];
-    if export.contract.is_none() {
-        return Vec::new();
-    }
-    let mut found = changed(exports, newcomer, Instant::now(), is_proven);
-    found.push(Change::AsBestEffort { name: export.name.clone() }.to_string());
-    found
-}
-
-/// Tries fewer requests or a longer period for the export at that index, which must have a
-/// contract.
-fn changed(
-    exports: &[ExportSpec],
-    index: usize,
-    begun: Instant,
-    is_proven: impl Fn(&[ExportSpec]) -> bool,
-) -> Vec<String> {
-    let export = &exports[index];
-    let Some(contract) = &export.contract else { return Vec::new() };
-    let mut tried = exports.to_vec();
-    let would = |Terms { requests, period, deadline }: Terms| {
-        let changed = ExportContract { requests, period, deadline, ..contract.clone() };
-        tried[index].contract = Some(changed);
-        begun.elapsed() < TRIED_FOR && is_proven(&tried)
-    };
+fn terms_of(contract: &ExportContract) -> Terms {
     let ExportContract { requests, period, deadline, .. } = *contract;
-    let changes = Terms { requests, period, deadline }.changes(&export.name, would);
-    changes.iter().map(Change::to_string).collect()
+    Terms { requests, period, deadline }
+}
+
+/// Returns the exports with other terms for the one at that index.
+fn with_terms(exports: &[ExportSpec], index: usize, terms: Terms) -> Vec<ExportSpec> {
+    let mut changed = exports.to_vec();
+    let Terms { requests, period, deadline } = terms;
+    let contract = changed[index].contract.as_mut().expect("an export with a contract");
+    (contract.requests, contract.period, contract.deadline) = (requests, period, deadline);
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{BestEffortShare, Beyond, Bytes, Duration};
+
+    use super::*;
+
+    fn export(name: &str, deadline_ms: u64) -> ExportSpec {
+        let contract = ExportContract {
+            requests: 1,
+            period: Duration::from_ms(100),
+            deadline: Duration::from_ms(deadline_ms),
+            size_max: Bytes::new(4096),
+            op: None,
+            beyond: Beyond::Wait,
+        };
+        ExportSpec {
+            name: name.to_owned(),
+            offset: Bytes::new(0),
+            size: Bytes::new(1 << 20),
+            contract: Some(contract),
+            share: BestEffortShare::default(),
+            is_read_only: true,
+        }
+    }
+
+    /// Proves exports by these bounds.
+    fn prove(exports: &[ExportSpec], bound: impl Fn(&ExportContract) -> Duration) -> Proved {
+        let contracts: Vec<&ExportContract> =
+            exports.iter().filter_map(|export| export.contract.as_ref()).collect();
+        let bounds: Vec<Duration> = contracts.iter().map(|contract| bound(contract)).collect();
+        let late: Vec<usize> =
+            (0..exports.len()).filter(|&index| bounds[index] > contracts[index].deadline).collect();
+        let answer = if late.is_empty() { Answer::Proven } else { Answer::NotProven };
+        Proved { answer, bounds: bounds.into_iter().map(Some).collect(), late }
+    }
+
+    #[test]
+    fn deadlines_are_told_for_all_late_exports_and_as_long_as_the_bounds_they_cause() {
+        let exports = ["a", "b", "c"].map(|name| export(name, if name == "c" { 50 } else { 10 }));
+        // A longer deadline makes the bound longer, up to 40 ms; no other change helps.
+        let bound = |contract: &ExportContract| {
+            let ms = if contract.deadline < Duration::from_ms(30) { 30 } else { 40 };
+            Duration::from_ms(ms)
+        };
+        let told = Search::new(|exports: &[ExportSpec]| Some(prove(exports, bound)));
+        let expected =
+            ["`a` with a deadline of 40ms or more and `b` with a deadline of 40ms or more"];
+        assert_eq!(told.of_set(&exports), expected);
+    }
+
+    #[test]
+    fn an_export_is_left_out_only_if_the_others_are_proved() {
+        let exports = ["a", "b", "c"].map(|name| export(name, 10));
+        let bound = |others: usize| Duration::from_ms(5 * others as u64);
+        let told = |exports: &[ExportSpec]| {
+            Search::new(|exports: &[ExportSpec]| Some(prove(exports, |_| bound(exports.len()))))
+                .of_set(exports)
+        };
+        let without = |told: &[String]| told.iter().filter(|it| it.starts_with("all but")).count();
+        assert_eq!(without(&told(&exports)), 3);
+        let four = ["a", "b", "c", "d"].map(|name| export(name, 10));
+        assert_eq!(without(&told(&four)), 0);
+    }
+
+    #[test]
+    fn nothing_is_told_that_is_not_proved() {
+        let exports = ["a", "b"].map(|name| export(name, 10));
+        let never = |contract: &ExportContract| contract.deadline + Duration::from_ns(1);
+        let told = Search::new(|exports: &[ExportSpec]| Some(prove(exports, never)));
+        assert!(told.of_set(&exports)[0].starts_with("none of the changes"));
+        assert_eq!(told.of_newcomer(&exports, 0), ["`a` as best effort"]);
+    }
 }

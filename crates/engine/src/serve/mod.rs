@@ -138,10 +138,8 @@ impl Prepared {
     pub fn what_would_fit(&self) -> Vec<String> {
         // The store may not be open; the exports' positions do not affect the proof.
         let layout = Layout { size: Bytes::new(u64::MAX), alignment: SIMULATED_ALIGNMENT };
-        let Some((bound, _)) = &self.bound else { return Vec::new() };
         let Ok(exports) = self.file.exports(layout) else { return Vec::new() };
-        let prover = self.prover(layout);
-        fit::of_set(&bound.workload, &exports, |exports| prover.is_proven(exports))
+        self.prover(layout).search().of_set(&exports)
     }
 
     /// Resolves a path that the file names, relative to the file.

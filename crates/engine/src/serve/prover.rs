@@ -12,7 +12,7 @@ use tidegate_model::{
     ServeFile, Workload,
 };
 
-use super::fit;
+use super::fit::Search;
 use crate::service::{Arrangement, Prover, Refusal};
 
 /// The depth of a store about which nothing is known.
@@ -80,9 +80,8 @@ impl Prover for FileProver {
         if has_contract && assessment.answer != Answer::Proven {
             return Err(Refusal {
                 reason: reason(&bound.workload, &assessment),
-                would_fit: newcomer.map_or_else(Vec::new, |index| {
-                    fit::of_newcomer(exports, index, |exports| self.is_proven(exports))
-                }),
+                would_fit: newcomer
+                    .map_or_else(Vec::new, |index| self.search().of_newcomer(exports, index)),
                 help: "reduce the contract, or remove another export first".to_owned(),
             });
         }
@@ -90,14 +89,30 @@ impl Prover for FileProver {
     }
 }
 
+/// What a proof of exports found.
+pub(super) struct Proved {
+    pub(super) answer: Answer,
+    /// The bound of each export; `None` if it has no contract, or none is known.
+    pub(super) bounds: Vec<Option<Duration>>,
+    /// The indices of the exports whose contracts would not be kept.
+    pub(super) late: Vec<usize>,
+}
+
 impl FileProver {
-    /// Returns whether every contract of these exports would be proved.
-    pub(super) fn is_proven(&self, exports: &[ExportSpec]) -> bool {
-        let file = || self.file.with_exports(exports);
-        let bound = self.drive.as_ref().map(|drive| bind(&file(), drive));
-        bound.and_then(Result::ok).is_some_and(|bound| {
-            assess(&bound.workload, bound.workload.policy).answer == Answer::Proven
-        })
+    /// Begins a search for similar exports that would be proved.
+    pub(super) fn search(&self) -> Search<impl Fn(&[ExportSpec]) -> Option<Proved>> {
+        Search::new(|exports: &[ExportSpec]| self.proved(exports))
+    }
+
+    /// Proves the exports; `None` if they do not go together or the drive is unknown.
+    fn proved(&self, exports: &[ExportSpec]) -> Option<Proved> {
+        let bound = bind(&self.file.with_exports(exports), self.drive.as_ref()?).ok()?;
+        let assessment = assess(&bound.workload, bound.workload.policy);
+        let with_contract = (0..exports.len()).filter(|&index| exports[index].contract.is_some());
+        let assessed = with_contract.zip(&assessment.tasks);
+        let late = assessed.filter(|(_, task)| !task.is_deadline_met).map(|(index, _)| index);
+        let late = late.collect();
+        Some(Proved { bounds: bounds(&assessment, exports), late, answer: assessment.answer })
     }
 }
 
@@ -143,14 +158,19 @@ pub(crate) fn arrangement(
     exports: &[ExportSpec],
 ) -> Arrangement {
     let plan = assessment.tolerant_plan(workload);
+    let bounds = bounds(assessment, exports);
+    let window = window_of(workload, &plan);
+    let premises = assessment.premises.clone();
+    Arrangement { policy: workload.policy, plan, bounds, premises, window }
+}
+
+/// Returns the bound of each export.
+fn bounds(assessment: &Assessment, exports: &[ExportSpec]) -> Vec<Option<Duration>> {
     let mut proved = assessment.tasks.iter().map(|task| task.response_max);
     let bound = |export: &ExportSpec| {
         export.contract.as_ref().and_then(|_| proved.next()?).map(|(response, _)| response)
     };
-    let bounds = exports.iter().map(bound).collect();
-    let window = window_of(workload, &plan);
-    let premises = assessment.premises.clone();
-    Arrangement { policy: workload.policy, plan, bounds, premises, window }
+    exports.iter().map(bound).collect()
 }
 
 /// Returns the number of best-effort requests that the policy holds at once.
