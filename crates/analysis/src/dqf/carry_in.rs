@@ -78,6 +78,11 @@ impl Losses {
         loss
     }
 
+    /// Returns the largest l_i that is counted.
+    pub(crate) fn jobs_max(&self) -> u64 {
+        self.0.iter().rposition(|&requests| requests > 0).unwrap_or(0) as u64
+    }
+
     fn bucket(&mut self, jobs: u64) -> &mut u64 {
         let last = self.0.len() - 1;
         &mut self.0[usize::try_from(jobs).map_or(last, |jobs| jobs.min(last))]

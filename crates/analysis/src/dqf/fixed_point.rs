@@ -97,6 +97,8 @@ struct FifoEvaluation<'a> {
     /// Whether every R_i < p_i: then no task has two jobs pending, and A applies.
     is_strictly_within: bool,
     batch_max: u64,
+    /// The most requests of one job.
+    requests_max: u64,
     full_batch_ns: u64,
     /// `b(z) sum e_i / p_i`, the requests released while a full batch is served, rounded up to
     /// 2^-32.
@@ -132,6 +134,7 @@ impl<'a> FifoEvaluation<'a> {
             is_strictly_within: pairs()
                 .all(|(response, kind)| response.is_some_and(|r| r < kind.period_ns)),
             batch_max: u64::from(system.batch_max),
+            requests_max: demand.kinds.iter().map(|kind| kind.requests).max().unwrap_or(0),
             full_batch_ns: system.table.time_max(system.batch_max).ns(),
             rate: demand.released_per(system.table.time_max(system.batch_max).ns(), RATE_BITS),
         }
@@ -291,14 +294,17 @@ impl<'a> FifoEvaluation<'a> {
         }
         let served_before = u128::from(full_batches) * batch_max;
         let seen = self.demand.closed(last_dispatch_ns);
-        // The last batch holds at most this many requests, for a job of any kind.
-        let most = self.last_batch(seen.max(ahead) - served_before);
+        let losses = self.losses(carry_in, last_dispatch_ns);
+        // The last batch holds at most this many requests, for a job of any kind: only the loss of
+        // its own task may be smaller than counted here.
+        let own = u128::from(self.requests_max) * u128::from(losses.jobs_max());
+        let taken_always = losses.least(carry_in.requests).saturating_sub(own);
+        let most = self.last_batch(seen.saturating_sub(taken_always).max(ahead) - served_before);
         let response_max =
             (last_dispatch_ns - release_ns).checked_add(self.system.batch_time_ns(most))?;
         if worst.iter().all(|&worst| worst >= response_max) {
             return Some(());
         }
-        let losses = self.losses(carry_in, last_dispatch_ns);
         for (index, (kind, worst)) in self.demand.kinds.iter().zip(worst).enumerate() {
             // The job's own task releases only at `release_ns` and at whole periods before and
             // after it, so its count splits there, and so does its loss.
