@@ -77,7 +77,8 @@ Definition carry_in (S : nat -> bool) (s v : nat) : Prop :=
 
 (** W_k(R) <= R_k (3.4). *)
 Definition by_window (k : nat) : Prop := forall S s v a,
-  carry_in S s v -> 1 <= releases S s k a -> open s a -> a <= last_dispatch S s v a ->
+  carry_in S s v -> 1 <= releases S s k a -> 1 <= count S s v a -> open s a ->
+  a <= last_dispatch S s v a ->
   last_dispatch S s v a +
     bt (min z (count_around S s v k a (last_dispatch S s v a) - full_batches S s v a * z)) <= a + R k.
 
@@ -162,12 +163,12 @@ Proof.
     destruct (Nat.le_gt_cases y x) as [|Hyx]; [assumption|].
     assert (x * b z <= (y - 1) * b z) by (apply Nat.mul_le_mono_r; lia). lia. }
   specialize (HW S s v a (f_carry _ _ _ _ _ _ _ _ I)). fold lb d in HW.
-  specialize (HW ltac:(lia) Hopen Had).
   assert (HM : count S s v a <= count_around S s v k a d).
   { apply Nat.sub_le_mono_r. apply sum_le. intros i Hi. apply Nat.mul_le_mono_l. destruct (Nat.eqb_spec i k) as [->|].
     - lia.
     - apply releases_mono; assumption. }
   assert (Hpos : 1 <= count S s v a) by (unfold count; lia).
+  specialize (HW ltac:(lia) Hpos Hopen Had).
   assert (Hlb : lb * z <= count S s v a - 1).
   { unfold lb, full_batches. rewrite Nat.mul_comm. apply Nat.mul_div_le. lia. }
   split.

@@ -63,6 +63,10 @@ impl Server {
             }
             alive();
             let removed = view.remove(&name).map(drop);
+            if removed.is_err() {
+                // It is still the file's, so the next reload removes it.
+                self.names.push(name.clone());
+            }
             reloaded.put(name, removed, |it| &mut it.removed);
         }
         for (new, spec) in next.file.new_exports().zip(placed) {
