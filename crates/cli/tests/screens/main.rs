@@ -3,10 +3,10 @@
 //! 80 and 120 columns, with its exit code.
 //!
 //! No line may be wider than its terminal (`widths`). Each test is a name and the lines that a user
-//! types. `sh` runs them in a new copy of `files`, beside the built-in drives and workloads. The snapshot `../snapshots/NAME.snap` shows each line,
-//! its standard output, its standard error and an exit code other than 0; it shows a line three
-//! times if the screen depends on the width. Only `measured` depends on this machine: drives are
-//! simulated in virtual time.
+//! types. `sh` runs them in a new copy of `files`, beside the built-in drives and workloads. The
+//! snapshot `../snapshots/NAME.snap` shows each line, its standard output, its standard error and an
+//! exit code other than 0; it shows a line three times if the screen depends on the width. Only
+//! `measured` depends on this machine: drives are simulated in virtual time.
 //!
 //! `values`, `simulated` and `drives` compare the output for programs with independent figures.
 //!
@@ -66,7 +66,8 @@ fn folders() -> [TempDir; 3] {
 
 /// Makes a folder with a copy of `files`, and the built-in drives and workloads.
 ///
-/// Its path is as long on every machine, as screens are wrapped before [`redacted`] replaces it.
+/// Its path has the same length on every machine, because screens are wrapped before [`redacted`]
+/// replaces it.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -17,7 +17,7 @@ const CONTRACTS_TRIED_MAX: usize = 64;
 const TRIED_FOR: Wall = Wall::from_secs(2);
 
 /// The number of proofs until deadlines agree with the bounds that follow from them.
-const DEADLINES_TRIED_MAX: usize = 4;
+const DEADLINES_TRIED_MAX: usize = 3;
 
 /// A search for sets of exports that are proved.
 pub(super) struct Search<P> {
@@ -40,10 +40,9 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
     /// One entry for each change; empty if the policy has no bound at all.
     pub(super) fn of_set(&self, exports: &[ExportSpec]) -> Vec<String> {
         let Some(proved) = self.prove(exports) else { return Vec::new() };
+        let mut found: Vec<String> = self.deadlines(exports, &proved).into_iter().collect();
         let terms = proved.late.iter().flat_map(|&index| self.terms(exports, index));
-        let changes = terms.chain(self.without_one(exports)).map(|change| change.to_string());
-        let mut found: Vec<String> =
-            self.deadlines(exports, &proved.late).into_iter().chain(changes).collect();
+        found.extend(terms.chain(self.without_one(exports)).map(|change| change.to_string()));
         if found.is_empty() && !matches!(proved.answer, Answer::NotApplicable { .. }) {
             found.push(
                 "none of the changes that were tried: longer deadlines or periods, fewer requests \
@@ -73,23 +72,24 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         self.prove(exports).is_some_and(|proved| proved.answer == Answer::Proven)
     }
 
-    /// Tries longer deadlines for these exports, which are not kept: the bounds that follow from the
+    /// Tries longer deadlines for the exports that are not kept: the bounds that follow from the
     /// deadlines asked for, then from those found, as a policy may choose its batches by them.
-    fn deadlines(&self, exports: &[ExportSpec], late: &[usize]) -> Option<String> {
-        let mut tried = exports.to_vec();
+    fn deadlines(&self, exports: &[ExportSpec], now: &Proved) -> Option<String> {
+        let (mut tried, mut bounds) = (exports.to_vec(), now.bounds.clone());
         for _ in 0..DEADLINES_TRIED_MAX {
+            for &index in &now.late {
+                let contract = tried[index].contract.as_mut()?;
+                contract.deadline = contract.deadline.max(up_to_us(bounds[index]?));
+            }
             let proved = self.prove(&tried)?;
             if proved.answer == Answer::Proven {
-                let changes = late.iter().filter_map(|&index| {
+                let changes = now.late.iter().filter_map(|&index| {
                     let ExportSpec { name, contract, .. } = tried[index].clone();
                     Some(Change::Deadline { name, deadline: contract?.deadline }.to_string())
                 });
                 return Some(changes.collect::<Vec<_>>().join(" and "));
             }
-            for &index in late {
-                let contract = tried[index].contract.as_mut()?;
-                contract.deadline = contract.deadline.max(up_to_us(proved.bounds[index]?));
-            }
+            bounds = proved.bounds;
         }
         None
     }

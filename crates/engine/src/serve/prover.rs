@@ -89,7 +89,7 @@ impl Prover for FileProver {
     }
 }
 
-/// What a proof of exports found.
+/// The result of a proof of exports.
 pub(super) struct Proved {
     pub(super) answer: Answer,
     /// The bound of each export; `None` if it has no contract, or none is known.
