@@ -2,8 +2,8 @@
 
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
-Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs GatedDrain AdaptiveDrain
-  Judge Checker.
+Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs GatedDrain
+  AdaptiveDrain Judge Checker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
@@ -18,9 +18,9 @@ Print Assumptions Progress.time_passes.               (* the model is not vacuou
 (* docs/theory/requests-of-different-kinds.md *)
 Print Assumptions Costs.two_batches_of_costs.
 (* docs/theory/draining.md *)
-Print Assumptions GatedDrain.gated_drain.
-Print Assumptions GatedDrain.gated_all_may_go.
-Print Assumptions GatedDrain.release_not_held.
+Print Assumptions GatedDrain.gated_drain.             (* W <= d <= p, or max(d, W) < p *)
+Print Assumptions GatedDrain.gated_never_sticks.
+Print Assumptions GatedDrain.gated_alone.             (* one unit without best effort *)
 Print Assumptions AdaptiveDrain.adaptive_drain.
 Print Assumptions AdaptiveDrain.adaptive_never_sticks.
 (* the judges *)
