@@ -7,7 +7,6 @@ use tidegate_model::{
 };
 
 use crate::bounds::{BoundName, Bounds};
-use crate::tolerance::{Tolerance, tolerance};
 
 /// The promise to a workload under a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,18 +149,6 @@ impl Assessment {
             limits: self.limits(workload, &whole),
             ..whole
         }
-    }
-
-    /// Returns the same plan, with limits that tolerate all that the verdict tolerates.
-    pub fn tolerant_plan(&self, workload: &Workload) -> Plan {
-        let plan = self.plan(workload);
-        let Some(Tolerance { contract, beyond_plan, spent: None, .. }) = tolerance(workload, self)
-        else {
-            return plan;
-        };
-        let by_costs = self.rests_on_costs();
-        let limits = DriveLimits::tolerating(workload, by_costs, contract, beyond_plan);
-        Plan { limits, ..plan }
     }
 
     /// Returns limits that tolerate the workload's margin. Under `das` a request may take C, whatever

@@ -13,7 +13,9 @@
 //!              b(i)      b(i) + delta
 //! ```
 
-use tidegate_model::{Ceilings, DriveContract, Duration, Slowdown, Theorem, Workload};
+use tidegate_model::{
+    Ceilings, DriveContract, DriveLimits, Duration, Plan, Slowdown, Theorem, Workload,
+};
 
 use crate::assessment::{Answer, Assessment};
 use crate::batch_choice::{Choice, Order, proves_all};
@@ -52,6 +54,20 @@ pub struct Tolerance {
     /// Why nothing beyond the plan is tolerated, as a sentence without its full stop; `None` for
     /// policies that leave slack.
     pub spent: Option<&'static str>,
+}
+
+impl Assessment {
+    /// Returns the plan of [`Self::plan`], with limits that tolerate all that the verdict tolerates.
+    pub fn tolerant_plan(&self, workload: &Workload) -> Plan {
+        let plan = self.plan(workload);
+        let Some(Tolerance { contract, beyond_plan, spent: None, .. }) = tolerance(workload, self)
+        else {
+            return plan;
+        };
+        let by_costs = self.rests_on_costs();
+        let limits = DriveLimits::tolerating(workload, by_costs, contract, beyond_plan);
+        Plan { limits, ..plan }
+    }
 }
 
 /// Returns the tolerance of a verdict; `None` if not every deadline is proven, or there is none.
