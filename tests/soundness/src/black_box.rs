@@ -21,7 +21,7 @@ use crate::held::{self, Held};
 
 /// When the drive completes its requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Malice {
+pub enum CompletionStrategy {
     /// All requests at the last instant.
     Burst,
     /// Each request at any instant, one at the last instant.
@@ -37,7 +37,7 @@ pub enum Malice {
     Mixed,
 }
 
-impl Malice {
+impl CompletionStrategy {
     /// All kinds.
     pub const ALL: [Self; 6] =
         [Self::Mixed, Self::Burst, Self::Trickle, Self::LateTrickle, Self::AllButOne, Self::Random];
@@ -48,7 +48,7 @@ impl Malice {
 pub struct BlackBox {
     /// drain(q) by q, as the drive keeps it; it may decrease.
     drain: Vec<Duration>,
-    malice: Malice,
+    strategy: CompletionStrategy,
     random: Pcg64,
     held: Vec<Held>,
     empty_by: Time,
@@ -60,8 +60,8 @@ impl BlackBox {
     /// # Shape
     /// `drain[q]` for q = 0 to the most requests that the drive gets.
     #[must_use]
-    pub const fn new(drain: Vec<Duration>, malice: Malice, random: Pcg64) -> Self {
-        Self { drain, malice, random, held: Vec::new(), empty_by: Time::ZERO }
+    pub const fn new(drain: Vec<Duration>, strategy: CompletionStrategy, random: Pcg64) -> Self {
+        Self { drain, strategy, random, held: Vec::new(), empty_by: Time::ZERO }
     }
 
     /// Returns the latest instant at which all its requests are complete.
@@ -83,32 +83,34 @@ impl BlackBox {
 
     /// Plans all completions again, because a dispatch restarted the clock.
     fn plan(&mut self, now: Time) {
-        let kinds = Malice::ALL.len();
-        let malice = match self.malice {
-            Malice::Mixed => Malice::ALL[self.random.random_range(1..kinds)],
-            malice => malice,
+        let kinds = CompletionStrategy::ALL.len();
+        let strategy = match self.strategy {
+            CompletionStrategy::Mixed => {
+                CompletionStrategy::ALL[self.random.random_range(1..kinds)]
+            }
+            strategy => strategy,
         };
         let soon = (now + Duration::from_ns(1)).min(self.empty_by);
-        let early = match malice {
-            Malice::Trickle => soon,
+        let early = match strategy {
+            CompletionStrategy::Trickle => soon,
             _ => self.any_instant(now),
         };
         for held in &mut self.held {
             held.completes = self.empty_by;
         }
-        match malice {
-            Malice::Burst | Malice::Mixed => {}
-            Malice::Random => {
+        match strategy {
+            CompletionStrategy::Burst | CompletionStrategy::Mixed => {}
+            CompletionStrategy::Random => {
                 for place in 1..self.held.len() {
                     self.held[place].completes = self.any_instant(now);
                 }
             }
-            Malice::Trickle | Malice::LateTrickle => {
+            CompletionStrategy::Trickle | CompletionStrategy::LateTrickle => {
                 if let Some(held) = self.held.iter_mut().find(|held| held.request.due.is_none()) {
                     held.completes = early;
                 }
             }
-            Malice::AllButOne => {
+            CompletionStrategy::AllButOne => {
                 let key = |held: &&Held| (held.request.due.is_none(), held.request.due);
                 let kept = self.held.iter().min_by_key(key).map(|held| held.request.id);
                 for held in self.held.iter_mut().filter(|held| Some(held.request.id) != kept) {

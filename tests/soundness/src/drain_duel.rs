@@ -14,7 +14,7 @@ use tidegate_drive::Drive;
 use tidegate_model::{Class, Duration, Outcome, Request, RequestId, Time};
 use tidegate_policy::{Decision, Event, Policy};
 
-use crate::black_box::{BlackBox, Malice};
+use crate::black_box::{BlackBox, CompletionStrategy};
 use crate::drain_system::{DrainSystem, DrainTask, request};
 
 /// The results of a duel.
@@ -34,7 +34,7 @@ pub struct Tally {
 
 /// When a task releases next, at the earliest after its period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rhythm {
+enum ReleasePattern {
     /// As soon as allowed.
     Eager,
     /// Just after a dispatch.
@@ -49,13 +49,13 @@ enum Rhythm {
     Late,
 }
 
-const RHYTHMS: [Rhythm; 6] = [
-    Rhythm::Eager,
-    Rhythm::AfterDispatch,
-    Rhythm::BeforeEmpty,
-    Rhythm::AtEmpty,
-    Rhythm::Together,
-    Rhythm::Late,
+const PATTERNS: [ReleasePattern; 6] = [
+    ReleasePattern::Eager,
+    ReleasePattern::AfterDispatch,
+    ReleasePattern::BeforeEmpty,
+    ReleasePattern::AtEmpty,
+    ReleasePattern::Together,
+    ReleasePattern::Late,
 ];
 
 struct Duel<'a, P> {
@@ -63,8 +63,8 @@ struct Duel<'a, P> {
     policy: P,
     drive: BlackBox,
     random: Pcg64,
-    /// The rhythm of all tasks; `None` chooses one at random for each job.
-    rhythm: Option<Rhythm>,
+    /// The pattern of all tasks; `None` chooses one at random for each job.
+    pattern: Option<ReleasePattern>,
     now: Time,
     /// By task: the earliest next release.
     earliest: Vec<Time>,
@@ -89,20 +89,20 @@ struct Duel<'a, P> {
 pub fn duel(
     system: &DrainSystem,
     policy: impl Policy,
-    malice: Malice,
+    strategy: CompletionStrategy,
     jobs: u32,
     mut random: Pcg64,
 ) -> Tally {
-    let kinds = RHYTHMS.len();
-    let rhythm = (!random.random_bool(0.4)).then(|| RHYTHMS[random.random_range(0..kinds)]);
+    let kinds = PATTERNS.len();
+    let pattern = (!random.random_bool(0.4)).then(|| PATTERNS[random.random_range(0..kinds)]);
     let count = system.tasks.len();
-    let drive = system.black_box(malice, random.clone());
+    let drive = system.black_box(strategy, random.clone());
     let mut duel = Duel {
         system,
         policy,
         drive,
         random,
-        rhythm,
+        pattern,
         now: Time::ZERO,
         earliest: vec![Time::ZERO; count],
         planned: vec![Time::ZERO; count],
@@ -210,17 +210,17 @@ impl<P: Policy> Duel<'_, P> {
 
     /// Plans a task's release again, because the adversary has seen the last dispatch.
     fn plan(&mut self, task: usize) {
-        let kinds = RHYTHMS.len();
-        let rhythm = self.rhythm.unwrap_or_else(|| RHYTHMS[self.random.random_range(0..kinds)]);
+        let kinds = PATTERNS.len();
+        let pattern = self.pattern.unwrap_or_else(|| PATTERNS[self.random.random_range(0..kinds)]);
         let tick = Duration::from_ns(1);
         let empty_by = self.drive.empty_by();
-        let wanted = match rhythm {
-            Rhythm::Eager => Time::ZERO,
-            Rhythm::AfterDispatch => self.now + tick,
-            Rhythm::BeforeEmpty => Time::from_ns(empty_by.ns().saturating_sub(1)),
-            Rhythm::AtEmpty => empty_by,
-            Rhythm::Together => self.earliest.iter().copied().max().unwrap_or_default(),
-            Rhythm::Late => {
+        let wanted = match pattern {
+            ReleasePattern::Eager => Time::ZERO,
+            ReleasePattern::AfterDispatch => self.now + tick,
+            ReleasePattern::BeforeEmpty => Time::from_ns(empty_by.ns().saturating_sub(1)),
+            ReleasePattern::AtEmpty => empty_by,
+            ReleasePattern::Together => self.earliest.iter().copied().max().unwrap_or_default(),
+            ReleasePattern::Late => {
                 let period = self.system.tasks[task].period;
                 self.now + Duration::from_ns(self.random.random_range(1..=2 * period))
             }

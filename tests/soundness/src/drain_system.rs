@@ -12,7 +12,7 @@ use tidegate_model::{
     RequestId, Task, TaskIndex, Time, Workload,
 };
 
-use crate::black_box::{BlackBox, Malice};
+use crate::black_box::{BlackBox, CompletionStrategy};
 
 /// A task, in ticks of a nanosecond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,12 @@ impl DrainSystem {
 
     /// Returns the drive.
     #[must_use]
-    pub fn black_box(&self, malice: Malice, random: Pcg64) -> BlackBox {
+    pub fn black_box(&self, strategy: CompletionStrategy, random: Pcg64) -> BlackBox {
         let mut drain = vec![Duration::ZERO];
         drain.extend(self.drain.iter().copied().map(Duration::from_ns));
         // Requests beyond the table have no guaranteed drain time.
         drain.resize(self.depth as usize + 1, drain[drain.len() - 1]);
-        BlackBox::new(drain, malice, random)
+        BlackBox::new(drain, strategy, random)
     }
 
     /// Returns the workload with this drain table, whose batch table is the same.

@@ -11,7 +11,7 @@ use tidegate_model::{
     RequestId, Theorem, Time, Workload,
 };
 
-use crate::black_box::Malice;
+use crate::black_box::CompletionStrategy;
 use crate::drain_system::{DrainSystem, adaptive_system, gated_system};
 use crate::priority_box::{PriorityBox, leaning_on_priority};
 use crate::trial::Trial;
@@ -110,9 +110,9 @@ fn drive(trial: &Trial, contract: DriveContract, system: Option<&DrainSystem>) -
     let contracts = &trial.workload.contracts;
     match (contract, system) {
         (DriveContract::Drain, Some(system)) => {
-            let kinds = Malice::ALL.len() as u64;
+            let kinds = CompletionStrategy::ALL.len() as u64;
             let kind = usize::try_from(trial.number % kinds).expect("a few kinds");
-            Box::new(system.black_box(Malice::ALL[kind], random))
+            Box::new(system.black_box(CompletionStrategy::ALL[kind], random))
         }
         (DriveContract::Batches | DriveContract::Drain, _) => trial.drive(),
         (DriveContract::Starvation, _) => {

@@ -12,6 +12,7 @@
 //! Time in small systems is counted in ticks; releases and completions happen at whole ticks.
 
 pub mod adversary;
+pub mod at_tolerance;
 pub mod attack;
 pub mod between;
 pub mod black_box;

@@ -9,7 +9,7 @@ use tidegate_analysis::{Answer, assess};
 use tidegate_model::{Duration, Plan, PolicyName, Time};
 use tidegate_policy::{AdaptiveDrain, Decision, Event, Full, GatedDrain, Policy, RtioSlots};
 use tidegate_sim::Releases;
-use tidegate_soundness::black_box::Malice;
+use tidegate_soundness::black_box::CompletionStrategy;
 use tidegate_soundness::drain_duel::duel;
 use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
 use tidegate_soundness::drain_search::{Supply, search};
@@ -122,10 +122,10 @@ fn assert_decides_as<P: Policy + Clone, Q: Policy>(
         let random = &mut generate::generator(SEED + 1, number);
         let system = system_of(random, number);
         let plan = system.plan(name);
-        for malice in Malice::ALL {
+        for strategy in CompletionStrategy::ALL {
             let (policy, reference) = (policy(&plan), reference(&system));
             let both = Both { policy, reference, random: random.clone() };
-            duel(&system, both, malice, 10, random.clone());
+            duel(&system, both, strategy, 10, random.clone());
         }
     }
 }
@@ -195,11 +195,11 @@ fn reserved_slots_miss_deadlines() {
         let assessment = assess(&workload, PolicyName::RtioSlots);
         assert!(matches!(assessment.answer, Answer::NotApplicable { .. }));
         let plan = assessment.plan(&workload);
-        let is_lost = |(attempt, malice): (u64, Malice)| {
+        let is_lost = |(attempt, strategy): (u64, CompletionStrategy)| {
             let random = generate::generator(SEED + 3 + attempt, number);
-            duel(&system, RtioSlots::new(&plan), malice, 20, random).misses > 0
+            duel(&system, RtioSlots::new(&plan), strategy, 20, random).misses > 0
         };
-        let all = |attempt: u64| Malice::ALL.map(|malice| (attempt, malice));
+        let all = |attempt: u64| CompletionStrategy::ALL.map(|strategy| (attempt, strategy));
         (0..30).flat_map(all).any(is_lost)
     };
     let missed = (0..100).filter(is_missed).count();
@@ -207,11 +207,11 @@ fn reserved_slots_miss_deadlines() {
     assert!(missed >= 90, "{missed}");
 }
 
-/// Runs the policy under the host on the black box, with every malice, and asserts that no bound is
+/// Runs the policy under the host on the black box, with every strategy, and asserts that no bound is
 /// broken.
 fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
-    for malice in Malice::ALL {
-        let drive = system.black_box(malice, random.clone());
+    for strategy in CompletionStrategy::ALL {
+        let drive = system.black_box(strategy, random.clone());
         let extra_max = Duration::from_ns(random.random_range(1..=40));
         let is_periodic = random.random_bool(0.5);
         trial.releases =
@@ -219,7 +219,7 @@ fn assert_kept(trial: &mut Trial, system: &DrainSystem, random: &mut Pcg64) {
         trial.number = random.random_range(0..1 << 40);
         let run = trial.run(trial.policy(), drive, &mut ());
         assert!(trial.is_bounded_throughout(), "{system:?}");
-        assert_eq!(trial.broken_promise(&run), None, "{malice:?} {system:?}");
+        assert_eq!(trial.broken_promise(&run), None, "{strategy:?} {system:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use tidegate_analysis::{Answer, assess};
 use tidegate_model::PolicyName;
 use tidegate_policy::Policy;
-use tidegate_soundness::black_box::Malice;
+use tidegate_soundness::black_box::CompletionStrategy;
 use tidegate_soundness::drain_duel::{Tally, duel};
 use tidegate_soundness::drain_reference::{Fault, Lack, ScanAdaptive, ScanGate};
 use tidegate_soundness::drain_system::{DrainSystem, adaptive_system, gated_system};
@@ -17,12 +17,12 @@ const SEED: u64 = 20_261_121;
 const SYSTEMS: u64 = 1_200;
 const JOBS: u32 = 10;
 
-/// Returns the sum over all malices.
+/// Returns the sum over all strategies.
 fn duels<P: Policy>(system: &DrainSystem, number: u64, policy: impl Fn() -> P) -> Tally {
     let mut sum = Tally::default();
-    for malice in Malice::ALL {
-        let random = generate::generator(SEED ^ 0xabc, number * 10 + malice as u64);
-        let tally = duel(system, policy(), malice, JOBS, random);
+    for strategy in CompletionStrategy::ALL {
+        let random = generate::generator(SEED ^ 0xabc, number * 10 + strategy as u64);
+        let tally = duel(system, policy(), strategy, JOBS, random);
         sum.jobs += tally.jobs;
         sum.misses += tally.misses;
         sum.lateness_max = sum.lateness_max.max(tally.lateness_max);
