@@ -16,7 +16,7 @@ use tidegate_platform::realtime::RealTime;
 use crate::detach::{self, clean_up, wait};
 use crate::disk::Disk;
 use crate::error::{AttachError, DetachError, Holders, host};
-use crate::file_system::{DiskFileSystem, Waiter};
+use crate::file_system::{DiskFileSystem, ReplyHandle};
 use crate::inbox::Inbox;
 use crate::loop_device;
 use crate::record::{AttachmentFolder, Record};
@@ -53,7 +53,7 @@ pub struct Attachment {
     device: PathBuf,
     size: Bytes,
     depth: u32,
-    inbox: Arc<Inbox<Waiter>>,
+    inbox: Arc<Inbox<ReplyHandle>>,
     server: Server,
     session: BackgroundSession,
 }
@@ -182,11 +182,11 @@ fn set_up(
     place: &AttachmentFolder,
     record: &mut Record,
 ) -> Result<Attachment, AttachError> {
-    let (drive, looks) = simulate::simulate(file)?;
+    let (drive, settings) = simulate::simulate(file)?;
     let clock = Clock::start();
     let waker = Waker::new().map_err(io::Error::from).map_err(host("make an eventfd"))?;
     let inbox = Arc::new(Inbox::new(clock, waker.clone()));
-    let disk: Disk<Waiter> = Disk::new(drive, looks.depth, store);
+    let disk: Disk<ReplyHandle> = Disk::new(drive, settings.depth, store);
     let server = Server::start(disk, Arc::clone(&inbox), clock, waker);
     let server = server.map_err(host("start a thread"))?;
 
@@ -195,10 +195,10 @@ fn set_up(
     let session = session.and_then(Session::spawn).map_err(host("mount the file system"))?;
 
     let device = loop_device::make(&place.file())?;
-    loop_device::dress(&device, looks)?;
+    loop_device::apply_settings(&device, settings)?;
     record.device = Some(device.clone());
     place.write(record).map_err(host("write the record"))?;
-    let depth = looks.depth;
+    let depth = settings.depth;
     Ok(Attachment { place: place.clone(), device, size, depth, inbox, server, session })
 }
 

@@ -39,13 +39,13 @@ const EVER: Duration = Duration::from_hours(1);
 
 /// The kernel's handle for the reply to a request.
 #[derive(Debug)]
-pub(crate) enum Waiter {
+pub(crate) enum ReplyHandle {
     Read(ReplyData),
     Write(ReplyWrite, u32),
     Flush(ReplyEmpty),
 }
 
-impl Waiter {
+impl ReplyHandle {
     fn refuse(self, error: Errno) {
         match self {
             Self::Read(reply) => reply.error(error),
@@ -55,13 +55,13 @@ impl Waiter {
     }
 }
 
-impl Reply for Waiter {
+impl Reply for ReplyHandle {
     fn answer(self, result: io::Result<&[u8]>) {
         match (self, result) {
             (Self::Read(reply), Ok(data)) => reply.data(data),
             (Self::Write(reply, size), Ok(_)) => reply.written(size),
             (Self::Flush(reply), Ok(_)) => reply.ok(),
-            (waiter, Err(error)) => waiter.refuse(error.into()),
+            (reply, Err(error)) => reply.refuse(error.into()),
         }
     }
 }
@@ -83,19 +83,19 @@ fn be_urgent() {
 #[derive(Debug)]
 pub(crate) struct DiskFileSystem {
     size: Bytes,
-    inbox: Arc<Inbox<Waiter>>,
+    inbox: Arc<Inbox<ReplyHandle>>,
 }
 
 impl DiskFileSystem {
     /// Makes a file system whose file has this size.
-    pub(crate) fn new(size: Bytes, inbox: Arc<Inbox<Waiter>>) -> Self {
+    pub(crate) fn new(size: Bytes, inbox: Arc<Inbox<ReplyHandle>>) -> Self {
         Self { size, inbox }
     }
 
-    fn put(&self, ask: Ask, waiter: Waiter) {
+    fn put(&self, ask: Ask, reply: ReplyHandle) {
         be_urgent();
-        if let Err(waiter) = self.inbox.put(ask, waiter) {
-            waiter.refuse(Errno::EIO);
+        if let Err(reply) = self.inbox.put(ask, reply) {
+            reply.refuse(Errno::EIO);
         }
     }
 
@@ -199,7 +199,7 @@ impl Filesystem for DiskFileSystem {
         }
         match self.place(offset, length) {
             Ok(start) => {
-                self.put(Ask::Read { start, size: Bytes::new(length) }, Waiter::Read(reply));
+                self.put(Ask::Read { start, size: Bytes::new(length) }, ReplyHandle::Read(reply));
             }
             Err(error) => reply.error(error),
         }
@@ -221,7 +221,7 @@ impl Filesystem for DiskFileSystem {
         match self.place(offset, u64::from(size)) {
             Ok(start) => {
                 let ask = Ask::Write { start, data: data.to_vec() };
-                self.put(ask, Waiter::Write(reply, size));
+                self.put(ask, ReplyHandle::Write(reply, size));
             }
             Err(error) => reply.error(error),
         }
@@ -235,7 +235,7 @@ impl Filesystem for DiskFileSystem {
         _is_data_only: bool,
         reply: ReplyEmpty,
     ) {
-        self.put(Ask::Flush, Waiter::Flush(reply));
+        self.put(Ask::Flush, ReplyHandle::Flush(reply));
     }
 
     // `fallocate` is not implemented: the drives have no discard, and ENOSYS tells the kernel so.

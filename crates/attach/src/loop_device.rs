@@ -23,7 +23,7 @@ const TAGS_USUAL: u32 = 128;
 
 /// The queue settings that make a loop device look like the drive below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Looks {
+pub(crate) struct QueueSettings {
     /// Whether the kernel's schedulers must treat it as a rotating disk.
     pub(crate) is_rotational: bool,
     /// K, the number of requests that the drive accepts at once.
@@ -54,15 +54,15 @@ pub(crate) fn make(file: &Path) -> Result<PathBuf, AttachError> {
 
 /// Sets the device's queue to the drive's values. Queue settings survive a detach, so all of them
 /// are set.
-pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
+pub(crate) fn apply_settings(device: &Path, settings: QueueSettings) -> Result<(), AttachError> {
     let set = |name: &str, value: String| set(device, name, &value);
     // If there is no scheduler when `nr_requests` is set, it limits the requests in flight, even
     // under a scheduler that is chosen later: requests beyond the drive's depth stay queued where
     // the scheduler sees them.
     set("scheduler", "none".to_owned())?;
-    set("nr_requests", looks.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
-    set("rotational", u32::from(looks.is_rotational).to_string())?;
-    set("max_sectors_kb", (looks.request_max.get() >> 10).max(4).to_string())?;
+    set("nr_requests", settings.depth.clamp(TAGS_MIN, tags_max()).to_string())?;
+    set("rotational", u32::from(settings.is_rotational).to_string())?;
+    set("max_sectors_kb", (settings.request_max.get() >> 10).max(4).to_string())?;
     // The drives have no discard.
     set("discard_max_bytes", "0".to_owned())?;
     // The device's previous user may have left it read-only (`blockdev --setro`).
@@ -76,7 +76,7 @@ pub(crate) fn dress(device: &Path, looks: Looks) -> Result<(), AttachError> {
 }
 
 /// Restores the queue's default settings for the device's next user, as far as they can be set.
-fn undress(device: &Path) {
+fn restore_settings(device: &Path) {
     let discard = attribute(device, "queue/discard_max_hw_bytes");
     let settings = [
         ("scheduler", Some("none".to_owned())),
@@ -111,7 +111,7 @@ pub(crate) fn remove(device: &Path) -> io::Result<()> {
     if backing_file(device).is_none() {
         return Ok(());
     }
-    undress(device);
+    restore_settings(device);
     let output = Command::new("losetup").arg("--detach").arg(device).output()?;
     if output.status.success() || backing_file(device).is_none() {
         return Ok(());

@@ -6,17 +6,19 @@ use tidegate_model::{Bytes, DriveFile};
 
 use crate::error::AttachError;
 use crate::file_system::REQUEST_MAX;
-use crate::loop_device::Looks;
+use crate::loop_device::QueueSettings;
 
 /// The seed of a drive's random numbers: two drives from one file behave identically.
 const SEED: u64 = 1;
 
 /// Makes the drive that a drive file describes, and its queue settings for the kernel. The kernel
 /// splits requests that are larger than any for which the drive has times.
-pub(crate) fn simulate(file: &DriveFile) -> Result<(Box<dyn Drive + Send>, Looks), AttachError> {
+pub(crate) fn simulate(
+    file: &DriveFile,
+) -> Result<(Box<dyn Drive + Send>, QueueSettings), AttachError> {
     let AnyRequests { drive, kind, depth, request_max } = for_any_requests(file, SEED)?;
     let request_max = request_max.unwrap_or(REQUEST_MAX).min(REQUEST_MAX);
-    Ok((drive, Looks { is_rotational: kind.is_rotational(), depth, request_max }))
+    Ok((drive, QueueSettings { is_rotational: kind.is_rotational(), depth, request_max }))
 }
 
 /// Returns the disk's size: the requested size, or by default the drive's capacity. The capacity is
@@ -48,8 +50,8 @@ mod tests {
             [("fujitsu-max3036rc", true, 20), ("nvme-ssd", false, 256)]
         {
             let file = tidegate_drive::builtin::load(name).expect("built in");
-            let (_, looks) = simulate(&file).expect("the file states the parts");
-            assert_eq!(looks, Looks { is_rotational, depth, request_max: REQUEST_MAX });
+            let (_, settings) = simulate(&file).expect("the file states the parts");
+            assert_eq!(settings, QueueSettings { is_rotational, depth, request_max: REQUEST_MAX });
         }
     }
 
@@ -62,8 +64,8 @@ mod tests {
                     [[batch]]\nop = \"read\"\nsize = \"64KiB\"\nns_max = [2_000_000, 3_000_000]\n\
                     [[batch]]\nop = \"write\"\nsize = \"64KiB\"\nns_max = [1_000_000, 5_000_000]\n";
         let file = DriveFile::parse(text).expect("a drive file");
-        let (mut drive, looks) = simulate(&file).expect("it has tables");
-        assert_eq!((looks.request_max, looks.depth), (Bytes::from_kib(64), 2));
+        let (mut drive, settings) = simulate(&file).expect("it has tables");
+        assert_eq!((settings.request_max, settings.depth), (Bytes::from_kib(64), 2));
         // A request alone takes at most as long as the slower of a read and a write of the largest
         // size.
         let plain = Request::plain(RequestId(1), Class::BestEffort, Bytes::from_kib(64));

@@ -2,13 +2,13 @@
 //! Goal: clients' data passes through io_uring unchanged, and no wake-up is missed. Method: a ring
 //! on a real file, and threads that wake it.
 
-#[path = "common/bench.rs"]
-mod bench;
 mod common;
+#[path = "common/test_ring.rs"]
+mod test_ring;
 
 use std::time::Instant;
 
-use bench::{Bench, bench};
+use test_ring::{TestRing, on_new_file};
 use tidegate_device::{
     Access, DataRing, Delivered, IoBuffer, IoError, Message, Moved, Pace, Receive, Send, Target,
     Transfer, Waker,
@@ -19,10 +19,11 @@ const BLOCK: Bytes = Bytes::from_kib(4);
 const LONG: Duration = Duration::from_ms(120_000);
 
 /// Returns a ring on a file, with its target and its waker.
-fn on_file(access: Access) -> Option<(Bench<DataRing>, Target, Waker)> {
+fn on_file(access: Access) -> Option<(TestRing<DataRing>, Target, Waker)> {
     let waker = Waker::new().unwrap();
-    let (bench, target) = bench(access, |target| DataRing::new(Some(target), 8, waker.clone()))?;
-    Some((bench, target, waker))
+    let (fixture, target) =
+        on_new_file(access, |target| DataRing::new(Some(target), 8, waker.clone()))?;
+    Some((fixture, target, waker))
 }
 
 fn transfer(token: u64, op: Op, block: u64) -> Transfer {
@@ -45,33 +46,33 @@ fn finish(ring: &mut DataRing, count: usize) -> Vec<Moved> {
 #[test]
 fn data_goes_to_the_file_and_comes_back() {
     for look in [Duration::ZERO, Duration::from_us(60)] {
-        let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
-        bench.ring = bench.ring.busy_polling(look);
-        write_and_read(bench);
+        let Some((mut fixture, _target, _)) = on_file(Access::ReadWrite) else { return };
+        fixture.ring = fixture.ring.busy_polling(look);
+        write_and_read(fixture);
     }
 }
 
-fn write_and_read(mut bench: Bench<DataRing>) {
+fn write_and_read(mut fixture: TestRing<DataRing>) {
     for token in 0..8 {
-        bench.ring.push(transfer(token, Op::Write, token * 3));
+        fixture.ring.push(transfer(token, Op::Write, token * 3));
     }
-    assert!(finish(&mut bench.ring, 8).iter().all(|one| one.result == Ok(())));
-    bench.ring.push_flush(100);
-    let flushed = finish(&mut bench.ring, 1);
+    assert!(finish(&mut fixture.ring, 8).iter().all(|one| one.result == Ok(())));
+    fixture.ring.push_flush(100);
+    let flushed = finish(&mut fixture.ring, 1);
     assert!(flushed[0].token == 100 && flushed[0].result == Ok(()) && flushed[0].data.is_none());
-    let file = std::fs::read(&bench.path).unwrap();
+    let file = std::fs::read(&fixture.path).unwrap();
     for token in 0..8_u8 {
         let start = usize::from(token) * 3 * 4096;
         assert!(file[start..start + 4096].iter().all(|&byte| byte == token), "write {token}");
-        bench.ring.push(transfer(99, Op::Read, u64::from(token) * 3));
+        fixture.ring.push(transfer(99, Op::Read, u64::from(token) * 3));
     }
-    let mut read: Vec<u8> = finish(&mut bench.ring, 8)
+    let mut read: Vec<u8> = finish(&mut fixture.ring, 8)
         .iter()
         .map(|one| one.data.as_ref().unwrap().bytes()[7])
         .collect();
     read.sort_unstable();
     assert_eq!(read, [0, 1, 2, 3, 4, 5, 6, 7]);
-    assert_eq!(bench.ring.in_flight_count(), 0);
+    assert_eq!(fixture.ring.in_flight_count(), 0);
 }
 
 /// Goal: no wake-up is missed, whenever it comes, and none counts twice. Method: a thread wakes the
@@ -79,13 +80,13 @@ fn write_and_read(mut bench: Bench<DataRing>) {
 #[test]
 fn every_wake_up_wakes_the_sleeper_once() {
     for look in [Duration::ZERO, Duration::from_us(60), Duration::from_ms(1)] {
-        let Some((mut bench, _target, waker)) = on_file(Access::ReadOnly) else { return };
-        bench.ring = bench.ring.busy_polling(look);
-        sees_every_wake_up(bench, &waker);
+        let Some((mut fixture, _target, waker)) = on_file(Access::ReadOnly) else { return };
+        fixture.ring = fixture.ring.busy_polling(look);
+        sees_every_wake_up(fixture, &waker);
     }
 }
 
-fn sees_every_wake_up(mut bench: Bench<DataRing>, waker: &Waker) {
+fn sees_every_wake_up(mut fixture: TestRing<DataRing>, waker: &Waker) {
     let waker = waker.clone();
     let (ask, asked) = std::sync::mpsc::channel::<u64>();
     let waking = std::thread::spawn(move || {
@@ -99,45 +100,45 @@ fn sees_every_wake_up(mut bench: Bench<DataRing>, waker: &Waker) {
     let started = Instant::now();
     for turn in 0..200 {
         ask.send(turn).unwrap();
-        bench.ring.wait(LONG).unwrap();
-        bench.ring.reap(|_| panic!("nothing is in flight"));
+        fixture.ring.wait(LONG).unwrap();
+        fixture.ring.reap(|_| panic!("nothing is in flight"));
     }
     drop(ask);
     waking.join().unwrap();
     assert!(started.elapsed().as_secs() < 60, "a wake-up was missed");
     // A last wake-up may still be pending: this wait takes it.
-    bench.ring.wait(Duration::from_ms(1)).unwrap();
-    bench.ring.reap(drop);
+    fixture.ring.wait(Duration::from_ms(1)).unwrap();
+    fixture.ring.reap(drop);
     let started = Instant::now();
-    bench.ring.wait(Duration::from_ms(60)).unwrap();
+    fixture.ring.wait(Duration::from_ms(60)).unwrap();
     assert!(started.elapsed().as_millis() >= 50, "woken without a wake-up");
 }
 
 #[test]
 #[should_panic(expected = "writing needs a target opened ReadWrite")]
 fn nothing_is_written_to_a_target_opened_to_be_read() {
-    let Some((mut bench, _target, _)) = on_file(Access::ReadOnly) else {
+    let Some((mut fixture, _target, _)) = on_file(Access::ReadOnly) else {
         panic!("writing needs a target opened ReadWrite");
     };
-    bench.ring.push(transfer(1, Op::Write, 0));
+    fixture.ring.push(transfer(1, Op::Write, 0));
 }
 
 #[test]
 fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
-    let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
+    let Some((mut fixture, _target, _)) = on_file(Access::ReadWrite) else { return };
     for token in 1..5 {
-        bench.ring.push(transfer(token, Op::Write, token));
+        fixture.ring.push(transfer(token, Op::Write, token));
     }
-    finish(&mut bench.ring, 4);
-    bench.ring.push_trim(9, Lba::new(2 * 8), Bytes::from_kib(8));
-    let [trimmed] = &finish(&mut bench.ring, 1)[..] else { panic!("one") };
+    finish(&mut fixture.ring, 4);
+    fixture.ring.push_trim(9, Lba::new(2 * 8), Bytes::from_kib(8));
+    let [trimmed] = &finish(&mut fixture.ring, 1)[..] else { panic!("one") };
     assert!(trimmed.token == 9 && trimmed.data.is_none());
     // A file system without holes keeps the data.
     let is_gone = trimmed.result.is_ok();
     for token in 1..5 {
-        bench.ring.push(transfer(token, Op::Read, token));
+        fixture.ring.push(transfer(token, Op::Read, token));
     }
-    for read in finish(&mut bench.ring, 4) {
+    for read in finish(&mut fixture.ring, 4) {
         let is_trimmed = is_gone && (2..4).contains(&read.token);
         let expected = if is_trimmed { 0 } else { u8::try_from(read.token).unwrap() };
         assert_eq!(read.data.unwrap().bytes()[0], expected, "block {}", read.token);
@@ -147,9 +148,9 @@ fn what_was_trimmed_is_gone_and_its_neighbours_are_not() {
 /// A read beyond the end of the file is an error and never returns unfilled memory.
 #[test]
 fn a_file_truncated_underneath_is_a_short_transfer() {
-    let Some((mut bench, _target, _)) = on_file(Access::ReadWrite) else { return };
+    let Some((mut fixture, _target, _)) = on_file(Access::ReadWrite) else { return };
     let end = 20 * BLOCK.get();
-    std::fs::File::options().write(true).open(&bench.path).unwrap().set_len(end).unwrap();
+    std::fs::File::options().write(true).open(&fixture.path).unwrap().set_len(end).unwrap();
     let mut across = IoBuffer::new(Bytes::from_kib(8));
     across.bytes_mut().fill(1);
     let across = Transfer {
@@ -159,48 +160,48 @@ fn a_file_truncated_underneath_is_a_short_transfer() {
         size: Bytes::from_kib(8),
         data: across,
     };
-    bench.ring.push(across);
-    bench.ring.push(transfer(2, Op::Read, 30));
-    bench.ring.push(transfer(3, Op::Read, 19));
-    let moved = finish(&mut bench.ring, 3);
+    fixture.ring.push(across);
+    fixture.ring.push(transfer(2, Op::Read, 30));
+    fixture.ring.push(transfer(3, Op::Read, 19));
+    let moved = finish(&mut fixture.ring, 3);
     let short = |moved, size| Err(IoError::Short { moved, size });
     assert_eq!(moved[0].result, short(BLOCK, Bytes::from_kib(8)));
     assert_eq!(moved[1].result, short(Bytes::new(0), BLOCK));
     assert_eq!(moved[2].result, Ok(()));
     // A write beyond the end makes the blocks readable again.
-    bench.ring.push(transfer(4, Op::Write, 30));
-    bench.ring.push(transfer(5, Op::Read, 19));
-    assert!(finish(&mut bench.ring, 2).iter().all(|one| one.result == Ok(())));
-    assert_eq!(std::fs::metadata(&bench.path).unwrap().len(), 31 * BLOCK.get());
+    fixture.ring.push(transfer(4, Op::Write, 30));
+    fixture.ring.push(transfer(5, Op::Read, 19));
+    assert!(finish(&mut fixture.ring, 2).iter().all(|one| one.result == Ok(())));
+    assert_eq!(std::fs::metadata(&fixture.path).unwrap().len(), 31 * BLOCK.get());
 }
 
 /// A wake-up between the look for work and the reaping is not lost.
 #[test]
 fn a_wake_up_between_look_and_reaping_is_not_lost() {
     for look in [Duration::ZERO, Duration::from_us(60)] {
-        let Some((mut bench, _target, waker)) = on_file(Access::ReadWrite) else { return };
-        bench.ring = bench.ring.busy_polling(look);
-        sees_wake_up_between(bench, &waker);
+        let Some((mut fixture, _target, waker)) = on_file(Access::ReadWrite) else { return };
+        fixture.ring = fixture.ring.busy_polling(look);
+        sees_wake_up_between(fixture, &waker);
     }
 }
 
-fn sees_wake_up_between(mut bench: Bench<DataRing>, waker: &Waker) {
+fn sees_wake_up_between(mut fixture: TestRing<DataRing>, waker: &Waker) {
     for _ in 0..3 {
         waker.wake();
-        bench.ring.wait(LONG).unwrap();
+        fixture.ring.wait(LONG).unwrap();
         // Here the sleeper looks for work; then another thread adds more.
         waker.wake();
-        bench.ring.reap(drop);
+        fixture.ring.reap(drop);
         let begun = Instant::now();
-        bench.ring.wait(LONG).unwrap();
+        fixture.ring.wait(LONG).unwrap();
         assert!(begun.elapsed() < std::time::Duration::from_mins(1), "it slept");
-        bench.ring.reap(drop);
+        fixture.ring.reap(drop);
         // No stale wake-up remains that would wake it again and again.
         let mut turns = 0;
         let begun = Instant::now();
         while begun.elapsed() < std::time::Duration::from_millis(200) {
-            bench.ring.wait(Duration::from_ms(50)).unwrap();
-            bench.ring.reap(drop);
+            fixture.ring.wait(Duration::from_ms(50)).unwrap();
+            fixture.ring.reap(drop);
             turns += 1;
         }
         assert!(turns < 10, "{turns} turns");
@@ -220,7 +221,7 @@ fn a_message_arrives_whole_beside_the_disk() {
 }
 
 fn arrives_whole(mut pace: Pace) {
-    let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };
+    let Some((mut fixture, _target, _waker)) = on_file(Access::ReadOnly) else { return };
     let (ours, mut theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let socket: tidegate_device::Socket = std::sync::Arc::new(ours.into());
     let mut message = Box::new(Message::default());
@@ -240,15 +241,15 @@ fn arrives_whole(mut pace: Pace) {
         bytes
     });
     let buffer = IoBuffer::new(BLOCK);
-    bench.ring.push_receive(Receive { token: 9, socket: socket.clone(), buffer, range: 2..4096 });
+    fixture.ring.push_receive(Receive { token: 9, socket: socket.clone(), buffer, range: 2..4096 });
     let (mut delivered, mut is_sent) = (Vec::new(), false);
     let mut waiting = Some(message);
     let received = loop {
         if let Some(message) = waiting.take() {
-            bench.ring.push_send(Send { token: 7, socket: socket.clone(), message, pace });
+            fixture.ring.push_send(Send { token: 7, socket: socket.clone(), message, pace });
         }
-        bench.ring.wait(LONG).unwrap();
-        bench.ring.take_delivered(&mut delivered);
+        fixture.ring.wait(LONG).unwrap();
+        fixture.ring.take_delivered(&mut delivered);
         let mut received = None;
         for one in delivered.drain(..) {
             match one {
@@ -276,13 +277,13 @@ fn arrives_whole(mut pace: Pace) {
 /// Goal: a ring that is dropped ends its receive operations, and does not wait for them.
 #[test]
 fn a_dropped_ring_waits_for_no_client() {
-    let Some((mut bench, _target, _waker)) = on_file(Access::ReadOnly) else { return };
+    let Some((mut fixture, _target, _waker)) = on_file(Access::ReadOnly) else { return };
     let (ours, _theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let socket: tidegate_device::Socket = std::sync::Arc::new(ours.into());
     let buffer = IoBuffer::new(BLOCK);
-    bench.ring.push_receive(Receive { token: 1, socket, buffer, range: 0..4096 });
-    bench.ring.wait(Duration::from_ms(1)).unwrap();
+    fixture.ring.push_receive(Receive { token: 1, socket, buffer, range: 0..4096 });
+    fixture.ring.wait(Duration::from_ms(1)).unwrap();
     let begun = Instant::now();
-    drop(bench);
+    drop(fixture);
     assert!(begun.elapsed() < std::time::Duration::from_secs(5));
 }

@@ -22,7 +22,7 @@ use crate::observer::Observer;
 use crate::params::HostParams;
 use crate::round::Round;
 use crate::run::{Run, RunEnd};
-use crate::under_way::{SoftJob, UnderWay};
+use crate::run_state::{RunState, SoftJob};
 
 /// A run in progress.
 ///
@@ -35,7 +35,7 @@ use crate::under_way::{SoftJob, UnderWay};
 pub struct Host<'a, B: Backend, P, O> {
     round: Round<P, ()>,
     backend: &'a mut B,
-    under_way: UnderWay<'a, O>,
+    run_state: RunState<'a, O>,
     /// A scratch list, empty between instants.
     completions: Vec<Completion<(), B::Fault>>,
     /// Tasks that report a miss after every job.
@@ -58,7 +58,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
         Self {
             round: Round::new(policy, depth),
             backend,
-            under_way: UnderWay::new(params, observer),
+            run_state: RunState::new(params, observer),
             completions: Vec::with_capacity(depth),
             cheats: params.cheats,
             end: None,
@@ -97,7 +97,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     pub fn drain(&mut self) -> Result<(), B::Error> {
         loop {
             self.observe_completions()?;
-            if self.under_way.in_flight_count == 0 {
+            if self.run_state.in_flight_count == 0 {
                 return Ok(());
             }
             self.backend.wait(None)?;
@@ -110,16 +110,16 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     /// If [`Self::run`] has not reached its end.
     pub fn finish(mut self) -> Run {
         let ended = self.backend.now();
-        self.under_way.observer.ended(ended);
-        self.under_way.abandon_jobs(ended);
-        let UnderWay { metrics, events, real_time_left, best_effort_left, .. } = self.under_way;
+        self.run_state.observer.ended(ended);
+        self.run_state.abandon_jobs(ended);
+        let RunState { metrics, events, real_time_left, best_effort_left, .. } = self.run_state;
         let end = self.end.expect("`run` reaches its end before `finish`");
         Run { metrics, events, end, ended, real_time_left, best_effort_left }
     }
 
     /// Returns the next instant at which the host must act without a completion.
     fn next_instant(&self) -> Option<Time> {
-        let instants = [self.under_way.sources.next_release(), self.round.not_before()];
+        let instants = [self.run_state.sources.next_release(), self.round.not_before()];
         instants.into_iter().flatten().min()
     }
 
@@ -127,14 +127,14 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     fn settle(&mut self) -> Result<(), B::Error> {
         let now = self.observe_completions()?;
         if self.round.not_before().is_some_and(|at| at <= now) {
-            self.under_way.events += 1;
+            self.run_state.events += 1;
         }
-        self.round.offer_held(now, &mut self.under_way);
+        self.round.offer_held(now, &mut self.run_state);
         self.release_due(now);
         if self.end.is_none() {
             self.dispatch(now)?;
         }
-        self.under_way.observer.settled(now);
+        self.run_state.observer.settled(now);
         if self.end.is_none() && self.is_over(now) {
             self.end = Some(RunEnd::Complete);
         }
@@ -142,7 +142,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     }
 
     fn is_over(&self, now: Time) -> bool {
-        let UnderWay { real_time_left, in_flight_count, sources, .. } = &self.under_way;
+        let RunState { real_time_left, in_flight_count, sources, .. } = &self.run_state;
         let is_served = *real_time_left == 0 && sources.is_real_time_over(now);
         is_served || *in_flight_count == 0 && self.next_instant().is_none()
     }
@@ -161,7 +161,7 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     }
 
     fn complete(&mut self, now: Time, id: RequestId, outcome: Outcome) {
-        let reported = self.under_way.complete(now, id, outcome);
+        let reported = self.run_state.complete(now, id, outcome);
         self.round.tell(now, Event::Complete { id, outcome });
         if let Some(SoftJob { task, is_late, is_last }) = reported {
             self.report(now, task, is_late, is_last);
@@ -181,10 +181,10 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     }
 
     fn release_due(&mut self, now: Time) {
-        while let Some(due) = self.under_way.sources.pop_due(now) {
-            let Self { round, under_way, .. } = self;
+        while let Some(due) = self.run_state.sources.pop_due(now) {
+            let Self { round, run_state, .. } = self;
             let release = |request: &_| round.release(now, due.source, request);
-            if !under_way.release_job(now, due, release) {
+            if !run_state.release_job(now, due, release) {
                 self.end = Some(RunEnd::Overloaded);
                 return;
             }
@@ -194,15 +194,15 @@ impl<'a, B: Backend<Payload = ()>, P: Policy, O: Observer> Host<'a, B, P, O> {
     fn dispatch(&mut self, now: Time) -> Result<(), B::Error> {
         self.decide(now)?;
         // The last dispatch may have made room for held requests.
-        while self.round.offer_held(now, &mut self.under_way) {
+        while self.round.offer_held(now, &mut self.run_state) {
             self.decide(now)?;
         }
         Ok(())
     }
 
     fn decide(&mut self, now: Time) -> Result<(), B::Error> {
-        self.round.decide(now, self.backend, &mut self.under_way)?;
-        while let Some(task) = self.under_way.ended_by_drop.pop() {
+        self.round.decide(now, self.backend, &mut self.run_state)?;
+        while let Some(task) = self.run_state.ended_by_drop.pop() {
             self.report(now, task, false, true);
         }
         Ok(())

@@ -20,9 +20,9 @@ mod params;
 mod positions;
 mod round;
 mod run;
+mod run_state;
 mod source;
 mod sources;
-mod under_way;
 
 pub use backend::{Backend, Completion};
 pub use batch_watch::BatchWatch;

@@ -22,7 +22,7 @@ use crate::positions::Positions;
 
 /// The trigger of a source's releases.
 #[derive(Debug)]
-enum Rhythm {
+enum ReleaseTrigger {
     /// The time since its last release: `gap`, plus a random time up to `extra_max`.
     Timed { gap: Duration, extra_max: Duration },
     /// The completion of one of its own jobs.
@@ -33,7 +33,7 @@ enum Rhythm {
 #[derive(Debug)]
 pub(crate) struct Source {
     index: TaskIndex,
-    rhythm: Rhythm,
+    trigger: ReleaseTrigger,
     class: Class,
     deadline: Option<Duration>,
     /// The number of requests per job.
@@ -86,7 +86,7 @@ impl Seen {
 struct Limit {
     /// The limit m; `None` if jobs do not wait for earlier ones.
     under_way_max: Option<u32>,
-    under_way: u32,
+    run_state: u32,
     /// The last instant at which a job completed while the limit was reached.
     open_from: Time,
     /// The nominal instant of the job that waits for a completion.
@@ -101,7 +101,7 @@ impl Limit {
     const fn new(under_way_max: Option<u32>) -> Self {
         Self {
             under_way_max,
-            under_way: 0,
+            run_state: 0,
             open_from: Time::ZERO,
             waiting: None,
             freed: None,
@@ -110,7 +110,7 @@ impl Limit {
     }
 
     fn is_reached(&self) -> bool {
-        self.under_way_max.is_some_and(|under_way_max| self.under_way >= under_way_max)
+        self.under_way_max.is_some_and(|under_way_max| self.run_state >= under_way_max)
     }
 }
 
@@ -134,7 +134,7 @@ impl Source {
         let deadline = behind.map_or(task.deadline, |behind| behind.deadline);
         Self {
             index,
-            rhythm: Rhythm::Timed { gap: task.period, extra_max },
+            trigger: ReleaseTrigger::Timed { gap: task.period, extra_max },
             class: task.class,
             deadline: Some(deadline),
             requests: task.requests,
@@ -157,13 +157,13 @@ impl Source {
             Intensity::Rate(rate) => (Some(gap(rate)), None),
             Intensity::Paced { rate, outstanding } => (Some(gap(rate)), Some(outstanding)),
         };
-        let timed = |gap| Rhythm::Timed { gap, extra_max: Duration::ZERO };
-        let rhythm = gap.map_or(Rhythm::ClosedLoop, timed);
+        let timed = |gap| ReleaseTrigger::Timed { gap, extra_max: Duration::ZERO };
+        let trigger = gap.map_or(ReleaseTrigger::ClosedLoop, timed);
         let gap = gap.unwrap_or_default();
         let (random, positions) = chance(index, load.place, load.size, params);
         Self {
             index,
-            rhythm,
+            trigger,
             class: Class::BestEffort,
             deadline: None,
             requests: 1,
@@ -184,7 +184,7 @@ impl Source {
     }
 
     pub(crate) const fn is_closed_loop(&self) -> bool {
-        matches!(self.rhythm, Rhythm::ClosedLoop)
+        matches!(self.trigger, ReleaseTrigger::ClosedLoop)
     }
 
     /// Returns whether it may release another job.
@@ -195,7 +195,7 @@ impl Source {
     /// Counts a job that it releases.
     pub(crate) fn begin_job(&mut self) {
         self.jobs_left -= 1;
-        self.limit.under_way += 1;
+        self.limit.run_state += 1;
     }
 
     /// Counts a job that ended.
@@ -204,10 +204,10 @@ impl Source {
         if limit.is_reached() {
             limit.open_from = now;
         }
-        limit.under_way -= 1;
+        limit.run_state -= 1;
         let waited = limit.waiting.take();
         limit.freed = waited.or(limit.freed);
-        let is_last = limit.has_ended && limit.under_way == 0;
+        let is_last = limit.has_ended && limit.run_state == 0;
         JobEnd { is_next_freed: waited.is_some(), is_last }
     }
 
@@ -252,7 +252,7 @@ impl Source {
     /// Returns the next job's nominal instant, given that the last job was due at `at` and released
     /// at `released`; `None` if that instant is not before `until`.
     pub(crate) fn next_job(&mut self, at: Time, released: Time, until: Time) -> Option<Time> {
-        let Rhythm::Timed { gap, extra_max } = self.rhythm else {
+        let ReleaseTrigger::Timed { gap, extra_max } = self.trigger else {
             unreachable!("a closed loop has no timer");
         };
         if !self.is_open() {

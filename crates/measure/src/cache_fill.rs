@@ -9,7 +9,7 @@ use tidegate_model::{Duration, Time};
 
 use crate::flow::{Flow, FlowParams};
 use crate::places::TWENTIETH;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Writes that take less time than this never count as enough, however long flushes take: at first,
 /// a large cache looks like no cache.
@@ -106,7 +106,7 @@ pub(crate) fn find(
     flow: &mut Flow<'_>,
     flows: FlowParams,
     go_on: &mut GoOn<'_>,
-) -> Tried<Option<CacheFill>> {
+) -> TrialResult<Option<CacheFill>> {
     match fill(flow, flows, go_on)? {
         Some(full) => dirtiest(flow, flows, full, go_on),
         None => Ok(None),
@@ -114,7 +114,11 @@ pub(crate) fn find(
 }
 
 /// Doubles the writes until flushes get no longer; `None` if `go_on` returns false.
-fn fill(flow: &mut Flow<'_>, flows: FlowParams, go_on: &mut GoOn<'_>) -> Tried<Option<CacheFill>> {
+fn fill(
+    flow: &mut Flow<'_>,
+    flows: FlowParams,
+    go_on: &mut GoOn<'_>,
+) -> TrialResult<Option<CacheFill>> {
     let (mut tried, mut writes) = (Vec::new(), flows.depth);
     loop {
         if !go_on(flow.now()) {
@@ -147,7 +151,7 @@ fn dirtiest(
     flows: FlowParams,
     full: CacheFill,
     go_on: &mut GoOn<'_>,
-) -> Tried<Option<CacheFill>> {
+) -> TrialResult<Option<CacheFill>> {
     let mut best = (Duration::ZERO, full.writes);
     for writes in counts(full.writes) {
         if !go_on(flow.now()) {
@@ -165,7 +169,7 @@ pub(crate) fn write(
     flows: FlowParams,
     start: FlushStart,
     writes: u32,
-) -> Tried {
+) -> TrialResult {
     let is_low = !flow.random.random::<bool>();
     let mut at_ends = flows.by_turns(TWENTIETH, is_low);
     let draw = |random: &mut Pcg64| match start {

@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::rounds::{Grid, Measured, Part, Rounds, Trial};
-use crate::subject::{Subject, Tried};
+use crate::subject::{Subject, TrialResult};
 
 /// The shift of a kind's number, which keeps the seeds of two kinds farther apart than one kind has
 /// rounds.
@@ -61,8 +61,8 @@ impl Context<'_> {
     pub(crate) fn measure<T: Into<Trial>>(
         &mut self,
         rounds: &Rounds,
-        trial: impl FnMut(&mut Flow<'_>, usize) -> Tried<T>,
-    ) -> Tried<Measured> {
+        trial: impl FnMut(&mut Flow<'_>, usize) -> TrialResult<T>,
+    ) -> TrialResult<Measured> {
         rounds.measure(self.subject, trial, &mut self.followers)
     }
 }

@@ -28,7 +28,7 @@ use crate::found::Found;
 use crate::held_up::Sample;
 use crate::kind::Kind;
 use crate::rounds::{Grid, Part, Phase, Rounds};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 use climb::Climb;
 pub(crate) use source::{Draw, of as drawn};
@@ -82,7 +82,7 @@ pub(crate) trait AtPlaces {
         entry: usize,
         family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration>;
+    ) -> TrialResult<Duration>;
 }
 
 /// The composition of a round of trials, with one trial for each entry of a table.
@@ -157,7 +157,7 @@ impl ByFamilies<'_> {
         &self,
         context: &mut Context<'_>,
         found: &mut Found,
-    ) -> Tried<Vec<FamilyTimes>> {
+    ) -> TrialResult<Vec<FamilyTimes>> {
         let shares = Shares::of(context.params.samples);
         let pilot = self.sampled(Phase::Pilot, &SAMPLED, shares.pilot, context, found)?;
         let kept = self.kept(&pilot);
@@ -185,7 +185,7 @@ impl ByFamilies<'_> {
         samples: u32,
         context: &mut Context<'_>,
         found: &mut Found,
-    ) -> Tried<Vec<Vec<Vec<Sample>>>> {
+    ) -> TrialResult<Vec<Vec<Vec<Sample>>>> {
         let (ways, entries) = (families.len(), self.round.entries);
         if ways == 0 || found.is_cancelled {
             return Ok(vec![vec![Vec::new(); entries]; ways]);
@@ -208,7 +208,7 @@ impl ByFamilies<'_> {
         samples: u32,
         context: &mut Context<'_>,
         found: &mut Found,
-    ) -> Tried<Vec<Vec<Sample>>> {
+    ) -> TrialResult<Vec<Vec<Sample>>> {
         let (flows, round) = (self.at_places.flows(), self.round);
         let (places, entries) = (flows.places, round.entries);
         if found.is_cancelled {

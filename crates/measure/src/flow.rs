@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Lba, Tag, Time};
 
 use crate::places::Places;
-use crate::subject::{Probe, Subject, Tried};
+use crate::subject::{Probe, Subject, TrialResult};
 
 /// The longest random flow, in multiples of its depth.
 const LENGTH_MAX: u32 = 7;
@@ -84,12 +84,12 @@ impl<'a> Flow<'a> {
 
     /// Sends a batch while nothing is outstanding, and returns the time until its last request
     /// completes.
-    pub(crate) fn serve(&mut self, probes: &[Probe]) -> Tried<Duration> {
+    pub(crate) fn serve(&mut self, probes: &[Probe]) -> TrialResult<Duration> {
         self.subject.serve(probes)
     }
 
     /// Flushes while nothing is outstanding, and returns how long that took.
-    pub(crate) fn flush(&mut self) -> Tried<Duration> {
+    pub(crate) fn flush(&mut self) -> TrialResult<Duration> {
         self.subject.flush()
     }
 
@@ -110,7 +110,7 @@ impl<'a> Flow<'a> {
         count: u32,
         tag: Tag,
         mut draw: impl FnMut(&mut Pcg64) -> Probe,
-    ) -> Tried<&[Probe]> {
+    ) -> TrialResult<&[Probe]> {
         let first = self.outstanding.len();
         for _ in 0..count {
             let probe = loop {
@@ -126,7 +126,11 @@ impl<'a> Flow<'a> {
     }
 
     /// Fills the device up to `depth`.
-    pub(crate) fn fill(&mut self, depth: u32, draw: impl FnMut(&mut Pcg64) -> Probe) -> Tried {
+    pub(crate) fn fill(
+        &mut self,
+        depth: u32,
+        draw: impl FnMut(&mut Pcg64) -> Probe,
+    ) -> TrialResult {
         let missing = depth.saturating_sub(self.count());
         if missing > 0 {
             self.send(missing, Tag::Simple, draw)?;
@@ -135,7 +139,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Waits for at least one request and returns the places of all that completed.
-    pub(crate) fn wait(&mut self) -> Tried<&[Lba]> {
+    pub(crate) fn wait(&mut self) -> TrialResult<&[Lba]> {
         self.returned.clear();
         self.subject.wait(&mut self.returned)?;
         for place in &self.returned {
@@ -152,7 +156,7 @@ impl<'a> Flow<'a> {
         depth: u32,
         completions: u32,
         mut draw: impl FnMut(&mut Pcg64) -> Probe,
-    ) -> Tried {
+    ) -> TrialResult {
         self.fill(depth, &mut draw)?;
         let mut done = 0;
         while done < completions {
@@ -168,13 +172,13 @@ impl<'a> Flow<'a> {
         &mut self,
         depth: u32,
         draw: impl FnMut(&mut Pcg64) -> Probe,
-    ) -> Tried {
+    ) -> TrialResult {
         let completions = self.random.random_range(1..=depth * LENGTH_MAX);
         self.keep(depth, completions, draw)
     }
 
     /// Sends nothing until at most `count` requests are outstanding.
-    pub(crate) fn recede_to(&mut self, count: u32) -> Tried {
+    pub(crate) fn recede_to(&mut self, count: u32) -> TrialResult {
         while self.count() > count {
             self.wait()?;
         }
@@ -182,7 +186,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Waits until the device is empty, and returns the time since the last dispatch.
-    pub(crate) fn drain(&mut self) -> Tried<Duration> {
+    pub(crate) fn drain(&mut self) -> TrialResult<Duration> {
         self.outstanding.clear();
         Ok(self.subject.drain()?.since(self.sent_at))
     }

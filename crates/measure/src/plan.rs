@@ -16,7 +16,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::Pace;
-use crate::subject::{Subject, Tried};
+use crate::subject::{Subject, TrialResult};
 
 /// How often one request alone is timed for the pace.
 const ALONE: u32 = 8;
@@ -40,7 +40,7 @@ pub struct Step {
 }
 
 /// Times a few requests: less than a second on most devices, plus the wait of a starved request.
-fn pace(subject: &mut dyn Subject, places: Places, params: &ProfileParams) -> Tried<Pace> {
+fn pace(subject: &mut dyn Subject, places: Places, params: &ProfileParams) -> TrialResult<Pace> {
     let (random, depth) = (&mut Pcg64::seed_from_u64(params.seed), params.depth);
     let mut flow = Flow::on(subject, random);
     let begun = flow.now();
@@ -76,12 +76,12 @@ pub(crate) fn steps(
     has_tags: bool,
     capacity: Bytes,
     params: &ProfileParams,
-) -> Tried<Vec<Step>> {
+) -> TrialResult<Vec<Step>> {
     let pace = |kind: &Kind| {
         let places = Places::of(capacity, Kind { op: Op::Read, ..*kind });
         pace(subject, places, params)
     };
-    let paces = params.kinds.iter().map(pace).collect::<Tried<Vec<_>>>()?;
+    let paces = params.kinds.iter().map(pace).collect::<TrialResult<Vec<_>>>()?;
     let of = |it| kinds(params, it, &paces).into_iter().map(move |(kind, pace)| (it, kind, pace));
     let steps = made(params, has_tags).into_iter().flat_map(of);
     Ok(steps.map(|(experiment, kind, pace)| step(params, experiment, kind, pace)).collect())

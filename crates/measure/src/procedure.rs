@@ -9,7 +9,7 @@ use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::rounds::Grid;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::Skip;
 
 /// How fast a device is with one kind of request, roughly.
@@ -49,7 +49,7 @@ pub(crate) trait Procedure: Sync {
     ///
     /// # Errors
     /// If the target fails.
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried;
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult;
 }
 
 /// Returns how many requests a flow at `depth` has before something is measured, roughly: it lasts

@@ -22,7 +22,7 @@ use crate::followers::{Followers, Progress};
 use crate::held_up::Sample;
 use crate::journal::Journal;
 use crate::kind::Kind;
-use crate::subject::{Subject, Tried};
+use crate::subject::{Subject, TrialResult};
 
 /// The shortest time of a trial, even if the clock is too coarse to show it.
 const SHORTEST: Duration = Duration::from_ns(1);
@@ -169,9 +169,9 @@ impl Rounds {
     pub(crate) fn measure<T: Into<Trial>>(
         &self,
         subject: &mut dyn Subject,
-        mut trial: impl FnMut(&mut Flow<'_>, usize) -> Tried<T>,
+        mut trial: impl FnMut(&mut Flow<'_>, usize) -> TrialResult<T>,
         followers: &mut Followers<'_>,
-    ) -> Tried<Measured> {
+    ) -> TrialResult<Measured> {
         let name = self.name(followers);
         let earlier = followers.journal.take_rounds(&name, self.grid.cells);
         let mut random = self.random(earlier.len());
@@ -258,8 +258,8 @@ fn join(kinds: &[Kind]) -> String {
 fn one<T: Into<Trial>>(
     subject: &mut dyn Subject,
     random: &mut Pcg64,
-    trial: impl FnOnce(&mut Flow<'_>) -> Tried<T>,
-) -> Tried<Sample> {
+    trial: impl FnOnce(&mut Flow<'_>) -> TrialResult<T>,
+) -> TrialResult<Sample> {
     let before = subject.held_up();
     let Trial { took, start } = trial(&mut Flow::on(subject, random))?.into();
     let held_up = subject.held_up().checked_sub(before).unwrap_or(Duration::ZERO);
@@ -284,22 +284,22 @@ mod tests {
     }
 
     impl Subject for Notebook {
-        fn send(&mut self, probes: &[Probe], _tag: Tag) -> Tried<Time> {
+        fn send(&mut self, probes: &[Probe], _tag: Tag) -> TrialResult<Time> {
             self.batches.push(probes.to_vec());
             Ok(self.now)
         }
 
-        fn wait(&mut self, _returned: &mut Vec<Lba>) -> Tried {
+        fn wait(&mut self, _returned: &mut Vec<Lba>) -> TrialResult {
             unreachable!("batches are drained")
         }
 
-        fn drain(&mut self) -> Tried<Time> {
+        fn drain(&mut self) -> TrialResult<Time> {
             let requests = self.batches.last().map_or(0, Vec::len);
             self.now += Duration::from_ms(1) * u64::try_from(requests).expect("few");
             Ok(self.now)
         }
 
-        fn flush(&mut self) -> Tried<Duration> {
+        fn flush(&mut self) -> TrialResult<Duration> {
             unreachable!("nothing is flushed")
         }
 

@@ -13,7 +13,7 @@ use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::run_record::RunRecord;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::Warning;
 
 /// The experiments in their order, by scope: everything that only reads comes before the first
@@ -30,7 +30,11 @@ const PASSES: [(Scope, Op); 7] = [
 
 /// Runs all experiments in one run, which `record` describes. `has_tags` says whether the device is
 /// told which requests have priority.
-pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord) -> Tried<Found> {
+pub(crate) fn make(
+    context: &mut Context<'_>,
+    has_tags: bool,
+    record: RunRecord,
+) -> TrialResult<Found> {
     let params = context.params;
     let mut found = Found::new(params);
     context.followers.journal.begin(record);
@@ -49,7 +53,12 @@ pub(crate) fn make(context: &mut Context<'_>, has_tags: bool, record: RunRecord)
 
 /// Runs an experiment with each of its request kinds of this operation; once, if it measures the
 /// device as a whole.
-fn make_one(experiment: Experiment, op: Op, context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn make_one(
+    experiment: Experiment,
+    op: Op,
+    context: &mut Context<'_>,
+    found: &mut Found,
+) -> TrialResult {
     let (procedure, params) = (procedure(experiment), context.params);
     let kinds: Vec<Kind> = match experiment.scope() {
         Scope::EachKind | Scope::EachKindOfDisk | Scope::Writes => {

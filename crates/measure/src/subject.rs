@@ -44,7 +44,7 @@ pub enum SubjectError {
 }
 
 /// A result, unless the target failed.
-pub(crate) type Tried<T = ()> = Result<T, SubjectError>;
+pub(crate) type TrialResult<T = ()> = Result<T, SubjectError>;
 
 /// One request of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,16 +61,16 @@ pub(crate) struct Probe {
 /// position identifies its request.
 pub(crate) trait Subject {
     /// Sends these requests to the device, all at once, and returns the time when it began.
-    fn send(&mut self, probes: &[Probe], tag: Tag) -> Tried<Time>;
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time>;
 
     /// Waits until at least one request completes, and appends the positions of all completed ones.
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried;
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> TrialResult;
 
     /// Waits until all requests complete, and returns the time of the last completion.
-    fn drain(&mut self) -> Tried<Time>;
+    fn drain(&mut self) -> TrialResult<Time>;
 
     /// Flushes the idle device, and returns how long that took.
-    fn flush(&mut self) -> Tried<Duration>;
+    fn flush(&mut self) -> TrialResult<Duration>;
 
     /// Returns the time of the clock that is used for measuring.
     fn now(&self) -> Time;
@@ -93,7 +93,7 @@ pub(crate) trait Subject {
     }
 
     /// Sends a batch to the idle device, and returns the time until its last request completes.
-    fn serve(&mut self, probes: &[Probe]) -> Tried<Duration> {
+    fn serve(&mut self, probes: &[Probe]) -> TrialResult<Duration> {
         let begun = self.send(probes, Tag::Simple)?;
         Ok(self.drain()?.since(begun))
     }
@@ -119,7 +119,7 @@ pub(crate) struct RealSubject<'a> {
 }
 
 impl Subject for RealSubject<'_> {
-    fn send(&mut self, probes: &[Probe], _tag: Tag) -> Tried<Time> {
+    fn send(&mut self, probes: &[Probe], _tag: Tag) -> TrialResult<Time> {
         for &Probe { op, start, size } in probes {
             self.ring.push(Io { token: start.get(), op, start, size, fua: false });
             self.count(op, size);
@@ -129,7 +129,7 @@ impl Subject for RealSubject<'_> {
         Ok(begun)
     }
 
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried {
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> TrialResult {
         let before = returned.len();
         while returned.len() == before {
             self.reap(1, returned)?;
@@ -137,7 +137,7 @@ impl Subject for RealSubject<'_> {
         Ok(())
     }
 
-    fn drain(&mut self) -> Tried<Time> {
+    fn drain(&mut self) -> TrialResult<Time> {
         let mut returned = Vec::new();
         while self.ring.in_flight_count() > 0 {
             self.reap(self.ring.in_flight_count(), &mut returned)?;
@@ -145,7 +145,7 @@ impl Subject for RealSubject<'_> {
         Ok(self.clock.now())
     }
 
-    fn flush(&mut self) -> Tried<Duration> {
+    fn flush(&mut self) -> TrialResult<Duration> {
         self.ring.push_flush(FLUSH);
         let begun = self.clock.now();
         self.ring.submit()?;
@@ -189,7 +189,7 @@ impl<'a> RealSubject<'a> {
     }
 
     /// Waits for this many completions and takes all that are available: fewer after a signal.
-    fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> Tried {
+    fn reap(&mut self, count: u32, returned: &mut Vec<Lba>) -> TrialResult {
         let wake = self.ring.wait_for(count, Some(SILENCE_MAX))?;
         let mut failure = None;
         let reaped = self.ring.reap(|completion, _| {
@@ -248,14 +248,14 @@ impl<'a> SimulatedSubject<'a> {
 }
 
 impl Subject for SimulatedSubject<'_> {
-    fn send(&mut self, probes: &[Probe], tag: Tag) -> Tried<Time> {
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time> {
         let batch: Vec<_> = probes.iter().map(|&probe| self.request(probe, tag)).collect();
         self.outstanding.extend(batch.iter().map(|request| (request.id, request.start)));
         self.drive.submit(self.now, &batch);
         Ok(self.now)
     }
 
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried {
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> TrialResult {
         let before = returned.len();
         while returned.len() == before {
             self.now = self.drive.next_event().ok_or(SubjectError::Silent)?;
@@ -269,7 +269,7 @@ impl Subject for SimulatedSubject<'_> {
         Ok(())
     }
 
-    fn drain(&mut self) -> Tried<Time> {
+    fn drain(&mut self) -> TrialResult<Time> {
         let mut returned = Vec::new();
         while !self.outstanding.is_empty() {
             self.wait(&mut returned)?;
@@ -277,7 +277,7 @@ impl Subject for SimulatedSubject<'_> {
         Ok(self.now)
     }
 
-    fn flush(&mut self) -> Tried<Duration> {
+    fn flush(&mut self) -> TrialResult<Duration> {
         let begun = self.now;
         self.request_count += 1;
         let id = RequestId(self.request_count);

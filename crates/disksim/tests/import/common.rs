@@ -10,9 +10,9 @@ use tidegate_model::mechanics::Mechanics;
 
 /// Files in memory, by path.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shelf(BTreeMap<PathBuf, String>);
+pub(crate) struct MemoryFiles(BTreeMap<PathBuf, String>);
 
-impl Files for Shelf {
+impl Files for MemoryFiles {
     fn text(&self, path: &Path) -> io::Result<String> {
         self.0.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
@@ -25,7 +25,7 @@ impl Files for Shelf {
     }
 }
 
-impl Shelf {
+impl MemoryFiles {
     pub(crate) fn with(mut self, path: &str, text: &str) -> Self {
         self.0.insert(path.into(), text.to_owned());
         self
@@ -66,8 +66,8 @@ impl Shelf {
 }
 
 /// Returns the invented disk, with a file for each part.
-pub(crate) fn disk() -> Shelf {
-    Shelf::default()
+pub(crate) fn disk() -> MemoryFiles {
+    MemoryFiles::default()
         .with("d.diskspecs", SPECS)
         .with("d.model", MODEL)
         .with("d.layout", LAYOUT)

@@ -7,7 +7,7 @@ use tidegate_disksim::{Import, ImportError};
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_model::DriveFile;
 
-use crate::common::{LAYOUT, MODEL, SEEK, SPECS, SYSTEM, Shelf, disk};
+use crate::common::{LAYOUT, MODEL, MemoryFiles, SEEK, SPECS, SYSTEM, disk};
 use crate::real;
 
 const FILES: [(&str, &str); 5] = [
@@ -97,7 +97,7 @@ proptest! {
 
     #[test]
     fn anything_at_all_is_imported_or_refused(text in ".{0,200}") {
-        check(Shelf::default().with("x", &text).import(&["x"]));
+        check(MemoryFiles::default().with("x", &text).import(&["x"]));
         let disk = disk().with("d.model", &text);
         check(disk.import(&["d.diskspecs"]));
     }
@@ -121,7 +121,7 @@ proptest! {
             ("hp_c2490a_validate.seek", "hp_c2490a_validate.seek"),
             ("l.model", "cheetah15k5/Seagate-Cheetah15k5-skews.layout"),
         ];
-        let mut shelf = Shelf::default();
+        let mut shelf = MemoryFiles::default();
         for (index, (name, path)) in files.into_iter().enumerate() {
             let mut text = std::fs::read_to_string(folder.join(path)).unwrap();
             if index == which {

@@ -3,9 +3,9 @@
 
 use tidegate_model::mechanics::{Layout, Sparing, TrackIndex, TrackOrder, Zones};
 
-use crate::common::{Shelf, disk};
+use crate::common::{MemoryFiles, disk};
 
-fn zones(shelf: &Shelf) -> Zones {
+fn zones(shelf: &MemoryFiles) -> Zones {
     match shelf.mechanics().layout {
         Layout::Zones(zones) => zones,
         Layout::Index(_) => panic!("expected a layout by zones"),
@@ -29,7 +29,7 @@ Slips = [ 7, 1, 90, 2 ],
 Remaps = [ ]
 }";
 
-fn indexed(text: &str) -> Shelf {
+fn indexed(text: &str) -> MemoryFiles {
     disk().with("d.layout", text).changed("d.model", "19000", "3900")
 }
 

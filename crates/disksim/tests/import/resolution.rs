@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tidegate_disksim::{FileKind, Import};
 
-use crate::common::{LAYOUT, MODEL, SEEK, SPECS, SYSTEM, Shelf, disk};
+use crate::common::{LAYOUT, MODEL, MemoryFiles, SEEK, SPECS, SYSTEM, disk};
 
 fn used(import: &Import) -> Vec<&str> {
     import.report.used.iter().map(|used| used.path.to_str().unwrap()).collect()
@@ -40,7 +40,7 @@ fn one_file_leads_to_all_others_beside_it() {
 
 #[test]
 fn a_folder_stands_for_its_files_and_only_those_of_a_disk_are_read() {
-    let shelf = Shelf::default()
+    let shelf = MemoryFiles::default()
         .with("f/d.diskspecs", SPECS)
         .with("f/d.model", MODEL)
         .with("f/d.layout", LAYOUT)
@@ -127,7 +127,7 @@ fn a_disk_may_be_all_in_one_file() {
     let inline = |text: &str| text.trim().to_owned();
     let model = MODEL.replace("source d.layout", &inline(LAYOUT));
     let specs = SPECS.replace("source d.model", &inline(&model));
-    let import = Shelf::default().with("all", &specs).with("d.seek", SEEK).imported(&["all"]);
+    let import = MemoryFiles::default().with("all", &specs).with("d.seek", SEEK).imported(&["all"]);
     let apart = disk().imported(&["d.diskspecs"]);
     assert_eq!(import.drive.mechanics, apart.drive.mechanics);
 }

@@ -4,15 +4,15 @@
 use tidegate_drive::mechanical::SeekCurve;
 use tidegate_model::mechanics::Seek;
 
-use crate::common::{Shelf, disk};
+use crate::common::{MemoryFiles, disk};
 
 /// Returns the disk with another seek type and its parameters.
-fn with(parameters: &str) -> Shelf {
+fn with(parameters: &str) -> MemoryFiles {
     let from = "Seek type = extracted,\n      Full seek curve = d.seek,";
     disk().changed("d.model", from, parameters)
 }
 
-fn times(shelf: &Shelf, distances: &[u32]) -> Vec<u64> {
+fn times(shelf: &MemoryFiles, distances: &[u32]) -> Vec<u64> {
     let mechanics = shelf.mechanics();
     let curve = SeekCurve::new(&mechanics.seek, mechanics.cylinders).unwrap();
     distances.iter().map(|&distance| curve.time(distance).ns()).collect()

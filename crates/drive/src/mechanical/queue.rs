@@ -40,7 +40,7 @@ use tidegate_model::{Duration, Tag, Time};
 use self::eligible::Eligible;
 pub(crate) use self::pending::Pending;
 pub(crate) use self::reach::Reach;
-use self::scheduler::{ArmPosition, OnDisk};
+use self::scheduler::{ArmPosition, SchedulerState};
 
 /// The requests that a drive holds but does not serve yet.
 ///
@@ -51,7 +51,7 @@ use self::scheduler::{ArmPosition, OnDisk};
 pub(crate) struct DiskQueue {
     pending: Vec<Pending>,
     head_of_queue: Vec<Pending>,
-    scheduler: OnDisk,
+    scheduler: SchedulerState,
     /// The number of ordered requests in `pending`.
     barrier_count: usize,
     /// The number of priority requests in `pending`.
@@ -69,7 +69,7 @@ impl DiskQueue {
         Self {
             pending: Vec::new(),
             head_of_queue: Vec::new(),
-            scheduler: OnDisk::new(params),
+            scheduler: SchedulerState::new(params),
             barrier_count: 0,
             priority_count: 0,
             sweep: None,

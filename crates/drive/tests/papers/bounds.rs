@@ -74,13 +74,13 @@ fn amortised(file: &DriveFile, size: Bytes) -> Amortised {
 
 /// A host that rests before each batch, until read-ahead has ended and the platter's angle is
 /// arbitrary.
-struct Bench {
+struct Fixture {
     host: Host,
     phases: Random,
     size: Bytes,
 }
 
-impl Bench {
+impl Fixture {
     fn of(file: &DriveFile, size: Bytes) -> Self {
         Self { host: Host::of(file), phases: Random::new(1, 3), size }
     }
@@ -117,11 +117,11 @@ fn skews_leave_time_for_the_arm() {
 }
 
 fn check_random_batches(file: &DriveFile, size: Bytes, count: u32, trials: usize) {
-    let (mut bench, mut places) = (Bench::of(file, size), Places::on(file, size, count.into()));
+    let (mut fixture, mut places) = (Fixture::of(file, size), Places::on(file, size, count.into()));
     let bound = amortised(file, size).batch_time_max(count);
     for _ in 0..trials {
         let starts = places.take(usize::try_from(count).unwrap());
-        let time = bench.batch(&starts);
+        let time = fixture.batch(&starts);
         assert!(time <= bound, "{}: {time} above {bound}: {starts:?}", file.name);
     }
 }
@@ -207,12 +207,12 @@ fn no_adversary_exceeds_equation_7_4_1_7() {
     for (name, size) in DISKS {
         let file = assumed(name, Scheduler::ScanSstf);
         let bounds = amortised(&file, size);
-        let (mut bench, mut adversary) = (Bench::of(&file, size), Adversary::of(&file, size));
+        let (mut fixture, mut adversary) = (Fixture::of(&file, size), Adversary::of(&file, size));
         for trial in 0..5_000_u32 {
             let count = trial % BATCH_MAX + 1;
             let (arm, starts) = (adversary.arm(), adversary.batch(count));
-            bench.batch(&[arm]);
-            let time = bench.batch(&starts);
+            fixture.batch(&[arm]);
+            let time = fixture.batch(&starts);
             let bound = bounds.batch_time_max(count);
             assert!(time <= bound, "{name}: {time} above {bound}: {arm} {starts:?}");
         }
@@ -226,12 +226,12 @@ fn bound_on_one_request_is_nearly_reached() {
     for (name, size) in DISKS {
         let mut file = assumed(name, Scheduler::ScanSstf);
         mechanics_mut(&mut file).zero_latency = false;
-        let (mut bench, mut adversary) = (Bench::of(&file, size), Adversary::of(&file, size));
+        let (mut fixture, mut adversary) = (Fixture::of(&file, size), Adversary::of(&file, size));
         let [outer, _, inner] = adversary.edges;
         let mut from_edge_to_edge = || {
-            bench.batch(&[outer]);
+            fixture.batch(&[outer]);
             let inner_tracks = adversary.near(inner);
-            bench.batch(&[inner_tracks])
+            fixture.batch(&[inner_tracks])
         };
         let longest = (0..10_000).map(|_| from_edge_to_edge()).max().unwrap();
         let bound = amortised(&file, size).batch_time_max(1);
@@ -249,9 +249,9 @@ fn disk_without_an_order_of_its_own_exceeds_the_bound() {
     let size = Bytes::from_kib(4);
     let [orderly, fifo] = [Scheduler::ScanSstf, Scheduler::Fifo].map(|scheduler| {
         let file = assumed(DISKS[0].0, scheduler);
-        let (mut bench, edges) = (Bench::of(&file, size), Adversary::of(&file, size).edges);
+        let (mut fixture, edges) = (Fixture::of(&file, size), Adversary::of(&file, size).edges);
         let starts: Vec<u64> = [edges[0], edges[2]].into_iter().cycle().take(16).collect();
-        bench.batch(&starts) <= amortised(&file, size).batch_time_max(16)
+        fixture.batch(&starts) <= amortised(&file, size).batch_time_max(16)
     });
     assert!(orderly && !fifo);
 }
@@ -263,7 +263,7 @@ fn no_single_sweep_exceeds_equation_7_4_1_5() {
     for (name, size) in &DISKS[..3] {
         let file = assumed(name, Scheduler::Fifo);
         let (bounds, layout) = (amortised(&file, *size), layout(&file));
-        let (mut bench, mut places) = (Bench::of(&file, *size), Places::on(&file, *size, 1));
+        let (mut fixture, mut places) = (Fixture::of(&file, *size), Places::on(&file, *size, 1));
         let mut adversary = Adversary::of(&file, *size);
         let mut arm = 0;
         for trial in 0..10_000_u32 {
@@ -272,14 +272,14 @@ fn no_single_sweep_exceeds_equation_7_4_1_5() {
             let random = places.take(usize::try_from(count).unwrap());
             let starts = if is_random { random } else { adversary.batch(count) };
             let order = single_sweep(&layout, mechanics(&file).cylinders, arm, starts);
-            bench.rest();
-            let begin = bench.host.now;
+            fixture.rest();
+            let begin = fixture.host.now;
             for &start in &order {
-                bench.host.batch(Op::Read, &[start], *size);
+                fixture.host.batch(Op::Read, &[start], *size);
             }
             let each = bounds.rotation_max + bounds.transfer_max;
             let bound = bounds.seek_time_single_sweep_max(count) + each * u64::from(count);
-            let time = bench.host.now - begin;
+            let time = fixture.host.now - begin;
             assert!(time <= bound, "{name}: {time} above {bound}: {order:?}");
             let end = order[order.len() - 1] + size.sectors_ceil() - 1;
             arm = layout.position(Lba::new(end)).cylinder;

@@ -62,7 +62,7 @@ impl Listener {
     /// # Errors
     /// [`ListenError`].
     pub fn at_path(path: &Path) -> Result<Self, ListenError> {
-        make_way(path)?;
+        remove_stale_socket(path)?;
         let system = |source| ListenError::System { place: path.display().to_string(), source };
         let listener = UnixListener::bind(path).map_err(system)?;
         let found = fs::symlink_metadata(path).map_err(system)?;
@@ -140,7 +140,7 @@ impl Drop for Listener {
 
 /// Removes the socket of a killed server; refuses a socket that is in use or cannot be made. Removes
 /// nothing else.
-fn make_way(path: &Path) -> Result<(), ListenError> {
+fn remove_stale_socket(path: &Path) -> Result<(), ListenError> {
     if !is_left_behind(path)? {
         return Ok(());
     }

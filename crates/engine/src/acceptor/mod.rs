@@ -128,11 +128,11 @@ impl Thread {
         while !is_ending.load(Ordering::Acquire) {
             self.wait(waker);
             let now = Instant::now();
-            self.see_off();
+            self.close_departed();
             self.lead(now);
             self.let_in(now);
         }
-        self.see_off();
+        self.close_departed();
     }
 
     /// Blocks until an event or the next deadline.
@@ -149,24 +149,26 @@ impl Thread {
     }
 
     /// Closes the connections that have ended, and logs what an operator may want to know.
-    fn see_off(&mut self) {
+    fn close_departed(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         self.departures.take(&mut events);
         for event in events.drain(..) {
             match event {
-                Departure::Gone { socket, admittance, ended } => {
+                Departure::Gone { socket, slot_guard, ended } => {
                     let why = match ended {
                         Ended::Left | Ended::Removed | Ended::Ending => None,
                         Ended::Breach(breach) => Some(breach.to_string()),
                         Ended::Slow => Some(
                             "it did not complete a request, or take its replies, in time".into(),
                         ),
-                        Ended::Torn => Some("a read failed after its reply had begun".into()),
+                        Ended::ReadCutShort => {
+                            Some("a read failed after its reply had begun".into())
+                        }
                     };
                     if let Some(why) = why {
                         self.notices.say("clients", &format!("a client was disconnected: {why}"));
                     }
-                    drop((socket, admittance));
+                    drop((socket, slot_guard));
                 }
                 Departure::Failed { export, failed } => {
                     let name = self.view.name_of(export).unwrap_or_default();
@@ -218,7 +220,7 @@ impl Thread {
                         export: export.id(),
                         spec: Arc::new(export.spec().clone()),
                         part_max: export.part_max(),
-                        admittance: Box::new(place),
+                        slot_guard: Box::new(place),
                         departures: self.departures.clone(),
                         patience: self.limits.patience,
                     });

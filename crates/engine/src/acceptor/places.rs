@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::service::connections::Admittance;
+use crate::service::connections::SlotGuard;
 
 /// The connection slots of a service; clones share them.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub(crate) struct PlaceTaken {
     export: String,
 }
 
-impl Admittance for PlaceTaken {}
+impl SlotGuard for PlaceTaken {}
 
 /// No slot is left for another connection of an export, which has `count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

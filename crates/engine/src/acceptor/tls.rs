@@ -139,13 +139,13 @@ type Keys = Arc<BTreeMap<Vec<u8>, Vec<u8>>>;
 
 /// Bytes on their way in one direction.
 #[derive(Default)]
-struct Way {
+struct Stream {
     bytes: Vec<u8>,
     moved: usize,
     is_closed: bool,
 }
 
-impl Way {
+impl Stream {
     fn is_empty(&self) -> bool {
         self.moved == self.bytes.len()
     }
@@ -204,7 +204,7 @@ fn carry(stream: TcpStream, ssl: Ssl, mut plain: UnixStream, until: Instant) -> 
             return Ok(());
         }
     }
-    let (mut inwards, mut outwards) = (Way::default(), Way::default());
+    let (mut inwards, mut outwards) = (Stream::default(), Stream::default());
     // Set once the service has closed its end while the client has yet to take replies.
     let mut ends: Option<Instant> = None;
     let mut piece = vec![0; PIECE_BYTES];

@@ -42,7 +42,7 @@ impl Fault {
         let is_refused = matches!(
             error,
             ChangeError::Refused(_)
-                | ChangeError::UnderWay
+                | ChangeError::InProgress
                 | ChangeError::NeverQuiet { .. }
                 | ChangeError::Ending
         );
@@ -53,7 +53,7 @@ impl Fault {
             ChangeError::NeverQuiet { .. } => {
                 "try again when there is less load, or add it to the serve file and restart the service"
             }
-            ChangeError::UnderWay => "try again when it is complete, in some seconds",
+            ChangeError::InProgress => "try again when it is complete, in some seconds",
             ChangeError::Ending => "start the service again, then repeat the request",
             ChangeError::Ended => return no_answer(),
             _ => "add it to the serve file and restart the service",

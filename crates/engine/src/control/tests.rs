@@ -35,19 +35,19 @@ size = "1MiB"
 best_effort = true
 "#;
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: tempfile::TempDir,
     pub(crate) service: Service,
     stops: Arc<AtomicU32>,
     control: Control,
 }
 
-impl Bench {
+impl Fixture {
     pub(crate) fn new() -> Self {
         Self::named("camera")
     }
 
-    /// Makes a bench with another name for the export with a contract.
+    /// Makes a fixture with another name for the export with a contract.
     pub(crate) fn named(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let serve = SERVE.replace("\"camera\"", &format!("'{name}'"));
@@ -127,8 +127,8 @@ pub(crate) fn answer(stream: &UnixStream) -> Value {
 
 #[test]
 fn status_says_what_was_agreed_and_proved() {
-    let bench = Bench::new();
-    let status = bench.ask("status");
+    let fixture = Fixture::new();
+    let status = fixture.ask("status");
     assert_eq!((&status["ok"], &status["policy"]), (&Value::Bool(true), &"dqf".into()));
     assert!(status["uptime_ns"].as_u64().unwrap() > 0);
     assert!(status["real_time"]["is_granted"].is_boolean());
@@ -136,7 +136,7 @@ fn status_says_what_was_agreed_and_proved() {
     assert_eq!(camera["contract"]["period_ns"], 20_000_000);
     assert_eq!(camera["contract"]["size_bytes_max"], 16 << 10);
     assert_eq!(camera["contract"]["beyond"], "wait");
-    let bound_ns = bench.service.bounds()[0].unwrap().ns();
+    let bound_ns = fixture.service.bounds()[0].unwrap().ns();
     assert_eq!(camera["bound_ns"], bound_ns);
     let rest = &status["exports"][1];
     assert!(rest["contract"].is_null() && rest["bound_ns"].is_null());
@@ -145,13 +145,13 @@ fn status_says_what_was_agreed_and_proved() {
 
 #[test]
 fn statistics_count_what_was_served() {
-    let bench = Bench::new();
-    let camera = bench.service.export("camera").unwrap();
+    let fixture = Fixture::new();
+    let camera = fixture.service.export("camera").unwrap();
     for block in 0..4 {
         camera.write(block * 4096, &[7; 4096], block == 3).unwrap();
     }
-    bench.service.export("rest").unwrap().read(0, &mut [0; 8192]).unwrap();
-    let seen = bench.statistics(|seen| seen["exports"][1]["requests"] == 1);
+    fixture.service.export("rest").unwrap().read(0, &mut [0; 8192]).unwrap();
+    let seen = fixture.statistics(|seen| seen["exports"][1]["requests"] == 1);
     let (camera, rest) = (&seen["exports"][0], &seen["exports"][1]);
     assert_eq!((&camera["requests"], &camera["flushes"]), (&4.into(), &1.into()));
     assert_eq!(
@@ -165,32 +165,32 @@ fn statistics_count_what_was_served() {
 
 #[test]
 fn notices_are_of_exports_with_a_contract() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for verb in ["missed", "ended"] {
         // No regulator of this service is steered by notices, and the reply says so.
-        assert_eq!(bench.ask_of(verb, "camera"), json!({ "ok": true, "is_heard": false }));
+        assert_eq!(fixture.ask_of(verb, "camera"), json!({ "ok": true, "is_heard": false }));
         for other in ["rest", "nobody"] {
-            let said = bench.ask_of(verb, other);
+            let said = fixture.ask_of(verb, other);
             assert_eq!(said["ok"], false, "{said}");
             assert!(said["help"].is_string());
         }
     }
-    bench.service.export("camera").unwrap().write(0, &[1; 512], false).unwrap();
+    fixture.service.export("camera").unwrap().write(0, &[1; 512], false).unwrap();
 }
 
 #[test]
 fn stop_is_the_callers_and_is_answered() {
-    let bench = Bench::new();
-    assert_eq!(bench.ask("stop"), json!({ "ok": true }));
-    assert_eq!(bench.stops.load(Ordering::Relaxed), 1);
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask("stop"), json!({ "ok": true }));
+    assert_eq!(fixture.stops.load(Ordering::Relaxed), 1);
     // The service continues until the caller ends it.
-    bench.service.export("rest").unwrap().read(0, &mut [0; 512]).unwrap();
+    fixture.service.export("rest").unwrap().read(0, &mut [0; 512]).unwrap();
 }
 
 #[test]
 fn a_malformed_line_is_answered_and_the_next_one_too() {
-    let bench = Bench::new();
-    let mut stream = bench.connect();
+    let fixture = Fixture::new();
+    let mut stream = fixture.connect();
     for line in [&b"{\n"[..], b"\xff\xfe\0\n", b"\n", b"[[[[[[[[\n"] {
         stream.write_all(line).unwrap();
         assert_eq!(answer(&stream)["ok"], false);
@@ -203,8 +203,8 @@ fn a_malformed_line_is_answered_and_the_next_one_too() {
 
 #[test]
 fn a_service_that_ended_is_said_to_have() {
-    let bench = Bench::new();
-    let Bench { service, control, folder, .. } = bench;
+    let fixture = Fixture::new();
+    let Fixture { service, control, folder, .. } = fixture;
     service.stop().unwrap();
     let mut stream = connect(&folder.path().join("ctl"));
     stream.write_all(b"{\"do\":\"status\"}\n").unwrap();
@@ -217,8 +217,8 @@ fn a_service_that_ended_is_said_to_have() {
 /// response time above the bound into the statistics.
 #[test]
 fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
-    let bench = Bench::new();
-    let mut look = bench.service.view().look().unwrap();
+    let fixture = Fixture::new();
+    let mut look = fixture.service.view().look().unwrap();
     assert!(look.seen.overruns == 0 && !look.is_degraded());
     let mut seen = (*look.seen).clone();
     seen.exports[0].is_degraded = true;
@@ -232,11 +232,11 @@ fn an_exceeded_bound_degrades_its_export_without_an_overrun() {
 /// ten times that, but not the seconds that ten peers' replies take.
 #[test]
 fn peers_that_ask_without_end_do_not_delay_clients() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let is_over = Arc::new(Mutex::new(false));
     let asking: Vec<_> = (0..10)
         .map(|_| {
-            let (mut stream, is_over) = (bench.connect(), is_over.clone());
+            let (mut stream, is_over) = (fixture.connect(), is_over.clone());
             std::thread::spawn(move || {
                 let mut answers = 0;
                 while !*is_over.lock().unwrap() {
@@ -248,7 +248,7 @@ fn peers_that_ask_without_end_do_not_delay_clients() {
             })
         })
         .collect();
-    let rest = bench.service.export("rest").unwrap();
+    let rest = fixture.service.export("rest").unwrap();
     let mut times: Vec<Duration> = (0..200)
         .map(|_| {
             let begun = Instant::now();
@@ -273,69 +273,69 @@ fn second(verb: &str, requests: u32) -> String {
 
 #[test]
 fn an_export_comes_and_goes_while_the_service_runs() {
-    let bench = Bench::new();
-    let before = bench.service.bounds()[0].unwrap();
-    let would = bench.ask_second("check", 1);
+    let fixture = Fixture::new();
+    let before = fixture.service.bounds()[0].unwrap();
+    let would = fixture.ask_second("check", 1);
     assert_eq!(would["ok"], true, "{would}");
-    assert!(bench.service.export("second").is_none());
-    let said = bench.ask_second("admit", 1);
+    assert!(fixture.service.export("second").is_none());
+    let said = fixture.ask_second("admit", 1);
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");
     assert_eq!((&said["grade"], &said["premises"]), (&"weak".into(), &would["premises"]), "{said}");
     // The new export is placed after the file's two exports, and both contracts have the new set's
     // bounds.
     assert_eq!(said["offset_bytes"], 2 << 20);
-    let bounds = bench.service.bounds();
+    let bounds = fixture.service.bounds();
     assert!(bounds[0].unwrap() > before && bounds[2].is_some(), "{bounds:?}");
     assert_eq!(said["bounds"][0]["bound_ns"], bounds[0].unwrap().ns());
     assert!(said["note"].as_str().unwrap().contains("serve file"), "{said}");
-    let export = bench.service.export("second").unwrap();
+    let export = fixture.service.export("second").unwrap();
     export.write(0, &[9; 4096], true).unwrap();
     // The other exports are not affected, and the statistics include the new one.
-    bench.service.export("camera").unwrap().write(0, &[1; 4096], false).unwrap();
-    let seen = bench.statistics(|seen| seen["exports"][2]["requests"] == 1);
+    fixture.service.export("camera").unwrap().write(0, &[1; 4096], false).unwrap();
+    let seen = fixture.statistics(|seen| seen["exports"][2]["requests"] == 1);
     assert_eq!(seen["exports"][2]["tokens_max"], 1);
-    assert_eq!(bench.ask_of("missed", "second")["ok"], true);
+    assert_eq!(fixture.ask_of("missed", "second")["ok"], true);
 
-    let gone = bench.ask_of("remove", "second");
+    let gone = fixture.ask_of("remove", "second");
     assert_eq!(
         (&gone["ok"], &gone["is_free"], &gone["requests"]),
         (&true.into(), &true.into(), &1.into())
     );
-    assert_eq!(bench.service.bounds()[0], Some(before));
-    assert!(bench.service.export("second").is_none());
+    assert_eq!(fixture.service.bounds()[0], Some(before));
+    assert!(fixture.service.export("second").is_none());
     assert_eq!(export.read(0, &mut [0; 4096]), Err(crate::service::CallError::Removed));
     // Its range is free, its data is still there, and the old handle gets no data.
-    let again = bench.ask_second("admit", 1);
+    let again = fixture.ask_second("admit", 1);
     assert_eq!((&again["ok"], &again["offset_bytes"]), (&true.into(), &(2 << 20).into()));
     let mut found = [0; 4096];
-    bench.service.export("second").unwrap().read(0, &mut found).unwrap();
+    fixture.service.export("second").unwrap().read(0, &mut found).unwrap();
     assert_eq!(found, [9; 4096]);
     assert_eq!(export.read(0, &mut found), Err(crate::service::CallError::Removed));
 }
 
 #[test]
 fn what_cannot_be_proved_is_not_admitted_and_what_would_fit_is_said() {
-    let bench = Bench::new();
-    let before = bench.service.bounds();
-    let said = bench.ask_second("admit", 500);
+    let fixture = Fixture::new();
+    let before = fixture.service.bounds();
+    let said = fixture.ask_second("admit", 500);
     assert_eq!(said["ok"], false, "{said}");
     assert!(said["error"].as_str().unwrap().contains("second"), "{said}");
     let fits: Vec<&str> =
         said["would_fit"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert!(fits.iter().any(|fit| fit.contains("requests per period")), "{fits:?}");
-    assert_eq!((bench.service.bounds(), bench.service.exports().len()), (before, 2));
+    assert_eq!((fixture.service.bounds(), fixture.service.exports().len()), (before, 2));
     // The suggested number is admitted; one request more is not.
     let most = fits[0].split(' ').find_map(|word| word.parse::<u32>().ok()).unwrap();
-    assert_eq!(bench.ask_second("check", most + 1)["ok"], false);
-    assert_eq!(bench.ask_second("admit", most)["ok"], true, "{most}");
+    assert_eq!(fixture.ask_second("check", most + 1)["ok"], false);
+    assert_eq!(fixture.ask_second("admit", most)["ok"], true, "{most}");
 }
 
 #[test]
 fn what_has_no_place_or_no_name_is_refused() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let admit = |keys: &str| {
         let export = format!("{{{keys},\"best_effort\":true}}");
-        let said = bench.send(&format!("{{\"do\":\"admit\",\"export\":{export}}}"));
+        let said = fixture.send(&format!("{{\"do\":\"admit\",\"export\":{export}}}"));
         (said["ok"] == true, said["error"].as_str().unwrap_or_default().to_owned())
     };
     for (keys, why) in [
@@ -351,19 +351,19 @@ fn what_has_no_place_or_no_name_is_refused() {
     }
     assert_eq!(admit(r#""name":"b","size":"1MiB","weight":4"#), (true, String::new()));
     // The removed export's range is the next free one.
-    bench.remove(&["rest"]);
+    fixture.remove(&["rest"]);
     assert_eq!(admit(r#""name":"c","size":"512KiB""#), (true, String::new()));
-    let placed = bench.service.exports();
+    let placed = fixture.service.exports();
     assert_eq!(placed.iter().find(|it| it.name == "c").unwrap().offset.get(), 1 << 20);
     for name in ["rest", "nobody"] {
-        let said = bench.ask_of("remove", name);
+        let said = fixture.ask_of("remove", name);
         assert_eq!(said["ok"], false, "{said}");
     }
     // Removes all exports, then admits one again.
-    bench.remove(&["b", "camera", "c"]);
-    assert!(bench.service.exports().is_empty());
-    assert_eq!(bench.ask_second("admit", 2)["ok"], true);
-    bench.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
+    fixture.remove(&["b", "camera", "c"]);
+    assert!(fixture.service.exports().is_empty());
+    assert_eq!(fixture.ask_second("admit", 2)["ok"], true);
+    fixture.service.export("second").unwrap().write(0, &[3; 8192], true).unwrap();
 }
 
 /// A refusal of the service must be distinguishable from a faulty request.
@@ -376,7 +376,7 @@ fn a_refusal_is_no_fault_of_the_request() {
     let name = || "camera".to_owned();
     for (error, is_refused) in [
         (ChangeError::NeverQuiet { waited }, true),
-        (ChangeError::UnderWay, true),
+        (ChangeError::InProgress, true),
         (ChangeError::Ending, true),
         (ChangeError::Refused(Refusal::new("no", "ask for less")), true),
         (ChangeError::NameTaken { name: name() }, false),
@@ -395,8 +395,8 @@ fn a_refusal_is_no_fault_of_the_request() {
 fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
     use super::ControlProtocol;
     use crate::peers::{Protocol as _, Reply};
-    let bench = Bench::new();
-    let mut protocol = ControlProtocol::new(bench.service.view(), None);
+    let fixture = Fixture::new();
+    let mut protocol = ControlProtocol::new(fixture.service.view(), None);
     let checking = protocol.checking.clone();
     let mut said = || {
         let Reply::Later(job) = protocol.answer(second("check", 1).as_bytes()) else {
@@ -414,11 +414,11 @@ fn a_check_is_waited_for_by_its_peer_alone_and_one_runs_at_once() {
 
 #[test]
 fn clients_go_on_while_exports_come_and_go() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let is_over = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         for name in ["camera", "rest"] {
-            let (export, is_over) = (bench.service.export(name).unwrap(), &is_over);
+            let (export, is_over) = (fixture.service.export(name).unwrap(), &is_over);
             scope.spawn(move || {
                 let stamp = name.as_bytes()[0];
                 let mut found = [0; 4096];
@@ -433,11 +433,11 @@ fn clients_go_on_while_exports_come_and_go() {
             });
         }
         for _ in 0..20 {
-            let said = bench.ask_second("admit", 1);
+            let said = fixture.ask_second("admit", 1);
             assert_eq!(said["ok"], true, "{said}");
-            let export = bench.service.export("second").unwrap();
+            let export = fixture.service.export("second").unwrap();
             scope.spawn(move || while export.write(0, &[2; 4096], false).is_ok() {});
-            let said = bench.ask_of("remove", "second");
+            let said = fixture.ask_of("remove", "second");
             assert_eq!(said["ok"], true, "{said}");
         }
         is_over.store(true, Ordering::Relaxed);
@@ -448,8 +448,8 @@ fn clients_go_on_while_exports_come_and_go() {
 /// contract.
 #[test]
 fn trims_cost_no_contract_anything() {
-    let bench = Bench::new();
-    let rest = bench.service.export("rest").unwrap();
+    let fixture = Fixture::new();
+    let rest = fixture.service.export("rest").unwrap();
     let trimmed = |block: u64| {
         let mut found = [7; 4096];
         rest.write(block * 4096, &found, true).unwrap();
@@ -458,9 +458,9 @@ fn trims_cost_no_contract_anything() {
         found == [0; 4096]
     };
     assert!(!rest.can_trim() && !trimmed(0));
-    bench.remove(&["camera"]);
+    fixture.remove(&["camera"]);
     assert!(rest.can_trim() && trimmed(1));
     assert!(matches!(rest.trim(1 << 20, 512), Err(crate::service::CallError::BeyondEnd { .. })));
-    assert_eq!(bench.ask_second("admit", 1)["ok"], true);
+    assert_eq!(fixture.ask_second("admit", 1)["ok"], true);
     assert!(!rest.can_trim() && !trimmed(2));
 }

@@ -10,7 +10,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use super::Metrics;
-use crate::control::tests::Bench;
+use crate::control::tests::Fixture;
 use crate::service::View;
 
 /// A sample: its labels and its value.
@@ -182,11 +182,11 @@ fn open(view: View) -> Metrics {
 
 #[test]
 fn the_page_is_openmetrics_and_tells_what_was_served() {
-    let bench = Bench::named("cam\u{e9}ra \\ 1");
+    let fixture = Fixture::named("cam\u{e9}ra \\ 1");
     let name = "cam\u{e9}ra \\ 1";
-    bench.service.export(name).unwrap().write(0, &[1; 4096], true).unwrap();
-    bench.service.export("rest").unwrap().read(0, &mut [0; 8192]).unwrap();
-    let metrics = open(bench.service.view());
+    fixture.service.export(name).unwrap().write(0, &[1; 4096], true).unwrap();
+    fixture.service.export("rest").unwrap().read(0, &mut [0; 8192]).unwrap();
+    let metrics = open(fixture.service.view());
     let (head, body) = get(metrics.address(), "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
     assert!(head.contains("application/openmetrics-text; version=1.0.0; charset=utf-8"), "{head}");
@@ -212,8 +212,8 @@ fn the_page_is_openmetrics_and_tells_what_was_served() {
 /// of one service, each with a parser of its own grammar.
 #[test]
 fn the_page_is_prometheus_text_for_those_who_ask_for_it() {
-    let bench = Bench::named("camera");
-    let metrics = open(bench.service.view());
+    let fixture = Fixture::named("camera");
+    let metrics = open(fixture.service.view());
     let request = |accept: &str| format!("GET /metrics HTTP/1.1\r\n{accept}\r\n");
     let (head, body) = get(metrics.address(), &request("Accept: text/plain;version=0.0.4\r\n"));
     assert!(head.contains("Content-Type: text/plain; version=0.0.4; charset=utf-8"), "{head}");
@@ -248,8 +248,8 @@ fn the_parser_of_this_test_refuses_what_is_no_page() {
 
 #[test]
 fn anything_but_the_page_is_refused() {
-    let bench = Bench::new();
-    let metrics = open(bench.service.view());
+    let fixture = Fixture::new();
+    let metrics = open(fixture.service.view());
     for (request, status) in [
         ("GET / HTTP/1.1\r\n\r\n", "404"),
         ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
@@ -263,6 +263,6 @@ fn anything_but_the_page_is_refused() {
     let (_, body) = get(metrics.address(), "HEAD /metrics HTTP/1.1\r\n\r\n");
     assert_eq!(body, "");
     let everywhere = "0.0.0.0:0".parse().unwrap();
-    let error = Metrics::open(everywhere, bench.service.view(), Arc::new(|_: &str| ()));
+    let error = Metrics::open(everywhere, fixture.service.view(), Arc::new(|_: &str| ()));
     assert!(error.unwrap_err().to_string().contains("this machine only"));
 }

@@ -77,7 +77,7 @@ impl PathListener {
     /// before `bind`, so it holds from the instant at which the file exists, and no temporary umask
     /// affects other threads' files.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        make_way(path)?;
+        remove_stale_socket(path)?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
@@ -101,7 +101,7 @@ impl PathListener {
 }
 
 /// Removes a leftover socket; refuses to remove anything else.
-fn make_way(path: &Path) -> io::Result<()> {
+fn remove_stale_socket(path: &Path) -> io::Result<()> {
     let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
     if !metadata.file_type().is_socket() {
         return Err(Error::new(ErrorKind::AlreadyExists, "the path exists and is not a socket"));

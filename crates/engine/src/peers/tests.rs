@@ -58,7 +58,7 @@ impl Protocol for Echo {
     }
 }
 
-struct Bench {
+struct Fixture {
     folder: tempfile::TempDir,
     said: Said,
     peers: Peers,
@@ -93,7 +93,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = PathListener::open(&folder.path().join("s")).unwrap();
@@ -124,11 +124,11 @@ impl Bench {
 
 #[test]
 fn the_socket_is_its_owners_only_and_goes_with_the_service() {
-    let bench = Bench::new();
-    assert_eq!(mode(&bench.path()), 0o600);
-    bench.is_well();
-    let path = bench.path();
-    let Bench { folder, peers, .. } = bench;
+    let fixture = Fixture::new();
+    assert_eq!(mode(&fixture.path()), 0o600);
+    fixture.is_well();
+    let path = fixture.path();
+    let Fixture { folder, peers, .. } = fixture;
     drop(peers);
     assert!(!path.exists());
     drop(folder);
@@ -150,20 +150,20 @@ fn a_socket_that_was_left_behind_is_replaced_and_nothing_else_is() {
 
 #[test]
 fn who_sends_a_line_without_end_is_told_and_let_go() {
-    let bench = Bench::new();
-    let mut stream = bench.connect();
+    let fixture = Fixture::new();
+    let mut stream = fixture.connect();
     let _ = stream.write_all(&vec![b'x'; 64 * LINE_MAX]);
     assert_eq!(line(&stream), "Long\n");
-    bench.is_well();
+    fixture.is_well();
 }
 
 #[test]
 fn who_does_not_read_keeps_nobody_waiting() {
-    let bench = Bench::new();
-    let mut greedy = bench.connect();
+    let fixture = Fixture::new();
+    let mut greedy = fixture.connect();
     greedy.write_all(&b"flood\n".repeat(100)).unwrap();
     for _ in 0..20 {
-        bench.is_well();
+        fixture.is_well();
     }
     // The greedy peer gets its whole reply when it reads.
     let mut answer = vec![0; FLOOD_BYTES];
@@ -173,8 +173,8 @@ fn who_does_not_read_keeps_nobody_waiting() {
 
 #[test]
 fn who_closes_its_half_is_answered_also_without_a_last_new_line() {
-    let bench = Bench::new();
-    let mut stream = bench.connect();
+    let fixture = Fixture::new();
+    let mut stream = fixture.connect();
     stream.write_all(b"one\ntwo").unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut answer = String::new();
@@ -184,15 +184,15 @@ fn who_closes_its_half_is_answered_also_without_a_last_new_line() {
 
 #[test]
 fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     for round in 0..1000 {
-        let mut stream = bench.connect();
+        let mut stream = fixture.connect();
         if round % 2 == 0 {
             let _ = stream.write_all(b"half a li");
         }
     }
-    bench.is_well();
-    let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| bench.connect()).collect();
+    fixture.is_well();
+    let silent: Vec<UnixStream> = (0..PEERS_MAX + 8).map(|_| fixture.connect()).collect();
     // Peers beyond the limit are refused; which ones they are does not matter.
     let mut refused = 0;
     for stream in &silent {
@@ -204,7 +204,7 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
     assert_eq!(refused, 8);
     drop(silent);
     let is_answered = |_| {
-        let mut stream = bench.connect();
+        let mut stream = fixture.connect();
         let _ = stream.write_all(b"well?\n");
         line(&stream) == "well?\n"
     };
@@ -213,9 +213,9 @@ fn a_thousand_that_come_and_go_and_forty_that_stay_are_harmless() {
 
 #[test]
 fn who_asks_without_pause_is_answered_at_our_pace() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let begun = Instant::now();
-    let mut stream = bench.connect();
+    let mut stream = fixture.connect();
     stream.write_all(&b"again\n".repeat(50)).unwrap();
     let mut answers = vec![0; 300];
     stream.read_exact(&mut answers).unwrap();
@@ -224,34 +224,34 @@ fn who_asks_without_pause_is_answered_at_our_pace() {
 
 #[test]
 fn a_socket_that_is_removed_is_made_again_and_those_inside_go_on() {
-    let bench = Bench::new();
-    let mut stream = bench.connect();
-    std::fs::remove_file(bench.path()).unwrap();
+    let fixture = Fixture::new();
+    let mut stream = fixture.connect();
+    std::fs::remove_file(fixture.path()).unwrap();
     let begun = Instant::now();
-    while bench.said.lock().unwrap().is_empty() && begun.elapsed() < Duration::from_mins(1) {
+    while fixture.said.lock().unwrap().is_empty() && begun.elapsed() < Duration::from_mins(1) {
         std::thread::yield_now();
-        bench.is_echoed(&mut stream, "still?\n");
+        fixture.is_echoed(&mut stream, "still?\n");
     }
-    let said = bench.said.lock().unwrap();
+    let said = fixture.said.lock().unwrap();
     let is_said = |only: &String| only.contains("was removed; it was created again");
     assert!(matches!(&said[..], [only] if is_said(only)), "{said:?}");
     drop(said);
-    bench.is_well();
-    assert_eq!(mode(&bench.path()), 0o600);
+    fixture.is_well();
+    assert_eq!(mode(&fixture.path()), 0o600);
 }
 
 #[test]
 fn what_takes_long_keeps_nobody_else_waiting() {
-    let bench = Bench::new();
-    let mut slow = bench.connect();
+    let fixture = Fixture::new();
+    let mut slow = fixture.connect();
     slow.write_all(b"slow\nthen\n").unwrap();
     // A `go` that arrives before `slow` has no effect, so it is repeated until the reply arrives.
     slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
     let (begun, mut answer) = (Instant::now(), [0; 10]);
     while slow.read_exact(&mut answer[..1]).is_err() {
         assert!(begun.elapsed() < Duration::from_mins(1));
-        bench.is_well();
-        bench.is_echoed(&mut bench.connect(), "go\n");
+        fixture.is_well();
+        fixture.is_echoed(&mut fixture.connect(), "go\n");
     }
     // The reply to the next request comes after the reply to `slow`.
     slow.set_read_timeout(Some(Duration::from_mins(1))).unwrap();

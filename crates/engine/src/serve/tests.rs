@@ -43,7 +43,7 @@ const GRADE: [&str; 2] = [
      supports this",
 ];
 
-struct Bench {
+struct Fixture {
     folder: tempfile::TempDir,
     service: Service,
     control_plane: ControlPlane,
@@ -51,7 +51,7 @@ struct Bench {
     is_stopped: Arc<AtomicBool>,
 }
 
-impl Bench {
+impl Fixture {
     /// Makes a service on a drive whose batches take `batch_ms`, with `table_ms` in its table.
     fn new(table_ms: u64, batch_ms: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -99,16 +99,16 @@ impl Bench {
 
 #[test]
 fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pending() {
-    let bench = Bench::new(20, 45);
-    bench.write(4);
-    let status = bench.ask("status");
+    let fixture = Fixture::new(20, 45);
+    fixture.write(4);
+    let status = fixture.ask("status");
     // Each write was late, and was the only one.
     assert_eq!((&status["is_degraded"], &status["degradations"]), (&false.into(), &4.into()));
     assert_eq!(status["exports"][0]["is_degraded"], false, "{status}");
-    let seen = bench.ask("statistics");
+    let seen = fixture.ask("statistics");
     assert_eq!(seen["drive"]["overruns"], 4, "{seen}");
     assert!(seen["drive"]["overrun_ns_max"].as_u64() >= Some(25_000_000), "{seen}");
-    let page = bench.page();
+    let page = fixture.page();
     for line in [
         "tidegate_degraded 0\n",
         "tidegate_degradations_total 4\n",
@@ -117,7 +117,7 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pe
     ] {
         assert!(page.contains(line), "{line}{page}");
     }
-    let Bench { service, said, .. } = bench;
+    let Fixture { service, said, .. } = fixture;
     service.stop().unwrap();
     let begun = Instant::now();
     // The first overrun is logged immediately, the last one together with those in between.
@@ -138,12 +138,12 @@ fn a_drive_that_breaks_its_table_degrades_the_guarantee_until_nothing_late_is_pe
 
 #[test]
 fn a_drive_that_keeps_its_table_degrades_nothing() {
-    let bench = Bench::new(1_000, 1);
-    bench.write(4);
-    let status = bench.ask("status");
+    let fixture = Fixture::new(1_000, 1);
+    fixture.write(4);
+    let status = fixture.ask("status");
     assert_eq!(status["is_degraded"], false, "{status}");
-    assert!(bench.page().contains("tidegate_export_degraded{export=\"camera\"} 0\n"));
-    assert_eq!(*bench.said.lock().unwrap(), GRADE);
+    assert!(fixture.page().contains("tidegate_export_degraded{export=\"camera\"} 0\n"));
+    assert_eq!(*fixture.said.lock().unwrap(), GRADE);
     let doubts = status["premises"].as_array().unwrap().iter();
     let doubts: Vec<_> =
         doubts.filter(|it| it["weight"] == "weak").filter_map(|it| it["code"].as_str()).collect();
@@ -151,21 +151,21 @@ fn a_drive_that_keeps_its_table_degrades_nothing() {
     for metric in
         ["grade=\"weak\"", "tidegate_premises{code=\"mixed_unmeasured\",weight=\"weak\"} 1\n"]
     {
-        assert!(bench.page().contains(metric), "{metric}");
+        assert!(fixture.page().contains(metric), "{metric}");
     }
-    assert_eq!(bench.ask("stop")["ok"], true);
-    assert!(bench.is_stopped.load(Ordering::Relaxed));
-    let Bench { folder, control_plane, .. } = bench;
+    assert_eq!(fixture.ask("stop")["ok"], true);
+    assert!(fixture.is_stopped.load(Ordering::Relaxed));
+    let Fixture { folder, control_plane, .. } = fixture;
     drop(control_plane);
     assert!(!folder.path().join("serve.ctl").exists());
 }
 
 #[test]
 fn what_cannot_be_opened_is_named() {
-    let bench = Bench::new(1_000, 1);
-    let file = bench.folder.path().join("serve.toml");
+    let fixture = Fixture::new(1_000, 1);
+    let file = fixture.folder.path().join("serve.toml");
     let prepared = Prepared::read(&file).unwrap();
     let say: LogSink = Arc::new(|_: &str| ());
-    let error = prepared.stand_by(&bench.service, || (), say).unwrap_err().to_string();
+    let error = prepared.stand_by(&fixture.service, || (), say).unwrap_err().to_string();
     assert!(error.contains("serve.ctl: another service listens there"), "{error}");
 }

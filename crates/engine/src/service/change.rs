@@ -60,7 +60,7 @@ pub enum ChangeError {
     },
     /// Another change is in progress.
     #[error("another change is in progress")]
-    UnderWay,
+    InProgress,
     /// Contracts kept the drive busy without a gap.
     #[error(
         "for {waited} there was no instant without a pending in-contract request, and the plan can \
@@ -184,7 +184,7 @@ impl Shared {
         match self.changing.try_lock() {
             Ok(changing) => Ok(changing),
             Err(TryLockError::Poisoned(changing)) => Ok(changing.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(ChangeError::UnderWay),
+            Err(TryLockError::WouldBlock) => Err(ChangeError::InProgress),
         }
     }
 

@@ -338,7 +338,7 @@ where
         }
         connections.take_sent(|(export, sent)| core.sent(export, &sent));
         if is_ending && core.is_idle() && calls.is_empty() {
-            connections.hurry(latest);
+            connections.limit_last_replies(latest);
             if is_stopping && connections.is_empty() {
                 return Ok(());
             }

@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 impl Experiment {
     /// b(i): i requests at random places, given at once to an idle device.
@@ -42,7 +42,7 @@ impl Procedure for Batch {
         u64::from(params.depth.div_ceil(2))
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let places = context.places(kind);
         let rounds = context.rounds(Experiment::BATCH, kind, self.grid(context.params));
         let measured = context.measure(&rounds, |flow, cell| {

@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::Skip;
 
 /// The facts that these experiments state themselves.
@@ -89,7 +89,7 @@ impl<T: Again> Procedure for ByPlaces<T> {
         families::requests(T::requests(params, pace))
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let again = T::prepare(kind, context);
         let by_families = ByFamilies {
             experiment: T::EXPERIMENT,

@@ -19,7 +19,7 @@ use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::{Grid, Rounds};
 use crate::start::{Start, StartTimes};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 impl Experiment {
     /// drain(q): the time until the device is empty, from the moment when nothing more is sent.
@@ -55,7 +55,7 @@ impl Procedure for Drain {
         (half + flow_requests(half) + flow_requests(depth)) / ways
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let rounds = context.rounds(Experiment::DRAIN, kind, self.grid(context.params));
         let table = drains(&STARTS, &rounds, context, found)?;
         found.file.drain.extend(table);
@@ -68,7 +68,7 @@ const STARTS: [(Start, Begin); 3] =
     [(Start::Idle, idle), (Start::Steady, steady), (Start::Receded, recede)];
 
 /// Brings an idle device to q outstanding requests, `1 <= q <= depth`.
-pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> Tried;
+pub(super) type Begin = fn(FlowParams, &mut Flow<'_>, u32) -> TrialResult;
 
 /// Returns the grid of drains of 1 to `depth` requests, from `starts` starts each.
 pub(super) fn grid(samples: u32, depth: u32, starts: usize) -> Grid {
@@ -81,7 +81,7 @@ pub(super) fn drains(
     rounds: &Rounds,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Tried<Option<MeasuredTable>> {
+) -> TrialResult<Option<MeasuredTable>> {
     let (kind, ways) = (rounds.kind.expect("drains are of one kind"), starts.len());
     let flows = context.flows(kind);
     let measured = context.measure(rounds, |flow, cell| {
@@ -97,15 +97,15 @@ pub(super) fn drains(
     Ok(found.table(rounds, &measured))
 }
 
-fn idle(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+fn idle(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     flow.fill(q, |random| flows.places.anywhere(random))
 }
 
-fn steady(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+fn steady(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     flow.keep_a_while(q, |random| flows.places.anywhere(random))
 }
 
-fn recede(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+fn recede(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     flow.keep_a_while(flows.depth, |random| flows.places.anywhere(random))?;
     flow.recede_to(q - 1)?;
     flow.fill(q, |random| flows.places.anywhere(random))

@@ -20,7 +20,7 @@ use crate::places::{FIFTH, TWENTIETH};
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
 use crate::start::Start;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 /// Divides the number of samples, because adversarial flows are long.
@@ -61,7 +61,7 @@ impl Procedure for DrainAdversary {
         (STRANDED_LENGTH + flow_requests(half)) / u64::try_from(STARTS.len()).expect("a few")
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let rounds = context.rounds(Experiment::DRAIN_ADVERSARY, kind, self.grid(context.params));
         if let Some(longer) = drain::drains(&STARTS, &rounds, context, found)? {
             // The quantiles stay those of random places.
@@ -79,7 +79,7 @@ impl Procedure for DrainAdversary {
 const STARTS: [(Start, Begin); 2] = [(Start::Stranded, strand), (Start::Ends, keep_at_ends)];
 
 /// Keeps a steady flow of `q - 1` in the lowest fifth beside one request in the highest.
-fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     let (places, [near, far]) = (flows.places, flows.ends(FIFTH));
     let beside = |random: &mut Pcg64| places.within(near.clone(), random);
     let alone = |random: &mut Pcg64| places.within(far.clone(), random);
@@ -97,7 +97,7 @@ fn strand(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
 }
 
 /// Keeps a steady flow whose places alternate between the two ends of the target.
-fn keep_at_ends(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> Tried {
+fn keep_at_ends(flows: FlowParams, flow: &mut Flow<'_>, q: u32) -> TrialResult {
     let is_low = flow.random.random();
     flow.keep_a_while(q, flows.by_turns(TWENTIETH, is_low))
 }

@@ -17,7 +17,7 @@ use crate::found::Found;
 use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure, flow_requests};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {
@@ -58,7 +58,7 @@ impl AtPlaces for Drains {
         entry: usize,
         family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration> {
+    ) -> TrialResult<Duration> {
         let q = u32::try_from(entry + 1).expect("at most the depth");
         if family == PlaceFamily::Climbed {
             flow.keep(q, q, draw)?;

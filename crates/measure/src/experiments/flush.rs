@@ -29,7 +29,7 @@ use crate::kind::{Kind, distinct};
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
 /// Divides the number of samples, because full starts are long.
@@ -84,7 +84,7 @@ impl Procedure for Flush {
         FILLED_DEPTHS * u64::from(params.depth)
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::FLUSH, kind, self.grid(context.params));
         let Some(full) = full(&rounds, flows, context)? else {
@@ -118,7 +118,11 @@ fn write(times: FlushTimes, kind: Kind, params: &ProfileParams, found: &mut Foun
 
 /// Returns how many writes fill the cache, from the journal if it has the number. `None` if the
 /// caller stopped the search.
-fn full(rounds: &Rounds, flows: FlowParams, context: &mut Context<'_>) -> Tried<Option<CacheFill>> {
+fn full(
+    rounds: &Rounds,
+    flows: FlowParams,
+    context: &mut Context<'_>,
+) -> TrialResult<Option<CacheFill>> {
     let name = format!("cache filled by {}", flows.places.kind);
     let followers = &mut context.followers;
     if let Some(full) = followers.journal.found(&name) {

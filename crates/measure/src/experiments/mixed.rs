@@ -22,7 +22,7 @@ use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::{Grid, Rounds};
-use crate::subject::{Probe, Tried};
+use crate::subject::{Probe, TrialResult};
 use crate::warning::Skip;
 
 /// The number of compositions that are tried for each number of requests.
@@ -64,7 +64,7 @@ impl Procedure for Mixed {
         u64::from(params.depth.div_ceil(2))
     }
 
-    fn make(&self, first: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, first: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let ProfileParams { kinds, depth, .. } = context.params;
         let places: Vec<_> = kinds.iter().map(|&kind| context.places(kind)).collect();
         let compositions = compositions(kinds.len(), *depth);
@@ -130,7 +130,7 @@ fn draw(kinds: usize, requests: u32, random: &mut Pcg64) -> Composition {
 
 /// Returns the time of one batch of that composition. `places` has one entry for each kind. All
 /// requests start at places of the largest kind, so that no two overlap.
-fn sample(flow: &mut Flow<'_>, places: &[Places], composition: &[u32]) -> Tried<Duration> {
+fn sample(flow: &mut Flow<'_>, places: &[Places], composition: &[u32]) -> TrialResult<Duration> {
     let requests = composition.iter().sum::<u32>() as usize;
     let starts = largest(places).different(requests, flow.random);
     let mut batch = at(starts, places, composition);

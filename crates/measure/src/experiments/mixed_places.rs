@@ -18,7 +18,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::Procedure;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {
@@ -70,7 +70,7 @@ impl AtPlaces for MixedAtPlaces {
         entry: usize,
         family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration> {
+    ) -> TrialResult<Duration> {
         let starts = flow.different(self.chosen(entry), draw);
         let mut batch = mixed::at(starts, &self.places, &self.compositions[entry]);
         // The order is a part of a search's choice.

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 const FACTS: Facts = probe::facts("overhead");
 
@@ -20,7 +20,7 @@ impl Experiment {
 /// See [`Experiment::OVERHEAD`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::OVERHEAD_READS, make };
 
-fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
     let experiment = Experiment::OVERHEAD;
     let seen = probe::run(experiment, context, |probing| geometry::overhead(probing, &rotation))?;

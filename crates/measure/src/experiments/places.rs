@@ -15,7 +15,7 @@ use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::procedure::Procedure;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {
@@ -54,7 +54,7 @@ impl AtPlaces for Batches {
         entry: usize,
         _family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration> {
+    ) -> TrialResult<Duration> {
         let batch = flow.different(entry + 1, draw);
         flow.serve(&batch)
     }

@@ -34,7 +34,7 @@ use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::Procedure;
 use crate::rounds::Grid;
-use crate::subject::{Probe, Subject, Tried};
+use crate::subject::{Probe, Subject, TrialResult};
 use crate::warning::{Skip, Warning};
 
 /// The largest number of requests without a prediction: the model finds any angle of the platter,
@@ -71,7 +71,7 @@ impl Procedure for Prediction {
         Grid { samples: trials, cells: 1, ways: 1 }
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let experiment = Experiment::PREDICTION;
         let Some(mechanics) = mechanics(context.params, found) else {
             // Where nothing turns, the absence of mechanics needs no explanation.
@@ -106,7 +106,7 @@ fn measure(
     mechanics: &Mechanics,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Tried<Option<PredictionErrors>> {
+) -> TrialResult<Option<PredictionErrors>> {
     let experiment = Experiment::PREDICTION;
     let rounds = context.rounds(experiment, kind, Prediction.grid(context.params));
     let Ok(model) = AccessModel::of_device(mechanics) else { return Ok(None) };
@@ -151,7 +151,7 @@ enum Error {
 
 impl Trials {
     /// Returns the error of one request; `None` if the model did not predict it.
-    fn one(&mut self, subject: &mut dyn Subject) -> Tried<Option<Error>> {
+    fn one(&mut self, subject: &mut dyn Subject) -> TrialResult<Option<Error>> {
         self.count += 1;
         let begun = subject.now();
         self.model.advance(begun);

@@ -21,7 +21,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::{Pace, Procedure, flow_requests};
 use crate::rounds::Grid;
-use crate::subject::{Probe, Tried};
+use crate::subject::{Probe, TrialResult};
 use crate::warning::Skip;
 
 impl Experiment {
@@ -57,7 +57,7 @@ impl Procedure for Priority {
         flow_requests(depth) + depth
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::PRIORITY, kind, self.grid(context.params));
         let measured = context.measure(&rounds, |flow, cell| {
@@ -71,7 +71,7 @@ impl Procedure for Priority {
 }
 
 /// Returns one time of q requests of priority on a device of depth `depth`, `1 <= q <= depth`.
-fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> Tried<Duration> {
+fn sample(flow: &mut Flow<'_>, flows: FlowParams, q: u32) -> TrialResult<Duration> {
     let FlowParams { places, depth } = flows;
     let mut anywhere = |random: &mut Pcg64| places.anywhere(random);
     flow.keep_a_while(depth, anywhere)?;
@@ -85,7 +85,7 @@ pub(super) fn served(
     depth: u32,
     q: u32,
     draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
-) -> Tried<Duration> {
+) -> TrialResult<Duration> {
     flow.recede_to(depth - q)?;
     // Several may have completed at once: fill the device up before the requests of priority.
     flow.fill(depth - q, &mut *draw)?;

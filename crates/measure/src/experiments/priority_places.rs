@@ -15,7 +15,7 @@ use crate::flow::{Flow, FlowParams};
 use crate::found::Found;
 use crate::kind::Kind;
 use crate::procedure::Procedure;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 const FACTS: Facts = by_places::facts(&PlacesFacts {
@@ -55,7 +55,7 @@ impl AtPlaces for AmongOthers {
         entry: usize,
         family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration> {
+    ) -> TrialResult<Duration> {
         let q = u32::try_from(entry + 1).expect("at most the depth");
         if family == PlaceFamily::Climbed {
             flow.keep(self.flows.depth, self.flows.depth, &mut *draw)?;

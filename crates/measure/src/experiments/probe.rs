@@ -16,7 +16,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::Procedure;
 use crate::rounds::Grid;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::Warning;
 
 /// Returns the facts that experiments with reads of their own share. The text on times holds for
@@ -40,7 +40,7 @@ pub(super) struct Probed {
     /// How many reads it takes on a quiet host.
     pub(super) reads: u64,
     /// Runs it, and writes what it found.
-    pub(super) make: fn(&mut Context<'_>, &mut Found) -> Tried,
+    pub(super) make: fn(&mut Context<'_>, &mut Found) -> TrialResult,
 }
 
 impl Procedure for Probed {
@@ -48,7 +48,7 @@ impl Procedure for Probed {
         Grid { samples: 1, cells: usize::try_from(self.reads).expect("a count fits"), ways: 1 }
     }
 
-    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         (self.make)(context, found)
     }
 }
@@ -60,8 +60,8 @@ impl Procedure for Probed {
 pub(super) fn run<T: Serialize + DeserializeOwned, N>(
     experiment: Experiment,
     context: &mut Context<'_>,
-    see: impl FnOnce(&mut Probing<'_>) -> Tried<Result<T, N>>,
-) -> Tried<Result<T, N>> {
+    see: impl FnOnce(&mut Probing<'_>) -> TrialResult<Result<T, N>>,
+) -> TrialResult<Result<T, N>> {
     let (name, begun, sizes) =
         (experiment.name(), context.begun, (context.capacity, context.block));
     let followers = &mut context.followers;

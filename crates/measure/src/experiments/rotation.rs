@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry::{self, NoRotation, Rotation};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::Warning;
 
 const FACTS: Facts = probe::facts("rotation");
@@ -19,19 +19,19 @@ impl Experiment {
 /// See [`Experiment::ROTATION`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::ROTATION_READS, make };
 
-fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     of(context, found).map(drop)
 }
 
 /// Returns the rotation; `None` if nothing turns. The first caller measures it.
-pub(super) fn of(context: &mut Context<'_>, found: &mut Found) -> Tried<Option<Rotation>> {
+pub(super) fn of(context: &mut Context<'_>, found: &mut Found) -> TrialResult<Option<Rotation>> {
     if !found.is_rotation_known() {
         see(context, found)?;
     }
     Ok(found.geometry.rotation.clone())
 }
 
-fn see(context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn see(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     match probe::run(Experiment::ROTATION, context, geometry::rotation)? {
         Ok(rotation) => {
             found.geometry.block = context.block.sectors_ceil();

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
 const FACTS: Facts = probe::facts("seek-curve");
@@ -20,7 +20,7 @@ impl Experiment {
 /// See [`Experiment::SEEK_CURVE`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::SEEK_CURVE_READS, make };
 
-fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
     zones::look_for(&rotation, context, found)?;
     let experiment = Experiment::SEEK_CURVE;

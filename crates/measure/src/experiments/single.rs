@@ -18,7 +18,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::procedure::Procedure;
 use crate::rounds::{Grid, Rounds, Trial};
-use crate::subject::{Probe, Subject, Tried};
+use crate::subject::{Probe, Subject, TrialResult};
 
 /// The number of slow places that are recorded.
 const SLOW_MAX: usize = 10;
@@ -49,7 +49,7 @@ impl Procedure for Single {
         Grid { samples: params.samples, cells: 1, ways: 1 }
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let places = context.places(kind);
         let own = context.rounds(Experiment::SINGLE, kind, self.grid(context.params));
         // Use other places than batches of one do: the device's memory would answer the same ones.
@@ -72,7 +72,11 @@ impl Procedure for Single {
 /// # Assumptions
 /// Between two requests for one place another is served, far away, but the device may still
 /// remember it: the time of the second is then its memory's time.
-fn times(kind: Kind, samples: &[Sample], subject: &mut dyn Subject) -> Tried<Option<SingleTimes>> {
+fn times(
+    kind: Kind,
+    samples: &[Sample],
+    subject: &mut dyn Subject,
+) -> TrialResult<Option<SingleTimes>> {
     let Some(summary) = Sample::summary(samples) else { return Ok(None) };
     let slow = slow_places(samples, limit(&summary));
     let slow = slow.into_iter().map(|it| ask_again(kind, it, samples, subject));
@@ -112,7 +116,7 @@ fn ask_again(
     slow: SlowPlace,
     samples: &[Sample],
     subject: &mut dyn Subject,
-) -> Tried<SlowPlace> {
+) -> TrialResult<SlowPlace> {
     let Kind { op, size } = kind;
     let at = |sector| Probe { op, start: Lba::new(sector), size };
     let elsewhere = samples.iter().filter_map(|sample| sample.start).cycle();

@@ -19,7 +19,7 @@ use crate::params::ProfileParams;
 use crate::places::FIFTH;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Probe, Tried};
+use crate::subject::{Probe, TrialResult};
 use crate::table;
 use crate::warning::{Skip, Warning};
 
@@ -59,7 +59,7 @@ impl Procedure for Starvation {
         starved / pace.in_company.ns().max(1) + 2 * u64::from(params.depth)
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let flows = context.flows(kind);
         let rounds = context.rounds(Experiment::STARVATION, kind, self.grid(context.params));
         let trial = |flow: &mut Flow<'_>, cell| sample(flow, flows, Others::ALL[cell]);
@@ -103,7 +103,11 @@ tidegate_model::listed! {
 
 /// Returns one time of a request beside `depth - 1` others, `depth >= 2`; [`ENDLESS`] or more if it
 /// was not served.
-pub(crate) fn sample(flow: &mut Flow<'_>, flows: FlowParams, others: Others) -> Tried<Duration> {
+pub(crate) fn sample(
+    flow: &mut Flow<'_>,
+    flows: FlowParams,
+    others: Others,
+) -> TrialResult<Duration> {
     let (FlowParams { places, depth }, [near, far]) = (flows, flows.ends(FIFTH));
     let mut next = near.start;
     let mut draw = |random: &mut Pcg64| match others {
@@ -125,7 +129,7 @@ pub(super) fn starve(
     depth: u32,
     one: Probe,
     draw: &mut dyn FnMut(&mut Pcg64) -> Probe,
-) -> Tried<Duration> {
+) -> TrialResult<Duration> {
     let mut others = |random: &mut Pcg64| loop {
         let probe = draw(random);
         if probe.start != one.start {

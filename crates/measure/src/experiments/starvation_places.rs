@@ -21,7 +21,7 @@ use crate::kind::Kind;
 use crate::params::ProfileParams;
 use crate::places::{FIFTH, TWENTIETH};
 use crate::procedure::Procedure;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::table;
 
 /// One trial, with the requests of about a second.
@@ -88,7 +88,7 @@ impl AtPlaces for Starved {
         _entry: usize,
         _family: PlaceFamily,
         draw: &mut Draw,
-    ) -> Tried<Duration> {
+    ) -> TrialResult<Duration> {
         let one = draw(flow.random);
         starvation::starve(flow, self.flows.depth, one, draw)
     }

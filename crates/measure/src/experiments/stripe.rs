@@ -20,7 +20,7 @@ use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
 use crate::stripe::{self, Cell, READ};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 use crate::warning::{Skip, Warning};
 
 /// The largest distance between two reads, in units of their size: 64 MiB.
@@ -53,7 +53,7 @@ impl Procedure for Stripe {
         3
     }
 
-    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, _kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         if rotation::of(context, found)?.is_some() {
             let (experiment, skip) = (Experiment::STRIPE, Skip::Turns);
             found.warnings.push(Warning::Skipped { experiment, skip });
@@ -87,7 +87,7 @@ fn read_all(
     writes: Option<Kind>,
     context: &mut Context<'_>,
     found: &mut Found,
-) -> Tried<Vec<(Cell, Vec<Sample>)>> {
+) -> TrialResult<Vec<(Cell, Vec<Sample>)>> {
     let depth = context.params.depth;
     let reads = context.places(Kind { op: Op::Read, size: READ });
     let places = (reads, writes.map(|kind| context.places(kind)));
@@ -138,7 +138,7 @@ fn sample(
     cell: Cell,
     (reads, writes): (Places, Option<Places>),
     depth: u32,
-) -> Tried<Duration> {
+) -> TrialResult<Duration> {
     let batch = match cell {
         Cell::Alone => vec![reads.anywhere(flow.random)],
         Cell::Pair => reads.different(2, flow.random),
@@ -162,7 +162,7 @@ fn beside_writes(
     reads: Places,
     writes: Places,
     depth: u32,
-) -> Tried<Duration> {
+) -> TrialResult<Duration> {
     let upper = writes.count / 2..writes.count;
     let lower = 0..reads.count / 2;
     let write = |random: &mut Pcg64| writes.within(upper.clone(), random);

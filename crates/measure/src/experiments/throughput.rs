@@ -23,7 +23,7 @@ use crate::params::ProfileParams;
 use crate::places::Places;
 use crate::procedure::{Pace, Procedure};
 use crate::rounds::Grid;
-use crate::subject::{Probe, Tried};
+use crate::subject::{Probe, TrialResult};
 
 /// The smallest number of requests of a stretch.
 const STRETCH_MIN: u32 = 32;
@@ -68,7 +68,7 @@ impl Procedure for Flows {
         all / u64::try_from(depths.len()).expect("a few")
     }
 
-    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> Tried {
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
         let (places, depths) = (context.places(kind), depths(context.params.depth));
         let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
         let ways = rounds.grid.ways;
@@ -96,7 +96,12 @@ fn length(depth: u32) -> u32 {
 }
 
 /// Returns the time of one stretch of [`length`] requests at `depth`.
-fn sample(flow: &mut Flow<'_>, places: Places, place: FlowPlace, depth: u32) -> Tried<Duration> {
+fn sample(
+    flow: &mut Flow<'_>,
+    places: Places,
+    place: FlowPlace,
+    depth: u32,
+) -> TrialResult<Duration> {
     let mut course = Course::start(places, place, depth, flow.random);
     flow.keep(depth, depth, |random| course.next(random))?;
     let begun = flow.now();

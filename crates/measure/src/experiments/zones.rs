@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::experiment::{Experiment, Facts};
 use crate::found::Found;
 use crate::geometry::{self, Rotation};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 const FACTS: Facts = probe::facts("zones");
 
@@ -19,13 +19,17 @@ impl Experiment {
 /// See [`Experiment::ZONES`].
 pub(super) const PROCEDURE: Probed = Probed { reads: geometry::ZONES_READS, make };
 
-fn make(context: &mut Context<'_>, found: &mut Found) -> Tried {
+fn make(context: &mut Context<'_>, found: &mut Found) -> TrialResult {
     let Some(rotation) = rotation::of(context, found)? else { return Ok(()) };
     look_for(&rotation, context, found)
 }
 
 /// Looks for the zones, unless they are known or the caller stopped.
-pub(super) fn look_for(rotation: &Rotation, context: &mut Context<'_>, found: &mut Found) -> Tried {
+pub(super) fn look_for(
+    rotation: &Rotation,
+    context: &mut Context<'_>,
+    found: &mut Found,
+) -> TrialResult {
     if found.geometry.zones.is_none() && !found.is_cancelled {
         let experiment = Experiment::ZONES;
         let seen = probe::run(experiment, context, |probing| geometry::zones(probing, rotation))?;

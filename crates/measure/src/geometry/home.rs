@@ -23,7 +23,7 @@ pub(super) const FARTHEST: u32 = FIRST + CYLINDERS - 1;
 
 /// Where a seek goes.
 #[derive(Debug, Clone)]
-pub(super) enum Way {
+pub(super) enum SeekTarget {
     /// To the same track.
     Nowhere,
     /// In the first zone, this number of cylinders further in, to the track of that head.
@@ -73,14 +73,16 @@ impl Home {
     pub(super) fn pair(
         &mut self,
         survey: &mut Survey<'_, '_>,
-        way: &Way,
+        target: &SeekTarget,
     ) -> Seen<Option<(Track, Track)>> {
         let (cylinder, turn) = self.next();
         let Some(from) = self.known(survey, cylinder, 0)? else { return Ok(None) };
-        let to = match *way {
-            Way::Nowhere => Some(from.clone()),
-            Way::Head { cylinders, head } => self.known(survey, cylinder + cylinders, head)?,
-            Way::Track { begin, sectors, apart } => {
+        let to = match *target {
+            SeekTarget::Nowhere => Some(from.clone()),
+            SeekTarget::Head { cylinders, head } => {
+                self.known(survey, cylinder + cylinders, head)?
+            }
+            SeekTarget::Track { begin, sectors, apart } => {
                 let back = u64::from(CYLINDERS - 1 - turn) * apart;
                 survey.track_at(begin.saturating_sub(back), sectors)?
             }
@@ -88,21 +90,21 @@ impl Home {
         Ok(to.map(|to| (from, to)))
     }
 
-    /// Returns a way over about `cylinders` cylinders, their exact number, and the sectors of a
+    /// Returns the target of a seek over about `cylinders` cylinders, their exact number, and the sectors of a
     /// track there.
-    pub(super) fn way(
+    pub(super) fn target(
         &self,
         survey: &mut Survey<'_, '_>,
         map: &ZoneMap,
         distance: u32,
-    ) -> Seen<Option<(Way, u32, u64)>> {
+    ) -> Seen<Option<(SeekTarget, u32, u64)>> {
         let farthest = Position { cylinder: FARTHEST + distance, head: 0, sector: 0 };
         let Some(start) = self.layout.sector_at(farthest) else { return Ok(None) };
         let unsure = map.zone.get(1).map_or(0, |zone| zone.unsure);
         if start.get() + unsure + 1 < map.ends().next().unwrap_or(0) {
             let sectors = self.layout.extent(start, 1).sectors_per_track;
-            let way = Way::Head { cylinders: distance, head: 0 };
-            return Ok(Some((way, distance, u64::from(sectors))));
+            let target = SeekTarget::Head { cylinders: distance, head: 0 };
+            return Ok(Some((target, distance, u64::from(sectors))));
         }
         let Some(track) = survey.track_near(start.get())? else { return Ok(None) };
         let Track { begin, sectors, .. } = track;
@@ -113,19 +115,19 @@ impl Home {
                 TrackOrder::SurfaceSerpentine => 1,
                 _ => u64::from(tracks.surfaces),
             });
-        let way = Way::Track { begin, sectors, apart };
-        Ok(Some((way, cylinder.saturating_sub(FARTHEST), sectors)))
+        let target = SeekTarget::Track { begin, sectors, apart };
+        Ok(Some((target, cylinder.saturating_sub(FARTHEST), sectors)))
     }
 
     /// Returns the number of sectors between the starting track and the track to which a seek goes.
-    pub(super) fn sectors_to(&self, way: &Way) -> u64 {
+    pub(super) fn sectors_to(&self, target: &SeekTarget) -> u64 {
         let start = |cylinder| {
             self.layout.sector_at(Position { cylinder, head: 0, sector: 0 }).map_or(0, Lba::get)
         };
-        match *way {
-            Way::Nowhere => 0,
-            Way::Head { cylinders, .. } => start(FIRST + cylinders).abs_diff(start(FIRST)),
-            Way::Track { begin, .. } => begin.abs_diff(start(FARTHEST)),
+        match *target {
+            SeekTarget::Nowhere => 0,
+            SeekTarget::Head { cylinders, .. } => start(FIRST + cylinders).abs_diff(start(FIRST)),
+            SeekTarget::Track { begin, .. } => begin.abs_diff(start(FARTHEST)),
         }
     }
 

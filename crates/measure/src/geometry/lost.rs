@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::probing::Stop;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Why an experiment on a disk found nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -44,7 +44,10 @@ impl From<Stop> for Lost {
 }
 
 /// Returns the result for the caller of an experiment that sent this number of requests.
-pub(super) fn reported<T>(found: Result<T, Lost>, requests: u64) -> Tried<Result<T, NotSeen>> {
+pub(super) fn reported<T>(
+    found: Result<T, Lost>,
+    requests: u64,
+) -> TrialResult<Result<T, NotSeen>> {
     match found {
         Ok(found) => Ok(Ok(found)),
         Err(Lost::Near(near)) => Ok(Err(NotSeen::NoTrack { near })),

@@ -20,7 +20,6 @@ mod bare;
 mod cross_check;
 mod fit;
 mod home;
-mod ladder;
 mod line;
 mod lost;
 mod number;
@@ -34,6 +33,7 @@ mod seek;
 mod seen;
 #[cfg(test)]
 mod tests;
+mod track_starts;
 mod tracks;
 mod transfer;
 mod zones;
@@ -45,7 +45,7 @@ use rand_pcg::Pcg64;
 use tidegate_drive::Drive;
 use tidegate_model::Bytes;
 
-use crate::subject::{SimulatedSubject, SubjectError, Tried};
+use crate::subject::{SimulatedSubject, SubjectError, TrialResult};
 pub use cross_check::{Apart, cross_check};
 pub use fit::mechanics;
 pub use lost::NotSeen;
@@ -122,7 +122,7 @@ pub fn of_drive(
 }
 
 /// Runs all experiments, one after the other.
-fn all(probing: &mut Probing<'_>) -> Tried<Result<Geometry, NoRotation>> {
+fn all(probing: &mut Probing<'_>) -> TrialResult<Result<Geometry, NoRotation>> {
     let turn = match rotation(probing)? {
         Ok(turn) => turn,
         Err(none) => return Ok(Err(none)),

@@ -16,7 +16,7 @@ use super::number::{float, median, whole};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::{Survey, Track};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
@@ -59,7 +59,7 @@ pub struct OverheadSeen {
 pub(crate) fn overhead(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
-) -> Tried<Result<OverheadSeen, NotSeen>> {
+) -> TrialResult<Result<OverheadSeen, NotSeen>> {
     probing.begin(REQUESTS);
     let found = seen(probing, rotation);
     lost::reported(found, probing.spent())

@@ -18,7 +18,7 @@ use tidegate_model::Time;
 use super::number::{count, float, median, whole};
 use super::platter::{Platter, concentration};
 use super::probing::{Bounds, Probing, Seen, Stop};
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 767, most: 1_500 };
@@ -135,7 +135,7 @@ struct Place {
 ///
 /// # Errors
 /// If the target fails.
-pub(crate) fn rotation(probing: &mut Probing<'_>) -> Tried<Result<Rotation, NoRotation>> {
+pub(crate) fn rotation(probing: &mut Probing<'_>) -> TrialResult<Result<Rotation, NoRotation>> {
     probing.begin(REQUESTS);
     if probing.sectors() < 4 * room(probing) {
         return Ok(Err(NoRotation::Small { sectors: probing.sectors() }));

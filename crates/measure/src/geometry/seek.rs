@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 use tidegate_model::Lba;
 
-use super::home::{FARTHEST, Home, Way};
+use super::home::{FARTHEST, Home, SeekTarget};
 use super::lost::{self, Lost, NotSeen};
 use super::number::{float, median, whole, whole_32};
 use super::overhead::OverheadSeen;
@@ -19,7 +19,7 @@ use super::rotation::Rotation;
 use super::tracks::Survey;
 use super::transfer::beyond_half_way;
 use super::zones::ZoneMap;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 6_500, most: 18_000 };
@@ -82,7 +82,7 @@ pub(crate) fn seek_curve(
     rotation: &Rotation,
     map: &ZoneMap,
     overhead: Option<&OverheadSeen>,
-) -> Tried<Result<SeekSeen, NotSeen>> {
+) -> TrialResult<Result<SeekSeen, NotSeen>> {
     probing.begin(REQUESTS);
     let found = seen(probing, rotation, map, overhead);
     lost::reported(found, probing.spent())
@@ -97,10 +97,10 @@ fn seen(
     let mut survey = Survey::new(probing, rotation);
     survey.soonest = overhead.and_then(|seen| seen.hit_ns).map_or(0.0, float);
     let mut home = Home::new(map).ok_or(Lost::Near(0))?;
-    let least = least_of(&mut survey, &mut home, &Way::Nowhere, REPEATS_LEAST)?;
+    let least = least_of(&mut survey, &mut home, &SeekTarget::Nowhere, REPEATS_LEAST)?;
     let (least, _) = least.ok_or(Lost::Near(0))?;
     let is_serpentine = turned(&mut survey, &mut home)?;
-    let head_switch = Way::Head { cylinders: 0, head: 1 };
+    let head_switch = SeekTarget::Head { cylinders: 0, head: 1 };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
     let head_switch = least_of(&mut survey, &mut home, &head_switch, repeats)?;
     let (mut points, mut left_out) = (Vec::new(), Vec::new());
@@ -130,12 +130,12 @@ fn seen(
 fn least_of(
     survey: &mut Survey<'_, '_>,
     home: &mut Home,
-    way: &Way,
+    target: &SeekTarget,
     repeats: usize,
 ) -> Result<Option<(f64, f64)>, Lost> {
     let mut times = Vec::new();
     for _ in 0..repeats {
-        times.extend(survey.least(&mut |survey| home.pair(survey, way))?);
+        times.extend(survey.least(&mut |survey| home.pair(survey, target))?);
     }
     // A single result may be chance.
     if times.len() < 2 {
@@ -153,8 +153,8 @@ fn turned(survey: &mut Survey<'_, '_>, home: &mut Home) -> Result<Option<bool>, 
     let Some(last) = home.last_head() else { return Ok(None) };
     let mut times = [None; 2];
     for (head, time) in [0, last].into_iter().zip(&mut times) {
-        let way = Way::Head { cylinders: 1, head };
-        *time = least_of(survey, home, &way, REPEATS_LEAST)?;
+        let target = SeekTarget::Head { cylinders: 1, head };
+        *time = least_of(survey, home, &target, REPEATS_LEAST)?;
     }
     let [Some((first, first_spread)), Some((last, last_spread))] = times else { return Ok(None) };
     let unsure = 2.0 * (first_spread + last_spread) + survey.platter.turn / 500.0;
@@ -185,9 +185,11 @@ fn point(
     (map, least): (&ZoneMap, f64),
     distance: u32,
 ) -> Result<Option<SeekPoint>, Lost> {
-    let Some((way, cylinders, sectors)) = home.way(survey, map, distance)? else { return Ok(None) };
+    let Some((target, cylinders, sectors)) = home.target(survey, map, distance)? else {
+        return Ok(None);
+    };
     let repeats = REPEATS[usize::from(survey.is_noisy)];
-    let Some((time, spread)) = least_of(survey, home, &way, repeats)? else { return Ok(None) };
+    let Some((time, spread)) = least_of(survey, home, &target, repeats)? else { return Ok(None) };
     // A track with fewer sectors needs more time for a block.
     let turn = survey.platter.turn;
     let outermost = map.zone.first().map_or(sectors, |zone| u64::from(zone.sectors_per_track));
@@ -195,7 +197,7 @@ fn point(
     let seek = time - least - block * float(survey.probing.block());
     Ok(Some(SeekPoint {
         cylinders,
-        share_ppm: map.share_ppm(home.sectors_to(&way)),
+        share_ppm: map.share_ppm(home.sectors_to(&target)),
         ns: whole(seek),
         unsure_ns: whole(spread),
     }))
@@ -210,8 +212,8 @@ fn zero_latency(
 ) -> Result<Option<bool>, Lost> {
     let mut beyond = Vec::new();
     for _ in 0..PAIRS {
-        let way = Way::Head { cylinders: 1, head: 0 };
-        let Some((from, to)) = home.pair(survey, &way)? else { continue };
+        let target = SeekTarget::Head { cylinders: 1, head: 0 };
+        let Some((from, to)) = home.pair(survey, &target)? else { continue };
         beyond.extend(beyond_half_way(survey, (&from, &to), least, bus_sector_ps)?);
     }
     let is_seen = beyond.len() >= 3;

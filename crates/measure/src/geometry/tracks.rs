@@ -15,12 +15,12 @@
 //! blocks before it are not. One read is enough for a block that lies on the line of its
 //! neighbours; a block that misses it is read again beside it, because some completions are late.
 
-use super::ladder::{Edge, Ladder};
 use super::line::BlockLine;
 use super::number::{float, floor, median, whole};
 use super::platter::Platter;
 use super::probing::{Probing, Seen};
 use super::rotation::Rotation;
+use super::track_starts::{Edge, TrackStarts};
 
 /// The distance in sectors between the first two blocks of a line.
 const FIRST: u64 = 16;
@@ -214,20 +214,20 @@ impl<'b, 'a> Survey<'b, 'a> {
         line.fit(&self.platter);
         let sectors = self.platter.turn / line.per_sector;
         let unsure = (whole(sectors * (1.0 - UNSURE)), whole(sectors * (1.0 + UNSURE)));
-        let mut ladder = Ladder::new(unsure, block);
-        ladder.add(edge);
+        let mut starts = TrackStarts::new(unsure, block);
+        starts.add(edge);
         let mut exact = Vec::new();
         for _ in 0..RUNGS {
             let Some(mut below) = self.line_below(&line, edge.off)? else { return Ok(None) };
-            let Some(next) = self.rung(&mut below, &mut ladder)? else { return Ok(None) };
-            ladder.add(next);
+            let Some(next) = self.next_below(&mut below, &mut starts)? else { return Ok(None) };
+            starts.add(next);
             (edge, line) = (next, below);
-            let Some(begin) = ladder.begin() else { return Ok(None) };
-            if let Some(sectors) = ladder.known(known) {
+            let Some(begin) = starts.begin() else { return Ok(None) };
+            if let Some(sectors) = starts.known(known) {
                 return Ok(Some(self.track(&line, begin, sectors)));
             }
             // A length counts when another track has it too.
-            if let Some(sectors) = ladder.exact(edge) {
+            if let Some(sectors) = starts.exact(edge) {
                 if exact.contains(&sectors) {
                     return Ok(Some(self.track(&line, begin, sectors)));
                 }
@@ -237,17 +237,17 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns the beginning of a line's track, searched one step further down the ladder. If the
+    /// Returns the beginning of a line's track, searched one step further down. If the
     /// track is a little shorter than expected, like the last one of a cylinder with spares, the
-    /// search starts a new ladder.
-    fn rung(&mut self, line: &mut BlockLine, ladder: &mut Ladder) -> Seen<Option<Edge>> {
-        let Some((top, bottom)) = ladder.below() else { return Ok(None) };
+    /// search starts anew.
+    fn next_below(&mut self, line: &mut BlockLine, starts: &mut TrackStarts) -> Seen<Option<Edge>> {
+        let Some((top, bottom)) = starts.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));
         let most = (top - bottom) / step + 3;
         if let Some(edge) = self.edge(line, top, step, most)? {
             return Ok(Some(edge));
         }
-        let margin = self.probing.at_least(ladder.anew());
+        let margin = self.probing.at_least(starts.anew());
         let step = self.probing.at_least((margin / STEPS).max(1));
         self.edge(line, top + margin, step, margin / step + 1)
     }

@@ -14,7 +14,7 @@ use super::order::{TracksSeen, order};
 use super::probing::{Bounds, Probing};
 use super::rotation::Rotation;
 use super::tracks::Survey;
-use crate::subject::Tried;
+use crate::subject::TrialResult;
 
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 12_000, most: 36_000 };
@@ -73,7 +73,7 @@ struct Sample {
 pub(crate) fn zones(
     probing: &mut Probing<'_>,
     rotation: &Rotation,
-) -> Tried<Result<ZoneMap, NotSeen>> {
+) -> TrialResult<Result<ZoneMap, NotSeen>> {
     probing.begin(REQUESTS);
     let found = seen(probing, rotation);
     lost::reported(found, probing.spent())

@@ -39,7 +39,7 @@ pub(crate) enum Form {
 
 /// Controls the rate; see the module documentation.
 #[derive(Debug)]
-pub(crate) struct Steering {
+pub(crate) struct RateController {
     form: Form,
     params: MdnParameters,
     /// Tokens per second; `None` without a limit.
@@ -52,7 +52,7 @@ pub(crate) struct Steering {
     miss_reports: MissReports,
 }
 
-impl Steering {
+impl RateController {
     /// Returns a state without a limit.
     pub(crate) fn new(form: Form, plan: &Plan) -> Self {
         let params = Self::params(form, plan);

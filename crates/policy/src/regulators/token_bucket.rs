@@ -22,7 +22,7 @@ use tidegate_model::parameters::{BestEffortRate, MdnParameters, Shaping};
 use tidegate_model::{Class, Op, Plan, Request, RequestId, TaskIndex, Time};
 
 use super::lane::Lane;
-use super::mdn::{Form, Steering};
+use super::mdn::{Form, RateController};
 use super::periodic::Detector;
 use super::reserve;
 use super::traced::{Trace, Traces};
@@ -53,7 +53,7 @@ pub(crate) struct TokenBucket {
     lanes: [Lane; 3],
     has_write_lane: bool,
     has_interactive_lane: bool,
-    steering: Option<Steering>,
+    controller: Option<RateController>,
     detector: Option<Detector>,
     traces: Traces,
     /// Whether the wrapped policy is still within its round.
@@ -71,18 +71,18 @@ impl TokenBucket {
 
     /// Returns `behind` with best effort limited to a rate that notices control.
     pub(crate) fn steered(behind: Box<dyn Policy>, plan: &Plan, form: Form) -> Self {
-        Self::new(behind, plan, Some(Steering::new(form, plan)))
+        Self::new(behind, plan, Some(RateController::new(form, plan)))
     }
 
-    fn new(behind: Box<dyn Policy>, plan: &Plan, steering: Option<Steering>) -> Self {
-        let shaping = shaping(plan, steering.as_ref());
+    fn new(behind: Box<dyn Policy>, plan: &Plan, controller: Option<RateController>) -> Self {
+        let shaping = shaping(plan, controller.as_ref());
         Self {
             behind,
-            lanes: lanes(plan, steering.as_ref()),
+            lanes: lanes(plan, controller.as_ref()),
             has_write_lane: shaping.write_rate.is_some(),
             has_interactive_lane: shaping.interactive_rate.is_some(),
             detector: shaping.is_detecting.then(Detector::default),
-            steering,
+            controller,
             traces: Traces::default(),
             is_in_round: false,
             is_real_time_refused: false,
@@ -116,15 +116,15 @@ impl TokenBucket {
             self.is_real_time_refused = true;
             return Err(Full);
         }
-        if let Some(steering) = &mut self.steering {
-            steering.miss_reports().release(&request);
+        if let Some(controller) = &mut self.controller {
+            controller.miss_reports().release(&request);
         }
         self.trace(&request, None);
         Ok(())
     }
 
     fn trace(&mut self, request: &Request, tokens: Option<u64>) {
-        if self.steering.is_some() || self.detector.is_some() {
+        if self.controller.is_some() || self.detector.is_some() {
             let Request { id, task, due, .. } = *request;
             self.traces.insert(id, Trace { task, due, tokens, is_dispatched: false });
         }
@@ -135,10 +135,10 @@ impl TokenBucket {
         if let Some(detector) = &mut self.detector {
             detector.complete(now, trace.task);
         }
-        if let Some(steering) = &mut self.steering {
-            steering.miss_reports().complete(now, trace.task, trace.due);
+        if let Some(controller) = &mut self.controller {
+            controller.miss_reports().complete(now, trace.task, trace.due);
             if let Some(tokens) = trace.tokens {
-                steering.achieve(now, tokens);
+                controller.achieve(now, tokens);
             }
         }
     }
@@ -146,10 +146,10 @@ impl TokenBucket {
     fn notice(&mut self, now: Time, task: TaskIndex, kind: NoticeKind) {
         self.grow(now);
         let is_overdue = self.traces.is_overdue(now, task);
-        if let Some(steering) = &mut self.steering
-            && steering.notice(now, task, kind, is_overdue)
+        if let Some(controller) = &mut self.controller
+            && controller.notice(now, task, kind, is_overdue)
         {
-            self.lanes[BEST_EFFORT].set_rate(now, steering.rate());
+            self.lanes[BEST_EFFORT].set_rate(now, controller.rate());
         }
     }
 
@@ -162,11 +162,11 @@ impl TokenBucket {
 
     fn reconfigure(&mut self, now: Time, plan: &Plan) {
         self.grow(now);
-        if let Some(steering) = &mut self.steering {
-            steering.reconfigure(now, plan);
+        if let Some(controller) = &mut self.controller {
+            controller.reconfigure(now, plan);
         }
-        let shaping = shaping(plan, self.steering.as_ref());
-        let mut old = std::mem::replace(&mut self.lanes, lanes(plan, self.steering.as_ref()));
+        let shaping = shaping(plan, self.controller.as_ref());
+        let mut old = std::mem::replace(&mut self.lanes, lanes(plan, self.controller.as_ref()));
         if shaping.write_rate.is_none() {
             let [_, best_effort, writes] = &mut old;
             best_effort.join(writes);
@@ -185,14 +185,14 @@ impl TokenBucket {
 
     /// Applies the due steps of growth, each at its instant.
     fn grow(&mut self, now: Time) {
-        let Some(steering) = &mut self.steering else { return };
+        let Some(controller) = &mut self.controller else { return };
         let lane = &mut self.lanes[BEST_EFFORT];
         for _ in 0..STEPS_MAX {
-            let Some(at) = steering.step(now) else { return };
-            lane.set_rate(at, steering.rate());
+            let Some(at) = controller.step(now) else { return };
+            lane.set_rate(at, controller.rate());
         }
-        steering.leap(now);
-        lane.set_rate(now, steering.rate());
+        controller.leap(now);
+        lane.set_rate(now, controller.rate());
     }
 
     /// Passes all requests that have their tokens to the wrapped policy; returns whether there were
@@ -231,8 +231,8 @@ impl TokenBucket {
     /// Returns the instant at which a waiting request has its tokens, or the rate grows for one.
     fn next_instant(&self) -> Option<Time> {
         let ready = self.lanes.iter().filter_map(Lane::ready_at).min();
-        let steering = self.steering.as_ref().filter(|_| !self.lanes[BEST_EFFORT].is_empty());
-        let step = steering.and_then(Steering::next_step);
+        let controller = self.controller.as_ref().filter(|_| !self.lanes[BEST_EFFORT].is_empty());
+        let step = controller.and_then(RateController::next_step);
         ready.into_iter().chain(step).min()
     }
 
@@ -267,20 +267,20 @@ const fn is_end_of_round(decision: Decision) -> bool {
     matches!(decision, Decision::NotBefore(_) | Decision::AwaitEvent)
 }
 
-fn shaping(plan: &Plan, steering: Option<&Steering>) -> Shaping {
-    match steering {
-        Some(steering) => Steering::params(steering.form(), plan).shaping,
+fn shaping(plan: &Plan, controller: Option<&RateController>) -> Shaping {
+    match controller {
+        Some(controller) => RateController::params(controller.form(), plan).shaping,
         None => plan.parameters.token_bucket.shaping,
     }
 }
 
-/// Returns empty lanes with the rates of the plan, or of the steering if there is one.
-fn lanes(plan: &Plan, steering: Option<&Steering>) -> [Lane; 3] {
-    let shaping = shaping(plan, steering);
-    let (unit, per_s) = match (steering, plan.parameters.token_bucket.rate) {
-        (Some(steering), _) => {
-            let MdnParameters { increase, .. } = Steering::params(steering.form(), plan);
-            (increase.unit, steering.rate())
+/// Returns empty lanes with the rates of the plan, or of the controller if there is one.
+fn lanes(plan: &Plan, controller: Option<&RateController>) -> [Lane; 3] {
+    let shaping = shaping(plan, controller);
+    let (unit, per_s) = match (controller, plan.parameters.token_bucket.rate) {
+        (Some(controller), _) => {
+            let MdnParameters { increase, .. } = RateController::params(controller.form(), plan);
+            (increase.unit, controller.rate())
         }
         (None, BestEffortRate::Fixed(rate)) => (rate.unit, Some(rate.per_s)),
         (None, BestEffortRate::Reserve { capacity }) => {

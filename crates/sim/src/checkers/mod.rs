@@ -37,6 +37,7 @@ mod fallback_kept;
 mod group_order;
 mod head_order;
 mod idle_dispatch;
+mod policy_probe;
 mod policy_room;
 mod position_order;
 mod probe;
@@ -47,7 +48,6 @@ mod real_time_alone;
 mod release_order;
 mod rounds;
 mod slots_kept;
-mod spy;
 mod steered;
 mod supply;
 mod sweep_order;
@@ -112,7 +112,7 @@ enum Positions {
 #[derive(Default)]
 pub struct Checkers {
     own: Vec<Box<dyn Checker>>,
-    /// The checkers of the policy itself; a spy below its regulators reports to them.
+    /// The checkers of the policy itself; a probe below its regulators reports to them.
     below: Option<Rc<RefCell<Self>>>,
     /// The checkers of the regulators' rates; a probe on each side reports to them.
     rates: Vec<Rc<RefCell<RateKept>>>,

@@ -19,7 +19,7 @@ use tidegate_sim::checkers::{Breach, Checkers};
 
 use crate::by_hand::round;
 use crate::common::{any_op, at, bytes, request, requests, shaped, soft_and_hard, task};
-use crate::steering::{LOAD, SOFT, is_near};
+use crate::rate_control::{LOAD, SOFT, is_near};
 
 /// Returns a plan with this rate for all shapers.
 fn with_burst(rate: TokenRate, burst_ms: u64) -> Plan {
@@ -454,7 +454,7 @@ fn shapers_that_follow_another_rule_are_caught() {
         ("slower people", |it| it.shaping.interactive_rate = Some(requests(99))),
         ("unlimited people", |it| it.shaping.interactive_rate = None),
     ];
-    let steerings: [(&str, Change); 12] = [
+    let controllers: [(&str, Change); 12] = [
         ("smaller decrease", |it| it.decrease_ppm -= 10_000),
         ("larger decrease", |it| it.decrease_ppm += 10_000),
         ("faster growth", |it| it.increase = requests(41)),
@@ -471,7 +471,7 @@ fn shapers_that_follow_another_rule_are_caught() {
     let fixed: [(&str, Change); 2] =
         [("faster", |it| it.increase = requests(41)), ("slower", |it| it.increase = requests(39))];
     for name in SHAPERS {
-        let own = if name == PolicyName::TokenBucket { &fixed[..] } else { &steerings[..] };
+        let own = if name == PolicyName::TokenBucket { &fixed[..] } else { &controllers[..] };
         assert_eq!(breaches_of(name, &stated(), &stated()), [], "{name}");
         for (change, set) in shapings.iter().chain(own) {
             let mut followed = stated();

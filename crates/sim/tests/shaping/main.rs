@@ -10,6 +10,6 @@ mod common;
 mod events;
 mod figures;
 mod invariants;
-mod rhythm;
-mod steering;
+mod rate_control;
+mod releases;
 mod streams;

@@ -47,14 +47,14 @@ pub(super) struct Remaps {
 
 /// A conflict of two runs.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Clash {
+pub(super) enum RemapConflict {
     /// Both contain this sector.
     Sector(u64),
     /// Both contain this position.
     Place(Position),
 }
 
-impl fmt::Display for Clash {
+impl fmt::Display for RemapConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sector(sector) => write!(f, "sector {sector} is stored twice"),
@@ -72,18 +72,18 @@ impl Remaps {
     ///
     /// # Errors
     /// A conflict of two runs, by their sectors or by their positions.
-    pub(super) fn new(mut runs: Vec<Remap>) -> Result<Self, Clash> {
+    pub(super) fn new(mut runs: Vec<Remap>) -> Result<Self, RemapConflict> {
         runs.sort_unstable_by_key(|run| run.start);
         for pair in runs.windows(2) {
             if pair[1].start < pair[0].end() {
-                return Err(Clash::Sector(pair[1].start));
+                return Err(RemapConflict::Sector(pair[1].start));
             }
         }
         let mut by_place = runs.clone();
         by_place.sort_unstable_by_key(|run| run.position);
         for pair in by_place.windows(2) {
             if is_within(&pair[0], pair[1].position) {
-                return Err(Clash::Place(pair[1].position));
+                return Err(RemapConflict::Place(pair[1].position));
             }
         }
         let starts = Steps::new(runs.iter().map(|run| run.start).collect());

@@ -19,7 +19,7 @@ pub(super) struct ArmPosition {
 
 /// A scheduler and its state.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum OnDisk {
+pub(super) enum SchedulerState {
     /// The oldest request.
     Fifo,
     /// The nearest request.
@@ -39,7 +39,7 @@ pub(super) enum OnDisk {
     ScanSstf(Option<Direction>),
 }
 
-impl OnDisk {
+impl SchedulerState {
     /// Creates the scheduler that a drive file names.
     pub(super) fn new(params: &Queue) -> Self {
         match params.scheduler {

@@ -12,7 +12,7 @@ use tidegate_nbd::{Entered, Failure, Refused, Request, Session};
 use super::super::call::CallPart;
 use super::super::offer::ExportId;
 use super::lane::Charge;
-use super::{Admittance, Departures, Ended, Newcomer};
+use super::{Departures, Ended, Newcomer, SlotGuard};
 
 /// The memory for a connection's requests and small payloads. The bytes that a handshake has
 /// read beyond its end fit.
@@ -105,7 +105,7 @@ pub(super) struct Connection {
     /// The export's first byte in the store.
     pub(super) first: u64,
     pub(super) has_contract: bool,
-    pub(super) admittance: Box<dyn Admittance>,
+    pub(super) slot_guard: Box<dyn SlotGuard>,
     pub(super) departures: Arc<Departures>,
     pub(super) phase: Phase,
     /// `None` while the ring has it.
@@ -155,7 +155,7 @@ pub(super) struct Transmission {
 
 impl Connection {
     pub(super) fn new(newcomer: Newcomer) -> Self {
-        let Newcomer { socket, entered, export, spec, admittance, departures, .. } = newcomer;
+        let Newcomer { socket, entered, export, spec, slot_guard, departures, .. } = newcomer;
         let Entered { export: info, dialect, rest } = entered;
         let mut input = IoBuffer::new(Bytes::new(INPUT_BYTES));
         input.bytes_mut()[..rest.len()].copy_from_slice(&rest);
@@ -165,7 +165,7 @@ impl Connection {
             export,
             first: spec.offset.get(),
             has_contract: spec.contract.is_some(),
-            admittance,
+            slot_guard,
             departures,
             phase: Phase::Open,
             input: Some(input),

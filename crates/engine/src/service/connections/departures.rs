@@ -10,7 +10,7 @@ use super::super::CallError;
 use super::super::offer::ExportId;
 
 /// A connection's slot; the thread of the departures drops it.
-pub(crate) trait Admittance: fmt::Debug + Send {}
+pub(crate) trait SlotGuard: fmt::Debug + Send {}
 
 /// Why a connection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) enum Ended {
     /// The client did not complete a request, or did not take its replies, in time.
     Slow,
     /// A read failed after a part of its data was sent, which simple replies cannot express.
-    Torn,
+    ReadCutShort,
     /// Its export is gone.
     Removed,
     /// The service is ending.
@@ -33,7 +33,7 @@ pub(crate) enum Ended {
 #[derive(Debug)]
 pub(crate) enum Departure {
     /// The connection has ended.
-    Gone { socket: Socket, admittance: Box<dyn Admittance>, ended: Ended },
+    Gone { socket: Socket, slot_guard: Box<dyn SlotGuard>, ended: Ended },
     /// Requests of an export failed.
     Failed { export: ExportId, failed: Failed },
 }

@@ -45,7 +45,7 @@ use self::lane::{Charge, Lane};
 use self::memory::Memory;
 
 pub(crate) use self::connection::INPUT_BYTES;
-pub(crate) use self::departures::{Admittance, Departure, Departures, Ended, Failed};
+pub(crate) use self::departures::{Departure, Departures, Ended, Failed, SlotGuard};
 pub(crate) use self::memory::KEPT_BYTES;
 
 /// The interval between two checks for slow clients.
@@ -77,7 +77,7 @@ pub(crate) struct Newcomer {
     pub(crate) spec: Arc<ExportSpec>,
     /// The largest part of a request.
     pub(crate) part_max: usize,
-    pub(crate) admittance: Box<dyn Admittance>,
+    pub(crate) slot_guard: Box<dyn SlotGuard>,
     pub(crate) departures: Arc<Departures>,
     /// The longest time in which a client completes a request, and takes some of its replies.
     pub(crate) patience: Duration,
@@ -162,7 +162,7 @@ impl Connections {
     }
 
     /// Limits the time for the last replies, when all are there.
-    pub(crate) fn hurry(&mut self, now: Time) {
+    pub(crate) fn limit_last_replies(&mut self, now: Time) {
         self.ends_at.get_or_insert(now.checked_add(LAST_WORDS).unwrap_or(Time::MAX));
     }
 
@@ -369,11 +369,11 @@ impl Connections {
         if lane.connections == 0 {
             self.lanes.remove(&connection.export);
         }
-        let Connection { socket, admittance, departures, phase, .. } = connection;
+        let Connection { socket, slot_guard, departures, phase, .. } = connection;
         let (Phase::Draining(ended) | Phase::Broken(ended)) = phase else {
             unreachable!("an open connection stays")
         };
-        departures.put(Departure::Gone { socket, admittance, ended });
+        departures.put(Departure::Gone { socket, slot_guard, ended });
     }
 }
 

@@ -133,7 +133,7 @@ impl Connections {
             && done > 0
             && !connection.session.is_structured()
         {
-            connection.break_off(Ended::Torn);
+            connection.break_off(Ended::ReadCutShort);
         } else {
             self.put_failed(index, request, failure);
         }

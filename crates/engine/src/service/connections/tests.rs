@@ -23,7 +23,7 @@ const READS: usize = 16;
 #[derive(Debug)]
 struct Place;
 
-impl Admittance for Place {}
+impl SlotGuard for Place {}
 
 /// The service's thread without its core.
 struct Rig {
@@ -77,7 +77,7 @@ impl Rig {
             export: EXPORT,
             spec: Arc::new(spec),
             part_max: PART_MAX,
-            admittance: Box::new(Place),
+            slot_guard: Box::new(Place),
             departures: self.departures.clone(),
             patience: PATIENCE,
         });
@@ -177,7 +177,7 @@ fn a_client_that_does_not_read_does_not_keep_the_service_from_ending() {
     rig.iterate(1);
     rig.iterate(0);
     rig.connections.end();
-    rig.connections.hurry(rig.now);
+    rig.connections.limit_last_replies(rig.now);
     rig.iterate(0);
     assert!(!rig.connections.is_empty(), "it may still take its reply");
     rig.later(LAST_WORDS);

@@ -58,14 +58,14 @@ pub(crate) struct Sabotage {
 /// The description of a broken promise.
 pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
     let scenario = Scenario::read(bytes);
-    let mut bench = Bench::new(&scenario, sabotage);
+    let mut fixture = Fixture::new(&scenario, sabotage);
     for &(step, export, is_together) in &scenario.steps {
-        bench.take(step, export)?;
+        fixture.take(step, export)?;
         if !is_together {
-            bench.iterate()?;
+            fixture.iterate()?;
         }
     }
-    bench.end()
+    fixture.end()
 }
 
 /// A call without a reply.
@@ -85,7 +85,7 @@ enum What {
 }
 
 /// A service with the calls that it was sent, and the reference with the expected replies.
-pub(in crate::service) struct Bench {
+pub(in crate::service) struct Fixture {
     shared: Arc<Shared>,
     pub(in crate::service) core: Core<Store>,
     reference: Reference,
@@ -96,7 +96,7 @@ pub(in crate::service) struct Bench {
     pub(in crate::service) report: Report,
 }
 
-impl Bench {
+impl Fixture {
     fn new(scenario: &Scenario, sabotage: Sabotage) -> Self {
         let shared = shared(scenario.has_contracts, scenario.policy);
         // The drive takes up to b(i); a proof's table also contains the flush.
@@ -107,7 +107,7 @@ impl Bench {
         Self::on(shared, &times, watch, scenario.seed, sabotage)
     }
 
-    /// Makes a bench of that service on a drive with these batch times.
+    /// Makes a fixture of that service on a drive with these batch times.
     pub(in crate::service) fn on(
         shared: Arc<Shared>,
         times: &BatchTable,

@@ -71,7 +71,7 @@ fn ms(ms: u64) -> Duration {
 enum Changing {
     /// This export takes no more calls until all its requests are complete, or until this instant.
     Draining(ExportId, Time),
-    /// The bench waits for the worst instant to request the change, but not beyond this instant.
+    /// The fixture waits for the worst instant to request the change, but not beyond this instant.
     Lurking(Vec<Member>, Time),
     /// The core has the change.
     Asked { members: Vec<Member>, answered: Receiver<Result<Time, GivenUp>> },
@@ -103,7 +103,7 @@ struct Outcome {
     misses: u64,
 }
 
-struct Bench {
+struct Fixture {
     rules: Rules,
     specs: Vec<ExportSpec>,
     core: Core<Store>,
@@ -118,8 +118,8 @@ struct Bench {
     outcome: Outcome,
 }
 
-impl Bench {
-    /// Makes a bench; `has_best_effort`: whether best-effort exports are admitted and removed too.
+impl Fixture {
+    /// Makes a fixture; `has_best_effort`: whether best-effort exports are admitted and removed too.
     fn new(policy: &str, has_best_effort: bool, seed: u64) -> Self {
         let drive = drive_file(&table(&BATCH_MS), FLUSH_TIME);
         let rules = Rules::new(&SERVE.replace("POLICY", policy), &drive);
@@ -364,7 +364,7 @@ const END: Time = Time::from_ns(120_000_000_000);
 fn nobody_is_later_than_what_was_proved_when_he_came() {
     for (policy, seed) in ["dqf", "dq-edf", "edf"].into_iter().flat_map(|it| [(it, 0), (it, 1)]) {
         for has_best_effort in [true, false] {
-            let outcome = Bench::new(policy, has_best_effort, seed).run(END);
+            let outcome = Fixture::new(policy, has_best_effort, seed).run(END);
             let said = format!("{policy}, {has_best_effort}, seed {seed}: {outcome:?}");
             assert_eq!((outcome.late, outcome.exceeded, outcome.misses), (0, 0, 0), "{said}");
             assert!(outcome.admitted >= 50 && outcome.removed >= 50, "{said}");
@@ -377,9 +377,9 @@ fn nobody_is_later_than_what_was_proved_when_he_came() {
 #[test]
 fn a_switch_that_does_not_wait_is_felt() {
     let is_felt = |seed: &u64| {
-        let mut bench = Bench::new("dqf", true, *seed);
-        bench.core.hasten();
-        bench.run(END).late > 0
+        let mut fixture = Fixture::new("dqf", true, *seed);
+        fixture.core.hasten();
+        fixture.run(END).late > 0
     };
     assert!((0..6).filter(is_felt).count() >= 3);
 }
@@ -388,38 +388,38 @@ fn a_switch_that_does_not_wait_is_felt() {
 /// is no longer held back. Here the contracts exceed the drive's capacity.
 #[test]
 fn without_a_quiet_instant_nothing_changes() {
-    let mut bench = Bench::new("dqf", true, 1);
-    let mut specs = bench.specs.clone();
+    let mut fixture = Fixture::new("dqf", true, 1);
+    let mut specs = fixture.specs.clone();
     let contract = specs[0].contract.as_mut().unwrap();
     (contract.requests, contract.period) = (4, ms(14));
     let busy = [&specs[0], &specs[4]].map(ExportSpec::clone);
-    let workload = bench.rules.workload(&busy);
+    let workload = fixture.rules.workload(&busy);
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let members = Member::of_exports(&busy, &[]);
     let store = Store::pseudo(&table(&BATCH_MS), 5 * 256, 1);
     let built = || tidegate_policy::build(PolicyName::Dqf, &plan, None).unwrap();
-    bench.core = Core::new(store, built(), &members, 8, Watch::new(Some(&plan.limits)));
-    bench.members = members.clone();
-    bench.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();
-    bench.next_change = Time::MAX;
-    bench.run_until(Time::from_ns(100_000_000));
+    fixture.core = Core::new(store, built(), &members, 8, Watch::new(Some(&plan.limits)));
+    fixture.members = members.clone();
+    fixture.clients = members.iter().map(|it| (it.id, vec![Time::ZERO; 4])).collect();
+    fixture.next_change = Time::MAX;
+    fixture.run_until(Time::from_ns(100_000_000));
     let (answer, answered) = channel();
     let until = Time::from_ns(500_000_000);
     let successor =
         Some(Successor { policy: built(), plan: Some(Box::new(plan.clone())), window: 8 });
     let switch = Switch { members: Some(members[1..].to_vec()), successor, until, answer };
-    bench.core.switch(switch);
-    let served = |bench: &Bench| bench.core.statistics().exports[1].responses.count();
-    let before = served(&bench);
-    bench.run_until(Time::from_ns(499_000_000));
-    let held_back = served(&bench) - before;
+    fixture.core.switch(switch);
+    let served = |fixture: &Fixture| fixture.core.statistics().exports[1].responses.count();
+    let before = served(&fixture);
+    fixture.run_until(Time::from_ns(499_000_000));
+    let held_back = served(&fixture) - before;
     assert_eq!(answered.try_recv().ok(), None);
-    bench.run_until(until + ms(1));
+    fixture.run_until(until + ms(1));
     assert_eq!(answered.try_recv(), Ok(Err(GivenUp::NeverQuiet)));
-    assert_eq!(bench.core.statistics().exports.len(), 2);
+    assert_eq!(fixture.core.statistics().exports.len(), 2);
     // The busy tenant stops sending calls.
-    bench.clients.remove(&members[0].id);
-    bench.run_until(until + ms(500));
-    let then = served(&bench) - before - held_back;
+    fixture.clients.remove(&members[0].id);
+    fixture.run_until(until + ms(500));
+    let then = served(&fixture) - before - held_back;
     assert!(held_back <= 4 && then >= 6, "{before}, {held_back}, {then}");
 }

@@ -53,14 +53,14 @@ impl Prover for Rules {
 }
 
 /// A service whose thread is the test's.
-struct Bench {
+struct Fixture {
     shared: Arc<Shared>,
     core: Core<Store>,
     /// Whether the service is asked to stop while a change waits.
     is_ending: bool,
 }
 
-impl Bench {
+impl Fixture {
     fn new() -> Self {
         let drive = drive_file(&table(&[4, 6, 8, 10]), Duration::from_ms(1));
         let rules = Rules::new(SERVE, &drive);
@@ -130,63 +130,63 @@ fn new(text: &str) -> NewExport {
 /// is quiet; `camera`, which used its token, is removed and admitted again.
 #[test]
 fn who_comes_back_does_not_get_the_account_of_who_leaves() {
-    let mut bench = Bench::new();
-    let answered = bench.read(1);
-    bench.run_until(Time::ZERO + Duration::from_ms(50));
+    let mut fixture = Fixture::new();
+    let answered = fixture.read(1);
+    fixture.run_until(Time::ZERO + Duration::from_ms(50));
     assert!(matches!(answered.poll(), Some((Ok(_), _))));
-    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
-    let _busy = bench.read(0);
-    let removed = bench.asked(|shared| shared.remove("camera")).unwrap();
+    fixture.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = fixture.read(0);
+    let removed = fixture.asked(|shared| shared.remove("camera")).unwrap();
     assert!(!removed.is_free, "no instant was quiet");
-    let again = bench.asked(|shared| shared.admit(&new(CAMERA)));
+    let again = fixture.asked(|shared| shared.admit(&new(CAMERA)));
     assert!(matches!(again, Err(ChangeError::NeverQuiet { .. })), "{again:?}");
-    assert_eq!(bench.shared.offer.get().exports().len(), 2);
+    assert_eq!(fixture.shared.offer.get().exports().len(), 2);
 }
 
 /// A change requested while the service ends is refused for that reason, not for a lack of quiet
 /// instants.
 #[test]
 fn the_end_is_no_want_of_quiet_instants() {
-    let mut bench = Bench::new();
-    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
-    let _busy = bench.read(0);
-    bench.is_ending = true;
+    let mut fixture = Fixture::new();
+    fixture.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = fixture.read(0);
+    fixture.is_ending = true;
     // The first change is waiting when the end comes; the second is requested afterwards.
-    let admitted = bench.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
+    let admitted = fixture.asked(|shared| shared.admit(&new(&CAMERA.replace("camera", "other"))));
     assert!(matches!(admitted, Err(ChangeError::Ending)), "{admitted:?}");
-    let removed = bench.asked(|shared| shared.remove("camera"));
+    let removed = fixture.asked(|shared| shared.remove("camera"));
     assert!(matches!(removed, Err(ChangeError::Ending)), "{removed:?}");
 }
 
 /// A change that does not affect the tasks waits for nothing, however busy the drive is.
 #[test]
 fn best_effort_comes_and_goes_beside_a_busy_drive() {
-    let mut bench = Bench::new();
-    bench.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
-    let _busy = bench.read(0);
-    bench.asked(|shared| shared.admit(&new(MORE))).unwrap();
-    assert!(bench.asked(|shared| shared.remove("more")).unwrap().is_free);
+    let mut fixture = Fixture::new();
+    fixture.core.backend_mut().faults.stalled_until = Time::ZERO + Duration::from_ms(100_000);
+    let _busy = fixture.read(0);
+    fixture.asked(|shared| shared.admit(&new(MORE))).unwrap();
+    assert!(fixture.asked(|shared| shared.remove("more")).unwrap().is_free);
 }
 
 /// Goal: an export is replaced in one step, whatever is outstanding of it. Method: its requests wait
 /// at the policy and on the drive, and the new one has the same place.
 #[test]
 fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
-    let mut bench = Bench::new();
-    let outstanding: Vec<Awaited> = (0..200).map(|_| bench.read(2)).collect();
+    let mut fixture = Fixture::new();
+    let outstanding: Vec<Awaited> = (0..200).map(|_| fixture.read(2)).collect();
     let weighted = new(&MORE.replace("more", "rest").replace("true", "true\nweight = 3"));
-    let replaced = bench.asked(|shared| shared.replace(&weighted)).unwrap();
+    let replaced = fixture.asked(|shared| shared.replace(&weighted)).unwrap();
     assert_eq!((replaced.export.offset.get(), replaced.export.share.weight), (2 << 20, 3));
     assert_eq!(replaced.offer.exports().len(), 3);
     let results: Vec<_> = outstanding.iter().filter_map(Awaited::poll).map(|it| it.0).collect();
     assert_eq!(results.len(), 200, "each has a reply");
     assert!(results.iter().any(Result::is_ok));
     assert!(results.contains(&Err(CallError::Removed)));
-    assert!(matches!(bench.read(2).poll(), Some((Err(CallError::Removed), _))));
-    let of_new = bench.read(3);
-    bench.run_until(bench.core.backend().now + Duration::from_ms(50));
+    assert!(matches!(fixture.read(2).poll(), Some((Err(CallError::Removed), _))));
+    let of_new = fixture.read(3);
+    fixture.run_until(fixture.core.backend().now + Duration::from_ms(50));
     assert!(matches!(of_new.poll(), Some((Ok(_), _))));
-    let nobody = bench.asked(|shared| shared.replace(&new(MORE)));
+    let nobody = fixture.asked(|shared| shared.replace(&new(MORE)));
     assert!(matches!(nobody, Err(ChangeError::Unknown { .. })), "{nobody:?}");
 }
 
@@ -194,7 +194,7 @@ fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
 /// the exports of the start, and not for another one.
 #[test]
 fn an_export_that_exceeds_the_promised_memory_is_refused() {
-    let Bench { shared, .. } = Bench::new();
+    let Fixture { shared, .. } = Fixture::new();
     let mut shared = Arc::into_inner(shared).unwrap();
     let exports = shared.params.exports.iter();
     let takes = exports.map(|spec| room_bytes(spec, 16 << 10)).sum::<u64>();
@@ -209,7 +209,7 @@ fn an_export_that_exceeds_the_promised_memory_is_refused() {
 /// thread, and its message is not handled.
 #[test]
 fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
-    let Bench { shared, .. } = Bench::new();
+    let Fixture { shared, .. } = Fixture::new();
     let another = new(&MORE.replace("more", "another"));
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| shared.admit(&new(MORE)));
@@ -218,8 +218,8 @@ fn another_change_meanwhile_is_refused_at_once_and_questions_are_answered() {
             std::thread::yield_now();
             heard = messages(&shared);
         }
-        assert!(matches!(shared.admit(&another), Err(ChangeError::UnderWay)));
-        assert!(matches!(shared.remove("camera"), Err(ChangeError::UnderWay)));
+        assert!(matches!(shared.admit(&another), Err(ChangeError::InProgress)));
+        assert!(matches!(shared.remove("camera"), Err(ChangeError::InProgress)));
         assert_eq!(shared.check(&another).unwrap().offer.exports().len(), 4);
         assert_eq!(shared.offer.get().exports().len(), 3);
         let Some(Message::Change(change)) = heard.pop() else { panic!("{heard:?}") };

@@ -9,7 +9,7 @@ use tidegate_model::{DriveLimits, Duration, PolicyName, Time};
 
 use crate::service::call::CallKind;
 use crate::service::harness::offered::{exports, share_with};
-use crate::service::harness::requests::{Bench, Sabotage};
+use crate::service::harness::requests::{Fixture, Sabotage};
 use crate::service::harness::scenario::{BLOCKS, BlockRange};
 use crate::service::harness::{params, table};
 use crate::service::statistics::Watch;
@@ -47,44 +47,49 @@ impl Clients {
     ///
     /// # Errors
     /// The description of a wrong reply.
-    pub(super) fn run(&self) -> Result<Bench, String> {
+    pub(super) fn run(&self) -> Result<Fixture, String> {
         let times = table(self.batch_ms);
         let waker = Waker::new().expect("a descriptor");
         let shared = share_with(params(exports(self.exports), self.policy, &times), waker);
         let watch = Watch::new(Some(&DriveLimits::of_table(times.clone())));
-        let mut bench = Bench::on(shared, &times, watch, self.seed, self.sabotage);
+        let mut fixture = Fixture::on(shared, &times, watch, self.seed, self.sabotage);
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let all = usize::try_from(self.exports).expect("a few") * self.count;
         let mut clients = vec![Client { next: Time::ZERO, waits_for: None }; all];
         let mut asked = 0;
         loop {
-            let now = bench.now();
+            let now = fixture.now();
             let is_due = |client: &Client| client.waits_for.is_none() && client.next <= now;
             for (number, client) in clients.iter_mut().enumerate() {
                 if is_due(client) && asked < self.calls {
-                    self.ask(&mut bench, number / self.count, &mut random)?;
-                    client.waits_for = Some(bench.latest());
+                    self.ask(&mut fixture, number / self.count, &mut random)?;
+                    client.waits_for = Some(fixture.latest());
                     asked += 1;
                 }
             }
-            bench.iterate()?;
+            fixture.iterate()?;
             for client in &mut clients {
-                if client.waits_for.take_if(|arrival| bench.has_reply(*arrival)).is_some() {
+                if client.waits_for.take_if(|arrival| fixture.has_reply(*arrival)).is_some() {
                     let pause = random.random_range(0..=self.pause_ms * 1000);
                     client.next = now + Duration::from_us(pause);
                 }
             }
-            let is_done = bench.report.answered == self.calls;
-            if is_done && bench.core.is_idle() {
-                return Ok(bench);
+            let is_done = fixture.report.answered == self.calls;
+            if is_done && fixture.core.is_idle() {
+                return Ok(fixture);
             }
             let next = clients.iter().filter(|client| client.waits_for.is_none());
             let next = next.map(|client| client.next).filter(|&next| next > now).min();
-            bench.core.wait_until(next.filter(|_| !is_done));
+            fixture.core.wait_until(next.filter(|_| !is_done));
         }
     }
 
-    fn ask(&self, bench: &mut Bench, export: usize, random: &mut Pcg64Mcg) -> Result<(), String> {
+    fn ask(
+        &self,
+        fixture: &mut Fixture,
+        export: usize,
+        random: &mut Pcg64Mcg,
+    ) -> Result<(), String> {
         let count = random.random_range(1..=CALL_BLOCKS);
         let block = random.random_range(0..=BLOCKS - count);
         let range = BlockRange { block, count, is_odd: false, is_beyond: false };
@@ -96,9 +101,9 @@ impl Clients {
             _ => CallKind::Flush,
         };
         match kind {
-            CallKind::Trim => bench.trim(export, block, count),
-            CallKind::Flush => bench.flush(export),
-            _ => return bench.ask(export, kind, range, false),
+            CallKind::Trim => fixture.trim(export, block, count),
+            CallKind::Flush => fixture.flush(export),
+            _ => return fixture.ask(export, kind, range, false),
         }
         Ok(())
     }

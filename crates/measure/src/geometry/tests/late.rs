@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use tidegate_model::{Duration, Lba, Tag, Time};
 
 use crate::geometry::number::{float, whole};
-use crate::subject::{Probe, SimulatedSubject, Subject, Tried};
+use crate::subject::{Probe, SimulatedSubject, Subject, TrialResult};
 
 /// The maximum usual lateness of a completion.
 const LATE_NS: u64 = 50_000;
@@ -60,22 +60,22 @@ impl<'a> Late<'a> {
 }
 
 impl Subject for Late<'_> {
-    fn send(&mut self, probes: &[Probe], tag: Tag) -> Tried<Time> {
+    fn send(&mut self, probes: &[Probe], tag: Tag) -> TrialResult<Time> {
         self.subject.send(probes, tag).map(self.clock)
     }
 
-    fn wait(&mut self, returned: &mut Vec<Lba>) -> Tried {
+    fn wait(&mut self, returned: &mut Vec<Lba>) -> TrialResult {
         self.subject.wait(returned)
     }
 
-    fn drain(&mut self) -> Tried<Time> {
+    fn drain(&mut self) -> TrialResult<Time> {
         let done = self.subject.drain()?;
         let late = done + self.lateness();
         self.subject.idle_until(late);
         Ok((self.clock)(late))
     }
 
-    fn flush(&mut self) -> Tried<Duration> {
+    fn flush(&mut self) -> TrialResult<Duration> {
         unreachable!("nothing is flushed")
     }
 

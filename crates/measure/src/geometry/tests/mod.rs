@@ -20,7 +20,7 @@ use tidegate_model::mechanics::{Layout, Mechanics, Zones};
 use tidegate_model::{Bytes, Lba};
 
 use super::{Geometry, NoRotation, Probing, all, overhead, rotation, seek_curve, zones};
-use crate::subject::{SimulatedSubject, Subject, Tried};
+use crate::subject::{SimulatedSubject, Subject, TrialResult};
 
 /// The usual block.
 const SECTOR: Bytes = Bytes::new(Lba::SECTOR_BYTES);
@@ -32,7 +32,7 @@ fn probed<T>(
     seed: u64,
     stop: &AtomicBool,
     mut after: impl FnMut(u64),
-    experiment: impl FnOnce(&mut Probing<'_>) -> Tried<T>,
+    experiment: impl FnOnce(&mut Probing<'_>) -> TrialResult<T>,
 ) -> T {
     let mut progress = |done: u64, about: u64, _| {
         assert!(done <= about);

@@ -8,7 +8,7 @@ use super::tree::Tree;
 use crate::mechanical::layout::angles::TrackAngles;
 use crate::mechanical::layout::check::check_sectors_per_track;
 use crate::mechanical::layout::position::Position;
-use crate::mechanical::layout::remaps::{Clash, Remap, Remaps};
+use crate::mechanical::layout::remaps::{Remap, RemapConflict, Remaps};
 use crate::mechanical::layout::slips::Slips;
 use crate::mechanical::wrong::wrong;
 
@@ -105,6 +105,6 @@ impl Disk<'_> {
     }
 }
 
-fn clash(clash: Clash) -> MechanicsError {
+fn clash(clash: RemapConflict) -> MechanicsError {
     wrong("remaps", clash.to_string(), "name each sector and each position once")
 }

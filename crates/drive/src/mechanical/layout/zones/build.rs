@@ -9,7 +9,7 @@ use super::order::Order;
 use super::sparing::{DataSlots, Regions, SlipFault};
 use super::zone::{Figures, Pushed, Skew, Zone};
 use crate::mechanical::layout::check::check_sectors_per_track;
-use crate::mechanical::layout::remaps::{Clash, Remap, Remaps};
+use crate::mechanical::layout::remaps::{Remap, RemapConflict, Remaps};
 use crate::mechanical::layout::slips::Slips;
 use crate::mechanical::wrong::wrong;
 
@@ -307,6 +307,6 @@ impl<'a> Draft<'a> {
     }
 }
 
-fn clash(clash: Clash) -> MechanicsError {
+fn clash(clash: RemapConflict) -> MechanicsError {
     wrong("defects", clash.to_string(), "give each defect a spare sector of its own")
 }

@@ -46,7 +46,7 @@ impl Replies {
 
 /// The state of a run.
 #[derive(Debug)]
-pub(crate) struct UnderWay<'a, O> {
+pub(crate) struct RunState<'a, O> {
     pub(crate) observer: &'a mut O,
     pub(crate) sources: Sources,
     ledger: Ledger,
@@ -68,7 +68,7 @@ pub(crate) struct UnderWay<'a, O> {
     pub(crate) ended_by_drop: Vec<TaskIndex>,
 }
 
-impl<'a, O: Observer> UnderWay<'a, O> {
+impl<'a, O: Observer> RunState<'a, O> {
     pub(crate) fn new(params: &HostParams<'a>, observer: &'a mut O) -> Self {
         let expected = match params.memory {
             Memory::AsNeeded => 0,
@@ -159,7 +159,7 @@ impl<'a, O: Observer> UnderWay<'a, O> {
     }
 }
 
-impl<O: Observer> Requests for UnderWay<'_, O> {
+impl<O: Observer> Requests for RunState<'_, O> {
     type Payload = ();
 
     fn released(&mut self, id: RequestId) -> Request {

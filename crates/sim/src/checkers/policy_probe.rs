@@ -6,7 +6,7 @@
 //! then for the policy it is released at that instant, with that class and deadline.
 //!
 //! ```text
-//!   host --> probe --> regulator --> probe --> .. --> spy --> policy
+//!   host --> probe --> regulator --> probe --> .. --> policy_probe --> policy
 //!              +--> its rate <---------+                +----> checkers
 //! ```
 
@@ -98,7 +98,7 @@ impl Checkers {
         let checkers = Rc::new(RefCell::new(Self::of_bare(name, plan, positions)));
         self.below = Some(Rc::clone(&checkers));
         let (known, batch) = Default::default();
-        Box::new(Spy { name, positions, policy, checkers, known, batch })
+        Box::new(PolicyProbe { name, positions, policy, checkers, known, batch })
     }
 }
 
@@ -110,7 +110,7 @@ struct Known {
 }
 
 /// A watched policy behind its regulators; see the module documentation.
-struct Spy {
+struct PolicyProbe {
     name: PolicyName,
     positions: Positions,
     policy: Box<dyn Policy>,
@@ -120,7 +120,7 @@ struct Spy {
     batch: Vec<Request>,
 }
 
-impl Spy {
+impl PolicyProbe {
     /// Reports an event to the checkers before the policy sees it.
     fn note(&mut self, now: Time, event: &Event) {
         let mut checkers = self.checkers.borrow_mut();
@@ -164,7 +164,7 @@ impl Spy {
     }
 }
 
-impl Policy for Spy {
+impl Policy for PolicyProbe {
     fn observe(&mut self, now: Time, event: Event) -> Result<(), Full> {
         self.note(now, &event);
         let released = match &event {

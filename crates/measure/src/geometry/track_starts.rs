@@ -4,7 +4,7 @@
 //! The beginning of each track is known to lie between two blocks. All tracks of a zone are equally
 //! long, so the beginnings of two tracks that are n apart bound the length to an n-th of their
 //! uncertainty: it becomes exact even with blocks of several sectors. Some tracks are a little
-//! shorter, because spare sectors end a cylinder or sectors were slipped; there the ladder starts
+//! shorter, because spare sectors end a cylinder or sectors were slipped; there the search starts
 //! again.
 
 /// A known length is accepted when the uncertainty is less than this part of it.
@@ -24,7 +24,7 @@ pub(super) struct Edge {
 
 /// The beginnings of consecutive tracks, from the highest down.
 #[derive(Debug, Clone)]
-pub(super) struct Ladder {
+pub(super) struct TrackStarts {
     block: u64,
     /// The first and the last sector with which each may begin.
     begins: Vec<(u64, u64)>,
@@ -33,8 +33,8 @@ pub(super) struct Ladder {
     most: u64,
 }
 
-impl Ladder {
-    /// Returns a ladder of tracks whose length lies between these limits.
+impl TrackStarts {
+    /// Returns the starts of no track yet, where a track length lies between these limits.
     pub(super) fn new((least, most): (u64, u64), block: u64) -> Self {
         Self { block, begins: Vec::new(), least, most }
     }
@@ -108,16 +108,16 @@ mod tests {
     /// determine the length. Blocks on two tracks seem to be on one or the other alternately.
     #[test]
     fn blocks_of_several_sectors_tell_the_length_in_the_end() {
-        let mut ladder = Ladder::new((750, 800), 8);
+        let mut starts = TrackStarts::new((750, 800), 8);
         let mut lengths = Vec::new();
         for track in 0..40 {
             let begin = 1_000_003 - 783 * track;
             // The first block with a part on the track, or the first that lies entirely on it.
             let on = (begin - 7_u64 * (track % 2)).div_ceil(8) * 8;
             let edge = Edge { off: on - 8, on };
-            ladder.add(edge);
-            assert!(ladder.begin().is_some_and(|found| found.abs_diff(begin) < 8));
-            lengths.push(ladder.exact(edge));
+            starts.add(edge);
+            assert!(starts.begin().is_some_and(|found| found.abs_diff(begin) < 8));
+            lengths.push(starts.exact(edge));
         }
         assert_eq!(lengths.last(), Some(&Some(783)));
     }
@@ -125,14 +125,14 @@ mod tests {
     /// A track that is shorter by 1 widens the limits, and the next ones narrow them again.
     #[test]
     fn a_shorter_track_begins_a_new_ladder() {
-        let mut ladder = Ladder::new((90, 110), 1);
+        let mut starts = TrackStarts::new((90, 110), 1);
         let mut lengths = Vec::new();
         for begin in [1_000, 900, 801, 701, 601] {
             let edge = Edge { off: begin - 1, on: begin };
-            ladder.add(edge);
-            lengths.push(ladder.exact(edge));
+            starts.add(edge);
+            lengths.push(starts.exact(edge));
         }
         assert_eq!(lengths, [None, Some(100), None, Some(100), Some(100)]);
-        assert_eq!(ladder.begin(), Some(601));
+        assert_eq!(starts.begin(), Some(601));
     }
 }
