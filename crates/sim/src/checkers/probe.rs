@@ -51,7 +51,7 @@ impl Probe {
         if let Some(around) = &self.around {
             match result {
                 Ok(()) => around.borrow_mut().released(now, &request),
-                Err(Full) => around.borrow_mut().refused_behind(),
+                Err(Full) => around.borrow_mut().refused_behind(&request),
             }
         }
         if result.is_ok() {

@@ -124,8 +124,8 @@ pub struct RateKept {
     charge: Charge,
     lanes: [Lane; 3],
     steered: Option<Steered>,
-    /// Whether the policy behind has had no room since the last round.
-    was_refused: bool,
+    /// By lane: whether the policy behind has had no room for it since the last round.
+    were_refused: [bool; 3],
     log: ViolationLog,
 }
 
@@ -160,7 +160,7 @@ impl RateKept {
             charge: Charge::of(plan),
             lanes: [own(shaping.interactive_rate), best_effort, own(shaping.write_rate)],
             steered,
-            was_refused: false,
+            were_refused: [false; 3],
             log: ViolationLog::default(),
         })
     }
@@ -196,9 +196,13 @@ impl RateKept {
         self.lanes.iter_mut().position(|lane| lane.leave(now, id))
     }
 
-    /// Records that the policy behind the shaper had no room for a request.
-    pub(super) const fn refused_behind(&mut self) {
-        self.was_refused = true;
+    /// Records that the policy behind the shaper had no room for a request. While it has none for
+    /// real time, all lanes may wait.
+    pub(super) fn refused_behind(&mut self, request: &Request) {
+        match self.lane(request) {
+            Some(lane) => self.were_refused[lane] = true,
+            None => self.were_refused = [true; 3],
+        }
     }
 
     /// Records that the shaper passed a request on.
@@ -246,7 +250,7 @@ impl RateKept {
         let Some(fresh) = Self::of(self.regulator, plan) else { return };
         let old = std::mem::replace(self, fresh);
         self.log = old.log;
-        self.was_refused = old.was_refused;
+        self.were_refused = old.were_refused;
         let [interactive, mut best_effort, mut writes] = old.lanes;
         if let (Some(steered), Some(before)) = (&mut self.steered, old.steered) {
             let lane = &mut self.lanes[BEST_EFFORT];
@@ -292,11 +296,9 @@ impl Observer for RateKept {
     }
 
     fn settled(&mut self, now: Time) {
-        if std::mem::take(&mut self.was_refused) {
-            return;
-        }
-        for lane in &mut self.lanes {
-            if let Some(id) = lane.overdue(now) {
+        let were_refused = std::mem::take(&mut self.were_refused);
+        for (lane, was_refused) in self.lanes.iter_mut().zip(were_refused) {
+            if let Some(id) = lane.overdue(now).filter(|_| !was_refused) {
                 self.log.add(now, Breach::HeldTooLong { id });
             }
         }
