@@ -8,11 +8,17 @@
 //! The data must be where a restart would look for them, so an export that is admitted gets the place
 //! that a restart would give it, and an export that a restart would place elsewhere is reported.
 
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
 use tidegate_model::serve_file::Layout;
 use tidegate_model::{Bytes, ExportPlace, ExportSpec, NewExport};
 
 use super::{Prepared, ServeError, Server};
-use crate::service::ChangeError;
+use crate::service::{CHANGE_MAX, ChangeError, View};
+
+/// The interval at which a reload looks whether the change before it is complete.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The effect of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,9 +44,30 @@ impl std::fmt::Display for Reloaded {
     }
 }
 
+/// A change that the file wants.
+enum Wanted {
+    Remove,
+    Admit(NewExport),
+    Replace(NewExport),
+}
+
+impl Wanted {
+    fn make(&self, view: &View, name: &str) -> Result<(), ChangeError> {
+        match self {
+            Self::Remove => view.remove(name).map(drop),
+            Self::Admit(new) => view.admit(new).map(drop),
+            Self::Replace(new) => view.replace(new).map(drop),
+        }
+    }
+}
+
 impl Server {
     /// Reads the serve file again, and admits, changes and removes the exports that it says. Each
-    /// change waits up to some seconds for a quiet instant; `alive` is called between them.
+    /// change waits up to some seconds for a quiet instant, and for a change in progress; `alive` is
+    /// called meanwhile. Clients of an export without a contract wait for as long.
+    ///
+    /// A change that is refused is tried again after others, which may have made room for it: the
+    /// order of the exports in the file decides nothing.
     ///
     /// # Errors
     /// [`ServeError`] for a file that cannot be read or is faulty; then nothing has changed.
@@ -48,65 +75,113 @@ impl Server {
         let started = &self.prepared;
         let next = Prepared::read_with(&started.path, started.margin)?;
         let view = self.view();
-        // The store's size only matters for exports of all of it.
-        let layout = Layout { size: Bytes::new(u64::MAX), alignment: view.alignment() };
-        let placed = next.file.exports(layout).map_err(|error| next.faulty(error))?;
         let mut reloaded = Reloaded::default();
         for key in next.file.fixed_changes(&started.file) {
             let why = format!("`{key}` cannot change while the service runs: restart it");
             reloaded.refused.push(why);
         }
         let names: Vec<String> = next.file.export_names().map(str::to_owned).collect();
-        for name in std::mem::replace(&mut self.names, names) {
-            if self.names.contains(&name) || view.export(&name).is_none() {
-                continue;
-            }
-            alive();
-            let removed = view.remove(&name).map(drop);
-            if removed.is_err() {
-                // It is still the file's, so the next reload removes it.
-                self.names.push(name.clone());
-            }
-            reloaded.put(name, removed, |it| &mut it.removed);
-        }
-        for (new, spec) in next.file.new_exports().zip(placed) {
-            alive();
-            let name = new.name.clone();
-            let offer = view.offer();
-            let Some(live) = offer.exports().iter().find(|live| live.name == name) else {
-                let admitted = view.admit(&at_its_place(new, &spec)).map(drop);
-                match admitted {
-                    Ok(()) => reloaded.admitted.push(name),
-                    Err(error) => {
-                        reloaded.refused.push(format!("`{name}` is not admitted: {error}"));
-                    }
-                }
-                continue;
+        let old = std::mem::replace(&mut self.names, names);
+        let gone = old.into_iter().filter(|it| !self.names.contains(it));
+        let gone = gone.filter(|name| view.export(name).is_some());
+        let mut wanted: Vec<_> = gone.map(|name| (name, Wanted::Remove)).collect();
+        wanted.extend(reloaded.changes(&next, &view)?);
+        for (name, change, error) in make_all(wanted, |name, change| {
+            in_turn(&mut alive, || change.make(&view, name))?;
+            reloaded.list(change).push(name.to_owned());
+            Ok(())
+        }) {
+            let effect = match change {
+                Wanted::Admit(_) => "is not admitted",
+                Wanted::Remove | Wanted::Replace(_) => "stays as it was",
             };
-            let (terms, of_live) = (terms(&spec), terms(live));
-            if !is_at_its_place(&new, &spec, live) {
-                reloaded.refused.push(moved(&spec, live));
-            } else if terms != of_live {
-                let place = ExportPlace::At { offset: live.offset, size: live.size };
-                let place = if new.place == ExportPlace::Whole { new.place } else { place };
-                let changed = view.replace(&NewExport { place, ..new }).map(drop);
-                reloaded.put(name, changed, |it| &mut it.changed);
+            reloaded.refused.push(format!("`{name}` {effect}: {error}"));
+            if let Wanted::Remove = change {
+                // It is still the file's, so the next reload removes it.
+                self.names.push(name);
             }
         }
         Ok(reloaded)
     }
 }
 
+/// A change that was refused, with the name of its export.
+type RefusedChange = (String, Wanted, ChangeError);
+
+/// Makes all changes, in rounds, until none of those left can be made.
+fn make_all(
+    mut wanted: Vec<(String, Wanted)>,
+    mut make: impl FnMut(&str, &Wanted) -> Result<(), ChangeError>,
+) -> Vec<RefusedChange> {
+    let mut failed = Vec::new();
+    loop {
+        let count = wanted.len();
+        let mut refused = Vec::new();
+        for (name, change) in wanted {
+            match make(&name, &change) {
+                Ok(()) => {}
+                Err(error @ ChangeError::Refused(_)) => refused.push((name, change, error)),
+                Err(error) => failed.push((name, change, error)),
+            }
+        }
+        if refused.is_empty() || refused.len() == count {
+            failed.extend(refused);
+            return failed;
+        }
+        wanted = refused.into_iter().map(|(name, change, _)| (name, change)).collect();
+    }
+}
+
+/// Makes a change when no other is in progress.
+fn in_turn(
+    alive: &mut impl FnMut(),
+    make: impl Fn() -> Result<(), ChangeError>,
+) -> Result<(), ChangeError> {
+    let until = Instant::now() + CHANGE_MAX;
+    loop {
+        alive();
+        match make() {
+            Err(ChangeError::InProgress) if Instant::now() < until => sleep(LOOK),
+            done => return done,
+        }
+    }
+}
+
 impl Reloaded {
-    fn put(
+    /// Returns the exports that are new in the file or have other terms there; exports that a restart
+    /// would place elsewhere are refused.
+    fn changes(
         &mut self,
-        name: String,
-        result: Result<(), ChangeError>,
-        list: impl FnOnce(&mut Self) -> &mut Vec<String>,
-    ) {
-        match result {
-            Ok(()) => list(self).push(name),
-            Err(error) => self.refused.push(format!("`{name}` stays as it was: {error}")),
+        next: &Prepared,
+        view: &View,
+    ) -> Result<Vec<(String, Wanted)>, ServeError> {
+        // The store's size only matters for exports of all of it.
+        let layout = Layout { size: Bytes::new(u64::MAX), alignment: view.alignment() };
+        let placed = next.file.exports(layout).map_err(|error| next.faulty(error))?;
+        let offer = view.offer();
+        let mut wanted = Vec::new();
+        for (new, spec) in next.file.new_exports().zip(placed) {
+            let name = new.name.clone();
+            let Some(live) = offer.exports().iter().find(|live| live.name == name) else {
+                wanted.push((name, Wanted::Admit(at_its_place(new, &spec))));
+                continue;
+            };
+            if !is_at_its_place(&new, &spec, live) {
+                self.refused.push(moved(&spec, live));
+            } else if terms(&spec) != terms(live) {
+                let place = ExportPlace::At { offset: live.offset, size: live.size };
+                let place = if new.place == ExportPlace::Whole { new.place } else { place };
+                wanted.push((name, Wanted::Replace(NewExport { place, ..new })));
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn list(&mut self, change: &Wanted) -> &mut Vec<String> {
+        match change {
+            Wanted::Remove => &mut self.removed,
+            Wanted::Admit(_) => &mut self.admitted,
+            Wanted::Replace(_) => &mut self.changed,
         }
     }
 }
@@ -139,4 +214,58 @@ fn moved(spec: &ExportSpec, live: &ExportSpec) -> String {
          \"{}\" and size = \"{}\", or restart the service",
         live.name, live.offset, live.size, spec.offset, spec.size, live.offset, live.size
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::service::Refusal;
+
+    fn refusal() -> ChangeError {
+        Refusal::new("no room".to_owned(), "make room").into()
+    }
+
+    /// Goal: a change that needs the room of a later one is made, whatever their order, and one that
+    /// never fits is refused. Method: changes that fit once others were made.
+    #[test]
+    fn a_change_that_is_refused_at_first_is_made_after_those_that_make_room() {
+        let wanted = ["third", "never", "second", "first", "late"];
+        let wanted = wanted.map(|name| (name.to_owned(), Wanted::Remove)).into();
+        let mut made = Vec::new();
+        let mut never_quiet = 0;
+        let refused = make_all(wanted, |name, _| {
+            let waits_for = match name {
+                "third" => Some("second"),
+                "second" => Some("first"),
+                "never" => Some("itself"),
+                "late" => {
+                    never_quiet += 1;
+                    return Err(ChangeError::NeverQuiet { waited: tidegate_model::Duration::ZERO });
+                }
+                _ => None,
+            };
+            if waits_for.is_some_and(|other| !made.contains(&other.to_owned())) {
+                return Err(refusal());
+            }
+            made.push(name.to_owned());
+            Ok(())
+        });
+        assert_eq!(made, ["first", "second", "third"]);
+        let refused: Vec<_> = refused.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!((refused, never_quiet), (vec!["late", "never"], 1));
+    }
+
+    #[test]
+    fn a_change_waits_for_one_in_progress_and_says_that_the_service_is_alive() {
+        let (tried, mut alive) = (Cell::new(0), 0);
+        let made = in_turn(&mut || alive += 1, || {
+            tried.set(tried.get() + 1);
+            if tried.get() < 4 { Err(ChangeError::InProgress) } else { Ok(()) }
+        });
+        assert!(made.is_ok());
+        assert_eq!((tried.get(), alive), (4, 4));
+        assert!(matches!(in_turn(&mut || (), || Err(refusal())), Err(ChangeError::Refused(_))));
+    }
 }

@@ -39,6 +39,10 @@ const DRAIN_LOOK: std::time::Duration = std::time::Duration::from_millis(5);
 /// The service's thread is considered dead if a change exceeds its time limit by more than this.
 const GRACE: Duration = Duration::from_ms(2_000);
 
+/// The longest time of a change.
+pub(crate) const CHANGE_MAX: std::time::Duration =
+    std::time::Duration::from_nanos(QUIET_MAX.ns() + DRAIN_MAX.ns() + GRACE.ns());
+
 /// Why the set of exports did not change.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -235,8 +239,10 @@ impl Shared {
         }
         let export = prover.place(&ExportTable::specs(&members), new)?;
         let id = ExportId(table.next_id);
-        members.push(Member { id, spec: export.clone(), bound: None });
-        self.params.check_memory(&members)?;
+        let member = Member { id, spec: export.clone(), bound: None };
+        // An export that leaves keeps its room until its last request is complete.
+        self.params.check_memory(table.members.iter().chain([&member]))?;
+        members.push(member);
         let arrangement = prover.prove(&ExportTable::specs(&members), Some(members.len() - 1))?;
         self.params.check_arrangement(&arrangement)?;
         let changed = table.arranged(members, arrangement);
@@ -335,22 +341,25 @@ impl Shared {
 }
 
 impl ServiceParams {
-    /// Checks that the requests of all exports fit into the memory that was promised at the start.
-    fn check_memory(&self, members: &[Member]) -> Result<(), ChangeError> {
+    /// Checks that the requests of these exports fit into the memory that was promised at the start.
+    fn check_memory<'a>(
+        &self,
+        members: impl Iterator<Item = &'a Member>,
+    ) -> Result<(), ChangeError> {
         let Some(most) = self.requests_max else { return Ok(()) };
         let takes = |member: &Member| {
             let contract = member.spec.contract.as_ref();
             let part_max = contract.map_or(self.size_max, |contract| contract.size_max);
             room_bytes(&member.spec, usize::try_from(part_max.get()).unwrap_or(usize::MAX))
         };
-        let needed = members.iter().map(takes).fold(0, u64::saturating_add);
+        let needed = members.map(takes).fold(0, u64::saturating_add);
         if needed <= most.get() {
             return Ok(());
         }
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
         let reason = format!(
-            "the requests of all exports would take up to {} MiB, and the server was started with \
-             at most {} MiB for them",
+            "the requests of all exports would take up to {} MiB, those that leave included, and the \
+             server was started with at most {} MiB for them",
             mib(needed),
             mib(most.get())
         );

@@ -70,6 +70,7 @@ use self::shared::Shared;
 use self::statistics::Watch;
 
 pub use self::call::{Answered, CallError};
+pub(crate) use self::change::CHANGE_MAX;
 pub use self::change::{Admitted, ChangeError, Removed};
 pub use self::data_backend::DataBackend;
 pub use self::device_store::DeviceStore;
