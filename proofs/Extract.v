@@ -1,12 +1,13 @@
 (** The judges in OCaml, with integers of any size: machine integers overflow silently. *)
 From Coq Require Import Extraction ExtrOcamlBasic ExtrOcamlNatBigInt List Arith.
-Require Import Model Lists Backlog TwoBatches Judge Checker AdaptiveDrain.
+Require Import Model Lists Backlog TwoBatches Judge Checker AdaptiveDrain GatedModel GatedJudge.
 Extraction Language OCaml.
 (* Division is by repeated subtraction otherwise; nobody divides by zero here, which gives zero. *)
 Extract Constant Nat.div => "(fun n m -> if Big_int_Z.sign_big_int m = 0
   then Big_int_Z.zero_big_int else Big_int_Z.div_big_int n m)".
 Extract Constant Nat.leb => "Big_int_Z.le_big_int".
 Extract Constant Nat.ltb => "Big_int_Z.lt_big_int".
-(* The drains' log entries have the names of the other judge's, so they are a module of their own. *)
-Extraction "model.ml" replay start worst check_backlog.
+(* The log entries of each model have the same names, so each is a module of its own. *)
+Extraction "model.ml" Judge.replay Judge.start TwoBatches.worst Checker.check_backlog.
 Extraction "drain.ml" AdaptiveDrain.replay_drain.
+Extraction "gated.ml" GatedJudge.replay_gated GatedModel.worst.

@@ -3,7 +3,7 @@
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
 Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs GatedDrain
-  AdaptiveDrain Judge Checker.
+  GatedJudge AdaptiveDrain Judge Checker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
@@ -25,5 +25,6 @@ Print Assumptions AdaptiveDrain.adaptive_drain.
 Print Assumptions AdaptiveDrain.adaptive_never_sticks.
 (* the judges *)
 Print Assumptions AdaptiveDrain.replay_drain_sound.
+Print Assumptions GatedJudge.replay_gated_sound.
 Print Assumptions Judge.replay_sound.
 Print Assumptions Checker.check_backlog_sound.

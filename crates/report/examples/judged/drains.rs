@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs of the real `AdaptiveDrain`.
+//! Logs of the real `AdaptiveDrain` and `GatedDrain`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{Bytes, Class, Outcome, Plan, Request, RequestId, TaskIndex, Time, Workload};
-use tidegate_policy::{AdaptiveDrain, Decision, Event, Policy};
+use tidegate_policy::{AdaptiveDrain, Decision, Event, GatedDrain, Policy};
 
 use crate::generator;
 
-/// Prints logs of random drives with one task.
-pub(crate) fn drains(count: u64, events: u64, flaw: &str) {
+/// The policies that are proved from drain(q) alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drain {
+    Adaptive,
+    Gated,
+}
+
+/// Prints logs of random drives with random tasks.
+pub(crate) fn drains(drain: Drain, count: u64, events: u64, flaw: &str) {
     for number in 0..count {
-        let mut log = Log::of(generator(number), flaw);
+        let mut log = Log::of(drain, generator(number), flaw);
         for _ in 0..events {
             log.instant();
         }
@@ -22,51 +30,88 @@ pub(crate) fn drains(count: u64, events: u64, flaw: &str) {
     }
 }
 
-/// A run of the real policy beside a drive that honours drain(q) and nothing else.
-struct Log<'a> {
-    random: Pcg64,
-    flaw: &'a str,
+/// A task: its jobs have as many requests as it has units.
+struct Task {
     period: u64,
-    /// drain(0), drain(1), ..
-    drain: Vec<u64>,
-    policy: AdaptiveDrain,
-    now: u64,
+    deadline: u64,
+    units: std::ops::Range<usize>,
     next_release: u64,
-    last_id: u64,
-    /// Whether the request is the task's, by id.
-    is_task: BTreeMap<u64, bool>,
-    /// The requests on the drive with their completions.
-    on_drive: Vec<(u64, u64)>,
+}
+
+/// A unit: one request of each job of a task.
+#[derive(Clone)]
+struct Unit {
+    next_release: u64,
     is_pending: bool,
 }
 
+/// A run of the real policy beside a drive that honours drain(q) and nothing else. It prints each
+/// event as an entry of the log.
+struct Log<'a> {
+    random: Pcg64,
+    flaw: &'a str,
+    drain_of: Drain,
+    tasks: Vec<Task>,
+    units: Vec<Unit>,
+    /// drain(0), drain(1), ..
+    drain: Vec<u64>,
+    policy: Box<dyn Policy>,
+    now: u64,
+    last_id: u64,
+    /// The unit of each request; `None` for what is beside the units.
+    unit_of: BTreeMap<u64, Option<usize>>,
+    queued: Vec<u64>,
+    /// The requests on the drive with their completions.
+    on_drive: Vec<(u64, u64)>,
+}
+
 impl<'a> Log<'a> {
-    fn of(mut random: Pcg64, flaw: &'a str) -> Self {
-        let depth = random.random_range(2..9_usize);
+    fn of(drain_of: Drain, mut random: Pcg64, flaw: &'a str) -> Self {
+        let requests: Vec<usize> = match drain_of {
+            Drain::Adaptive => vec![1],
+            Drain::Gated => {
+                (0..random.random_range(1..4)).map(|_| random.random_range(1..4)).collect()
+            }
+        };
+        let sum: usize = requests.iter().sum();
+        let depth = sum + random.random_range(1..8_usize);
         let mut drain = vec![0, random.random_range(2..6_u64)];
         for _ in 1..depth {
             drain.push(drain[drain.len() - 1] + random.random_range(0..5));
         }
+        let worst = (0..sum).map(|it| drain[it] + drain[sum - it]).max().expect("a task");
+        // Either no deadline is shorter than the worst case, or no response reaches a period.
+        let is_long = drain_of == Drain::Adaptive || random.random_bool(0.7);
         let longest = drain[depth];
-        let deadline = random.random_range(drain[1]..=longest * 2);
-        let period = deadline + random.random_range(0..=longest * 2);
-        let times: Vec<String> = drain.iter().map(u64::to_string).collect();
-        // Beyond the drive's depth, drain(q) is longer than any deadline.
-        println!("A {period} {deadline} 0\nd {} {}", times.join(" "), u64::MAX);
-        let real_deadline = deadline + u64::from(flaw == "deadline");
-        let workload = workload(period, real_deadline, &times[1..]);
+        let mut tasks = Vec::new();
+        let mut end = 0;
+        for requests in requests {
+            let least = if is_long { worst } else { 1 };
+            let deadline = random.random_range(least..=least.max(longest) * 2);
+            let shortest = if is_long { deadline } else { deadline.max(worst) + 1 };
+            let period = shortest + random.random_range(0..=longest * 2);
+            tasks.push(Task { period, deadline, units: end..end + requests, next_release: 0 });
+            end += requests;
+        }
+        print_header(drain_of, &tasks, &drain, depth - usize::from(flaw == "depth"));
+        let workload = workload(drain_of, &tasks, &drain, flaw);
+        let plan = Plan::of(&workload);
         Self {
             random,
             flaw,
-            period,
+            drain_of,
+            tasks,
+            units: vec![Unit { next_release: 0, is_pending: false }; sum],
             drain,
-            policy: AdaptiveDrain::new(&Plan::of(&workload)),
+            policy: match drain_of {
+                Drain::Adaptive => Box::new(AdaptiveDrain::new(&plan)),
+                Drain::Gated => Box::new(GatedDrain::new(&plan)),
+            },
             now: 0,
-            next_release: 0,
             last_id: 0,
-            is_task: BTreeMap::new(),
+            unit_of: BTreeMap::new(),
+            queued: Vec::new(),
             on_drive: Vec::new(),
-            is_pending: false,
         }
     }
 
@@ -74,28 +119,30 @@ impl<'a> Log<'a> {
         self.policy.observe(Time::from_ns(self.now), event).expect("there is room");
     }
 
-    /// One instant: completions, a release, dispatches; then time passes.
+    /// One instant: completions, releases, perhaps a cancellation, dispatches; then time passes.
     fn instant(&mut self) {
         let now = self.now;
-        let done: Vec<u64> =
-            self.on_drive.iter().filter(|&&(_, at)| at <= now).map(|&(id, _)| id).collect();
-        self.on_drive.retain(|&(_, at)| at > now);
-        for id in done {
-            self.observe(Event::Complete { id: RequestId(id), outcome: Outcome::Done });
-            let is_task = self.is_task[&id];
-            self.is_pending &= !is_task;
-            println!("{}", if is_task { "C" } else { "B" });
-        }
-        let may_release = self.next_release <= now && !self.is_pending;
-        if may_release && self.random.random_bool(0.4) {
-            self.admit(Class::Hard);
-            self.is_pending = true;
-            let early = u64::from(self.flaw == "early-release" && self.random.random_bool(0.2));
-            self.next_release = now + self.period - early;
-            println!("R");
+        self.complete();
+        for task in 0..self.tasks.len() {
+            let Task { units, next_release, .. } = &self.tasks[task];
+            let is_idle = self.units[units.clone()].iter().all(|unit| !unit.is_pending);
+            if *next_release <= now && is_idle && self.random.random_bool(0.4) {
+                self.release(task);
+            }
         }
         for _ in 0..self.random.random_range(0..3) {
-            self.admit(Class::BestEffort);
+            // Under the gate, a real-time request that belongs to no task counts as best effort.
+            let is_unknown = self.drain_of == Drain::Gated && self.random.random_bool(0.1);
+            let class = if is_unknown { Class::Hard } else { Class::BestEffort };
+            self.admit(self.tasks.len(), None, class);
+        }
+        let may_cancel = self.drain_of == Drain::Gated && !self.queued.is_empty();
+        if may_cancel && self.random.random_bool(0.05) {
+            let id = self.queued.swap_remove(self.random.random_range(0..self.queued.len()));
+            self.observe(Event::Cancel(RequestId(id)));
+            let unit = self.unit_of[&id].expect("only units are queued");
+            self.units[unit].is_pending = false;
+            println!("X {unit}");
         }
         self.dispatch();
         let later = self.on_drive.iter().map(|&(_, at)| at).min();
@@ -107,24 +154,71 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn admit(&mut self, class: Class) {
-        self.last_id += 1;
-        self.is_task.insert(self.last_id, class == Class::Hard);
-        let now = Time::from_ns(self.now);
-        let plain = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
-        let task = TaskIndex(u32::from(class != Class::Hard));
-        self.observe(Event::Release(Request { task, released: now, eligible: now, ..plain }));
+    fn complete(&mut self) {
+        let now = self.now;
+        let done: Vec<u64> =
+            self.on_drive.iter().filter(|&&(_, at)| at <= now).map(|&(id, _)| id).collect();
+        self.on_drive.retain(|&(_, at)| at > now);
+        for id in done {
+            self.observe(Event::Complete { id: RequestId(id), outcome: Outcome::Done });
+            if let Some(unit) = self.unit_of[&id] {
+                self.units[unit].is_pending = false;
+                println!("C {unit}");
+            } else {
+                println!("B");
+            }
+        }
     }
 
-    fn dispatch(&mut self) {
-        let before = self.on_drive.len();
-        while let Decision::Dispatch { id, .. } = self.policy.decide(Time::from_ns(self.now)) {
-            println!("{}", if self.is_task[&id.0] { "S" } else { "A" });
-            self.on_drive.push((id.0, 0));
+    /// Releases a job. Its requests take those units that may be released first, as in the policy.
+    fn release(&mut self, index: usize) {
+        let Task { period, ref units, .. } = self.tasks[index];
+        let mut places: Vec<usize> = units.clone().collect();
+        places.sort_by_key(|&place| (self.units[place].next_release, place));
+        let is_whole = self.random.random_bool(0.7);
+        if !is_whole {
+            places.truncate(self.random.random_range(1..=places.len()));
         }
-        if self.on_drive.len() == before {
+        for place in places {
+            let id = self.admit(index, Some(place), Class::Hard);
+            self.queued.push(id);
+            self.units[place] = Unit { next_release: self.now + period, is_pending: true };
+            println!("R {place}");
+        }
+        let is_early = self.flaw == "early-release" && self.random.random_bool(0.2);
+        self.tasks[index].next_release = self.now + period - u64::from(is_early);
+    }
+
+    fn admit(&mut self, task: usize, unit: Option<usize>, class: Class) -> u64 {
+        self.last_id += 1;
+        self.unit_of.insert(self.last_id, unit);
+        let now = Time::from_ns(self.now);
+        let plain = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        let task = TaskIndex(u32::try_from(task).expect("few tasks"));
+        self.observe(Event::Release(Request { task, released: now, eligible: now, ..plain }));
+        self.last_id
+    }
+
+    /// One round: all that the policy sends at this instant.
+    fn dispatch(&mut self) {
+        let mut sent = Vec::new();
+        while let Decision::Dispatch { id, .. } = self.policy.decide(Time::from_ns(self.now)) {
+            sent.push(id.0);
+        }
+        if sent.is_empty() {
             return;
         }
+        let mut line = String::new();
+        let mut others = 0;
+        for id in &sent {
+            match self.unit_of[id] {
+                Some(unit) => write!(line, " {unit}").expect("a string takes all"),
+                None => others += 1,
+            }
+        }
+        println!("S {others}{line}");
+        self.queued.retain(|id| !sent.contains(id));
+        self.on_drive.extend(sent.into_iter().map(|id| (id, 0)));
         // The clock starts again for everything on the drive.
         let too_long = u64::from(self.flaw == "long-drain" && self.random.random_bool(0.2));
         let last = self.on_drive.len().min(self.drain.len() - 1);
@@ -139,15 +233,46 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Returns the workload of one task on a drive with these drain times.
-fn workload(period: u64, deadline: u64, times: &[String]) -> Workload {
+/// Prints the units and the drive that the log is about.
+fn print_header(drain_of: Drain, tasks: &[Task], drain: &[u64], depth: usize) {
+    let line = |of: fn(&Task) -> u64| {
+        let of_units = tasks.iter().flat_map(|task| task.units.clone().map(move |_| of(task)));
+        of_units.map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let letter = match drain_of {
+        Drain::Adaptive => 'A',
+        Drain::Gated => 'G',
+    };
+    let units = tasks.last().map_or(0, |task| task.units.end);
+    println!("{letter} {units} {depth}\np {}\nd {}", line(|it| it.period), line(|it| it.deadline));
+    let times: Vec<String> = drain.iter().map(u64::to_string).collect();
+    // Beyond the drive's depth, drain(q) is longer than any deadline.
+    println!("q {} {}\nn {}", times.join(" "), u64::MAX, line(|it| it.next_release));
+}
+
+/// Returns the workload of these tasks on a drive with these drain times.
+fn workload(drain_of: Drain, tasks: &[Task], drain: &[u64], flaw: &str) -> Workload {
+    let shorter = u64::from(flaw == "short-drain");
+    let times: Vec<String> = drain[1..].iter().map(|time| (time - shorter).to_string()).collect();
     let times = times.join(", ");
-    let text = format!(
+    let name = match drain_of {
+        Drain::Adaptive => "adaptive-drain",
+        Drain::Gated => "gated-drain",
+    };
+    let mut text = format!(
         "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{times}]\ndrain_ns_max = [{times}]\n\
-         [policy]\nname = \"adaptive-drain\"\n\
-         [[task]]\nname = \"t\"\nperiod = \"{period}ns\"\ndeadline = \"{deadline}ns\"\nsize = \"4KiB\"\n\
+         [policy]\nname = \"{name}\"\n\
          [[best_effort]]\nname = \"b\"\noutstanding = 99\nsize = \"4KiB\"\n"
     );
+    for (index, Task { period, deadline, units, .. }) in tasks.iter().enumerate() {
+        let (requests, deadline) = (units.len(), deadline + u64::from(flaw == "deadline"));
+        write!(
+            text,
+            "[[task]]\nname = \"t{index}\"\nperiod = \"{period}ns\"\ndeadline = \"{deadline}ns\"\n\
+             size = \"4KiB\"\nrequests = {requests}\n"
+        )
+        .expect("a string takes all");
+    }
     let file = WorkloadFile::parse(&text).expect("a valid file");
     let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
     file.bind(drive).expect("an inline table covers everything")

@@ -4,7 +4,9 @@
 //!
 //! ```text
 //! judged logs COUNT EVENTS [FLAW]      dqf; FLAW: z, beta, long-batch, early-release
-//! judged drains COUNT EVENTS [FLAW]    adaptive-drain; FLAW: deadline, long-drain, early-release
+//! judged adaptive COUNT EVENTS [FLAW]  adaptive-drain; FLAW: deadline, short-drain, long-drain,
+//!                                      early-release
+//! judged gated COUNT EVENTS [FLAW]     gated-drain; the same, and depth
 //! judged certificates COUNT [FLAW]     FLAW: lower-bound
 //! ```
 //!
@@ -14,6 +16,7 @@ mod certificates;
 mod drains;
 mod logs;
 
+use drains::{Drain, drains};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
@@ -26,11 +29,17 @@ fn main() {
     match words[..] {
         ["logs", number, events] => logs::logs(count(number), count(events), ""),
         ["logs", number, events, flaw] => logs::logs(count(number), count(events), flaw),
-        ["drains", number, events] => drains::drains(count(number), count(events), ""),
-        ["drains", number, events, flaw] => drains::drains(count(number), count(events), flaw),
+        ["adaptive", number, events, ref flaw @ ..] => {
+            drains(Drain::Adaptive, count(number), count(events), flaw.first().unwrap_or(&""));
+        }
+        ["gated", number, events, ref flaw @ ..] => {
+            drains(Drain::Gated, count(number), count(events), flaw.first().unwrap_or(&""));
+        }
         ["certificates", number] => certificates::certificates(count(number), ""),
         ["certificates", number, flaw] => certificates::certificates(count(number), flaw),
-        _ => panic!("judged logs|drains COUNT EVENTS [FLAW] | judged certificates COUNT [FLAW]"),
+        _ => panic!(
+            "judged logs|adaptive|gated COUNT EVENTS [FLAW] | judged certificates COUNT [FLAW]"
+        ),
     }
 }
 
