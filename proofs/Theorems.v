@@ -2,8 +2,8 @@
 
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
-Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs GatedDrain
-  GatedJudge AdaptiveDrain Judge Checker.
+Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs DqEdf
+  GatedDrain GatedJudge AdaptiveDrain Judge AnyJudge Checker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
@@ -17,6 +17,8 @@ Print Assumptions Judge.Equality.strictness_is_needed. (* R < p is strict *)
 Print Assumptions Progress.time_passes.               (* the model is not vacuous *)
 (* docs/theory/requests-of-different-kinds.md *)
 Print Assumptions Costs.two_batches_of_costs.
+(* docs/theory/by-deadline.md *)
+Print Assumptions DqEdf.dq_edf.
 (* docs/theory/draining.md *)
 Print Assumptions GatedDrain.gated_drain.             (* W <= d <= p, or max(d, W) < p *)
 Print Assumptions GatedDrain.gated_never_sticks.
@@ -27,4 +29,5 @@ Print Assumptions AdaptiveDrain.adaptive_never_sticks.
 Print Assumptions AdaptiveDrain.replay_drain_sound.
 Print Assumptions GatedJudge.replay_gated_sound.
 Print Assumptions Judge.replay_sound.
+Print Assumptions AnyJudge.replay_any_sound.
 Print Assumptions Checker.check_backlog_sound.

@@ -38,8 +38,11 @@ judge() {
 }
 
 # True logs are executions of the model; logs with a flaw are not, where the flaw shows.
-judge all logs 600 200
-for flaw in z beta long-batch early-release; do judge few logs 600 200 "$flaw"; done
+for policy in dqf costs dq-edf; do
+  judge all "$policy" 600 200
+  for flaw in z beta long-batch early-release; do judge few "$policy" 600 200 "$flaw"; done
+done
+judge few dqf 600 200 order
 for policy in adaptive gated; do
   judge all "$policy" 600 200
   for flaw in deadline short-drain long-drain early-release; do judge few "$policy" 600 200 "$flaw"; done

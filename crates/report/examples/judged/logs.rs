@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs of the real `Dqf`.
+//! Logs of the real `Dqf` and `DqEdf`.
 
 use std::collections::BTreeMap;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
 use tidegate_model::{Bytes, Class, Outcome, Request, RequestId, Time};
-use tidegate_policy::{Decision, Dqf, Event, Policy};
+use tidegate_policy::{Decision, DqEdf, Dqf, Event, Policy};
 
 use crate::generator;
 
+/// The policies that send one batch at a time, and what the time of a batch depends on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    Dqf,
+    /// `dqf` beside a drive whose batches take a time for each request.
+    DqfByCost,
+    DqEdf,
+}
+
 /// Prints logs of random systems.
-pub(crate) fn logs(count: u64, events: u64, flaw: &str) {
+pub(crate) fn logs(queue: Queue, count: u64, events: u64, flaw: &str) {
     for number in 0..count {
-        let mut log = Log::of(generator(number), flaw);
+        let mut log = Log::of(queue, generator(number), flaw);
         for _ in 0..events {
             log.instant();
         }
@@ -27,9 +36,8 @@ struct Log<'a> {
     flaw: &'a str,
     /// e and p of each task, and its earliest next release.
     tasks: Vec<(u64, u64, u64)>,
-    /// b(0), b(1), ..; the last entry counts for all larger batches.
-    table: Vec<u64>,
-    policy: Dqf,
+    times: Times,
+    policy: Box<dyn Policy>,
     now: u64,
     last_id: u64,
     /// The task, or the number of tasks for best effort, and the release of each request.
@@ -39,8 +47,28 @@ struct Log<'a> {
     on_drive: Vec<(u64, u64)>,
 }
 
+/// The longest times of batches.
+enum Times {
+    /// b(0), b(1), ..; the last entry counts for all larger batches.
+    Table(Vec<u64>),
+    /// A, and the cost of a request of each task, of best effort last.
+    Costs(u64, Vec<u64>),
+}
+
+impl Times {
+    /// Returns the longest time of a batch with requests of these tasks.
+    fn of(&self, tasks: &[usize]) -> u64 {
+        match self {
+            Self::Table(table) => table[tasks.len().min(table.len() - 1)],
+            Self::Costs(positioning, costs) => {
+                positioning + tasks.iter().map(|&task| costs[task]).sum::<u64>()
+            }
+        }
+    }
+}
+
 impl<'a> Log<'a> {
-    fn of(mut random: Pcg64, flaw: &'a str) -> Self {
+    fn of(queue: Queue, mut random: Pcg64, flaw: &'a str) -> Self {
         let count = random.random_range(1..=5_usize);
         let requests: Vec<u64> = (0..count).map(|_| random.random_range(1..=3)).collect();
         let sum: u64 = requests.iter().sum();
@@ -50,13 +78,31 @@ impl<'a> Log<'a> {
             random.random_range(1..=sum)
         };
         let fill = random.random_range(0..=batch_max);
-        let mut table = vec![0, random.random_range(1..5_u64)];
-        for _ in 0..=batch_max {
-            table.push(table[table.len() - 1] + random.random_range(0..4));
-        }
-        let at = |size: u64| table[usize::try_from(size).expect("small")];
-        let pair = |y: u64| at(y.max(fill)) + at((sum - y).min(batch_max).max(fill));
-        let longest = (0..=sum.min(batch_max)).map(pair).max().expect("0 is one");
+        let times = match queue {
+            Queue::Dqf | Queue::DqEdf => {
+                let mut table = vec![0, random.random_range(1..5_u64)];
+                for _ in 0..=batch_max {
+                    table.push(table[table.len() - 1] + random.random_range(0..4));
+                }
+                Times::Table(table)
+            }
+            Queue::DqfByCost => {
+                let costs = (0..=count).map(|_| random.random_range(1..6_u64)).collect();
+                Times::Costs(random.random_range(0..5), costs)
+            }
+        };
+        // At least the bound, if all that waits fits into one batch.
+        let longest = match &times {
+            Times::Table(table) => {
+                let at = |size: u64| table[usize::try_from(size).expect("small")];
+                let pair = |y: u64| at(y.max(fill)) + at((sum - y).min(batch_max).max(fill));
+                (0..=sum.min(batch_max)).map(pair).max().expect("0 is one")
+            }
+            Times::Costs(positioning, costs) => {
+                let own: u64 = requests.iter().zip(costs).map(|(many, cost)| many * cost).sum();
+                2 * positioning + own + fill * costs[count] + random.random_range(0..3)
+            }
+        };
         let task = |&requests: &u64| {
             let period = longest + 1 + random.random_range(0..longest + 3);
             (requests, period, random.random_range(0..10_u64).saturating_sub(5))
@@ -65,18 +111,29 @@ impl<'a> Log<'a> {
         let line = |of: fn(&(u64, u64, u64)) -> u64| {
             tasks.iter().map(|task| of(task).to_string()).collect::<Vec<_>>().join(" ")
         };
-        let times: Vec<String> = table.iter().map(u64::to_string).collect();
-        println!("S {count} {batch_max} {fill}\ne {}\np {}", line(|it| it.0), line(|it| it.1));
-        println!("b {}\nn {}", times.join(" "), line(|it| it.2));
+        let (letter, shown) = match (&times, queue) {
+            (Times::Table(table), Queue::DqEdf) => ('O', table.clone()),
+            (Times::Table(table), _) => ('S', table.clone()),
+            (Times::Costs(positioning, costs), _) => {
+                ('K', [&[*positioning, costs[count]], &costs[..count]].concat())
+            }
+        };
+        let shown: Vec<String> = shown.iter().map(u64::to_string).collect();
+        println!("{letter} {count} {batch_max} {fill}\ne {}", line(|it| it.0));
+        println!("p {}\nb {}\nn {}", line(|it| it.1), shown.join(" "), line(|it| it.2));
         let real_max = batch_max + u64::from(flaw == "z");
         let real_fill = (fill + u64::from(flaw == "beta")).min(real_max);
         let small = |value: u64| u32::try_from(value).expect("small");
         Self {
             random,
             flaw,
-            policy: Dqf::new(small(real_max), small(real_fill), 100_000),
+            policy: if queue == Queue::DqEdf || flaw == "order" {
+                Box::new(DqEdf::new(small(real_max), small(real_fill), 100_000))
+            } else {
+                Box::new(Dqf::new(small(real_max), small(real_fill), 100_000))
+            },
             tasks,
-            table,
+            times,
             now: 0,
             last_id: 0,
             known: BTreeMap::new(),
@@ -152,7 +209,8 @@ impl<'a> Log<'a> {
     fn admit(&mut self, task: usize, class: Class) -> u64 {
         self.last_id += 1;
         self.known.insert(self.last_id, (task, self.now));
-        let request = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        let mut request = Request::plain(RequestId(self.last_id), class, Bytes::from_kib(4));
+        request.due = Some(Time::from_ns(self.now + self.random.random_range(1..50)));
         self.observe(Event::Release(request));
         self.last_id
     }
@@ -174,7 +232,8 @@ impl<'a> Log<'a> {
         println!("D {} {}", batch.len() - real.len(), real.join(" "));
         self.queued.retain(|id| !batch.contains(id));
         let too_long = u64::from(self.flaw == "long-batch" && self.random.random_bool(0.05));
-        let longest = self.table[batch.len().min(self.table.len() - 1)] + too_long;
+        let tasks: Vec<usize> = batch.iter().map(|id| self.known[id].0).collect();
+        let longest = self.times.of(&tasks) + too_long;
         let last = batch.len() - 1;
         for (index, id) in batch.into_iter().enumerate() {
             let is_full = index == last || self.random.random_bool(0.7);

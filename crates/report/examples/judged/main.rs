@@ -3,7 +3,9 @@
 //! checkers that are extracted from the machine-checked proofs (`make proof`).
 //!
 //! ```text
-//! judged logs COUNT EVENTS [FLAW]      dqf; FLAW: z, beta, long-batch, early-release
+//! judged dqf COUNT EVENTS [FLAW]       FLAW: z, beta, long-batch, early-release, order
+//! judged costs COUNT EVENTS [FLAW]     dqf, where each request has a cost; the same without order
+//! judged dq-edf COUNT EVENTS [FLAW]    the same without order
 //! judged adaptive COUNT EVENTS [FLAW]  adaptive-drain; FLAW: deadline, short-drain, long-drain,
 //!                                      early-release
 //! judged gated COUNT EVENTS [FLAW]     gated-drain; the same, and depth
@@ -17,23 +19,30 @@ mod drains;
 mod logs;
 
 use drains::{Drain, drains};
+use logs::{Queue, logs};
 use rand::SeedableRng as _;
 use rand_pcg::Pcg64;
 
 const SEED: u64 = 20_261_126;
+const USAGE: &str =
+    "judged dqf|costs|dq-edf|adaptive|gated COUNT EVENTS [FLAW] | judged certificates COUNT [FLAW]";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let count = |word: &str| word.parse::<u64>().expect("a count");
     match words[..] {
-        ["logs", number, events] => logs::logs(count(number), count(events), ""),
-        ["logs", number, events, flaw] => logs::logs(count(number), count(events), flaw),
-        ["adaptive", number, events, ref flaw @ ..] => {
-            drains(Drain::Adaptive, count(number), count(events), flaw.first().unwrap_or(&""));
-        }
-        ["gated", number, events, ref flaw @ ..] => {
-            drains(Drain::Gated, count(number), count(events), flaw.first().unwrap_or(&""));
+        [policy, number, events, ref flaw @ ..] if policy != "certificates" => {
+            let (number, events) = (count(number), count(events));
+            let flaw = flaw.first().unwrap_or(&"");
+            match policy {
+                "dqf" => logs(Queue::Dqf, number, events, flaw),
+                "costs" => logs(Queue::DqfByCost, number, events, flaw),
+                "dq-edf" => logs(Queue::DqEdf, number, events, flaw),
+                "adaptive" => drains(Drain::Adaptive, number, events, flaw),
+                "gated" => drains(Drain::Gated, number, events, flaw),
+                _ => panic!("{USAGE}"),
+            }
         }
         ["certificates", number] => certificates::certificates(count(number), ""),
         ["certificates", number, flaw] => certificates::certificates(count(number), flaw),
