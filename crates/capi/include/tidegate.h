@@ -123,7 +123,8 @@ int32_t tidegate_export_describe(const struct tidegate_export *export_,
                                  struct tidegate_export_facts *facts);
 
 // Tells the service how the export's client is served: TIDEGATE_DEADLINE_MISSED or
-// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it.
+// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it, and only for exports with
+// `soft = true` in the serve file.
 //
 // Safety: `export` was found and not freed.
 int32_t tidegate_notice(const struct tidegate_export *export_, uint32_t notice);

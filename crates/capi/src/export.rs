@@ -119,7 +119,8 @@ pub const TIDEGATE_DEADLINE_MISSED: u32 = 1;
 pub const TIDEGATE_STREAM_ENDED: u32 = 2;
 
 /// Tells the service how the export's client is served: TIDEGATE_DEADLINE_MISSED or
-/// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it.
+/// TIDEGATE_STREAM_ENDED. Only policies that react to notices use it, and only for exports with
+/// `soft = true` in the serve file.
 ///
 /// # Safety
 /// `export` was found and not freed.

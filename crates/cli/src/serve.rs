@@ -47,7 +47,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         outln!("{}", unit::drop_in(&prepared.footprint().map_err(failure)?));
         return Ok(Answer::Yes);
     }
-    let proof = prepared.proof().filter(|_| prepared.file().has_contracts());
+    let proof = prepared.proof().filter(|_| prepared.file().has_promises());
     let proof = proof.map(|(workload, _)| {
         let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
         let report = CheckReport::of(workload, workload.policy).with_changes(changes);

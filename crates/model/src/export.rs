@@ -57,10 +57,31 @@ pub struct ExportSpec {
     pub size: Bytes,
     /// Its contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
+    /// Whether it is soft real time: its client may miss deadlines and reports its misses. With a
+    /// contract, its deadlines need no proof. Without one, it is a stream without figures, whose
+    /// requests best effort must not delay.
+    pub is_soft: bool,
     /// Its share of the time that contracts leave.
     pub share: BestEffortShare,
     /// Whether it refuses writes.
     pub is_read_only: bool,
+}
+
+impl ExportSpec {
+    /// Returns whether its contract is a promise, which needs a proof.
+    pub fn is_promised(&self) -> bool {
+        self.contract.is_some() && !self.is_soft
+    }
+
+    /// Returns whether any of its requests is real time.
+    pub fn is_real_time(&self) -> bool {
+        self.contract.is_some() || self.is_soft
+    }
+
+    /// Returns whether its requests are soft real time without a limit: no proof covers them.
+    pub fn is_undeclared_stream(&self) -> bool {
+        self.contract.is_none() && self.is_soft
+    }
 }
 
 /// The part of the store that a new export requests.
@@ -91,6 +112,8 @@ pub struct NewExport {
     pub place: ExportPlace,
     /// Its contract; `None` for best effort only.
     pub contract: Option<ExportContract>,
+    /// Whether it is soft real time; see [`ExportSpec::is_soft`].
+    pub is_soft: bool,
     /// Its share of the time that contracts leave.
     pub share: BestEffortShare,
     /// Whether it refuses writes.
@@ -99,13 +122,13 @@ pub struct NewExport {
 
 impl NewExport {
     pub(crate) fn of(spec: ExportSpec, place: ExportPlace) -> Self {
-        let ExportSpec { name, contract, share, is_read_only, .. } = spec;
-        Self { name, place, contract, share, is_read_only }
+        let ExportSpec { name, contract, is_soft, share, is_read_only, .. } = spec;
+        Self { name, place, contract, is_soft, share, is_read_only }
     }
 
     /// Returns the export at this place.
     pub(crate) fn at(&self, offset: Bytes, size: Bytes) -> ExportSpec {
-        let Self { name, contract, share, is_read_only, .. } = self.clone();
-        ExportSpec { name, offset, size, contract, share, is_read_only }
+        let Self { name, contract, is_soft, share, is_read_only, .. } = self.clone();
+        ExportSpec { name, offset, size, contract, is_soft, share, is_read_only }
     }
 }

@@ -24,7 +24,6 @@ use crate::drive_file::{DriveFile, PlaceFamily};
 use crate::export::{ExportContract, ExportSpec, NewExport};
 use crate::file_error::FileError;
 use crate::host_section::{HostSection, RawHost};
-use crate::measurement;
 use crate::names::PolicyName;
 use crate::premise::{Premise, PremiseCode};
 use crate::quantity::Share;
@@ -123,21 +122,14 @@ impl ServeFile {
         let absent_places = raw.absent_places.map(|it| check_exports(it, exports)).transpose()?;
         let absent_places = absent_places.unwrap_or_default();
         let has_policy = raw.policy.is_some();
-        let mut policy = Policy::read(raw.policy)?;
-        policy.regulate_tasks();
+        let policy = Policy::read(raw.policy)?;
         let exports = raw.export.iter().map(|export| Written::read(export, raw.read_only));
         let exports = exports.collect::<Result<Vec<_>, _>>()?;
         exports::check_names(&raw.export)?;
-        let with_contract = raw.export.iter().find_map(|export| export.contract.as_ref());
-        if let Some(contract) = with_contract.filter(|_| raw.drive.is_none())
-            && matches!(backing, BackingReference::Path(_))
-        {
+        exports::check_streams(&exports)?;
+        if raw.drive.is_none() && matches!(backing, BackingReference::Path(_)) {
             let is_written = !raw.read_only && raw.export.iter().any(|export| !export.read_only);
-            return Err(FileError::new(
-                contract.span(),
-                "a contract needs the measurements of its drive, but the file names no drive",
-                measurement::of_store(*contract.get_ref().size_max.get_ref(), is_written),
-            ));
+            exports::check_needs_no_drive(&raw.export, is_written)?;
         }
         Ok(Self {
             backing,
@@ -315,6 +307,19 @@ impl ServeFile {
         self.contracts().next().is_some()
     }
 
+    /// Refuses a stream without figures beside a promise: nothing beside it can be proved.
+    ///
+    /// # Errors
+    /// The fault, with the position of the stream in the file.
+    pub fn check_streams(&self) -> Result<(), FileError> {
+        exports::check_streams(&self.exports)
+    }
+
+    /// Returns whether any contract is a promise, so that nothing is served without a proof.
+    pub fn has_promises(&self) -> bool {
+        self.exports.iter().any(|export| export.spec.is_promised())
+    }
+
     /// Returns whether any export is writable.
     pub fn is_written(&self) -> bool {
         self.exports.iter().any(|export| !export.spec.is_read_only)
@@ -341,7 +346,7 @@ impl ServeFile {
             // The table covers both operations, so it charges a request whose operation is open.
             workload.contracts.costs = None;
         }
-        let flush_max = match (self.is_written() && self.has_contracts(), drive.flush_max) {
+        let flush_max = match (self.is_written() && self.has_promises(), drive.flush_max) {
             (false, _) => None,
             (true, Some(flush_max)) => Some(flush_max),
             (true, None) => return Err(self.flush_unknown(drive)),
@@ -360,14 +365,20 @@ impl ServeFile {
         self.absent_places.iter().copied().filter(|family| !may_occur(family)).collect()
     }
 
-    /// Returns the policy: without contracts and without a policy in the file, `noop`, which leaves
-    /// the order to the drive.
+    /// Returns the policy of the file. Without one, it is `mdn` for streams without figures, whose
+    /// notices it hears, and `noop` for best effort alone, which leaves the order to the drive.
     fn policy(&self) -> Policy {
-        if self.has_contracts() || self.has_policy {
-            return self.policy.clone();
+        let has_stream = self.exports.iter().any(|export| export.spec.is_undeclared_stream());
+        let mut policy = match (self.has_policy, has_stream) {
+            (true, _) => self.policy.clone(),
+            (false, true) => Policy::of(PolicyName::Mdn),
+            (false, false) if self.has_contracts() => self.policy.clone(),
+            (false, false) => Policy::of(PolicyName::Noop),
+        };
+        // Tokens serve requests of sources without a contract as best effort, which streams are not.
+        if !has_stream {
+            policy.regulate_tasks();
         }
-        let mut policy = Policy::of(PolicyName::Noop);
-        policy.regulate_tasks();
         policy
     }
 

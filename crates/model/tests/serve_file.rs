@@ -161,6 +161,31 @@ fn whoever_reads_the_whole_store_may_overlap() {
 }
 
 #[test]
+fn a_soft_export_needs_no_proof_and_a_stream_without_figures_stands_beside_no_promise() {
+    const STREAM: &str = "[[export]]\nname = \"stream\"\nsize = \"1GiB\"\nsoft = true\n";
+    let soft = CAMERA.replacen("contract", "soft = true\ncontract", 1);
+    for (text, has_contracts, has_promises) in [
+        (CAMERA.to_owned(), true, true),
+        (soft.clone(), true, false),
+        (STREAM.to_owned(), false, false),
+        (format!("{soft}{STREAM}"), true, false),
+        (format!("{CAMERA}{soft}").replacen("camera", "other", 1), true, true),
+    ] {
+        let file = parse(&format!("{HEAD}{text}"));
+        assert_eq!((file.has_contracts(), file.has_promises()), (has_contracts, has_promises));
+    }
+    for (text, message, place) in [
+        (format!("{HEAD}{CAMERA}{STREAM}"), "its load is unknown", "\"stream\""),
+        (format!("{HEAD}{STREAM}best_effort = true\n"), "both soft real time and", "true"),
+        (format!("{HEAD}{STREAM}weight = 2\n"), "apply to best effort", "2"),
+        (format!("backing = \"disk.img\"\n{STREAM}"), "of a soft export needs", "true"),
+    ] {
+        let (said, at) = fault(&text);
+        assert!(said.contains(message) && at == place, "{said}: {at}");
+    }
+}
+
+#[test]
 fn a_store_without_contracts_needs_no_drive() {
     let file = parse(&format!("backing = \"disk.img\"\n{BACKUP}"));
     assert!(!file.has_contracts());

@@ -90,8 +90,13 @@ fn graded(grade: Grade, premises: &Premises) -> String {
 fn contract(export: &ExportStatus) -> String {
     let access = if export.is_read_only { "read-only, " } else { "" };
     let Some(terms) = &export.contract else {
-        return format!("{access}best effort, weight {}", export.weight);
+        return if export.is_soft {
+            format!("{access}soft, without figures")
+        } else {
+            format!("{access}best effort, weight {}", export.weight)
+        };
     };
+    let access = if export.is_soft { format!("{access}soft, ") } else { access.to_owned() };
     let requests = terms.requests;
     let plural = if requests == 1 { "" } else { "s" };
     let what = terms.op.as_deref().map_or(format!("read{plural} or write"), text);
@@ -167,7 +172,8 @@ pub(super) fn write_heard(answer: &Heard, page: &mut Page) {
     if answer.is_heard {
         page.paragraph("The regulator of best effort receives it.");
     } else {
-        page.paragraph("It has no effect: no regulator of this service uses notices (mdn does).");
+        page.paragraph("It has no effect: only notices of exports with soft = true count, under the policies mdn and \
+             mdn-extended.");
     }
 }
 

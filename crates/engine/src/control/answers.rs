@@ -166,6 +166,7 @@ fn export_status(
         size_bytes: export.size.get(),
         is_read_only: export.is_read_only,
         contract: export.contract.as_ref().map(contract),
+        is_soft: export.is_soft,
         bound_ns: ns(bound),
         weight: export.share.weight,
         limit_bytes_per_s: export.share.limit.map(tidegate_model::Bandwidth::bytes_per_s),

@@ -160,15 +160,16 @@ fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Heard, Fault> {
     let Some(export) = view.export(name) else {
         return Err(Fault::new("there is no export of that name", "`status` lists them"));
     };
-    if export.spec().contract.is_none() {
+    let spec = export.spec();
+    if spec.contract.is_none() && !spec.is_soft {
         return Err(Fault::new(
-            "an export without a contract has no deadlines",
-            "name an export with a contract",
+            "best effort has no deadlines",
+            "name an export with soft = true, or with a contract",
         ));
     }
     export.notice(kind);
-    // Tells the peer whether notices have an effect.
-    Ok(Heard { is_heard: view.hears_notices() })
+    // A hard contract is kept by its proof: its notices change nothing.
+    Ok(Heard { is_heard: spec.is_soft && view.hears_notices() })
 }
 
 fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<AdmittedExport, Fault> {

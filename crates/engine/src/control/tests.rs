@@ -49,12 +49,16 @@ impl Fixture {
 
     /// Makes a fixture with another name for the export with a contract.
     pub(crate) fn named(name: &str) -> Self {
+        Self::of(&SERVE.replace("\"camera\"", &format!("'{name}'")))
+    }
+
+    /// Makes a fixture of another serve file.
+    fn of(serve: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let serve = SERVE.replace("\"camera\"", &format!("'{name}'"));
         let times = [1_000, 1_500, 2_000].map(tidegate_model::Duration::from_us);
         let times = BatchTable::new(&times).unwrap();
         let flush = tidegate_model::Duration::from_us(100);
-        let prepared = prepared(folder.path(), &serve, &drive_file(&times, flush));
+        let prepared = prepared(folder.path(), serve, &drive_file(&times, flush));
         assert!(prepared.is_proven());
         let service = prepared.open(false).unwrap();
         let (stops, say): (_, LogSink) = (Arc::new(AtomicU32::new(0)), Arc::new(|_: &str| ()));
@@ -176,6 +180,61 @@ fn notices_are_of_exports_with_a_contract() {
         }
     }
     fixture.service.export("camera").unwrap().write(0, &[1; 512], false).unwrap();
+}
+
+/// A serve file with a soft contract and a stream without figures.
+const SOFT: &str = r#"
+simulate = "disk.drive.toml"
+size_max = "16KiB"
+policy = { name = "mdn" }
+
+[[export]]
+name = "player"
+size = "1MiB"
+contract = { period = "1ms", size_max = "16KiB", op = "read" }
+soft = true
+
+[[export]]
+name = "stream"
+size = "1MiB"
+soft = true
+
+[[export]]
+name = "rest"
+size = "1MiB"
+best_effort = true
+"#;
+
+/// A soft export's notices are heard, with figures or without, and nobody else's.
+#[test]
+fn notices_of_soft_exports_are_heard() {
+    let fixture = Fixture::of(SOFT);
+    let status = fixture.ask("status");
+    let soft = [0, 1, 2].map(|index| status["exports"][index]["is_soft"].as_bool());
+    assert_eq!(soft, [Some(true), Some(true), Some(false)], "{status}");
+    assert_eq!((&status["exports"][0]["bound_ns"], &status["grade"]), (&Value::Null, &Value::Null));
+    for verb in ["missed", "ended"] {
+        for name in ["player", "stream"] {
+            assert_eq!(fixture.ask_of(verb, name), json!({ "ok": true, "is_heard": true }));
+        }
+        assert_eq!(fixture.ask_of(verb, "rest")["ok"], false);
+    }
+}
+
+/// A stream without figures may ask for any amount before best effort, so no promise is given beside
+/// it; another soft export is.
+#[test]
+fn no_contract_is_proved_beside_a_stream_without_figures() {
+    let fixture = Fixture::of(SOFT);
+    let refused = fixture.ask_second("check", 1);
+    let said = refused["error"].as_str().unwrap();
+    assert!(said.contains("`stream` is soft without a contract"), "{refused}");
+    assert!(said.contains("`second` cannot be proved"), "{refused}");
+    let mut second: Value = serde_json::from_str(&second("admit", 1)).unwrap();
+    second["export"]["soft"] = true.into();
+    let admitted = fixture.send(&second.to_string());
+    assert_eq!(admitted["ok"], true, "{admitted}");
+    assert_eq!(fixture.ask("status")["exports"][3]["is_soft"], true);
 }
 
 #[test]

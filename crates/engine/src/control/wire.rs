@@ -186,12 +186,13 @@ pub enum Guarantee {
 impl Status {
     /// Returns the state of the guarantee.
     pub fn guarantee(&self) -> Guarantee {
-        let with_contract = || self.exports.iter().filter(|export| export.contract.is_some());
+        let is_promised = |export: &&ExportStatus| export.contract.is_some() && !export.is_soft;
+        let promised = || self.exports.iter().filter(is_promised);
         let stands = |export: &ExportStatus| export.bound_ns.is_some() && !export.is_degraded;
-        if with_contract().next().is_none() {
+        if promised().next().is_none() {
             Guarantee::NotRequested
-        } else if with_contract().all(stands) {
-            Guarantee::Stands { failed: with_contract().map(|export| export.failed).sum() }
+        } else if promised().all(stands) {
+            Guarantee::Stands { failed: promised().map(|export| export.failed).sum() }
         } else if self.is_degraded {
             Guarantee::Degraded
         } else {
@@ -229,8 +230,11 @@ pub struct ExportStatus {
     pub size_bytes: u64,
     /// Whether it refuses writes.
     pub is_read_only: bool,
-    /// Its contract; `None` for best effort.
+    /// Its contract; `None` for best effort and for streams without figures.
     pub contract: Option<ContractStatus>,
+    /// Whether it is soft real time: its notices count, and its deadlines need no proof.
+    #[serde(default)]
+    pub is_soft: bool,
     /// Its proved bound on the response time; `None` if nothing is proved.
     pub bound_ns: Option<u64>,
     /// Its weight among best effort.

@@ -153,6 +153,7 @@ mod tests {
             offset: Bytes::new(0),
             size: Bytes::new(1 << 20),
             contract: Some(contract),
+            is_soft: false,
             share: BestEffortShare::default(),
             is_read_only: true,
         }

@@ -125,10 +125,10 @@ impl Prepared {
         self.bound.as_ref().map(|(bound, assessment)| (&bound.workload, assessment))
     }
 
-    /// Returns whether every contract is proved.
+    /// Returns whether every contract is proved, or none is a promise.
     pub fn is_proven(&self) -> bool {
         let is_proven = |(_, assessment): &(Bound, Assessment)| assessment.answer == Answer::Proven;
-        !self.file.has_contracts() || self.bound.as_ref().is_some_and(is_proven)
+        !self.file.has_promises() || self.bound.as_ref().is_some_and(is_proven)
     }
 
     /// Returns changes with which the contracts would be proved, one per entry.
@@ -258,7 +258,7 @@ impl Prepared {
     /// Refuses contracts whose proof predicts the service times of another device. A simulated
     /// drive needs no check: its file is the device.
     fn check_device(&self, facts: &DeviceFacts) -> Result<(), ServeError> {
-        let is_promised = self.file.has_contracts() && self.is_proven();
+        let is_promised = self.file.has_promises() && self.is_proven();
         if let (true, Some(drive), Some((bound, _))) = (is_promised, &self.drive, &self.bound) {
             let workload = &bound.workload;
             known_device::check(workload.policy, workload, drive, facts)?;
@@ -346,7 +346,7 @@ const SEED: u64 = 1;
 /// Makes the arrangement that serves every export as best effort, under the same policy.
 fn without_contracts(workload: &Workload, exports: &mut [ExportSpec]) -> Arrangement {
     for export in &mut *exports {
-        export.contract = None;
+        (export.contract, export.is_soft) = (None, false);
     }
     let workload = Workload { tasks: Vec::new(), entries: Vec::new(), ..workload.clone() };
     let assessment = assess(&workload, workload.policy);

@@ -58,9 +58,9 @@ impl Prover for FileProver {
         if exports.is_empty() {
             return Ok(Arrangement::of_nobody());
         }
-        let has_contract = exports.iter().any(|export| export.contract.is_some());
+        let is_promised = exports.iter().any(ExportSpec::is_promised);
         let Some(drive) = &self.drive else {
-            if has_contract {
+            if exports.iter().any(ExportSpec::is_real_time) {
                 let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
                 let size = contracts.map(|contract| contract.size_max).max().unwrap_or_default();
                 let advice = measurement::of_store(size, self.is_written);
@@ -69,15 +69,17 @@ impl Prover for FileProver {
                     BackingReference::Simulated { .. } => advice,
                 };
                 return Err(Refusal::new(
-                    "proofs of contracts need the drive's measured times, and no drive is named",
+                    "contracts and soft exports need the drive's measured times, and no drive is named",
                     format!("{advice} to the serve file; then restart the service"),
                 ));
             }
             return Ok(unknown_store());
         };
-        let bound = bind(&self.file.with_exports(exports), drive).map_err(refusal)?;
+        let file = self.file.with_exports(exports);
+        file.check_streams().map_err(refusal)?;
+        let bound = bind(&file, drive).map_err(refusal)?;
         let assessment = assess(&bound.workload, bound.workload.policy);
-        if has_contract && assessment.answer != Answer::Proven {
+        if is_promised && assessment.answer != Answer::Proven {
             return Err(Refusal {
                 reason: reason(&bound.workload, &assessment),
                 would_fit: newcomer

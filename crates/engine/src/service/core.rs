@@ -387,7 +387,7 @@ impl<B: DataBackend> Core<B> {
     /// Limits the policy's room to this number of contracts' requests.
     #[cfg(test)]
     pub(crate) fn narrow(&mut self, room: usize) {
-        self.room = room / self.contract_count();
+        self.room = room / self.real_time_count();
     }
 
     /// Makes a switch happen without waiting for requests that contracts allowed before it.

@@ -150,12 +150,11 @@ impl Export {
         })
     }
 
-    /// Returns whether trims are executed now: the store supports them, and no export has a
-    /// contract.
+    /// Returns whether trims are executed now: the store supports them, and no export is real time.
     pub fn can_trim(&self) -> bool {
         let offer = self.shared.offer.get();
-        let has_contract = offer.exports().iter().any(|export| export.contract.is_some());
-        self.shared.params.can_trim && !self.spec().is_read_only && !has_contract
+        let has_real_time = offer.exports().iter().any(ExportSpec::is_real_time);
+        self.shared.params.can_trim && !self.spec().is_read_only && !has_real_time
     }
 
     /// Tells the store that the data in a range is no longer needed. This is a hint: if its cost to

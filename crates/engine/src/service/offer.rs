@@ -68,14 +68,15 @@ pub struct Offer {
 
 impl Offer {
     pub(crate) fn new(members: &[Member], arrangement: &Arrangement) -> Self {
-        let hears = |name: &RegulatorName| name.is_steered();
+        let shaper = arrangement.policy.facts().shaper;
+        let mut regulators = arrangement.plan.regulators.iter().copied().chain(shaper);
         Self {
             exports: members.iter().map(|member| member.spec.clone()).collect(),
             bounds: members.iter().map(|member| member.bound).collect(),
             ids: members.iter().map(|member| member.id).collect(),
             policy: arrangement.policy,
             premises: arrangement.premises.clone(),
-            hears_notices: arrangement.plan.regulators.iter().any(hears),
+            hears_notices: regulators.any(RegulatorName::is_steered),
         }
     }
 

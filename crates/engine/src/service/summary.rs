@@ -33,13 +33,12 @@ impl fmt::Display for Summary {
         let exports = self.offer.exports().iter().zip(self.offer.bounds());
         for ((export, bound), seen) in exports.zip(&self.statistics.exports) {
             write!(f, "{}: ", export.name)?;
-            match &export.contract {
-                Some(contract) => write_contract(f, seen, *bound, contract.deadline)?,
-                None => write_best_effort(
-                    f,
-                    seen,
-                    self.statistics.now.since(tidegate_model::Time::ZERO),
-                )?,
+            if let Some(contract) = &export.contract {
+                write_contract(f, seen, *bound, contract.deadline)?;
+            } else {
+                let elapsed = self.statistics.now.since(tidegate_model::Time::ZERO);
+                let what = if export.is_soft { "soft" } else { "best effort" };
+                write_without_contract(f, seen, elapsed, what)?;
             }
             if seen.failed > 0 {
                 write!(f, "; {} failed", seen.failed)?;
@@ -100,13 +99,14 @@ fn write_contract(
     Ok(())
 }
 
-fn write_best_effort(
+fn write_without_contract(
     f: &mut fmt::Formatter<'_>,
     seen: &ExportStatistics,
     elapsed: Duration,
+    what: &str,
 ) -> fmt::Result {
     let kb_per_s = u128::from(seen.bytes) * 1_000_000 / u128::from(elapsed.ns().max(1));
-    write!(f, "{} requests, best effort, {kb_per_s} kB/s", seen.responses.count())
+    write!(f, "{} requests, {what}, {kb_per_s} kB/s", seen.responses.count())
 }
 
 /// Rounds up to the next microsecond, for display.

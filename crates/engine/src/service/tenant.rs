@@ -42,6 +42,7 @@ pub(crate) struct Tenant {
     /// In-contract requests that wait until the policy has fewer, oldest first.
     pub(crate) line: VecDeque<RequestId>,
     contract: Option<Contract>,
+    is_soft: bool,
     /// The instants at which the tokens are available again, the earliest first: one per request of
     /// the contract.
     tokens: VecDeque<Time>,
@@ -51,7 +52,7 @@ pub(crate) struct Tenant {
 
 impl Tenant {
     /// Makes a tenant without a task number and without a bound.
-    pub(crate) fn new(contract: Option<Contract>) -> Self {
+    pub(crate) fn new(contract: Option<Contract>, is_soft: bool) -> Self {
         let count = contract.as_ref().map_or(0, |contract| contract.requests as usize);
         Self {
             task: TaskIndex(0),
@@ -60,6 +61,7 @@ impl Tenant {
             admitted: 0,
             line: VecDeque::new(),
             contract,
+            is_soft,
             tokens: VecDeque::from(vec![Time::ZERO; count]),
             ordering: Ordering::default(),
             statistics: ExportStatistics::default(),
@@ -73,8 +75,9 @@ impl Tenant {
         next
     }
 
-    pub(crate) fn has_contract(&self) -> bool {
-        self.contract.is_some()
+    /// Returns whether any of its requests is real time.
+    pub(crate) fn is_real_time(&self) -> bool {
+        self.contract.is_some() || self.is_soft
     }
 
     /// Records a request that arrived at `released`. The accounts are the same as in
@@ -87,7 +90,14 @@ impl Tenant {
     /// it covers writes.
     pub(crate) fn admit(&mut self, released: Time, op: Op, host: HostTime) -> Admission {
         let best_effort = Admission { class: Class::BestEffort, eligible: released, due: None };
-        let Some(contract) = &self.contract else { return best_effort };
+        let Some(contract) = &self.contract else {
+            // A stream without figures has no deadline and no limit.
+            return if self.is_soft {
+                Admission { class: Class::Soft, ..best_effort }
+            } else {
+                best_effort
+            };
+        };
         if contract.op.is_some_and(|agreed| agreed != op) {
             self.statistics.beyond += 1;
             return best_effort;
@@ -106,7 +116,8 @@ impl Tenant {
         let behind = host.contract_behind(period, deadline, None);
         let (period, deadline) = behind.unwrap_or((period, deadline));
         self.tokens.push_back(after(eligible, period));
-        Admission { class: Class::Hard, eligible, due: Some(after(eligible, deadline)) }
+        let class = if self.is_soft { Class::Soft } else { Class::Hard };
+        Admission { class, eligible, due: Some(after(eligible, deadline)) }
     }
 
     /// Records that a client has its reply.
@@ -146,13 +157,13 @@ impl Tenant {
         admission: Admission,
         late: Lateness,
     ) {
-        if admission.class == Class::BestEffort {
+        let contract = self.contract.as_ref().filter(|_| admission.class != Class::BestEffort);
+        let Some(contract) = contract else {
             let response = now.since(released);
             self.statistics.responses.record(response);
             self.statistics.best_effort_counts.record(response);
             return;
-        }
-        let contract = self.contract.as_ref().expect("real time has a contract");
+        };
         let bounded: Duration = now.since(admission.eligible);
         self.statistics.bounded.record(bounded);
         self.statistics.bounded_counts.record(bounded);

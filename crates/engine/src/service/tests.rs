@@ -10,5 +10,6 @@ mod contracts;
 mod durability;
 mod faults;
 mod iterations;
+mod notices;
 mod order;
 mod pieces;

@@ -8,9 +8,11 @@ use toml::Spanned;
 
 use super::raw::{RawBeyond, RawContract, RawExport};
 use super::wanted::Wanted;
+use super::written::Written;
 use crate::entry::positive;
 use crate::export::{BestEffortShare, Beyond, ExportContract, ExportPlace, ExportSpec, NewExport};
 use crate::file_error::FileError;
+use crate::measurement;
 use crate::task::Op;
 use crate::units::Bytes;
 use crate::workload_file::check_size;
@@ -29,10 +31,19 @@ pub(super) fn read(
     let wanted = Wanted::of(raw)?;
     let is_read_only = raw.read_only || is_store_read_only;
     check_whole(wanted.is_whole(), is_read_only, raw.name.span())?;
-    let is_best_effort = raw.best_effort.as_ref().is_some_and(|said| *said.get_ref());
+    let is_set = |key: &Option<Spanned<bool>>| key.as_ref().is_some_and(|said| *said.get_ref());
+    let (is_best_effort, is_soft) = (is_set(&raw.best_effort), is_set(&raw.soft));
+    if is_best_effort && is_soft {
+        return Err(FileError::new(
+            raw.soft.as_ref().map_or(0..0, Spanned::span),
+            "the export is both soft real time and best effort",
+            "delete one of the two",
+        ));
+    }
     let contract = match (&raw.contract, is_best_effort) {
         (Some(contract), false) => Some(read_contract(contract, raw.beyond.as_ref())?),
         (None, true) => None,
+        (None, false) if is_soft => None,
         (Some(_), true) => {
             return Err(FileError::new(
                 raw.name.span(),
@@ -44,11 +55,12 @@ pub(super) fn read(
             return Err(FileError::new(
                 raw.name.span(),
                 "the export has neither a contract nor best_effort",
-                "add contract = { period = \"300ms\", size_max = \"128KiB\" }, or best_effort = true",
+                "add contract = { period = \"300ms\", size_max = \"128KiB\" }, or best_effort = true, or \
+                 soft = true for a stream without figures",
             ));
         }
     };
-    check_share(raw, contract.as_ref())?;
+    check_share(raw, contract.as_ref(), is_best_effort)?;
     let op_span = contract_that_writes(raw).unwrap_or(0..0);
     check_op(contract.as_ref(), is_read_only, op_span)?;
     let weight = raw.weight.as_ref().map_or(1, |weight| *weight.get_ref());
@@ -56,7 +68,7 @@ pub(super) fn read(
     let name = raw.name.get_ref().clone();
     let share = BestEffortShare { weight, limit };
     let (offset, size) = (Bytes::new(0), Bytes::new(0));
-    Ok((ExportSpec { name, offset, size, contract, share, is_read_only }, wanted))
+    Ok((ExportSpec { name, offset, size, contract, is_soft, share, is_read_only }, wanted))
 }
 
 fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
@@ -65,14 +77,19 @@ fn contract_that_writes(raw: &RawExport) -> Option<Range<usize>> {
 }
 
 /// Checks the keys that only best effort has.
-fn check_share(raw: &RawExport, contract: Option<&ExportContract>) -> Result<(), FileError> {
-    let has_best_effort = contract.is_none_or(|terms| terms.beyond == Beyond::BestEffort);
+fn check_share(
+    raw: &RawExport,
+    contract: Option<&ExportContract>,
+    is_best_effort: bool,
+) -> Result<(), FileError> {
+    let has_best_effort =
+        is_best_effort || contract.is_some_and(|terms| terms.beyond == Beyond::BestEffort);
     let written = raw.weight.as_ref().map(Spanned::span).or(raw.limit.as_ref().map(Spanned::span));
     if let Some(span) = written.filter(|_| !has_best_effort) {
         return Err(FileError::new(
             span,
             "weight and limit apply to best effort, but this export has none",
-            "delete it, or add beyond = \"best-effort\"",
+            "delete it; with a contract, beyond = \"best-effort\" is another way",
         ));
     }
     if let Some(weight) = &raw.weight {
@@ -106,6 +123,46 @@ fn read_contract(
     };
     let op = raw.op.as_ref().map(|op| *op.get_ref());
     Ok(ExportContract { requests, period, deadline, size_max: sized(&raw.size_max)?, op, beyond })
+}
+
+/// Refuses a stream without figures beside a promise: it may ask for any amount before best effort,
+/// so nothing beside it can be proved.
+pub(super) fn check_streams(exports: &[Written]) -> Result<(), FileError> {
+    let promised = exports.iter().find(|export| export.spec.is_promised());
+    let stream = exports.iter().find(|export| export.spec.is_undeclared_stream());
+    let (Some(promised), Some(stream)) = (promised, stream) else { return Ok(()) };
+    let (name, other) = (&stream.spec.name, &promised.spec.name);
+    Err(FileError::new(
+        stream.wanted.name_span(),
+        format!(
+            "`{name}` is soft without a contract, so its load is unknown and the contract of `{other}` \
+             cannot be proved"
+        ),
+        format!("add a contract to `{name}`, or soft = true to every export with a contract"),
+    ))
+}
+
+/// Refuses exports that need the measurements of a drive that the file does not name.
+pub(super) fn check_needs_no_drive(
+    exports: &[RawExport],
+    is_written: bool,
+) -> Result<(), FileError> {
+    if let Some(contract) = exports.iter().find_map(|export| export.contract.as_ref()) {
+        return Err(FileError::new(
+            contract.span(),
+            "a contract needs the measurements of its drive, but the file names no drive",
+            measurement::of_store(*contract.get_ref().size_max.get_ref(), is_written),
+        ));
+    }
+    let soft = exports.iter().find_map(|it| it.soft.as_ref().filter(|soft| *soft.get_ref()));
+    soft.map_or(Ok(()), |soft| {
+        Err(FileError::new(
+            soft.span(),
+            "the policy of a soft export needs the measurements of its drive, but the file names no \
+             drive",
+            measurement::of_store(Bytes::from_kib(128), is_written),
+        ))
+    })
 }
 
 impl NewExport {

@@ -59,6 +59,7 @@ pub(super) struct RawExport {
     pub(super) share: Option<Spanned<RawShare>>,
     pub(super) contract: Option<Spanned<RawContract>>,
     pub(super) best_effort: Option<Spanned<bool>>,
+    pub(super) soft: Option<Spanned<bool>>,
     pub(super) weight: Option<Spanned<u32>>,
     pub(super) limit: Option<Spanned<Bandwidth>>,
     pub(super) beyond: Option<Spanned<RawBeyond>>,

@@ -7,7 +7,7 @@ use super::listen::{BackingReference, Named};
 use super::written::Written;
 use crate::drive_file::PlaceFamily;
 use crate::export::{Beyond, ExportContract, ExportSpec};
-use crate::task::{BestEffort, Intensity, Op, Task};
+use crate::task::{BestEffort, Class, Intensity, Op, Task};
 use crate::units::Bytes;
 use crate::workload_file::{DriveReference, Placed, Policy, WorkloadFile};
 
@@ -103,6 +103,7 @@ fn task(export: &ExportSpec, terms: &ExportContract, entry: u32, op: Op) -> Task
         deadline: terms.deadline,
         requests: terms.requests,
         op,
+        class: if export.is_soft { Class::Soft } else { Class::Hard },
         ..Task::periodic(export.name.clone(), terms.period, terms.size_max)
     }
 }

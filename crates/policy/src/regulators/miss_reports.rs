@@ -4,13 +4,20 @@
 //! A task's reports count if it is declared as soft. A report is believed if two conditions have
 //! held since the task's last report. First, one of its requests completed after its deadline or is
 //! outstanding past it. Second, the task kept its contract: e_i requests per p_i with a burst of
-//! one job, plus as many jobs as it has buffers for catching up. A task that reports without cause,
+//! one job, plus as many jobs as it has buffers for catching up. Requests count from when the
+//! contract allows them, if a layer above holds the others back. A task that reports without cause,
 //! or while it exceeds its contract, is ignored for some time; reports during that time are not
 //! judged and do not prolong it.
+//!
+//! A stream without figures is a source of soft requests that is no task of the plan. It states no
+//! deadline and no load, so its report is believed if it has sent or received anything since the last
+//! one. Whether that is right for the others is up to whoever declares the stream.
 //!
 //! Source: Wu and Brandt, section 4, mention an anti-cheat feature and cite Banachowski, Wu and
 //! Brandt, "Missed deadline notification in best-effort schedulers", MMCN 2004, for it. The rule
 //! above is this project's: it uses only what a regulator can observe itself.
+
+use std::collections::BTreeMap;
 
 use tidegate_model::{Class, Duration, Plan, Request, Task, TaskIndex, Time};
 
@@ -45,13 +52,16 @@ impl TaskReports {
     }
 }
 
-/// Judges the miss reports of all declared tasks.
+/// Judges the miss reports of all declared tasks, and of streams without figures.
 ///
 /// # Complexity
-/// O(1) for every operation.
+/// O(1) for every operation of a task, O(log n) of one of n streams. A stream's first request
+/// allocates.
 #[derive(Debug)]
 pub(crate) struct MissReports {
     tasks: Vec<TaskReports>,
+    /// The streams without figures, and whether each was active since its last report.
+    streams: BTreeMap<TaskIndex, bool>,
     mute: Duration,
 }
 
@@ -59,14 +69,20 @@ impl MissReports {
     /// Returns a state in which every soft task's reports count. A false report is punished by
     /// ignoring the task for `mute`.
     pub(crate) fn new(plan: &Plan, mute: Duration) -> Self {
-        Self { tasks: plan.tasks.iter().map(TaskReports::of).collect(), mute }
+        let tasks = plan.tasks.iter().map(TaskReports::of).collect();
+        Self { tasks, streams: BTreeMap::new(), mute }
     }
 
     /// Records the release of a request.
     pub(crate) fn release(&mut self, request: &Request) {
-        let Some(task) = self.tasks.get_mut(request.task.index()) else { return };
-        // The instant of release counts: the request may arrive later if there was no room for it.
-        task.share.replenish(request.released, 0);
+        let Some(task) = self.tasks.get_mut(request.task.index()) else {
+            if request.class == Class::Soft && request.due.is_none() {
+                self.streams.insert(request.task, true);
+            }
+            return;
+        };
+        // Not `now`: the request may arrive later if there was no room for it.
+        task.share.replenish(request.eligible, 0);
         task.has_exceeded |= !task.share.take(u128::from(task.request_parts));
     }
 
@@ -74,12 +90,17 @@ impl MissReports {
     pub(crate) fn complete(&mut self, now: Time, source: TaskIndex, due: Option<Time>) {
         if let Some(task) = self.tasks.get_mut(source.index()) {
             task.has_missed |= due.is_some_and(|due| now > due);
+        } else if let Some(is_active) = self.streams.get_mut(&source) {
+            *is_active = true;
         }
     }
 
     /// Returns whether the task's reports count now.
     pub(crate) fn is_heard(&self, now: Time, source: TaskIndex) -> bool {
-        self.tasks.get(source.index()).is_some_and(|task| task.is_soft && now >= task.mute_until)
+        match self.tasks.get(source.index()) {
+            Some(task) => task.is_soft && now >= task.mute_until,
+            None => self.streams.contains_key(&source),
+        }
     }
 
     /// Returns whether to act on a reported miss. `is_overdue` says whether a request of that task
@@ -87,6 +108,9 @@ impl MissReports {
     pub(crate) fn judge(&mut self, now: Time, source: TaskIndex, is_overdue: bool) -> bool {
         if !self.is_heard(now, source) {
             return false;
+        }
+        if let Some(is_active) = self.streams.get_mut(&source) {
+            return std::mem::take(is_active);
         }
         let task = &mut self.tasks[source.index()];
         let is_true = (task.has_missed || is_overdue) && !task.has_exceeded;

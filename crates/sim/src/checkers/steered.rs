@@ -4,7 +4,9 @@
 //! - Until the first notice that counts there is no limit.
 //! - A notice counts if its task is declared as soft and not ignored, a request of the task was late
 //!   or is overdue since its last notice, and the task kept its contract since then. A notice for
-//!   which this is false has its task ignored for `mute`.
+//!   which this is false has its task ignored for `mute`. A notice of a source that is no task, and
+//!   sends soft requests without deadlines, counts if one of these was sent or completed since the
+//!   last one.
 //! - A notice that counts leaves the rate, or the rate that best effort achieved if that is less,
 //!   without its share `decrease`, but at least `rate_min`; unless best effort achieved nothing, or
 //!   the last decrease is less than `hold` ago.
@@ -81,6 +83,9 @@ pub(super) struct Steered {
     grows: Grows,
     params: MdnParameters,
     tasks: Vec<TaskReports>,
+    /// The sources that are no tasks and send soft requests, with what happened since their last
+    /// notice.
+    streams: BTreeMap<TaskIndex, bool>,
     passed: BTreeMap<RequestId, Passed>,
     /// Completions of steered best effort with their tokens, in order of time.
     achieved: VecDeque<(Time, u64)>,
@@ -89,9 +94,9 @@ pub(super) struct Steered {
 
 impl Steered {
     pub(super) fn new(grows: Grows, params: MdnParameters, plan: &Plan) -> Self {
-        let (passed, achieved) = Default::default();
+        let (streams, passed, achieved) = Default::default();
         let tasks = plan.tasks.iter().map(TaskReports::of).collect();
-        Self { grows, params, tasks, passed, achieved, hold_until: Time::ZERO }
+        Self { grows, params, tasks, streams, passed, achieved, hold_until: Time::ZERO }
     }
 
     /// Continues after a change of the plan: the rate that `supply` kept grows from now on.
@@ -103,9 +108,13 @@ impl Steered {
     /// Records a request that passed; `tokens` if its rate is steered. Requests that waited for
     /// tokens do not count towards their task's contract.
     pub(super) fn pass(&mut self, request: &Request, tokens: Option<u64>, has_waited: bool) {
-        let Request { id, task, due, released, .. } = *request;
-        if !has_waited && let Some(reports) = self.tasks.get_mut(task.index()) {
-            reports.release(released);
+        let Request { id, task, due, eligible, class, .. } = *request;
+        match self.tasks.get_mut(task.index()) {
+            Some(reports) if !has_waited => reports.release(eligible),
+            None if class == Class::Soft && due.is_none() => {
+                self.streams.insert(task, true);
+            }
+            Some(_) | None => {}
         }
         self.passed.insert(id, Passed { task, due, tokens });
     }
@@ -118,6 +127,9 @@ impl Steered {
         let Some(Passed { task, due, tokens }) = self.passed.remove(&id) else { return };
         if let Some(reports) = self.tasks.get_mut(task.index()) {
             reports.was_late |= due.is_some_and(|due| due < now);
+        }
+        if let Some(was_active) = self.streams.get_mut(&task) {
+            *was_active = true;
         }
         self.achieved.extend(tokens.map(|tokens| (now, tokens)));
     }
@@ -149,12 +161,16 @@ impl Steered {
     }
 
     fn is_heard(&self, now: Time, task: TaskIndex) -> bool {
-        self.tasks.get(task.index()).is_some_and(|it| it.is_soft && it.ignored_until <= now)
+        let of_task = |it: &TaskReports| it.is_soft && it.ignored_until <= now;
+        self.tasks.get(task.index()).is_some_and(of_task) || self.streams.contains_key(&task)
     }
 
     fn counts(&mut self, now: Time, task: TaskIndex) -> bool {
         if !self.is_heard(now, task) {
             return false;
+        }
+        if let Some(was_active) = self.streams.get_mut(&task) {
+            return std::mem::replace(was_active, false);
         }
         let overdue = |it: &Passed| it.task == task && it.due.is_some_and(|due| due < now);
         let is_overdue = self.passed.values().any(overdue);

@@ -135,6 +135,33 @@ fn notices_of_one_congestion_count_once() {
     hand.assert_rate(562);
 }
 
+/// A source that is no task of the plan and sends soft requests without deadlines is heard once for
+/// each time that it was active.
+#[test]
+fn a_stream_without_figures_is_heard_after_it_was_active() {
+    const STREAM: TaskIndex = TaskIndex(3);
+    for name in [PolicyName::Mdn, PolicyName::MdnExtended] {
+        let mut hand = Hand::after(name, 3_000);
+        let send = |hand: &mut Hand| {
+            let read = request(hand.next_id, STREAM.0, Class::Soft, hand.now());
+            let id = hand.release(Request { due: None, ..read });
+            assert!(hand.round().contains(&id), "it waits for tokens");
+            hand.complete(id);
+        };
+        // It has sent nothing, so nothing that it waits for can be late.
+        hand.report(STREAM, NoticeKind::DeadlineMissed);
+        hand.assert_rate(1_000);
+        send(&mut hand);
+        hand.report(STREAM, NoticeKind::DeadlineMissed);
+        hand.assert_rate(750);
+        hand.report(STREAM, NoticeKind::DeadlineMissed);
+        hand.assert_rate(750);
+        send(&mut hand);
+        hand.report(STREAM, NoticeKind::DeadlineMissed);
+        hand.assert_rate(562);
+    }
+}
+
 #[test]
 fn base_form_grows_and_extended_form_waits_for_the_end_of_a_stream() {
     let mut base = Hand::after(PolicyName::Mdn, 3_000);

@@ -68,6 +68,7 @@ impl Rig {
             offset: Bytes::new(0),
             size: Bytes::new(64 << 20),
             contract: None,
+            is_soft: false,
             share: BestEffortShare::default(),
             is_read_only: false,
         };

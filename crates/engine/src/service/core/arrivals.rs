@@ -11,11 +11,11 @@ use super::super::tenant::{Admission, Tenant};
 use super::{Core, ITERATION_PARTS, LINE, OpenCall, Part};
 
 impl<B: DataBackend> Core<B> {
-    /// Reads new calls: those of exports with a contract, then as many others as one iteration
+    /// Reads new calls: those of real-time exports, then as many others as one iteration
     /// accepts.
     pub(super) fn read(&mut self, now: Time, calls: impl Iterator<Item = Call>) {
         for call in calls {
-            if self.tenants.get(&call.export).is_some_and(Tenant::has_contract) {
+            if self.tenants.get(&call.export).is_some_and(Tenant::is_real_time) {
                 self.open(now, call);
             } else {
                 self.unread.push_back(call);

@@ -139,8 +139,8 @@ impl<B: DataBackend> Core<B> {
         if self.is_hasty {
             return self.watch.in_flight() == 0 && self.flushes.is_empty();
         }
-        let is_past =
-            |part: &Part| part.request.class != Class::BestEffort && part.admission.eligible < now;
+        // A request without a deadline has no bound that a change could break.
+        let is_past = |part: &Part| part.admission.due.is_some() && part.admission.eligible < now;
         self.watch.in_flight() == 0
             && self.trims.is_empty()
             && self.flushes.is_empty()
@@ -159,12 +159,12 @@ impl<B: DataBackend> Core<B> {
                 tidegate_model::TaskIndex(u32::try_from(number).expect("fewer exports than 2^32"));
             let mut tenant = before.remove(id).unwrap_or_else(|| {
                 self.shares.add_lane(*id, spec.share.weight, spec.share.limit);
-                Tenant::new(spec.contract.clone())
+                Tenant::new(spec.contract.clone(), spec.is_soft)
             });
             (tenant.task, tenant.bound) = (task, *bound);
             self.tenants.insert(*id, tenant);
         }
-        self.room = Plan::QUEUED_MAX_DEFAULT as usize / self.contract_count();
+        self.room = Plan::QUEUED_MAX_DEFAULT as usize / self.real_time_count();
         for id in before.into_keys() {
             self.abandon(id);
             self.shares.remove_lane(id);
@@ -175,9 +175,10 @@ impl<B: DataBackend> Core<B> {
         }
     }
 
-    /// Returns the number of exports with a contract, at least 1: they share the policy's room.
-    pub(super) fn contract_count(&self) -> usize {
-        self.tenants.values().filter(|tenant| tenant.has_contract()).count().max(1)
+    /// Returns the number of exports with real-time requests, at least 1: they share the policy's
+    /// room.
+    pub(super) fn real_time_count(&self) -> usize {
+        self.tenants.values().filter(|tenant| tenant.is_real_time()).count().max(1)
     }
 
     /// Fails the remaining requests of an export that is gone; the policy that had them is replaced

@@ -11,9 +11,9 @@ use tidegate_model::RequestId;
 use super::{Answered, Core, DataBackend};
 
 impl<B: DataBackend> Core<B> {
-    /// Returns whether trims are executed: no export has a contract, and no switch waits.
+    /// Returns whether trims are executed: no export is real time, and no switch waits.
     pub(super) fn may_trim(&self) -> bool {
-        !self.is_holding_back() && self.tenants.values().all(|tenant| !tenant.has_contract())
+        !self.is_holding_back() && self.tenants.values().all(|tenant| !tenant.is_real_time())
     }
 
     /// Executes a trim that no longer overlaps an earlier request.
