@@ -68,6 +68,22 @@ impl Frail {
         let pid = self.inner.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
     }
+
+    /// Makes the drive hang. One thread takes the signal and stops the others, so until it has run
+    /// they could still serve a request.
+    fn hang(&self) {
+        self.signal("-STOP");
+        assert!(until(|| self.is_stopped()), "the drive goes on");
+    }
+
+    fn is_stopped(&self) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.inner.id())).unwrap();
+        let mut states = threads.map(|thread| {
+            let status = std::fs::read_to_string(thread.unwrap().path().join("status"));
+            status.unwrap_or_default().lines().any(|line| line.starts_with("State:\tT"))
+        });
+        states.all(|is_stopped| is_stopped)
+    }
 }
 
 impl Drop for Frail {
@@ -128,7 +144,7 @@ fn a_drive_that_hangs_is_said_once_and_waited_for_and_one_that_vanished_fails() 
     let Some(drive) = Frail::make(&folder, "EIO") else { return };
     let Some(server) = Server::start(&folder, STORE, &[]) else { return };
     let (mut a, mut b) = (client(&server, "a"), client(&server, "b"));
-    drive.signal("-STOP");
+    drive.hang();
     a.ask_write(1, 0, &[1; 4096], true);
     assert!(until(|| server.said().contains("requests in flight for 5")), "{}", server.said());
     // The control socket still works, and the service takes requests.
