@@ -221,4 +221,73 @@ Proof.
     destruct (a_queue _ _ _ _ _ I r Hr) as (_ & _ & Ht & _). lia.
   - destruct (a_device _ _ _ _ _ I f Hf) as [_ Hd]. specialize (Hd r Hr). lia.
 Qed.
+
+(** ** One task without best effort: nothing is in flight when it releases a job. *)
+Definition alone (s : any_state) : Prop :=
+  (forall r, In r (aqueue s) -> rtask r = 0) /\ cnt 0 (aqueue s) <= e 0 /\
+  match adevice s with
+  | None => forall r, In r (aqueue s) -> rrel r = anow s /\ aearliest s 0 = anow s + p 0
+  | Some f => aqueue s = [] /\ others f = 0 /\ exists t0,
+    anow s <= end_by f <= t0 + R /\ aearliest s 0 = t0 + p 0 /\
+    forall r, In r (on_device f) -> rrel r = t0
+  end.
+
+Lemma alone_step : n = 1 -> beta = 0 -> (forall l, is_batch l 0 -> time l 0 <= R) ->
+  forall s ev s', alone s -> any_step s ev s' -> alone s'.
+Proof.
+  intros Hn Hbeta Hone s ev s' (Ht & Hc & Hd) Hstep.
+  assert (Hp : R < p 0) by (apply below_periods; lia).
+  assert (Hfit : e 0 <= z) by (rewrite Hn in all_fit; exact all_fit).
+  destruct Hstep; unfold alone; simpl in *.
+  - repeat split; try contradiction; assumption.
+  - destruct Hd as (HQ & Hk & t0 & H0 & H1). repeat split; try assumption. exists t0.
+    repeat split; try apply H1; lia.
+  - assert (i = 0) as -> by lia. destruct d as [f|].
+    + destruct Hd as (_ & _ & t0 & H2 & H3 & _). lia.
+    + assert (Q = []) as ->.
+      { destruct Q as [|r Q]; [reflexivity|]. destruct (Hd r) as [_ H2]; [left; reflexivity|lia]. }
+      simpl. split; [intros r Hr; apply repeat_spec in Hr; subst r; reflexivity|].
+      split; [rewrite cnt_repeat_same; assumption|]. intros r Hr. apply repeat_spec in Hr. subst r.
+      unfold upd. simpl. split; reflexivity.
+  - assert (Hlen : length Q = cnt 0 Q).
+    { rewrite (length_cnt 1 Q); [reflexivity|]. intros r Hr. rewrite (Ht r Hr). lia. }
+    pose proof (Permutation_length H) as HP. rewrite app_length in HP.
+    assert (Q' = []) as -> by (apply length_zero_iff_nil; lia). rewrite app_nil_r in H.
+    assert (k = 0) as -> by lia.
+    assert (Hin : forall r, In r l -> In r Q) by (intros r; apply (Permutation_in r (Permutation_sym H))).
+    assert (time l 0 <= R).
+    { apply Hone. repeat split; [| |lia].
+      - intros r Hr. rewrite (Ht r (Hin r Hr)). lia.
+      - intros i Hi. assert (i = 0) as -> by lia. rewrite <- (cnt_permutation 0 _ _ H). assumption. }
+    split; [intros r []|]. split; [unfold cnt; simpl; lia|]. split; [reflexivity|].
+    split; [reflexivity|]. exists t. destruct l as [|r l]; [simpl in *; lia|].
+    destruct (Hd r) as [_ Hnx]; [apply Hin; left; reflexivity|].
+    split; [lia|]. split; [assumption|]. intros r' Hr'. apply (Hd r' (Hin r' Hr')).
+  - destruct Hd as (HQ & Hk & t0 & H0 & H1 & H2). subst Q k. split; [intros r' []|].
+    split; [assumption|]. unfold remaining_flight. simpl.
+    assert (Hleft : forall r', In r' (l1 ++ l2) -> rrel r' = t0).
+    { intros r' Hr'. apply H2. apply in_app_or in Hr'. apply in_or_app. simpl. tauto. }
+    destruct (l1 ++ l2); [intros r' []|]. simpl. repeat split; try reflexivity.
+    exists t0. repeat split; try assumption; lia.
+  - destruct Hd as (_ & Hk & _). discriminate.
+  - split; [intros r' Hr'; apply Ht; apply in_app_or in Hr'; apply in_or_app; simpl; tauto|]. split.
+    + change (l1 ++ r :: l2) with (l1 ++ [r] ++ l2) in Hc. rewrite !cnt_app in *. lia.
+    + destruct d as [f|].
+      * destruct Hd as (HQ & _). destruct l1; discriminate.
+      * intros r' Hr'. apply Hd. apply in_app_or in Hr'. apply in_or_app. simpl. tauto.
+Qed.
+
+Theorem one_task : n = 1 -> beta = 0 -> (forall l, is_batch l 0 -> time l 0 <= R) ->
+  forall s r, any_reachable s -> any_pending r s -> anow s <= rrel r + R.
+Proof.
+  intros Hn Hbeta Hone s r (nx & Hrun) Hr.
+  assert (Ha : alone s).
+  { assert (H0 : alone (any_initial nx))
+      by (repeat split; simpl; intros; try contradiction; unfold cnt; simpl; lia).
+    clear Hr. induction Hrun; [assumption|]. apply IHHrun. eapply alone_step; eassumption. }
+  destruct Ha as (_ & _ & Ha). destruct Hr as [Hr|(f & Hf & Hr)].
+  - destruct (adevice s) as [f|]; [|destruct (Ha r Hr); lia].
+    destruct Ha as (HQ & _). rewrite HQ in Hr. contradiction.
+  - rewrite Hf in Ha. destruct Ha as (_ & _ & t0 & H0 & _ & H1). rewrite (H1 r Hr). lia.
+Qed.
 End AnyOrder.

@@ -4,8 +4,8 @@
     A batch takes at most A and the costs of its requests; best effort fills it up to beta
     requests, each at a cost of at most c_be.  With C the cost of one job of each task and M the
     largest cost of beta requests, which are of these jobs or best effort: if
-    R = 2 A + beta c_be + max(C, M) is below every period, no response exceeds R.  The model is
-    AnyOrder.v's. *)
+    R = 2 A + beta c_be + max(C, M) is below every period, no response exceeds R.  For a single task
+    without best effort, R = A + C.  The model is AnyOrder.v's. *)
 From Coq Require Import List Arith Lia PeanoNat Bool.
 Require Import Model Lists AnyOrder.
 Import ListNotations.
@@ -117,5 +117,16 @@ Proof.
     by (unfold R; lia).
   apply costs_of_two. intros i Hi. split; [apply Hl; assumption|]. split; [apply Hl'; assumption|].
   apply Hd. assumption.
+Qed.
+
+(** A single task without best effort waits for its own batch only. *)
+Theorem one_task_of_costs : n = 1 -> beta = 0 -> sum n e <= z ->
+  (forall i, i < n -> A + C < p i) ->
+  forall s r, any_reachable n e p z beta cost_time s -> any_pending r s -> anow s <= rrel r + (A + C).
+Proof.
+  intros Hn Hbeta Hfit Hp. apply one_task; [assumption|assumption|assumption|assumption|].
+  intros l Hl. pose proof (time_at_most l 0 Hl) as H. unfold batch_cost in H. rewrite Hbeta in H.
+  assert (sum n (fun i => cnt i l * c i) <= C); [|lia].
+  apply sum_le. intros i Hi. apply Nat.mul_le_mono_r. apply Hl. assumption.
 Qed.
 End Costs.

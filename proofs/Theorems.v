@@ -16,9 +16,10 @@ Print Assumptions TwoBatches.unit_tasks.              (* Theorem 2, unit tasks *
 Print Assumptions Judge.Equality.strictness_is_needed. (* R < p is strict *)
 Print Assumptions Progress.time_passes.               (* the model is not vacuous *)
 (* docs/theory/requests-of-different-kinds.md *)
-Print Assumptions Costs.two_batches_of_costs.
+Print Assumptions Costs.two_batches_of_costs.         (* 11.1 with several tasks, 11.2 *)
+Print Assumptions Costs.one_task_of_costs.            (* 11.1 with one *)
 (* docs/theory/by-deadline.md *)
-Print Assumptions DqEdf.dq_edf.
+Print Assumptions DqEdf.dq_edf.                       (* z >= E *)
 (* docs/theory/draining.md *)
 Print Assumptions GatedDrain.gated_drain.             (* W <= d <= p, or max(d, W) < p *)
 Print Assumptions GatedDrain.gated_never_sticks.

@@ -20,8 +20,13 @@ pub enum NoCertificate {
     #[error("not every deadline is proven, so there is nothing to certify")]
     NotProven,
     /// Another policy.
-    #[error("only verdicts on `dqf` have certificates")]
+    #[error("only verdicts on `dqf` and `dq-edf` have certificates")]
     Policy,
+    /// The order of deadlines counts.
+    #[error(
+        "verdicts on `dq-edf` have certificates only if each batch takes all that waits (E <= z) and every bound is below its period"
+    )]
+    Order,
     /// The bounds rest on the costs of requests.
     #[error("verdicts that rest on the costs of requests have no certificates yet")]
     Costs,
@@ -93,13 +98,13 @@ impl<'a> Certificate<'a> {
                 return Err(NoCertificate::NotProven);
             }
         }
-        match assessment.policy.facts().theorem {
-            Ok(Theorem::DualQueue) => {}
+        let is_in_order = match assessment.policy.facts().theorem {
+            Ok(Theorem::DualQueue) => true,
+            Ok(Theorem::DualQueueEdf) => false,
             Ok(
                 Theorem::Fifo
                 | Theorem::Edf
                 | Theorem::ActiveSubset
-                | Theorem::DualQueueEdf
                 | Theorem::ElasticDualQueue
                 | Theorem::Starvation
                 | Theorem::DrainRounds
@@ -109,7 +114,7 @@ impl<'a> Certificate<'a> {
                 | Theorem::GatedDrain,
             )
             | Err(_) => return Err(NoCertificate::Policy),
-        }
+        };
         if assessment.rests_on_costs() {
             return Err(NoCertificate::Costs);
         }
@@ -120,6 +125,11 @@ impl<'a> Certificate<'a> {
             return Err(NoCertificate::HostTime);
         }
         let system = system(workload, assessment);
+        let backlog = backlog(assessment, &system);
+        let takes_all = system.requests_sum() <= u64::from(system.batch_max) && !backlog.is_empty();
+        if !is_in_order && !takes_all {
+            return Err(NoCertificate::Order);
+        }
         let tasks: Option<Vec<_>> = (0..system.tasks.len())
             .map(|index| certified(workload, assessment, &system, index))
             .collect();
@@ -133,7 +143,7 @@ impl<'a> Certificate<'a> {
             batch_ns_max: (1..=system.batch_max).map(|n| system.table.time_max(n).ns()).collect(),
             tasks: tasks.ok_or(NoCertificate::NotProven)?,
             busy_interval: busy_interval(assessment, &system),
-            backlog: backlog(assessment, &system),
+            backlog,
             premises: &assessment.premises,
         })
     }

@@ -8,6 +8,7 @@
 //! | minimum period | Theorem 9.2.7, corrected | `proofs/MinPeriod.v`, `min_period` |
 //! | backlog | Theorems 1 (A), 2 and 3 | `proofs/Backlog.v`, `dqf_backlog_bound` |
 //! | window, and the minimum of all | Theorem 1 | `proofs/FixedPoint.v`, `theorem_1` |
+//! | backlog under `dq-edf`, E <= z | Theorems 2 and 3, any order | `proofs/DqEdf.v`, `dq_edf` |
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -27,8 +28,12 @@ pub(crate) struct Bounds {
 
 /// Returns the least bound of each task.
 pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bounds, Refusal> {
-    let busy = busy_interval(certificate, system)?;
-    let alone = [busy, linear(system), min_period(system)].into_iter().flatten().min();
+    let alone = if system.is_fifo {
+        let busy = busy_interval(certificate, system)?;
+        [busy, linear(system), min_period(system)].into_iter().flatten().min()
+    } else {
+        None
+    };
     let backlog = backlog(certificate, system)?;
     let (mut by_window, mut is_sound) = (0, true);
     for (index, task) in system.tasks.iter().enumerate() {
@@ -40,8 +45,10 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
         let is_by_others =
             alone.is_some_and(|alone| alone <= r) || backlog.get(&task.e).is_some_and(|&a| a <= r);
         by_window += usize::from(!is_by_others);
-        is_sound &=
-            is_by_others || window::response(system, index).is_some_and(|longest| longest <= r);
+        let is_by_window = || {
+            system.is_fifo && window::response(system, index).is_some_and(|longest| longest <= r)
+        };
+        is_sound &= is_by_others || is_by_window();
     }
     let tight = system.tasks.iter().map(|task| task.r.filter(|_| is_sound));
     let responses = tight.map(|tight| [tight, alone].into_iter().flatten().min());
@@ -88,11 +95,13 @@ fn min_period(system: &System) -> Option<u128> {
     holds.then(|| h + system.cost(system.sum() % system.z))
 }
 
-/// A for each number of requests of a job; empty unless every R is below its period.
+/// A for each number of requests of a job; empty unless every R is below its period, and, where
+/// another order counts, all that waits fits into one batch.
 fn backlog(certificate: &Certificate, system: &System) -> Result<BTreeMap<u128, u128>, Refusal> {
     let mut longest = BTreeMap::new();
     let is_below = system.tasks.iter().all(|task| task.r.is_some_and(|r| r < task.p));
-    if !is_below || certificate.backlog.is_empty() {
+    let may_reorder = system.is_fifo || system.sum() <= system.z;
+    if !is_below || !may_reorder || certificate.backlog.is_empty() {
         return Ok(longest);
     }
     for (index, task) in system.tasks.iter().enumerate() {

@@ -15,7 +15,7 @@ pub struct Certificate {
     pub workload: FileHash,
     /// The drive file or built-in drive; `None` if the workload file holds the drive.
     pub drive: Option<FileHash>,
-    /// The policy, always `dqf` at present.
+    /// The policy, `dqf` or `dq-edf`.
     pub policy: String,
     /// z.
     pub batch: u64,

@@ -11,6 +11,8 @@ pub(crate) const HORIZON: u64 = 1 << 62;
 
 /// Tasks on a drive.
 pub(crate) struct System {
+    /// Whether requests are served in the order of their release.
+    pub(crate) is_fifo: bool,
     pub(crate) tasks: Vec<Task>,
     /// z.
     pub(crate) z: u128,
@@ -29,9 +31,11 @@ pub(crate) struct Task {
 impl System {
     /// Returns the system, if its numbers fit together.
     pub(crate) fn of(certificate: &Certificate) -> Result<Self, Refusal> {
-        if certificate.policy != "dqf" {
-            return Err(Refusal::Policy { policy: certificate.policy.clone() });
-        }
+        let is_fifo = match certificate.policy.as_str() {
+            "dqf" => true,
+            "dq-edf" => false,
+            policy => return Err(Refusal::Policy { policy: policy.to_owned() }),
+        };
         let (z, beta) = (u128::from(certificate.batch), u128::from(certificate.best_effort_fill));
         let b = certificate.batch_ns_max.iter().map(|&ns| u128::from(ns));
         let times: Vec<u128> = std::iter::once(0).chain(b).collect();
@@ -52,7 +56,7 @@ impl System {
                 r: task.tight_ns.map(u128::from),
             });
         }
-        Ok(Self { tasks, z, beta, times })
+        Ok(Self { is_fifo, tasks, z, beta, times })
     }
 
     /// Returns E.

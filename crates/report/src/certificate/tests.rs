@@ -73,7 +73,7 @@ fn add(number: &mut Value, added: i64) -> Option<()> {
     Some(())
 }
 
-const FLAWS: [Flaw; 9] = [
+const FLAWS: [Flaw; 10] = [
     ("a bound 1 ns lower", |it| add(&mut it["tasks"][0]["response_ns_max"], -1)),
     ("a deadline below the bound", |it| {
         let bound = it["tasks"][0]["response_ns_max"].as_u64()?;
@@ -95,17 +95,24 @@ const FLAWS: [Flaw; 9] = [
     ("one more request in a job", |it| add(&mut it["tasks"][0]["requests"], 1)),
     ("a table of another length", |it| it["batch_ns_max"].as_array_mut()?.pop().map(|_| ())),
     ("another format", |it| add(&mut it["format"], 1)),
+    ("the order of deadlines", |it| {
+        let tasks = it["tasks"].as_array()?;
+        let sum: u64 = tasks.iter().filter_map(|task| task["requests"].as_u64()).sum();
+        (sum > it["batch"].as_u64()?).then(|| it["policy"] = json!("dq-edf"))
+    }),
 ];
 
 #[test]
 fn certificates_are_accepted_and_flaws_are_refused() {
-    let (mut accepted, mut by_window) = (0, 0);
+    let (mut accepted, mut by_window, mut by_deadline) = (0, 0, 0);
     let mut refused: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for number in 0..1_500 {
+    let policies = [PolicyName::Dqf, PolicyName::DqEdf];
+    for (number, policy) in (0..1_500).flat_map(|number| policies.map(|policy| (number, policy))) {
         let workload = workload(&mut Pcg64::seed_from_u64(SEED + number));
-        let assessment = assess(&workload, PolicyName::Dqf);
+        let assessment = assess(&workload, policy);
         let certificate = match Certificate::of(&workload, &assessment, origin()) {
             Ok(certificate) => serde_json::to_value(&certificate).unwrap(),
+            Err(NoCertificate::Order) => continue,
             Err(reason) => {
                 assert_ne!(assessment.answer, Answer::Proven, "seed {SEED} + {number}: {reason}");
                 continue;
@@ -115,6 +122,7 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         let found = verified(&certificate).unwrap_or_else(|why| panic!("{why}\n{}", context()));
         accepted += 1;
         by_window += u32::from(found.by_window > 0);
+        by_deadline += u32::from(certificate["policy"] == "dq-edf");
         for (name, flaw) in FLAWS {
             let mut flawed = certificate.clone();
             if flaw(&mut flawed).is_none() {
@@ -128,14 +136,19 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         }
     }
     println!(
-        "{accepted} certificates accepted, {by_window} of them by the window; refused, accepted:"
+        "{accepted} certificates accepted, {by_window} by the window, {by_deadline} of `dq-edf`; refused, accepted:"
     );
     for (name, (no, yes)) in &refused {
         println!("  {name}: {no}, {yes}");
     }
-    assert!(accepted > 400 && by_window > 20, "too few certificates");
+    assert!(accepted > 400 && by_window > 20 && by_deadline > 100, "too few certificates");
     // A flaw that contradicts the certificate itself is always refused.
-    for name in ["a deadline below the bound", "a table of another length", "another format"] {
+    for name in [
+        "a deadline below the bound",
+        "a table of another length",
+        "another format",
+        "the order of deadlines",
+    ] {
         assert_eq!(refused[name].1, 0, "{name}");
     }
     for (name, (no, _)) in refused {
