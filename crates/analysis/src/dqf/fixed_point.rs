@@ -379,3 +379,30 @@ impl<'a> FifoEvaluation<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{BatchTable, Duration};
+
+    use super::super::tight;
+    use crate::{SporadicTask, System};
+
+    /// Pins a case that depends on where the loss of the job's own task is counted: counted at the
+    /// last dispatch, as that of the other tasks, it gave 9, 8 and 8.
+    #[test]
+    fn the_loss_of_the_own_task_is_counted_at_its_release() {
+        let task = |requests, period| SporadicTask {
+            requests,
+            period: Duration::from_ns(period),
+            deadline: Duration::from_ns(period),
+        };
+        let system = System {
+            tasks: vec![task(2, 14), task(1, 8), task(2, 9)],
+            table: BatchTable::new(&[2, 2, 4, 6].map(Duration::from_ns)).unwrap(),
+            batch_max: 4,
+            best_effort_fill: 0,
+        };
+        let bounds: Vec<_> = tight(&system).unwrap().iter().map(|it| it.bound()).collect();
+        assert_eq!(bounds, [18, 18, 18].map(|ns| Some(Duration::from_ns(ns))));
+    }
+}
