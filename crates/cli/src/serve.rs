@@ -73,11 +73,12 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
     } else {
         None
     };
-    // A service without contracts has nothing to say before it is ready.
+    // A service without promises has nothing to say before it is ready.
     let is_shown = arguments.print || proof.is_some() || is_refused;
     if is_shown {
         let form = Form { is_json: arguments.json, is_quiet: arguments.quiet };
-        show::report_in(&Printed { proof, to_do, place }, form);
+        let soft = prepared.file().soft_exports().collect();
+        show::report_in(&Printed { proof, soft, to_do, place }, form);
     }
     if is_refused {
         return Ok(Answer::No);

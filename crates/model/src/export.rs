@@ -59,7 +59,7 @@ pub struct ExportSpec {
     pub contract: Option<ExportContract>,
     /// Whether it is soft real time: its client may miss deadlines and reports its misses. With a
     /// contract, its deadlines need no proof. Without one, it is a stream without figures, whose
-    /// requests best effort must not delay.
+    /// requests nothing limits.
     pub is_soft: bool,
     /// Its share of the time that contracts leave.
     pub share: BestEffortShare,

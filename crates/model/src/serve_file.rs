@@ -243,6 +243,12 @@ impl ServeFile {
         self.exports.iter().map(|export| &*export.spec.name)
     }
 
+    /// Returns the names of the soft exports, in the order of the file.
+    pub fn soft_exports(&self) -> impl Iterator<Item = &str> {
+        let soft = self.exports.iter().filter(|export| export.spec.is_soft);
+        soft.map(|export| &*export.spec.name)
+    }
+
     /// Returns the exports as they would be admitted to a running service, in the order of the
     /// file.
     pub fn new_exports(&self) -> impl Iterator<Item = NewExport> {

@@ -9,8 +9,11 @@ use tidegate_report::{Answer, CheckReport, Page, Report};
 /// The facts about a service before it starts: its proof, and where clients connect.
 #[derive(Debug, Serialize)]
 pub(super) struct Printed<'a> {
-    /// `None` if no export has a contract.
+    /// `None` if no contract is a promise.
     pub(super) proof: Option<CheckReport<'a>>,
+    /// The names of soft exports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) soft: Vec<&'a str>,
     /// The command that serves exports whose contracts are not proved.
     pub(super) to_do: Option<String>,
     /// `None` if the service is not checked further.
@@ -51,7 +54,14 @@ impl Place {
 
 impl Report for Printed<'_> {
     fn answer(&self) -> Option<Answer> {
-        let none = || Answer::doubtful("NO CONTRACT: all exports are served as best effort.");
+        let none = || {
+            Answer::doubtful(match &self.soft[..] {
+                [] => "NO CONTRACT: all exports are served as best effort.".to_owned(),
+                soft => {
+                    format!("NO PROMISE: nothing is proved; soft exports: `{}`.", soft.join("`, `"))
+                }
+            })
+        };
         Some(self.proof.as_ref().and_then(Report::answer).unwrap_or_else(none))
     }
 

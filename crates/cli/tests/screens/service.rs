@@ -23,6 +23,8 @@ screens! {
         "sed 's/250ms/10ms/' workloads/media.serve.toml > fast.toml",
         "tidegate serve fast.toml",
         "tidegate serve fast.toml --force --print",
+        "sed 's/^contract/soft = true\\n&/' workloads/media.serve.toml > soft.toml",
+        "tidegate serve soft.toml --print",
         "sed 's/^socket.*/listen = \"127.0.0.1:10809\"/' workloads/media.serve.toml > tcp.toml",
         "printf '[tls]\\ncertificates = \"ours\"\\n' >> tcp.toml",
         "tidegate serve tcp.toml --print",
