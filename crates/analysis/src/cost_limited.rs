@@ -62,9 +62,9 @@ pub(crate) fn response_ns(system: &CostLimitedSystem) -> Option<u64> {
 
 /// The bound and its number of batches.
 struct Solution {
-    /// W.
+    /// W: the largest number of batches that a job waits for.
     batches: u64,
-    /// R.
+    /// R: the longest response time.
     response_ns: u64,
 }
 
@@ -93,7 +93,7 @@ fn solve(system: &CostLimitedSystem) -> Option<Solution> {
 struct Wait<'a> {
     system: &'a CostLimitedSystem,
     requests: &'a Requests,
-    /// W.
+    /// W: the largest number of batches that a job waits for.
     batches: u64,
 }
 

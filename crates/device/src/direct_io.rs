@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tests whether direct I/O on a file really bypasses the page cache.
+//! Tests whether direct I/O on a file bypasses the page cache.
 //!
 //! Some file systems accept the flag and still read through the cache (compressed btrfs, FUSE,
 //! overlays). The test drops the file from the cache, reads some blocks with direct I/O, and checks

@@ -25,13 +25,15 @@ fn times(name: &str, count: usize, seed: u64) -> Vec<Duration> {
     (0..count).map(|_| serve()).collect()
 }
 
-/// The number of ranges, of those that end below the level or begin above it, and of point
-/// estimates below the level.
+/// How often the estimates were wrong.
 #[derive(Debug, Default)]
 struct Count {
     ranges: u32,
+    /// Ranges that end below the true level.
     too_low: u32,
+    /// Ranges that begin above it.
     too_high: u32,
+    /// Point estimates below it.
     points_too_low: u32,
 }
 

@@ -37,7 +37,7 @@ impl FlowParams {
         [self.places.lowest(part, needed), self.places.highest(part, needed)]
     }
 
-    /// Returns a source of places in the two parts by turns. The first place lies in the highest
+    /// Returns a source of places in the two parts alternately. The first place lies in the highest
     /// part if `is_low`, otherwise in the lowest.
     pub(crate) fn by_turns(self, part: usize, mut is_low: bool) -> impl FnMut(&mut Pcg64) -> Probe {
         let [low, high] = self.ends(part);

@@ -95,7 +95,7 @@ fn depth(file: &DriveFile) -> u32 {
     tables.map(|table| table.table.batch_max()).max().unwrap_or(file.depth)
 }
 
-/// Adds the number of samples that an interrupted measurement really has; its options state only
+/// Adds the number of samples that an interrupted measurement has; its options state only
 /// the requested number.
 fn with_interruption(identity: Identity, found: &Found) -> Identity {
     if !found.is_cancelled {

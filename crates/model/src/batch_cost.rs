@@ -105,10 +105,10 @@ fn ascending<'a>(costs: impl Iterator<Item = &'a RequestCost>, more: Duration) -
     };
     let mut charges: Charges = costs.map(with_more).collect();
     charges.sort_unstable();
-    let mut dearest = Duration::ZERO;
+    let mut costliest = Duration::ZERO;
     for (_, charge) in &mut charges {
-        dearest = dearest.max(*charge);
-        *charge = dearest;
+        costliest = costliest.max(*charge);
+        *charge = costliest;
     }
     charges
 }

@@ -33,7 +33,7 @@ pub struct DasParameters {
 /// The parameters of `dqf`: limits on batches in addition to their count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DqfParameters {
-    /// Z: the largest total cost of a batch's requests, the batch's own cost A not counted. `None`
+    /// Z: the largest total cost of a batch's requests, without the batch's own cost A. `None`
     /// by default: only z limits a batch.
     pub batch_cost: Option<Duration>,
 }

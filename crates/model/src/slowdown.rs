@@ -147,8 +147,8 @@ impl Workload {
             let tasks = planned.tasks.iter().map(|task| (task.op, task.size));
             let loads = planned.best_effort.iter().map(|load| (load.op, load.size));
             let of_each = |(op, size)| charges.of_request(op, size);
-            let dearest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
-            planned.parameters.dqf.batch_cost = Some(cost_max.max(dearest));
+            let costliest = tasks.chain(loads).filter_map(of_each).max().unwrap_or_default();
+            planned.parameters.dqf.batch_cost = Some(cost_max.max(costliest));
         }
         Cow::Owned(planned.behind_host().into_owned())
     }

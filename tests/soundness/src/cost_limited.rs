@@ -38,9 +38,9 @@ pub fn system(random: &mut Pcg64, is_shared: bool) -> CostLimitedSystem {
         op: Op::Read,
     };
     let tasks: Vec<MixedTask> = (0..count).map(|_| task(random)).collect();
-    let dearest = tasks.iter().map(|mixed| mixed.request_max.ns()).max().expect("a task");
+    let costliest = tasks.iter().map(|mixed| mixed.request_max.ns()).max().expect("a task");
     let requests: u32 = tasks.iter().map(|mixed| mixed.task.requests).sum();
-    let cost_max = random.random_range(dearest..=dearest.max(costs_sum(&tasks)) + 1);
+    let cost_max = random.random_range(costliest..=costliest.max(costs_sum(&tasks)) + 1);
     CostLimitedSystem {
         tasks,
         positioning_max: Duration::from_ns(random.random_range(0..=2)),

@@ -112,7 +112,7 @@ impl Batches<'_> {
         (longest, top)
     }
 
-    /// Returns places at the two ends by turns, or random ones.
+    /// Returns places at the two ends alternately, or random ones.
     pub fn begin(&self, at_ends: bool, random: &mut Pcg64) -> Choice {
         let (all, end) = (self.places(), (self.places() / END).max(1));
         let place = |index: usize, random: &mut Pcg64| match (at_ends, index.is_multiple_of(2)) {

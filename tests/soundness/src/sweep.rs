@@ -36,7 +36,7 @@ const ALL_PPM: u32 = 1_000_000;
 pub enum Placement {
     /// Anywhere.
     Random,
-    /// At the two ends by turns.
+    /// At the two ends alternately.
     BothEnds,
     /// Where the adversary found the longest batch.
     Climbed,

@@ -90,7 +90,7 @@ fn no_bound_is_below_the_worst_case_of_smaller_jobs() {
     .run();
 }
 
-/// Theorem 3: best effort fills the batches; three fills for each system.
+/// Theorem 3: best effort fills the batches, with three values of beta for each system.
 #[test]
 fn no_bound_is_below_the_true_worst_case_with_best_effort() {
     Attack {

@@ -134,8 +134,8 @@ fn trial(number: u64) -> Trial {
     let of_tasks = workload.tasks.iter().map(|task| (task.op, task.size));
     let kinds = of_tasks.chain(workload.best_effort.iter().map(|load| (load.op, load.size)));
     let charge = |(op, size)| charges.of_request(op, size).expect("a known kind").ns();
-    let dearest = kinds.map(charge).max().expect("a task");
-    let limit = dearest + random.random_range(0..=dearest * 8);
+    let costliest = kinds.map(charge).max().expect("a task");
+    let limit = costliest + random.random_range(0..=costliest * 8);
     workload.parameters.dqf.batch_cost = Some(Duration::from_ns(limit));
     workload.batch = BatchChoice::Auto;
     // Periods of at most about twice the bound: longer ones prove little.

@@ -52,7 +52,8 @@ impl Backlog {
     }
 }
 
-/// Returns the totals that jobs of the tasks other than one with jobs of `requests` can form.
+/// Returns the numbers of requests that the jobs of the other tasks can add up to, for a task with
+/// jobs of `requests`.
 fn totals_of_others(system: &System, demand: &Demand, requests: u64) -> Totals {
     let others = demand.requests_sum() - requests;
     demand.totals(others.min(system.batch_max.into()), Some(requests))

@@ -123,7 +123,7 @@ fn compare(
     Ok(simulated)
 }
 
-/// Replays requests as they arrive and reports their times; returns them.
+/// Replays requests as they arrive, reports their times, and returns these times.
 fn serve(
     file: &DriveFile,
     trace: &[Arrival],

@@ -196,7 +196,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
     }
 
     fn release(&mut self, task: usize) -> bool {
-        self.strike();
+        self.disturb_release();
         let turn = self.next_turn();
         let (priority, state) = &mut self.tasks[task];
         let has_room = state.release();
@@ -214,7 +214,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
     }
 
     fn arrive(&mut self, work: usize) {
-        self.strike();
+        self.disturb_release();
         let (server, arrivals) = &mut self.work[work];
         let index = *server;
         let state = &mut self.servers[index];

@@ -52,7 +52,7 @@ fn barracuda_is_the_faster_the_more_it_holds() {
 }
 
 /// Section 2: for the slower disk SATF outperforms the internal scheduler entirely. Checked from
-/// four on: of two requests one is being served, so there is no choice.
+/// four requests on: of two, one is being served, so there is no choice.
 #[test]
 fn satf_beats_the_barracudas_own_order_at_every_depth() {
     let depths = [4, 8, 16, 32];

@@ -36,7 +36,7 @@ impl Experiment {
 /// See [`Experiment::DRAIN_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Drains> = ByPlaces::PROCEDURE;
 
-/// Drains of 1 to the depth. A batch given to an idle drive is a drain too; every proof takes at
+/// Drains of each number of requests from 1 to the depth. A batch given to an idle drive is a drain too; every proof takes at
 /// least b(q).
 pub(super) struct Drains {
     flows: FlowParams,

@@ -37,7 +37,7 @@ impl Experiment {
 /// See [`Experiment::MIXED_PLACES`].
 pub(super) const PROCEDURE: ByPlaces<MixedAtPlaces> = ByPlaces::PROCEDURE;
 
-/// Adds the times of families to the batches of all compositions, which they raise.
+/// Adds the times of families of places, and raises each batch time to the longest of its families.
 fn add(known: &mut MixedBatches, new: &[FamilyTimes]) {
     let random = FamilyTimes::new(PlaceFamily::Random, known.samples, known.ns_max.clone());
     known.places = table::join_families(&[random], new.to_vec());

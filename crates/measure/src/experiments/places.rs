@@ -34,7 +34,7 @@ impl Experiment {
 /// See [`Experiment::PLACES`].
 pub(super) const PROCEDURE: ByPlaces<Batches> = ByPlaces::PROCEDURE;
 
-/// Batches of 1 to the depth.
+/// Batches of each size from 1 to the depth.
 pub(super) struct Batches {
     flows: FlowParams,
 }

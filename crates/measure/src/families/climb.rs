@@ -31,7 +31,7 @@ pub(super) struct Climb {
     count: usize,
     /// The number of chosen places.
     length: usize,
-    /// The longest known choice since the search last began, and its time.
+    /// The choice of places with the longest time since the search last began, and that time.
     top: Option<(Candidate, Duration)>,
     /// Steps since it got longer.
     stale: u32,
@@ -83,7 +83,7 @@ impl Climb {
         }
     }
 
-    /// Begins at places on both ends by turns, then at random places, and so on.
+    /// Begins at places on both ends alternately, then at random places, and so on.
     fn begin(&mut self, random: &mut Pcg64) -> Candidate {
         let at_ends = self.begun.is_multiple_of(2);
         self.begun += 1;

@@ -21,7 +21,7 @@ use crate::subject::TrialResult;
 /// Requests of the experiment.
 pub(super) const REQUESTS: Bounds = Bounds { usual: 900, most: 4_000 };
 
-/// The number of places where it is measured.
+/// The number of places at which the overhead is measured.
 const PLACES: u64 = 5;
 /// Bisections at each place.
 const REPEATS: usize = 3;

@@ -16,7 +16,7 @@ names! {
     pub enum PlaceFamily {
         /// Anywhere on the device, uniformly.
         Random => "random",
-        /// The lowest and the highest part of the device by turns.
+        /// The lowest and the highest part of the device alternately.
         BothEnds => "both_ends",
         /// A few narrow parts of the device.
         Clusters => "clusters",

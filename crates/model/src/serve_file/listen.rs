@@ -18,7 +18,7 @@ pub type Named = Spanned<String>;
 pub enum BackingReference {
     /// A block device or file.
     Path(Named),
-    /// A simulated drive in real time; its data in memory, or in the file `store`.
+    /// A drive that is simulated in real time; its data are in memory, or in the file `store`.
     Simulated {
         /// The simulated drive.
         drive: Named,

@@ -32,9 +32,9 @@ impl WorkloadFile {
                     .to_owned(),
             );
         };
-        let dearest = self.dearest(&charges).expect("every kind has its cost");
-        if cost_max < dearest.2 {
-            let (op, size, charge) = dearest;
+        let costliest = self.costliest(&charges).expect("every kind has its cost");
+        if cost_max < costliest.2 {
+            let (op, size, charge) = costliest;
             return wrong(
                 format!(
                     "a {} of {size} costs {}, which exceeds batch_cost ({})",
@@ -61,7 +61,7 @@ impl WorkloadFile {
     }
 
     /// Returns the most expensive request of all sources.
-    fn dearest(&self, charges: &RequestCharges) -> Option<(Op, Bytes, Duration)> {
+    fn costliest(&self, charges: &RequestCharges) -> Option<(Op, Bytes, Duration)> {
         let with_charge = |(op, size, _)| Some((op, size, charges.of_request(op, size)?));
         let all: Option<Vec<_>> = self.kinds().map(with_charge).collect();
         all?.into_iter().max_by_key(|&(_, _, charge)| charge)

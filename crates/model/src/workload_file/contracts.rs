@@ -128,9 +128,9 @@ impl WorkloadFile {
         let of_drive = drive.cost.as_ref().and(costs).filter(|_| operations.len() > 1);
         let raised = of_drive.and_then(|costs| {
             let known_max = costs.batch_max.unwrap_or(u32::MAX).min(table.batch_max());
-            let dearest = self.kinds().map(|(op, size, _)| costs.cost(op, size));
-            let dearest = dearest.collect::<Option<Vec<_>>>()?.into_iter().max()?;
-            let times = (1..=known_max).map(|requests| time_by_costs(costs, dearest, requests));
+            let costliest = self.kinds().map(|(op, size, _)| costs.cost(op, size));
+            let costliest = costliest.collect::<Option<Vec<_>>>()?.into_iter().max()?;
+            let times = (1..=known_max).map(|requests| time_by_costs(costs, costliest, requests));
             let floor = BatchTable::new(&times.collect::<Option<Vec<_>>>()?).ok()?;
             Some(table.truncated(known_max).at_least(&floor))
         });
@@ -189,8 +189,8 @@ impl WorkloadFile {
 
 /// Returns the longest time of a batch of `requests` of the most expensive kind by its costs, with
 /// a change of direction between any two.
-fn time_by_costs(costs: &CostModel, dearest: Duration, requests: u32) -> Option<Duration> {
-    let own = dearest.checked_mul(u64::from(requests))?;
+fn time_by_costs(costs: &CostModel, costliest: Duration, requests: u32) -> Option<Duration> {
+    let own = costliest.checked_mul(u64::from(requests))?;
     let switches = costs.switch_max.unwrap_or_default().checked_mul(u64::from(requests - 1))?;
     costs.positioning_max.checked_add(own)?.checked_add(switches)
 }

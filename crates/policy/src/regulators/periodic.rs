@@ -32,7 +32,7 @@ use tidegate_model::{Duration, TaskIndex, Time};
 /// The largest number of sources observed at the same time; a new one replaces the one that has
 /// been silent longest.
 const SOURCES_MAX: usize = 64;
-/// N.
+/// N: the number of regular gaps that make a source a stream.
 const REGULAR_MIN: u32 = 8;
 /// The weight of a new gap in the average: one part in this many.
 const WEIGHT: u64 = 8;

@@ -117,7 +117,7 @@ fn tables(file: &DriveFile) -> String {
     if groups.is_empty() { "-".to_owned() } else { groups.join("; ") }
 }
 
-/// Returns the measured sizes; the largest batch follows where it differs from the one before.
+/// Returns the measured sizes. Of sizes with the same largest batch, the last one names it.
 fn sizes(file: &DriveFile, op: Op) -> Vec<String> {
     let tables: Vec<&MeasuredTable> = file.batch.iter().filter(|of| of.op == Some(op)).collect();
     let size = |(index, table): (usize, &&MeasuredTable)| {

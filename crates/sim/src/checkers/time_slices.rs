@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: sources are served in turns (`cfq`).
+//! Asserts: sources are served in turn (`cfq`).
 //!
 //! - **Slices**: while a source waits, any other source of its queue or a lower queue sends for
 //!   less than one time slice. The wait ends with the waiting source's own dispatch, or when the

@@ -197,7 +197,7 @@ fn a_task_that_reports_what_it_did_not_miss_loses_its_say_for_a_while() {
     hand.serve(SOFT, Class::Soft, false);
     hand.report(SOFT, NoticeKind::DeadlineMissed);
     hand.pass(1_000);
-    // The task now really misses, but its notice is ignored.
+    // The task now does miss a deadline, but its notice is ignored.
     hand.miss();
     assert_eq!(hand.pass(1_000), 1_000);
     hand.pass(9_000);

@@ -11,8 +11,8 @@ use crate::ready::Urgency;
 use crate::timing::Timing;
 
 impl<O: CpuObserver> Processor<'_, O> {
-    /// Called before a release: disturbance at critical instants may occur now.
-    pub(super) fn strike(&mut self) {
+    /// Disturbs the processor just before a release, if disturbance comes at critical instants.
+    pub(super) fn disturb_release(&mut self) {
         if self.timing != Timing::Critical {
             return;
         }

@@ -38,10 +38,11 @@ pub(super) struct Lane {
     beside: Room,
     /// The number of its connections.
     pub(super) connections: usize,
-    /// The last failure that was reported. The same one is not reported again before this instant;
-    /// those since are counted.
+    /// The last failure that was reported.
     pub(super) reported: Option<(&'static str, CallError)>,
+    /// The instant from which the same failure is reported again.
     pub(super) next_report: Time,
+    /// The number of failures since the last report.
     pub(super) unreported: u64,
 }
 

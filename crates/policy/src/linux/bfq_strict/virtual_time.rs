@@ -28,7 +28,7 @@ impl Tags {
 /// The virtual clock of one class.
 #[derive(Debug, Default)]
 pub(super) struct VirtualTime {
-    /// V.
+    /// V, the virtual time of the class.
     now: u128,
     /// The weights of all queues that compete or are in service.
     weights_sum: u64,
