@@ -187,7 +187,7 @@ pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
     found
 }
 
-/// Returns changes of the terms of all tasks of one entry.
+/// Returns the changes to one entry's terms; they apply to all its tasks.
 fn changes_of_entry(
     workload: &Workload,
     policy: PolicyName,
@@ -212,7 +212,7 @@ fn changes_of_entry(
         Some((bounds?.into_iter().max(), assessed.answer == Answer::Proven))
     });
     let changes = terms.changes(name, would);
-    // A longer period is worth telling only if the deadline need not be as long as without it.
+    // A longer period is worth suggesting only if it permits a shorter deadline.
     let is_worse = |change: &Change| {
         let Change::Period { deadline: longer, .. } = change else { return false };
         deadline.is_some_and(|deadline| *longer >= deadline)

@@ -81,7 +81,7 @@ pub(crate) fn completed(command: &str, drive: &DriveFile, known: Option<&str>) -
     command.replace(TARGET, &format!("profile {device}"))
 }
 
-/// Returns the command that tells the doubts and notes about a workload in full.
+/// Returns the command that prints the doubts and notes about a workload in full.
 pub(crate) fn explaining(arguments: &WorkloadArguments) -> String {
     let WorkloadArguments { workload, drive, batch, order, margin } = arguments;
     let mut words = vec!["tidegate check".to_owned(), quoted(&workload.to_string_lossy())];

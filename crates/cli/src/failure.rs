@@ -90,8 +90,8 @@ impl Failure {
         Self { kind: Kind::Input, faults: vec![Fault::in_file(path, &text, error)] }
     }
 
-    /// Reports all errors of a file, in its order; `read` is the reading that found the `first`. A
-    /// file of another kind than the `wanted` one has no other error.
+    /// Reports all errors of a file, in the file's order; `read` is the reader that found the
+    /// `first`. If the file is not of the `wanted` kind, that is the only error.
     pub(crate) fn of_reading<T>(
         path: &Path,
         text: &str,

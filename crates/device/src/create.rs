@@ -29,7 +29,7 @@ const SIZE_STEP: Bytes = Bytes::from_kib(4);
 /// The largest reserve of free bytes; the reserve is a twentieth of a small file system.
 const RESERVE_MAX: u64 = 1 << 30;
 
-/// Why a file could not be created.
+/// An error while a file was created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {

@@ -235,9 +235,9 @@ impl<M> RingCore<M> {
         self.uring.submission().taskrun()
     }
 
-    /// Takes all completions: `take` gets each request's slot, its held values and the kernel's
-    /// result, which `outcome` reads; `other` gets the flags of entries without a slot. Neither
-    /// waits nor makes a system call.
+    /// Takes all completions, without waiting and without a system call. `take` receives each
+    /// request's slot, its held values and the kernel's result, which `outcome` interprets; `other`
+    /// receives the flags of entries without a slot.
     pub(crate) fn reap(
         &mut self,
         mut take: impl FnMut(u16, Held<M>, i32),
@@ -256,7 +256,7 @@ impl<M> RingCore<M> {
         }
     }
 
-    /// Returns what is held for the requests that were not reaped.
+    /// Returns the held values of requests that were not reaped.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held<M>> {
         self.held.iter().flatten()
     }

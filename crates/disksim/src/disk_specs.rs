@@ -109,7 +109,7 @@ impl Reader<'_> {
         Ok(number.unwrap_or(neutral))
     }
 
-    /// Reports missing parameters, one sentence for each value used instead.
+    /// Reports missing parameters: one sentence for each default that was used.
     fn report_missing(&mut self) {
         let place = self.section.document.name();
         for (neutral, names) in &self.missing {

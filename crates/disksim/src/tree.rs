@@ -77,7 +77,8 @@ pub(crate) struct List {
 }
 
 impl Value {
-    /// Returns its place; for a block, its kind's.
+    /// Returns the value's place in the file; for a block, the place of the word that names its
+    /// kind.
     pub(crate) fn span(&self) -> Span {
         match self {
             Self::Word(span) | Self::Source(span) => *span,

@@ -233,8 +233,8 @@ impl ByFamilies<'_> {
         Ok(measured.cells)
     }
 
-    /// Returns the rounds of a part. The parts have other places than the experiment that they
-    /// repeat, and than each other.
+    /// Returns the rounds of a part. Each part draws its own places, different from those of the
+    /// other parts and of the experiment that it repeats.
     fn rounds(
         &self,
         phase: Phase,

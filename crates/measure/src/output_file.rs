@@ -112,7 +112,8 @@ impl OutputFile {
         DriveFile::parse(&text_file::read(&self.file.path).ok()?).ok()
     }
 
-    /// Returns the mechanics in the file that is extended, unless these experiments find them anew.
+    /// Returns the mechanics in the file that is extended, unless these experiments measure them
+    /// again.
     pub fn known_mechanics(&self, experiments: &[Experiment]) -> Option<Box<Mechanics>> {
         let is_found_anew = experiments.contains(&Experiment::SEEK_CURVE);
         if is_found_anew || !self.is_added_to() { None } else { self.read()?.mechanics }

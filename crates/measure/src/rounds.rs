@@ -92,7 +92,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Returns a seed that gives it other places than the other parts have.
+    /// Returns a seed that draws places different from those of the other parts.
     pub(crate) const fn seed(self) -> u64 {
         match self {
             Self::Whole => 0,
@@ -214,7 +214,7 @@ impl Rounds {
         format!("{} of {of}{}", self.experiment.name(), self.part.name())
     }
 
-    /// Returns a generator that draws other places than earlier runs.
+    /// Returns a generator that draws places different from those of earlier runs.
     fn random(&self, earlier: usize) -> Pcg64 {
         let earlier = u64::try_from(earlier).expect("a number of rounds fits");
         Pcg64::seed_from_u64(self.seed.wrapping_add(earlier))

@@ -145,7 +145,7 @@ pub enum SamplesFault {
 }
 
 impl SamplesFault {
-    /// Returns what to do.
+    /// Returns the advice to the user.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Earlier(..) => "continue it with --resume, or move the file away",

@@ -68,13 +68,13 @@ pub struct Stripe {
     /// Distances between two reads in bytes, each with the share of pairs that took much longer
     /// than one read, in parts per million.
     pub conflicts_ppm: Vec<(u64, u64)>,
-    /// The shortest distance at which two reads no longer conflict, although closer ones do; `None`
-    /// if no such distance shows.
+    /// The shortest distance at which two reads no longer conflict, if closer reads do conflict;
+    /// `None` if no such distance was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
     /// The shortest distance beyond a block at which reads conflict again; `None` if no such
-    /// distance shows. Only powers of two and three times powers of two are tried, in units of a
-    /// read's size.
+    /// distance was found. Only powers of two and three times powers of two are tried, in units of
+    /// a read's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_bytes: Option<u64>,
     /// The number of chips that share reads at random places.

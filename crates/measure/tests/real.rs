@@ -132,8 +132,9 @@ fn writes_are_measured_where_that_is_allowed() {
     assert_eq!(profile.file.batch[0].op, Some(Op::Write));
 }
 
-/// Goal: all experiments run on a real file; what a real device is not told of is skipped,
-/// and said. Method: a file of one disk; none of its times is known, only their order.
+/// Goal: all experiments run on a real file; an experiment that does not apply to the device is
+/// skipped, and the report says so. Method: a file of one disk; none of its times is known, only
+/// their order.
 #[test]
 fn drains_and_starvation_of_a_file_are_measured_and_priority_is_not() {
     let Some(file) = file(Access::ReadOnly) else { return };

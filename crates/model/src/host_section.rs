@@ -40,16 +40,16 @@ pub struct HostInterference {
     pub priority_span: Range<usize>,
     /// The bound to use.
     pub bound: InterferenceBound,
-    /// The margin added to it in every window.
+    /// The margin added to the bound in every window.
     pub margin: Duration,
 }
 
 /// `[host]` as read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSection {
-    /// The times; with interference, execution times alone.
+    /// The host's times; if there is interference, execution times alone.
     pub times: HostTime,
-    /// The interference that lengthens them, until it is in them.
+    /// The interference that lengthens the times; `None` once it has been added to them.
     pub interference: Option<HostInterference>,
     /// What the times rest on.
     pub premises: Premises,

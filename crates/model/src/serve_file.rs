@@ -88,7 +88,7 @@ pub struct Bound {
 }
 
 impl ServeFile {
-    /// Returns the path of the store that a faulty file names, if it can be told.
+    /// Returns the path of the store that a faulty file names, if it can be read.
     pub fn backing_of(text: &str) -> Option<String> {
         let table: toml::Table = toml::from_str(text).ok()?;
         Some(table.get("backing")?.as_str()?.to_owned())

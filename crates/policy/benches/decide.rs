@@ -31,7 +31,7 @@ fn request(id: u64) -> Request {
     Request::plain(RequestId(id), Class::Hard, Bytes::from_kib(128))
 }
 
-/// Returns the policy with so many queued requests and an idle drive.
+/// Returns the policy with `queued` queued requests and an idle drive.
 fn filled<P: Policy>(mut policy: P, queued: u64, make: impl Fn(u64) -> Request) -> P {
     for id in 0..queued {
         policy.observe(Time::ZERO, Event::Release(make(id))).expect("room for all");
@@ -176,7 +176,7 @@ fn steady_state_by_cost(bencher: Bencher, batch_max: u32) {
     batches(bencher, filled(Dqf::of(&plan), QUEUED, request), batch_max + 1, QUEUED, request);
 }
 
-/// Runs batches repeatedly, each of so many decisions; the queue keeps its length.
+/// Runs batches of `decisions` decisions repeatedly; the queue keeps its length.
 fn batches(
     bencher: Bencher,
     mut policy: impl Policy,

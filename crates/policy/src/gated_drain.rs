@@ -85,16 +85,16 @@ pub struct GatedDrain {
     queued_max: u32,
 }
 
-/// A dispatch whose conditions are checked.
+/// A dispatch whose conditions are being checked.
 #[derive(Debug, Clone, Copy)]
 struct ProposedDispatch {
-    /// k: requests outstanding after it.
+    /// k: requests outstanding after the dispatch.
     outstanding: u32,
-    /// m: units off the drive after it.
+    /// m: units that are not on the drive after the dispatch.
     left: u32,
-    /// The earliest deadline of the units on the drive after it, in ns.
+    /// The earliest deadline of the units on the drive after the dispatch, in ns.
     due_on_drive: Option<u64>,
-    /// The earliest deadline of the units waiting after it, in ns.
+    /// The earliest deadline of the units that wait after the dispatch, in ns.
     due_waiting: Option<u64>,
     is_best_effort: bool,
 }

@@ -125,7 +125,8 @@ fn what_is_cancelled_costs_nothing() {
     play(&mut policy(), "0: hard 1 kib 4, hard 2 3 kib 1024, cancel 2, sends 1 3");
 }
 
-/// Goal: a new plan charges queued requests anew, and may start or stop limiting costs.
+/// Goal: a new plan recomputes the charges of queued requests, and may start or stop limiting
+/// costs.
 #[test]
 fn a_new_plan_limits_what_is_already_queued() {
     let mut policy = Dqf::of(&plan(None));

@@ -28,7 +28,7 @@ impl Size {
     /// The size for searches that follow every job to its end.
     pub const SMALLER: Self =
         Self { tasks_max: 3, requests_max: 3, batch_max: 3, period_max: 7, step_max: 3 };
-    /// The size for searches of whole schedules.
+    /// Sizes small enough to search all schedules.
     pub const SMALLEST: Self =
         Self { tasks_max: 2, requests_max: 2, batch_max: 2, period_max: 4, step_max: 2 };
 }

@@ -132,8 +132,8 @@ pub fn dq_edf_without_carry_in(system: &System) -> Result<Vec<Verdict>, Inapplic
     Ok(released_together_by_due(system, 0))
 }
 
-/// Dual-queue EDF after a full batch, with all tasks releasing at once: a job that is released
-/// later finds requests of longer deadlines that have become due before it.
+/// Dual-queue EDF after a full batch, with all tasks releasing at once. This is optimistic: a
+/// request with a longer deadline that was released earlier can be due before the job.
 ///
 /// # Errors
 /// Never.
@@ -141,8 +141,9 @@ pub fn dq_edf_released_together(system: &System) -> Result<Vec<Verdict>, Inappli
     Ok(released_together_by_due(system, system.batch_max))
 }
 
-/// Returns the time of the requests due no later than the job, all released at once after a batch
-/// of `carry_in`, with a full last batch; it holds for longer periods only.
+/// Returns the time to serve every request due no later than the job, all released at once after a
+/// batch of `carry_in` requests; the last batch counts as full. There is no bound unless every
+/// response is shorter than its period.
 fn released_together_by_due(system: &System, carry_in: u32) -> Vec<Verdict> {
     let response = |task: &SporadicTask| {
         let urgent = system.tasks.iter().filter(|other| other.deadline <= task.deadline);

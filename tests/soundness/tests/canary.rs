@@ -8,7 +8,7 @@ use tidegate_soundness::harness::{self, Bound};
 use tidegate_soundness::{SmallSystem, adversary, busy_interval, edf, optimistic};
 
 const SEED: u64 = 20_261_121;
-/// The maximum number of systems that are tried on a bound.
+/// The maximum number of systems on which each bound is tried.
 const SYSTEMS: u64 = 2_000;
 
 fn dqf_system(number: u64) -> SmallSystem {

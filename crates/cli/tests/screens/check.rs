@@ -53,8 +53,8 @@ screens! {
         "sed 's/few_samples/few/' doubts.drive.toml > unknown.drive.toml",
         "tidegate check doubts.toml --drive unknown.drive.toml",
     ];
-    /// With the host's time the bounds are the clients'; the disk's part stands beside them. A policy
-    /// that cannot be late, a deadline within the host's time, and faults are told.
+    /// With the host's time the bounds are the clients'; the disk's part stands beside them. The
+    /// screen shows a policy that cannot be late, a deadline within the host's time, and faults.
     check_host: [
         "tidegate check host.toml",
         "tidegate check host.toml --explain | sed -n '/Steps/,$p'",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Checks whether a known thief is measured as theory predicts (figure 5.8): its bound plus the
+//! Checks whether a synthetic load is measured as theory predicts (figure 5.8): its bound plus the
 //! time that the machine takes without it must cover the time that is measured with it.
 
 use std::thread;
@@ -15,20 +15,20 @@ use crate::synthetic_load::SyntheticLoad;
 /// The result of a calibration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calibration {
-    /// The thief.
+    /// The synthetic load.
     pub thief: SyntheticLoad,
-    /// Whether the thief's priority was above the measuring thread's: only then did it take its
+    /// Whether the load's priority was above the measuring thread's: only then did it take its
     /// full time.
     pub is_above: bool,
-    /// The time taken by the machine without the thief.
+    /// The time taken by the machine without the synthetic load.
     pub idle: Vec<StolenPoint>,
-    /// The coverage by two bounds: the line above the thief's demand (5.3.0.6) plus the machine's
-    /// line without the thief.
+    /// The coverage by two bounds: the line above the load's demand (5.3.0.6) plus the machine's
+    /// line without the synthetic load.
     pub lines: Coverage,
-    /// The coverage by the line above the thief's demand (5.3.0.6) plus only what was measured
+    /// The coverage by the line above the load's demand (5.3.0.6) plus only what was measured
     /// without it.
     pub linear: Coverage,
-    /// The coverage by the thief's refined bound (5.3.0.5), which a thief that executes alone
+    /// The coverage by the load's refined bound (5.3.0.5), which a load that executes alone
     /// attains, plus only what was measured without it.
     pub refined: Coverage,
 }
@@ -47,9 +47,9 @@ pub struct Coverage {
     pub excess_max: Duration,
 }
 
-/// Measures by these parameters. If they have a thief, `measure` is called without it first, unless
-/// a baseline is given, and the two are compared. If the first measurement is interrupted, its
-/// result is returned alone.
+/// Measures with these parameters. If they have a synthetic load, `measure` is called without it
+/// first, unless a baseline is given, and the two are compared. If the first measurement is
+/// interrupted, its result is returned alone.
 ///
 /// # Errors
 /// If a measurement fails.
@@ -84,8 +84,8 @@ pub fn calibrated<E>(
     Ok((measured, Some(calibration)))
 }
 
-/// Refuses a profile as the baseline, the machine without the thief, if it was measured with other
-/// parameters.
+/// Refuses a profile as the baseline (the machine without the synthetic load) if it was measured
+/// with other parameters.
 ///
 /// # Errors
 /// If it was measured differently.
@@ -169,7 +169,8 @@ fn other_priority(of_baseline: Option<u32>, granted: Option<u32>) -> (String, St
 }
 
 impl Calibration {
-    /// Compares what was measured with the thief to the thief's bounds plus the machine without it.
+    /// Compares the measurement with the synthetic load to the load's bounds plus the measurement
+    /// without it.
     pub fn of(thief: SyntheticLoad, without: &CpuProfile, measured: &CpuMeasurement) -> Self {
         let above = measured.synthetic_load.and_then(|it| it.priority).map(u32::from);
         let is_above = above > measured.profile.conditions.priority;
@@ -302,8 +303,8 @@ mod tests {
         assert!(!found.is_covered() && found.lines.says().contains("says nothing"));
     }
 
-    /// Goal: if neither thread was above the other, the thief took only what it was given, and
-    /// coverage proves nothing.
+    /// Goal: if neither thread has a higher priority, the synthetic load takes only the time that
+    /// it is given, and coverage proves nothing.
     #[test]
     fn without_a_thread_above_nothing_is_covered() {
         let ms = Duration::from_ms;

@@ -21,8 +21,8 @@ pub struct CpuInterference {
     pub span: Range<usize>,
     /// The bound to use.
     pub bound: InterferenceBound,
-    /// The margin added to it in every window, for what the measurement may have missed. If
-    /// `points` divides a window into several, each includes the margin.
+    /// The margin added to the bound in every window, to cover interference that the measurement
+    /// may have missed. If `points` divides a window into several, each includes the margin.
     pub margin: Duration,
 }
 

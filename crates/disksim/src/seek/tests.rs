@@ -40,7 +40,7 @@ fn values(one_ns: Option<u64>) -> SixValues {
     }
 }
 
-/// Computes the formula in another way than the code under test: the root by bisection.
+/// Computes the formula independently of the code under test: it finds the root by bisection.
 fn formula_ns(distance: u32) -> i128 {
     if distance >= 300 {
         return 7_750_000 + 5_900 * i128::from(distance);

@@ -129,8 +129,7 @@ impl<'a> BatchCeiling<'a> {
         times
     }
 
-    /// Returns the longest time in which the disk serves so many requests that it holds, whatever
-    /// their order.
+    /// Returns the longest time in which the disk serves this many queued requests, in any order.
     pub fn in_any_order(&self, requests: u32) -> Duration {
         self.one * u64::from(requests)
     }
@@ -144,7 +143,8 @@ impl<'a> BatchCeiling<'a> {
         Some(Duration::from_ns(self.queue.starvation_ns?) + self.in_any_order(depth))
     }
 
-    /// Returns the longest service of a request whose movement crosses at most so many cylinders.
+    /// Returns the longest service time of a request whose movement crosses at most `distance`
+    /// cylinders.
     fn service(&self, distance: u32) -> Duration {
         let InBatch { but_movement, movement_min, .. } = self.in_batch;
         let within = |&op: &Op| self.mechanism.movement_within(distance, op);

@@ -252,8 +252,8 @@ impl Disk<'_> {
         Duration::from_ns(u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX))
     }
 
-    /// Returns the shortest time in which so many sectors pass the heads, rounded down by up to two
-    /// nanoseconds because each instant is rounded up.
+    /// Returns the shortest time in which `sectors` sectors pass the heads, rounded down by up to
+    /// two nanoseconds because each instant is rounded up.
     fn medium_time_min(&self, sectors: u64) -> Duration {
         let densest = u128::from(self.most_per_track());
         let units = u128::from(sectors) * u128::from(Angle::TURN.units()) / densest;

@@ -121,8 +121,8 @@ impl SeekCurve {
         (rounded(min), rounded(max))
     }
 
-    /// Returns the time in picoseconds, rounded up: along a line, a nanosecond more at one point
-    /// becomes a long time at another.
+    /// Returns the time in picoseconds, rounded up. Nanoseconds would be too coarse: a line through
+    /// two points magnifies their rounding errors when it is extrapolated.
     fn time_ps(&self, distance: u32) -> u128 {
         match &self.shape {
             Shape::Pieces(starts, pieces) => piece(starts, pieces, distance).time_ps(distance),

@@ -3,7 +3,7 @@
 //!
 //! The tables are measured on the simulated drives beside them. `fingerprints.txt` has a hash of
 //! the behaviour of each of these drives. If a figure of the drive or the simulation changes, the
-//! hash changes: the tables must then be measured anew, or shown to be the same.
+//! hash changes: the tables must then be measured again, or shown to be the same.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A host for any drive that keeps the protocol of `Drive` and checks that the drive does: no
-//! request is lost, completes twice, or completes at another instant than the drive announced.
+//! A host for any drive. It keeps the protocol of `Drive` and checks that the drive does too: no
+//! request is lost, completes twice, or completes at an instant other than the announced one.
 
 use std::collections::BTreeSet;
 

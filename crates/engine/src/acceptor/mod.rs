@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Lets clients in: accepts connections and leads them through the handshake, on a thread of its own
-//! at ordinary priority.
+//! Accepts connections and performs their handshakes, on a thread of its own at ordinary priority.
+//! A guest is a client whose handshake is not complete.
 //!
 //! ```text
 //!   accept --> guest: handshake --> service's thread: requests --> departure: closed here
@@ -8,8 +8,8 @@
 //! ```
 //! # Bound
 //! [`ServerLimits::handshakes`] guests, each with one option and one reply in memory. If there are
-//! more, the oldest guest of the source that has most of them is closed: clients that say nothing
-//! keep nobody out.
+//! more, the oldest guest from the source with the most guests is closed, so clients that never
+//! finish the handshake cannot keep others out.
 
 mod bound;
 mod catalogue;
@@ -45,10 +45,10 @@ pub(crate) use self::bound::raise_descriptors;
 pub use self::listeners::{ListenError, Listener};
 pub(crate) use self::tls::Encryption;
 
-/// The largest number of connections that are accepted before the guests get their turn.
+/// The largest number of connections accepted in one iteration.
 const ACCEPTED_MAX: usize = 64;
 
-/// The time for which no guest is accepted after the process ran out of descriptors.
+/// How long no guest is accepted after the process has run out of descriptors.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// The longest wait without an event.
@@ -187,7 +187,7 @@ impl Thread {
         self.events = events;
     }
 
-    /// Lets each guest do what it can.
+    /// Continues each guest's handshake as far as possible without waiting.
     fn lead(&mut self, now: Instant) {
         let time_limit = to_std(self.limits.handshake_time);
         let mut guests = std::mem::take(&mut self.guests);
@@ -258,7 +258,7 @@ impl Thread {
         self.lead(now);
     }
 
-    /// Closes the oldest guest of the source that has most of them.
+    /// Closes the oldest guest from the source with the most guests.
     fn close_one(&mut self) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for guest in &self.guests {

@@ -205,7 +205,7 @@ size = "1MiB"
 best_effort = true
 "#;
 
-/// A soft export's notices are heard, with figures or without, and nobody else's.
+/// Notices are accepted for soft exports, with figures or without, and for no other export.
 #[test]
 fn notices_of_soft_exports_are_heard() {
     let fixture = Fixture::of(SOFT);

@@ -32,7 +32,7 @@ tidegate_model::names! {
     }
 }
 
-/// The part of a request that tells the export.
+/// The part of a request that identifies the export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportPart {
     /// None: the request is about all exports.
@@ -44,7 +44,7 @@ pub enum ExportPart {
 }
 
 impl Verb {
-    /// Returns what a request with this verb tells of the export.
+    /// Returns the part with which a request with this verb identifies its export.
     pub const fn export(self) -> ExportPart {
         match self {
             Self::Status | Self::Statistics | Self::Stop => ExportPart::Absent,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Finds changes with which an unproved set of contracts would be proved. Every change is proved
-//! before it is told.
+//! before it is suggested.
 
 use std::time::{Duration as Wall, Instant};
 

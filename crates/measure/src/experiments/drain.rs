@@ -22,7 +22,7 @@ use crate::start::{Start, StartTimes};
 use crate::subject::TrialResult;
 
 impl Experiment {
-    /// drain(q): the time until the device is empty, from the moment when nothing more is sent.
+    /// drain(q): the time from the last submission until the device is empty.
     pub const DRAIN: Self = Self::of(&Facts {
         name: "drain",
         scope: Scope::EachKind,

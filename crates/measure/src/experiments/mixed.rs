@@ -80,8 +80,8 @@ impl Procedure for Mixed {
     }
 }
 
-/// Returns the longest time of each composition; `None` without any. Their number of samples is
-/// known when everything is measured.
+/// Returns the longest time of each composition; `None` if there are no compositions. The number of
+/// samples is filled in at the end of the measurement.
 pub(super) fn batches(
     kinds: &[Kind],
     (counts, longest): (Vec<Composition>, Vec<Duration>),

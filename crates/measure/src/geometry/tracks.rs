@@ -237,9 +237,9 @@ impl<'b, 'a> Survey<'b, 'a> {
         Ok(None)
     }
 
-    /// Returns the beginning of a line's track, searched one step further down. If the
-    /// track is a little shorter than expected, like the last one of a cylinder with spares, the
-    /// search starts anew.
+    /// Returns the beginning of a line's track, searched one step further down. If the track is a
+    /// little shorter than expected, like the last one of a cylinder with spares, the search starts
+    /// again.
     fn next_below(&mut self, line: &mut BlockLine, starts: &mut TrackStarts) -> Seen<Option<Edge>> {
         let Some((top, bottom)) = starts.below() else { return Ok(None) };
         let step = self.probing.at_least(((top - bottom) / STEPS).max(1));

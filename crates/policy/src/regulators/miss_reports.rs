@@ -10,8 +10,8 @@
 //! judged and do not prolong it.
 //!
 //! A stream without figures is a source of soft requests that is no task of the plan. It states no
-//! deadline and no load, so its report is believed if it has sent or received anything since the last
-//! one. Whether that is right for the others is up to whoever declares the stream.
+//! deadline and no load, so its report is believed if it has sent or received anything since the
+//! last one. The user who declares the stream decides whether that is right for the others.
 //!
 //! Source: Wu and Brandt, section 4, mention an anti-cheat feature and cite Banachowski, Wu and
 //! Brandt, "Missed deadline notification in best-effort schedulers", MMCN 2004, for it. The rule

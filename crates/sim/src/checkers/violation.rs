@@ -118,7 +118,7 @@ pub enum Breach {
         /// Number of requests on the drive.
         in_flight_count: u64,
     },
-    /// A request carried another tag than its policy gives to its class.
+    /// A request's tag was not the one that its policy gives to its class.
     #[error("{id:?} was dispatched with the tag {tag:?}")]
     WrongTag {
         /// The request.

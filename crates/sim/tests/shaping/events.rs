@@ -46,7 +46,7 @@ impl Hand {
         Self::under(name, plan, plan)
     }
 
-    /// Returns a shaper that follows another plan than the checkers.
+    /// Returns a shaper whose plan differs from the checkers' plan.
     fn under(name: PolicyName, plan: &Plan, followed: &Plan) -> Self {
         let (policy, checkers) = Checkers::watching_under(name, plan, followed, None).unwrap();
         Self { policy, checkers, now: Time::ZERO, wake: None, sent: BTreeMap::new() }

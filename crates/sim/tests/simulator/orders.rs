@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Orders of best effort: an adversary reaches the bound on waiting and never exceeds it, and other
-//! orders than the promised one are caught.
+//! Orders of best effort: an adversary reaches the bound on waiting and never exceeds it, and an
+//! order other than the promised one is caught.
 
 use proptest::prelude::*;
 use tidegate_model::{

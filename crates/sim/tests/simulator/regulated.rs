@@ -168,7 +168,7 @@ fn policy_that_is_not_fifo_inside_a_class_is_caught_behind_every_regulator() {
     }
 }
 
-/// Follows no other plan than its first.
+/// Keeps its first plan and ignores later ones.
 struct Deaf<P>(P);
 
 impl<P: Policy> Policy for Deaf<P> {

@@ -111,8 +111,9 @@ impl Case {
         Self { system: system.with_best_effort_fill(fill), host }
     }
 
-    /// Returns the longest responses at the clients, in all schedules: a batch takes up to its time
-    /// on the drive and the host's, and a job is seen up to J late.
+    /// Returns each task's longest response time at the client, over all schedules: a batch takes
+    /// at most the drive's time plus the host's time, and the policy learns of a job at most J
+    /// after its release.
     fn longest(&self) -> Option<Vec<u64>> {
         let ticks = |time: Duration| u32::try_from(time.ns()).expect("few ticks");
         let mut system = self.system.clone();

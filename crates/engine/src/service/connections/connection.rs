@@ -46,7 +46,7 @@ pub(super) enum Reading {
     Header,
     /// The payload of a piece of the write in progress.
     Payload(Payload),
-    /// The payload of a write that has failed, which nobody needs.
+    /// The rest of a failed write's payload, which is read and discarded.
     Skip { left: u64, request: Request, failure: Failure },
     /// The payload of a request that was refused.
     SkipRefused { left: u64, refused: Refused },

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_ms(2_000);
 /// The number of reads of the largest part that fill the room of an export.
 const READS: usize = 16;
 
-/// A place that nobody counts.
+/// A connection slot that is not counted.
 #[derive(Debug)]
 struct Place;
 

@@ -36,14 +36,15 @@ fn flash_is_too_fast_to_turn() {
     }
 }
 
-/// Returns a device whose every read takes 5 ms.
+/// Returns a device on which every read takes 5 ms.
 fn of_5_ms() -> Box<dyn Drive> {
     let table = BatchTable::new(&[Duration::from_ms(5)]).expect("a table");
     Box::new(PseudoDisk::new(1, table, 1))
 }
 
-/// Goal: a device whose every read takes 5 ms completes at multiples of 5 ms, as if it turned; it
-/// does so for all places alike, which gives it away. A late host delays everything that follows.
+/// Goal: a device on which every read takes 5 ms is not mistaken for a disk. It completes at
+/// multiples of 5 ms, as if it turned, but does so for all places alike. A late host delays
+/// everything that follows.
 #[test]
 fn a_device_that_always_takes_equally_long_does_not_turn() {
     let [punctual, late] = verdicts(of_5_ms, 1 << 27);
