@@ -35,7 +35,7 @@ pub struct Explanation {
 /// of dual-queue FIFO.
 ///
 /// # Complexity
-/// That of [`dqf::tight`].
+/// The same as [`dqf::tight`].
 pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Explanation> {
     let is_dual_queue = |policy: PolicyName| assessment.policy.shares_bounds_with(policy);
     let workload = &*workload.planned();

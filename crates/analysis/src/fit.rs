@@ -222,8 +222,9 @@ fn changes_of_entry(
     deadline.into_iter().chain(changes).collect()
 }
 
-/// Returns a deadline with which everything is proved: the bound that follows from the deadline
-/// asked for, and from the one found then, as a policy may choose its batches by the deadlines.
+/// Returns a deadline with which everything is proved: the bound that follows from the requested
+/// deadline, or from the deadline found in the step before, because a policy may choose its batches
+/// by the deadlines.
 fn least_deadline(
     terms: Terms,
     bound: impl Fn(Terms) -> Option<(Option<Duration>, bool)>,

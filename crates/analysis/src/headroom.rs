@@ -12,8 +12,7 @@ pub(crate) const ENTRIES_MAX: usize = 16;
 /// The search stops at this count.
 const COUNT_MAX: usize = 1 << 14;
 
-/// The number of further tasks like those of one `[[task]]` entry that can be proven with
-/// everything else.
+/// The number of further tasks of one `[[task]]` entry that can be proven beside everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headroom {
     /// Index of the entry in the workload file.

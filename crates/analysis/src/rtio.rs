@@ -34,13 +34,13 @@ use crate::bounds::{Bounds, is_met};
 /// *A request that finds no real-time request on the drive* is sent immediately, with at most n - 1
 /// others: t is its release, and D(s) <= D(n) <= R.
 ///
-/// *A request k that finds some* finds those of one round, s of them, sent at t <= its release. It
-/// is sent when the last of them completes, at the latest at t + D(s). A task i of that round was
-/// good, so it releases again at the earliest at `release + p_i > release + R >= t + D(s)`: too
-/// late for the next round. So k's task is not in that round, s < n, the next round holds at most
-/// n - s, and k is good: `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have two waiting
-/// requests: the first of them would have waited longer than its period, but it waits at most
-/// D(s) <= R.
+/// *A request k that finds others in flight* finds one round of s requests, sent at t <= its
+/// release. It is sent when the last of them completes, at the latest at t + D(s). A task i of that
+/// round was good, so it releases again at the earliest at `release + p_i > release + R >= t +
+/// D(s)`: too late for the next round. So k's task is not in that round, s < n, the next round
+/// holds at most n - s, and k is good: `t + D(s) + D(n - s) <= release_k + R`. Nor can a task have
+/// two waiting requests: the first of them would have waited longer than its period, but it waits
+/// at most D(s) <= R.
 ///
 /// # Assumptions
 /// - R is below every period, checked by the caller. For n = 1 equality suffices: a completion is

@@ -79,9 +79,10 @@ fn dual_queue_edf_is_dual_queue_fifo_where_everything_fits_into_a_batch() {
     assert_eq!((room(PolicyName::DqEdf), room(PolicyName::Dqf)), (15, 16));
 }
 
-/// E = 46 requests on a drive that takes 8: one urgent task behind 45 calm ones. In release order
-/// it waits for all of them. By deadline it waits for the batch in flight and is served in the next
-/// one. Batches of two are enough to keep up, batches of one are not: 2 b(2) = 28 ms.
+/// E = 46 requests on a drive that takes 8: one urgent task behind 45 tasks with long deadlines. In
+/// release order it waits for all of them. By deadline it waits for the batch in flight and is
+/// served in the next one. Batches of two are enough to keep up, batches of one are not: 2 b(2) =
+/// 28 ms.
 #[test]
 fn dual_queue_edf_pays_where_the_requests_exceed_the_queue() {
     let mixed = workload(&(tasks("urgent", 1, 400, 80) + &tasks("calm", 45, 400, 400)));

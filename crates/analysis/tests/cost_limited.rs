@@ -115,7 +115,8 @@ fn best_effort_gets_what_the_deadlines_leave() {
     assert_eq!((plan.batch_max, plan.best_effort_fill), (6, 6), "the costs cover six");
 }
 
-/// The remaining time does not hold one best-effort request, which would wait at the head for ever.
+/// The remaining time is too short for any best-effort request, so one would wait forever at the
+/// head of the queue.
 #[test]
 fn best_effort_gets_nothing_that_holds_no_request() {
     let mut workload = workload(60, true);

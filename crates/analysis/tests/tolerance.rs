@@ -57,7 +57,8 @@ fn nothing_is_tolerated_where_nothing_is_proven() {
     assert_eq!(tolerance(&empty, &assess(&empty, PolicyName::Dqf)), None);
 }
 
-/// The bound behind a depth of 1 is that of batches of one: 4 b(1) = 44 ms, so 14 ms each.
+/// With a depth of 1, the bound is the one for batches of one request: 4 b(1) = 44 ms, so 14 ms
+/// each.
 #[test]
 fn regulators_are_part_of_the_plan() {
     let mut limited = workload(4);

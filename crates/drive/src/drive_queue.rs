@@ -209,8 +209,8 @@ mod tests {
         assert_eq!((queue.outstanding_count(), queue.next_event()), (0, None));
     }
 
-    /// A request begins at its time stamp, not at the instant at which the queue reads it: the
-    /// drive is idle until then.
+    /// On an idle drive, a request begins at its time stamp, not at the later instant at which the
+    /// queue reads it.
     #[test]
     fn requests_begin_when_they_arrived_though_read_together() {
         let mut queue = queue(1);

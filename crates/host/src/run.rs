@@ -10,7 +10,7 @@ use crate::metrics::RunMetrics;
 pub struct Run {
     /// Response times and volumes.
     pub metrics: RunMetrics,
-    /// The number of releases and completions of requests, and of instants that a policy asked for.
+    /// The number of events: releases, completions, and instants that a policy requested.
     pub events: u64,
     /// How the run ended.
     pub end: RunEnd,

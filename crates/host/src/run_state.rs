@@ -53,7 +53,7 @@ pub(crate) struct RunState<'a, O> {
     pub(crate) metrics: RunMetrics,
     /// K, the drive's depth.
     depth: u32,
-    /// The number of releases and completions of requests, and of instants that a policy asked for.
+    /// The number of events: releases, completions, and instants that a policy requested.
     pub(crate) events: u64,
     /// The number of tasks' requests that are released and not complete.
     pub(crate) real_time_left: u64,

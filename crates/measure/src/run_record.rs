@@ -2,7 +2,7 @@
 //! The record of a run: its options, its date and its host.
 //!
 //! A resumed measurement has rounds of several runs. Each run leaves its record in the journal; a
-//! drive file names the runs whose rounds are in it, and no other:
+//! drive file names only the runs whose rounds it contains:
 //!
 //! ```text
 //!   begins ----> options, date, host            one line

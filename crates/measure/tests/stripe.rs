@@ -245,7 +245,7 @@ type Swap = fn(&mut Planted, &Planted);
 
 /// Canary. Goal: the comparison refuses any drive other than the measured one, and any single
 /// figure of another drive. Method: compares each drive with the figures planted in each other;
-/// then replaces one figure at a time by that of the next drive.
+/// then replaces one figure at a time by the next drive's figure.
 #[test]
 fn what_is_planted_elsewhere_is_not_found() {
     let files: Vec<_> = VARIANTS.iter().map(drive_file).collect();

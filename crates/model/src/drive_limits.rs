@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The times that a run compares the drive with: those of the drive's tables, and those that the
+//! The times with which a run compares the drive: the drive's tables, and the times that the
 //! verdict tolerates.
 //!
 //! ```text

@@ -79,8 +79,8 @@ pub enum BatchLimit {
     Count,
     /// The plan's number of requests, and their cost if the plan limits it.
     CountAndCost,
-    /// The plan's number of requests, without a limit while more requests are queued than the
-    /// contracts allow.
+    /// The plan's number of requests; unlimited while more requests are queued than the contracts
+    /// allow.
     CountUntilOverload,
 }
 
@@ -103,8 +103,9 @@ pub enum BestEffortQueue {
     /// In the order that the workload names. Nothing joins real time on the drive that could delay
     /// it more than the policy allows, so by position unless the workload names another order.
     Held,
-    /// In the order that the workload names, by default that of release. Best effort joins real time
-    /// on the drive: a run of near requests keeps the drive's own queue from a distant one.
+    /// In the order that the workload names; by default, in order of release. Best effort joins
+    /// real time on the drive: a run of near requests keeps the drive's own queue from a distant
+    /// one.
     BesideRealTime,
 }
 

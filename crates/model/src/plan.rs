@@ -44,8 +44,8 @@ pub struct Plan {
     /// The tasks that were proved together, as the policy sees them: behind the host, if its time
     /// is stated.
     pub tasks: Vec<Task>,
-    /// The batch service times that the policy counts on: those of the device, the margin, and the
-    /// host's time.
+    /// The batch service times that the policy relies on: the device's times plus the margin and
+    /// the host's time.
     pub table: BatchTable,
     /// The other figures of the device that the policy counts on, with both as well.
     pub contracts: Contracts,

@@ -140,7 +140,7 @@ impl<S: Read + Write> Client<S> {
         self.block
     }
 
-    /// Returns the export's name as the server says it, or else as it was asked for.
+    /// Returns the export's name as the server reports it, or else the requested name.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -251,7 +251,7 @@ fn dq_edf(bencher: Bencher, queued: u64) {
 }
 
 /// A release and a completion with their decisions at a constant queue length, for policies that
-/// order by position and for `fifo` behind tokens.
+/// order by position and for `fifo` with tokens.
 #[divan::bench(
     args = [64, 512, 4096],
     consts = [0, 1, 2, 3, 4, 5, 6],

@@ -101,7 +101,7 @@ fn late_release_stands_where_its_eligibility_puts_it() {
     );
 }
 
-/// A host that was late once does not delay a strictly periodic task for ever.
+/// A host that was late once does not delay a strictly periodic task forever.
 #[test]
 fn late_host_costs_a_periodic_task_nothing_later() {
     play(

@@ -33,7 +33,7 @@ pub enum NoCertificate {
     /// The bounds contain the host's time.
     #[error("verdicts that contain the host's time have no certificates yet")]
     HostTime,
-    /// The verdict is about the tokens of the tasks.
+    /// The workload has regulators, so the verdict rests on the tasks' tokens.
     #[error("verdicts about workloads with regulators have no certificates yet")]
     Regulators,
 }

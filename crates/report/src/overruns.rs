@@ -123,7 +123,7 @@ impl OverrunForecast {
     }
 }
 
-/// Returns the contract of the bounds if it is that of batches, charged by the table.
+/// Returns the bounds' contract if it is the batch contract, charged by the table.
 fn contract(workload: &Workload, assessment: &Assessment) -> Option<DriveContract> {
     let contract = assessment.policy.facts().theorem.ok()?.facts().contract;
     let is_of_batches = match contract {

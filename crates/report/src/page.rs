@@ -133,7 +133,7 @@ impl Page {
         }
     }
 
-    /// Appends a command to paste; lines but the last end in a backslash.
+    /// Appends a command to paste; each line except the last ends in a backslash.
     pub fn command(&mut self, label: &str, command: &str) {
         let is_narrow = self.look.columns < NARROW;
         let column = if is_narrow { 2 } else { LABEL_COLUMNS };

@@ -372,8 +372,8 @@ fn with_culprit(number: u64, regulators: Vec<RegulatorName>) -> System {
     System { trial: trial.with_culprit(culprit, deeds, JOBS), service_max, error_max }
 }
 
-/// Goal: behind tokens, jobs of several requests are proven, and the other tasks' deadlines are
-/// kept for every behaviour of one task.
+/// Goal: with tokens, jobs of several requests are proven, and the other tasks' deadlines are kept
+/// for every behaviour of one task.
 #[test]
 fn others_keep_their_deadlines_behind_tokens_whatever_one_task_does() {
     let mut torn_apart = 0;

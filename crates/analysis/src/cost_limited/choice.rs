@@ -3,7 +3,7 @@
 //!
 //! The workload gives Z. z is the requested size, limited by the drive, the tables and the costs. F
 //! is the largest fill that invalidates no proof. It is either 0 or enough for the costliest
-//! best-effort request, which would otherwise wait for ever at the head of its queue.
+//! best-effort request, which would otherwise wait forever at the head of its queue.
 
 use tidegate_model::{
     BatchChoice, BatchCost, Duration, Premise, PremiseCode, RequestCharges, Workload,

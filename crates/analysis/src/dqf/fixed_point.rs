@@ -387,8 +387,8 @@ mod tests {
     use super::super::tight;
     use crate::{SporadicTask, System};
 
-    /// Pins a case that depends on where the loss of the job's own task is counted: counted at the
-    /// last dispatch, as that of the other tasks, it gave 9, 8 and 8.
+    /// Pins a case that depends on where the loss of the job's own task is counted. Counted at the
+    /// last dispatch, like the loss of the other tasks, it gave 9, 8 and 8.
     #[test]
     fn the_loss_of_the_own_task_is_counted_at_its_release() {
         let task = |requests, period| SporadicTask {

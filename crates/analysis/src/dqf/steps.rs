@@ -56,7 +56,7 @@ impl Steps {
 /// another bound that caps it.
 ///
 /// # Complexity
-/// That of [`super::tight`], once more.
+/// The same as [`super::tight`].
 pub fn steps(system: &System, task: usize) -> Option<Steps> {
     let demand = Demand::new(&system.tasks);
     two_batches::steps(system, &demand).or_else(|| fixed_point::steps(system, &demand, task))

@@ -131,8 +131,8 @@ fn clients_that_come_read_and_leave() {
     beside_a_tenant(|_, server| come_read_and_leave(server, SHORT));
 }
 
-/// Goal: 16 connections of each export are let in, as many as it may have, and the memory that was
-/// printed includes those of an export that is admitted later.
+/// Goal: each export accepts its maximum of 16 connections, and the printed memory includes
+/// connections of an export that is admitted later.
 #[test]
 fn clients_that_ask_for_much_and_never_read() {
     beside_a_tenant(|folder, server| {

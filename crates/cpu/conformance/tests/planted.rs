@@ -28,7 +28,8 @@ enum Defect {
     Deferrable,
 }
 
-/// The corrected server, or a deferrable one, that is told wrongly how long it executed.
+/// The corrected server, or a deferrable one, with a planted defect: it receives wrong execution
+/// times.
 struct Planted {
     defect: Defect,
     server: Box<dyn Server>,

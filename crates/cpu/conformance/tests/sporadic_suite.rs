@@ -199,7 +199,7 @@ fn an_alarm_that_is_over_is_found_at_once() {
     assert!(says.starts_with("alarm_ns is not after now_ns") && says.contains("unblock"), "{says}");
 }
 
-/// Repeats the same line for ever.
+/// Repeats the same line forever.
 fn iter_reader(line: &'static [u8]) -> impl io::Read {
     struct Again(&'static [u8], usize);
     impl io::Read for Again {
@@ -223,7 +223,7 @@ fn a_long_answer_is_cut() {
     assert!(says.len() < 1_000 && says.contains("(2097152 bytes)"), "{says}");
 }
 
-/// A program may answer any number: one that would execute for ever fails, and the suite ends.
+/// A program may answer any number: one that would execute forever fails, and the suite ends.
 #[test]
 fn numbers_at_the_end_of_the_scale_fail_and_nothing_else() {
     let most = u64::MAX;

@@ -91,8 +91,8 @@ impl Tally {
     /// Returns what was added since a quarter to a half of the measurement; `None` if it added
     /// nothing, or with fewer than two traces.
     ///
-    /// A measured maximum is a bound only of what was seen. If a repetition of what was measured
-    /// adds to it, the next one may do so too.
+    /// A measured maximum bounds only what was measured. If a repetition of what was measured adds
+    /// to it, the next one may do so too.
     pub fn growth(&self) -> Option<Growth> {
         // The later snapshot is of at most half of the traces only at a power of two, where it is
         // of all of them: the earlier one is then half.

@@ -109,8 +109,8 @@ fn a_second_look_changes_nothing() {
 }
 
 /// Correction 9: each chunk that becomes available before the head is used up is merged, not only
-/// the first. The rest of the chunk of 21 reaches that of 22, with it that of 24, but with both not
-/// that of 27.
+/// the first. The rest of chunk 21 merges with chunk 22, and both merge with chunk 24, but the
+/// three do not reach chunk 27.
 #[test]
 fn a_postponed_head_takes_in_all_that_it_reaches() {
     let mut events = Vec::new();

@@ -28,12 +28,12 @@
 //! `L / d + 1` places are d apart. So the r-th longest of them is at most `s + L / (r - 1)`, and L
 //! for r = 1.
 //!
-//! *Shortest access first (SATF).* The chosen access takes no longer than that of the nearest
+//! *Shortest access first (SATF).* The chosen access takes no longer than an access to the nearest
 //! request, which is at most its movement and one turn. So the same distances count. The choice may
 //! rest on another angle than the service: for the first request, whose command is still processed;
 //! a read that begins in the middle of its sectors; writes whose data are late; and faults. The
-//! ceiling then includes the time that the difference can cost.
-//! Requests of one batch wait equally long, so ageing changes nothing.
+//! ceiling then includes the time that the difference can cost. Requests of one batch wait equally
+//! long, so ageing changes nothing.
 //!
 //! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
 //! strays, so the r-th longest crosses at most `2 L / r + s`.

@@ -68,8 +68,8 @@ pub struct InBatch {
     pub but_movement: Duration,
     /// The least movement to count: during a shorter one, the bus is still busy.
     pub movement_min: Duration,
-    /// The most cylinders between the first sector of a request and the heads when the drive
-    /// chooses the next one: the request's own, and those of the read-ahead.
+    /// The largest number of cylinders between the first sector of a request and the heads when the
+    /// drive chooses the next request: cylinders of the request itself and of its read-ahead.
     pub stray: u32,
 }
 

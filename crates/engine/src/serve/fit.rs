@@ -73,7 +73,8 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
     }
 
     /// Tries longer deadlines for the exports that are not kept: the bounds that follow from the
-    /// deadlines asked for, then from those found, as a policy may choose its batches by them.
+    /// requested deadlines, then from the deadlines found in the step before, because a policy may
+    /// choose its batches by them.
     fn deadlines(&self, exports: &[ExportSpec], now: &Proved) -> Option<String> {
         let (mut tried, mut bounds) = (exports.to_vec(), now.bounds.clone());
         for _ in 0..DEADLINES_TRIED_MAX {

@@ -23,7 +23,7 @@ const POSITIONS_WINDOW: u32 = 512;
 
 /// The number of best-effort requests in which the order of a plan works: an order by position
 /// reaches most of its gain with 64 requests. A larger window would let more requests of one export
-/// pass those of another ([`crate::service::shares`]).
+/// overtake requests of another ([`crate::service::shares`]).
 const ORDER_WINDOW: u32 = 64;
 
 /// The rules of a serve file, applied to other sets of exports.

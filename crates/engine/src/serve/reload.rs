@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Reads a running server's file again, and makes its exports those of the file.
+//! Reads a running server's file again, and changes its exports to match the file.
 //!
 //! Each export changes as a whole or stays as it is. A key that a running service cannot change is
 //! refused with the reason. Exports that were admitted through the control socket and that the file

@@ -23,8 +23,8 @@ pub struct ServiceParams {
     pub alignment: Bytes,
     /// The largest request of an export without a contract; larger calls are split.
     pub size_max: Bytes,
-    /// The memory that the requests of all exports may take, those of exports that are admitted later
-    /// included; `None`: no limit.
+    /// The memory that the requests of all exports may take, including exports that are admitted
+    /// later; `None`: no limit.
     pub requests_max: Option<Bytes>,
     /// Whether the store can deallocate blocks.
     pub can_trim: bool,

@@ -31,8 +31,8 @@ pub struct MeasuredTable {
     pub quantiles_ns: [Vec<u64>; 6],
     /// Number of samples of each batch.
     pub samples: Option<u64>,
-    /// The number of independent samples that carry as much information as those of the entry whose
-    /// samples depend on each other most; `None` if no dependence was found.
+    /// The number of independent samples with as much information as the samples of the most
+    /// dependent entry; `None` if no dependence was found.
     pub samples_effective: Option<u64>,
     /// The statement of confidence that this number of samples supports.
     pub confidence: Option<String>,

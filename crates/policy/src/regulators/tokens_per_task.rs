@@ -12,7 +12,7 @@
 //! ```
 //!
 //! Own derivation, `docs/theory/isolation.md` section 12: tokens turn any stream into `e_i`
-//! sporadic tasks of one request each (dissertation 6.3, the swarm of unit servers).
+//! sporadic tasks of one request each (dissertation 6.3, unit servers).
 
 mod account;
 
@@ -34,7 +34,7 @@ use account::{Account, Turn, without_contract};
 /// # Assumptions
 /// - Instants are nominal, like releases: a token is taken at the later of the request's release
 ///   and the token's return, even if the host is late. Otherwise a host that was late once would
-///   delay a strictly periodic task for ever. If the wrapped policy had no room, the token is taken
+///   delay a strictly periodic task forever. If the wrapped policy had no room, the token is taken
 ///   when it has room.
 /// - The deadline of a request that waited moves by its waiting time: it counts from eligibility,
 ///   so no policy serves the request before others because of a delay that its task caused.

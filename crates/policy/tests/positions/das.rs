@@ -228,10 +228,11 @@ fn cancelled_and_refused_requests_leave_no_trace() {
     play(&mut policy, "1: best-effort 4 from 3, refuses best-effort 5 from 1, sends 4");
 }
 
-/// Goal: behind tokens the requests of a job may arrive separately, and a waiting one does not
-/// predict the next. Method: one request of task 0 at 0, the other at 95. Its next may be released
-/// at 100, and one of task 1 at 101, due at 131. Best effort that completes at 104 would leave 27
-/// ms for three requests. Treated as one job, task 0 would release nothing before 195.
+/// Goal: with tokens, the requests of a job may reach the policy separately, and a queued request
+/// does not predict the next one. Method: one request of task 0 at 0, the other at 95. Its next may
+/// be released at 100, and one of task 1 at 101, due at 131. Best effort that completes at 104
+/// would leave 27 ms for three requests. Treated as one job, task 0 would release nothing before
+/// 195.
 #[test]
 fn torn_job_is_expected_request_by_request_behind_tokens() {
     let two = Task { requests: 2, ..task(100, 30) };

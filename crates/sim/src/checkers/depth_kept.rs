@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Asserts: never more requests are in flight than a limit allows: that of `depth-limit`, or the
+//! Asserts: no more requests are in flight than a limit allows: the limit of `depth-limit`, or the
 //! plan's depth, which may be smaller than the drive's. The host stops a policy only at the latter.
 
 use tidegate_model::{Outcome, Request, Time};

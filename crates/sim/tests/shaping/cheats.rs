@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tasks that report misses that did not happen, beside tasks that report real misses.
 //!
-//! Goal: the notices of a cheat are ignored, and those of an honest task count. Method: two soft tasks
-//! on the disk of the paper beside a greedy load under `mdn`. The first task has enough time and
-//! still reports a miss after every job. The second is late while the load occupies the
-//! drive.
+//! Goal: false notices are ignored, and a task's true notices count. Method: two soft tasks on the
+//! disk of the paper beside a greedy load under `mdn`. The first task has enough time and still
+//! reports a miss after every job. The second is late while the load occupies the drive.
 
 use tidegate_model::{Duration, TaskIndex, Workload};
 use tidegate_sim::{Length, SimParams};

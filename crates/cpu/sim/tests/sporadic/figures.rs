@@ -114,8 +114,8 @@ fn figure_6_8_without_overrun_all_are_alike() {
     }
 }
 
-/// Figure 6.9: the share in per mille of a server of 42 in 100 below a task of `execution` in
-/// 141.
+/// Figure 6.9: the share, in per mille, of a server with a budget of 42 per 100 ticks, below a task
+/// that executes `execution` of every 141.
 fn share_below_a_task(kind: ServerKind, execution: u64) -> u64 {
     let mut workload = with_server(server(kind, 42, 100), 2, 0);
     workload.tasks.push(task("high", execution, 141, 3));

@@ -190,8 +190,8 @@ fn a_replaced_export_is_always_offered_and_its_old_requests_fail() {
     assert!(matches!(nobody, Err(ChangeError::Unknown { .. })), "{nobody:?}");
 }
 
-/// Goal: exports that are admitted later stay within the memory that was promised. Method: room for
-/// the exports of the start, and not for another one.
+/// Goal: exports that are admitted later stay within the promised memory. Method: a limit with room
+/// for the first exports, but not for another one.
 #[test]
 fn an_export_that_exceeds_the_promised_memory_is_refused() {
     let Fixture { shared, .. } = Fixture::new();
