@@ -173,8 +173,8 @@ proptest! {
         prop_assert!(harness::run(&bytes).is_ok());
     }
 
-    /// Goal: bytes that begin like those of a client get as far as the requests, however they are
-    /// cut.
+    /// Goal: bytes that begin like a client's session reach the stage of requests, however they are
+    /// split.
     #[test]
     fn arbitrary_requests_keep_to_their_export(
         cut in 0_u8..64,

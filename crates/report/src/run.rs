@@ -30,7 +30,7 @@ pub struct RunHead {
     pub seed: u64,
     /// The premises of every policy's verdict.
     pub premises: Premises,
-    /// The command that tells doubts and notes in full.
+    /// The command that prints doubts and notes in full.
     pub more: String,
     /// The tool and the files.
     pub origin: Origin,

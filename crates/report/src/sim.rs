@@ -49,7 +49,7 @@ pub struct SimReport<'a> {
     premises: &'a Premises,
     #[serde(skip)]
     kind: DriveKind,
-    /// The command that tells doubts and notes in full.
+    /// The command that prints doubts and notes in full.
     #[serde(skip)]
     more: String,
     /// Promises of Tidegate that did not hold.
@@ -120,7 +120,7 @@ impl<'a> SimulatedPolicy<'a> {
 }
 
 impl SimReport<'_> {
-    /// Adds the command that tells doubts and notes in full.
+    /// Adds the command that prints doubts and notes in full.
     #[must_use]
     pub fn with_more(self, more: String) -> Self {
         Self { more, ..self }

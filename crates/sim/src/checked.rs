@@ -73,8 +73,8 @@ impl<'a> CheckedSimulation<'a> {
     }
 }
 
-/// Returns the premise of figures that no device reaches: the policy's mechanics are those of the
-/// simulated disk itself. `None` for policies that predict nothing.
+/// Returns the premise of figures that no real device reaches: the policy knows the simulated
+/// disk's own mechanics exactly. `None` for policies that predict nothing.
 pub fn perfect_knowledge(policy: PolicyName, kind: DriveKind) -> Option<Premise> {
     let text = format!(
         "{policy} knows every service time of this simulated disk exactly; the mechanics of a \

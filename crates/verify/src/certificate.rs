@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The certificate, as `tidegate check --certificate` writes it. Unknown keys are for people.
+//! The certificate, as `tidegate check --certificate` writes it. The reader ignores unknown keys,
+//! which only inform people.
 
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Runs a policy that decides by drain times against an adversary that controls the drive and the
-//! releases, and counts the results. The systems are those of [`crate::drain_system`].
+//! releases, and counts the results. [`crate::drain_system`] defines the systems.
 //!
 //! The loop is a small version of every host's loop: completions, releases of tasks, releases of
 //! best effort, one round. It is separate from `host` because there releases do not depend on the

@@ -71,7 +71,7 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
     Some((trial, drive))
 }
 
-/// Returns a random host, in times that matter beside those of the drive.
+/// Returns a random host whose times are significant compared with the drive's times.
 fn host(random: &mut Pcg64, workload: &Workload) -> HostTime {
     let shortest = workload.table.time_max(1).ns();
     let mut time = |most: u64| {

@@ -21,7 +21,7 @@ pub struct Trial {
     pub number: u64,
     /// The workload of the proof.
     pub workload: Workload,
-    /// The workload that runs, if it differs from that of the proof.
+    /// The workload that runs, if it differs from the proof's workload.
     pub deeds: Option<Workload>,
     /// The task that breaks its contract; nothing is promised to it.
     pub culprit: Option<usize>,

@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// A day into a run the platter is at the angle of exact arithmetic.
+/// After a day of virtual time, the platter's angle is still exact.
 #[test]
 fn phase_is_the_same_a_day_later() {
     let day = Time::from_ns(86_400_000_000_000);

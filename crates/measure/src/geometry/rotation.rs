@@ -101,7 +101,7 @@ pub enum NoRotation {
         "nothing turns: completions of one place agree on an angle only to {agreement_ppm} ppm"
     )]
     NotPeriodic {
-        /// How closely they agree.
+        /// How closely the angles agree.
         agreement_ppm: u64,
     },
     /// Completion times do not depend on the place.
@@ -110,7 +110,7 @@ pub enum NoRotation {
          as if every read took equally long"
     )]
     NotOfPlace {
-        /// How closely they agree.
+        /// How closely the angles agree.
         anywhere_ppm: u64,
     },
 }

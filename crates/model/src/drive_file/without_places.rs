@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The tables of a drive file for requests whose places are known not to be of some families.
+//! The tables of a drive file for requests that never occur in some families of places.
 
 use super::places::{FamilyTimes, PlaceFamily, kept, longest_without, missing};
 use super::tables::{MeasuredTable, raised_table};

@@ -124,7 +124,7 @@ fn entry_tone(same: &[TaskReport<'_>]) -> Option<Tone> {
     }
 }
 
-/// Returns the row of an entry: jobs and misses are summed, the times are those of the task with
+/// Returns the row of an entry: jobs and misses are summed; the times are taken from the task with
 /// the longest response.
 pub(super) fn entry_row(same: &[TaskReport<'_>], shown: Shown) -> Vec<String> {
     let (first, last) = (&same[0], &same[same.len() - 1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Tasks that report misses that did not happen, beside tasks that report real misses.
 //!
-//! Goal: false notices are ignored, and a task's true notices count. Method: two soft tasks on the
+//! Goal: false notices are ignored, and true notices have an effect. Method: two soft tasks on the
 //! disk of the paper beside a greedy load under `mdn`. The first task has enough time and still
 //! reports a miss after every job. The second is late while the load occupies the drive.
 
@@ -51,7 +51,7 @@ fn cheat_is_not_heard_and_an_honest_task_is() {
     assert_eq!(beside_liar, steered, "and they count as much beside a cheat");
 }
 
-/// Canary: if the cheat's notices counted, they would take the drive from best effort.
+/// Canary: if false notices had an effect, they would take the drive from best effort.
 #[test]
 fn task_that_is_late_as_often_as_the_cheat_claims_is_heard() {
     let (unlimited, _) = served_and_missed(&two_tasks("2s"), &[]);
