@@ -73,8 +73,8 @@ fn a_request_to_stop_that_comes_twice_ends_with_a_drive_file() {
     assert_eq!(folder.json(&["check", "w.toml"]).0, 0);
 }
 
-/// Goal: a second signal after a pause skips the saving, and the message says what is left. Method:
-/// the drive file is locked, so that saving takes seconds.
+/// Goal: a second signal after a pause ends the program before it saves, and the message says which
+/// files remain. Method: the drive file is locked, so that saving takes seconds.
 #[test]
 fn a_later_request_quits_at_once_and_names_the_samples() {
     let folder = Folder::new();

@@ -4,8 +4,8 @@
 //! move; how long other requests can delay one request.
 //!
 //! [`profile()`] measures a block device or a file, [`profile_drive`] a simulated drive in virtual
-//! time, with the same experiments and the same statistics. The delays that the
-//! host adds to the figures are never subtracted; warnings name what may have spoilt the figures.
+//! time, with the same experiments and the same statistics. The delays that the host adds to the
+//! figures are never subtracted; warnings name conditions that may have distorted the figures.
 //!
 //! Each experiment has one file in `experiments/`; no other module knows how it works:
 //!

@@ -27,7 +27,7 @@ pub struct Dqf {
 impl Dqf {
     /// Returns a policy with batches of at most `batch_max` (z) requests, filled with best effort
     /// up to `best_effort_fill` (beta) requests. It holds at most `queued_max` requests of each
-    /// kind. With beta = 0 best effort is never served: the proof left no room for it.
+    /// kind. With beta = 0 best effort is never served: the proof allows none.
     ///
     /// # Panics
     /// If `batch_max` is 0 or `best_effort_fill` exceeds it.

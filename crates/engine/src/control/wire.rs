@@ -288,7 +288,7 @@ pub struct ExportFigures {
     pub name: String,
     /// The number of completed requests.
     pub requests: u64,
-    /// The number of these that were served as best effort.
+    /// The number of requests beyond the contract that were served as best effort.
     pub requests_best_effort: u64,
     /// The number that missed their deadline.
     pub misses: u64,
@@ -326,10 +326,10 @@ pub struct ExportFigures {
     /// The longest response time.
     pub response_ns_max: Option<u64>,
     /// The longest time of an in-contract request until its reply was at the client's socket,
-    /// without the time for which the client left no room for it.
+    /// without the time during which the client's socket had no room for it.
     #[serde(default)]
     pub socket_ns_max: u64,
-    /// The sum of the times for which clients left no room for their replies.
+    /// How long clients' sockets had no room for their replies, in total.
     #[serde(default)]
     pub client_full_ns: u64,
     /// The proved bound on the response time.

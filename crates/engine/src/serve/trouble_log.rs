@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs troubles immediately, but overruns at most once per second.
+//! Logs each trouble immediately, but overruns at most once per second.
 //!
 //! A drive that exceeds its table often does so hundreds of times per second, and no one reads
 //! hundreds of lines; the next line counts the suppressed overruns. The service's thread only puts

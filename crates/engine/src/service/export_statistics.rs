@@ -22,12 +22,12 @@ pub struct ExportStatistics {
     /// The number of requests that the contract allows now.
     pub tokens: u32,
     /// The times from when the contract allowed a request (without a contract: from its arrival)
-    /// until its reply was handed to the client's socket, in classes; without the time for which
-    /// the client left no room for it. Only for clients of the service's own server.
+    /// until its reply was handed to the client's socket, in classes; without the time during which
+    /// the client's socket had no room for it. Only for clients of the service's own server.
     pub at_socket: ResponseCounts,
     /// The longest of these times of in-contract requests.
     pub at_socket_max: Duration,
-    /// The sum of the times for which clients left no room for replies.
+    /// How long clients' sockets had no room for replies, in total.
     pub client_full: Duration,
     /// The number of in-contract requests that completed after their deadline.
     pub misses: u64,

@@ -353,7 +353,8 @@ impl Watch {
         self.tell(Trouble::FlushFailed { at: now, error });
     }
 
-    /// Sends a trouble; it is lost if the receiver is gone or full, but it is counted.
+    /// Reports a trouble to the operator. The report is lost if the receiver is gone or full; the
+    /// counters include it.
     fn tell(&self, trouble: Trouble) {
         if let Some(heard_by) = &self.heard_by {
             let _ = heard_by.try_send(trouble);

@@ -24,7 +24,7 @@ pub(crate) struct Admission {
 pub(crate) struct Sent {
     /// The time from when the request was allowed, without `client_full`.
     pub(crate) response: Duration,
-    /// The time for which the client left no room.
+    /// How long the client's socket had no room for the reply.
     pub(crate) client_full: Duration,
     pub(crate) is_within_contract: bool,
 }

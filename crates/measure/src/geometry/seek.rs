@@ -65,7 +65,8 @@ pub struct SeekSeen {
     /// are too short to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_serpentine: Option<bool>,
-    /// Whether a read begins in its middle if the head arrives there; `None` if that did not show.
+    /// Whether a read begins in its middle if the head arrives there; `None` if that could not be
+    /// determined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_latency: Option<bool>,
     /// The number of reads that the measurement took.

@@ -55,7 +55,7 @@ struct Head {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JournalLine {
-    /// The name of what it is about.
+    /// The name of its subject.
     pub(super) of: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     ns: Vec<u64>,

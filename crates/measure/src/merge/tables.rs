@@ -108,8 +108,8 @@ pub(super) fn raise_drains(
     said
 }
 
-/// Returns the new tables of a section; where only families of places were measured, the old table
-/// with them. The old tables if there are no new ones.
+/// Returns a section's new tables. If only families of places were measured for a table, the result
+/// is the old table with the new families. Returns the old tables if there are no new ones.
 pub(super) fn replaced(new: Vec<MeasuredTable>, old: Vec<MeasuredTable>) -> Vec<MeasuredTable> {
     if new.is_empty() {
         return old;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Families of places: a time of a disk is the longest only for the places at which it was measured.
+//! Families of places: the longest time that was measured on a disk holds only for the places that
+//! were measured.
 //!
-//! Each table of a drive file keeps the longest times of every family apart, so that a reader sees
-//! which places they come from, and a workload that states that some places do not occur is charged
-//! without them. A table's own `ns_max` is the longest of all families.
+//! Each table of a drive file keeps the longest times of each family separately. A reader sees
+//! which places they come from, and a workload that rules out some places is not charged for them.
+//! A table's own `ns_max` is the longest of all families.
 
 use serde::{Deserialize, Serialize};
 

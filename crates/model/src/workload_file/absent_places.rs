@@ -29,7 +29,8 @@ struct All {
     span_ppm: u32,
 }
 
-/// Reads the families of a workload file; none of its sources may have the places of one.
+/// Reads the families that a workload file states as absent. No task or load of the file may use
+/// places of such a family.
 pub(super) fn read(
     raw: Option<Spanned<Vec<PlaceFamily>>>,
     tasks: &[RawTask],

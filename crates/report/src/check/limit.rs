@@ -42,8 +42,8 @@ pub(super) fn limited_by(workload: &Workload, assessment: &Assessment) -> Option
     Some(sentence)
 }
 
-/// Returns the command that measures what the policy needs and the drive's file lacks; its caller
-/// knows `TARGET` and `FILE`.
+/// Returns the command that measures the data that the policy needs and the drive file lacks; the
+/// caller replaces `TARGET` and `FILE`.
 pub(super) fn lacking(workload: &Workload, assessment: &Assessment) -> Option<String> {
     let Answer::NotApplicable { .. } = assessment.answer else { return None };
     let theorem = assessment.policy.facts().theorem.ok()?;

@@ -128,7 +128,7 @@ pub(super) struct Connection {
     /// The message that is being sent.
     pub(super) sending: Option<Transmission>,
     pub(super) spare: Option<Outgoing>,
-    /// The sum of the times for which the client left no room for replies.
+    /// How long the client's socket had no room for replies, in total.
     pub(super) blocked: Duration,
     /// The instant since which the client leaves no room.
     pub(super) blocked_since: Option<Time>,
@@ -221,7 +221,7 @@ impl Connection {
         debug_assert!(self.unread.start <= self.unread.end, "they were received");
     }
 
-    /// Returns the sum of the times for which the client left no room, up to now.
+    /// Returns how long the client's socket has had no room for replies, in total up to now.
     pub(super) fn blocked_until(&self, now: Time) -> Duration {
         let current = self.blocked_since.map_or(Duration::ZERO, |since| now.since(since));
         self.blocked.checked_add(current).unwrap_or(Duration::MAX)

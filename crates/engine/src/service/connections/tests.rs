@@ -47,7 +47,7 @@ impl Rig {
         }
     }
 
-    /// Lets a client in that has sent this many reads of this length with its last option.
+    /// Connects a client that sent `reads` reads of `length` bytes together with its last option.
     fn client(&mut self, reads: usize, length: usize) -> UnixStream {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut read = wire::REQUEST_MAGIC.to_be_bytes().to_vec();

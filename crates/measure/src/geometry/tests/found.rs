@@ -47,8 +47,8 @@ fn the_way_that_cylinders_go_is_seen_where_it_matters() {
     }
 }
 
-/// Goal: a host that is late by tens of microseconds, and by milliseconds for one read in fifty,
-/// still finds turn and zones. Its lateness is part of the overhead and stays there.
+/// Goal: rotation and zones are found even if the host is late by tens of microseconds, and by
+/// milliseconds for one read in fifty. The host's lateness becomes part of the overhead.
 #[test]
 fn a_late_host_finds_rotation_and_zones() {
     for (name, planted, _) in disks() {
