@@ -122,7 +122,7 @@ pub(crate) struct CheckArguments {
     /// Write the numbers that the verdict follows from to this file, for `tidegate verify`.
     #[arg(long, value_name = "FILE")]
     pub(crate) certificate: Option<PathBuf>,
-    /// Tell also all other bounds, the bounds of other policies, and the steps to each bound: the
+    /// Also show all other bounds, the bounds of other policies, and the steps to each bound: the
     /// batch in flight, the batches between, and the job's own.
     #[arg(long)]
     pub(crate) explain: bool,

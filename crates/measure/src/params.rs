@@ -114,7 +114,7 @@ pub enum ProfileError {
     /// No batch was requested.
     #[error("depth 0 measures nothing: ask for at least 1")]
     DepthZero,
-    /// No kind of request was requested.
+    /// The parameters name no operation or no size.
     #[error("without an operation and a size nothing is measured: ask for at least one of each")]
     NoKinds,
     /// A request size that is not a whole number of sectors.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Tables hold for all places: what was proven at random places only, and missed at chosen ones, is
-//! proven no longer; and an adversary that chooses the places of batches stays within the tables of
-//! every built-in disk.
+//! Tables hold for all places. Deadlines that were proven only for random places, and missed at
+//! chosen places, are no longer proven. An adversary that chooses the places of batches stays
+//! within the tables of every built-in disk.
 
 use tidegate_analysis::Answer;
 use tidegate_drive::builtin;

@@ -60,7 +60,7 @@ fn assert_caught(what: &str, change: impl Fn(&mut Trial)) {
     });
 }
 
-/// Canary: the drain times of one request less.
+/// Canary: the drain times for one request fewer are too short.
 #[test]
 fn drain_table_short_of_one_request_is_caught() {
     assert_caught("a drain table short of one request", |trial| {

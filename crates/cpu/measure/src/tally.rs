@@ -178,8 +178,8 @@ mod tests {
         assert_eq!((tally.measured(), tally.stolen()), (ns(60), ns(12)));
     }
 
-    /// Goal: an addition in the second half of a measurement is seen, and one in the first half is
-    /// not.
+    /// Goal: an increase in the second half of a measurement is reported, and an increase in the
+    /// first half is not.
     #[test]
     fn later_traces_that_add_are_growth() {
         let ns = Duration::from_ns;

@@ -107,7 +107,7 @@ fn no_batch_of_any_disk_exceeds_its_ceiling() {
     assert!(tried > 1_000 && highest > 900, "{tried} {highest}");
 }
 
-/// Canary: a ceiling of the last request less.
+/// Canary: a ceiling for one request fewer is too low.
 #[test]
 fn a_ceiling_of_one_request_less_is_caught() {
     let caught = disks().find(|&seed| {

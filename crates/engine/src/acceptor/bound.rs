@@ -34,7 +34,8 @@ const TLS_BYTES: u64 = (tls::STACK_BYTES + 3 * tls::PIECE_BYTES + (128 << 10)) a
 pub struct Footprint {
     /// The requests that the exports of the serve file can have outstanding.
     pub requests: Bytes,
-    /// The requests of exports that are admitted later; those that would need more are refused.
+    /// The memory reserved for requests of exports that are admitted later; an export that needs
+    /// more is refused.
     pub later: Bytes,
     /// The connections: their input, and the kernel's socket buffers.
     pub connections: Bytes,

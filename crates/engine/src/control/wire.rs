@@ -288,7 +288,7 @@ pub struct ExportFigures {
     pub name: String,
     /// The number of completed requests.
     pub requests: u64,
-    /// The number of requests beyond the contract that were served as best effort.
+    /// The number of completed requests that were served as best effort.
     pub requests_best_effort: u64,
     /// The number that missed their deadline.
     pub misses: u64,

@@ -7,7 +7,7 @@ use tidegate_model::{Request, Tag, Time};
 use super::{Breach, ViolationLog, is_best_effort};
 use crate::Observer;
 
-/// Checks the tags of requests; see the module's text.
+/// Checks the tags of requests; see the module documentation.
 #[derive(Debug)]
 pub struct DrivePriority {
     real_time: Tag,
