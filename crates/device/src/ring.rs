@@ -219,8 +219,8 @@ impl Ring {
         }
     }
 
-    /// Takes all available completions: `take` gets each one with the memory of its slot, which for
-    /// a read holds the data. Returns their number. Neither waits nor makes a system call.
+    /// Takes all available completions, without waiting and without a system call: `take` receives
+    /// each one with the memory of its slot, which for a read holds the data. Returns their number.
     pub fn reap(&mut self, mut take: impl FnMut(Completion, &[u8])) -> u32 {
         let Self { core, reads, .. } = self;
         let mut count = 0;

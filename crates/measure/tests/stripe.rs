@@ -117,8 +117,9 @@ struct Planted {
     block: Option<u64>,
     again: Option<u64>,
     alone_ns: u64,
-    /// The wait of a read that arrives just after the longest work of its die began: for a program,
-    /// on a full drive for an erase, or until either is suspended.
+    /// How long a read waits if it arrives just after its die began its longest operation. That is
+    /// a program or, on a full drive, an erase; the wait ends earlier if the operation is
+    /// suspended.
     wait_ns: u64,
     /// The additional time that it may wait for the neighbour's data on the link, and for pages on
     /// a channel.

@@ -278,7 +278,8 @@ mod tests {
         }
     }
 
-    /// Canary: mechanics that are wrong by a known amount are off by at least as much.
+    /// Canary: if the mechanics are wrong by a known amount, the measured error is at least that
+    /// amount.
     #[test]
     fn wrong_mechanics_are_seen() {
         let right = disk("fujitsu-max3036rc");

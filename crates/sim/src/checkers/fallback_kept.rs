@@ -25,7 +25,7 @@ struct Waiting {
     is_optional: bool,
 }
 
-/// Checks that every dispatch leaves a feasible fallback; see the module's text.
+/// Checks that every dispatch leaves a feasible fallback; see the module documentation.
 #[derive(Debug)]
 pub struct FallbackKept {
     /// C, in ns.

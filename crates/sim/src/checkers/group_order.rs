@@ -14,7 +14,7 @@ use tidegate_model::{Duration, Lba, Plan, Request, RequestId, Task, Time};
 use super::{Breach, ViolationLog, end_of, is_best_effort};
 use crate::Observer;
 
-/// Checks the order by groups of near deadlines; see the module's text.
+/// Checks the order by groups of near deadlines; see the module documentation.
 #[derive(Debug)]
 pub struct GroupOrder {
     group_ppm: u32,

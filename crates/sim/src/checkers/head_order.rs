@@ -30,7 +30,7 @@ pub enum Sweep {
 /// A position and the number of the request's arrival.
 type Key = (Lba, u64);
 
-/// Checks the order by distance or direction from the heads; see the module's text.
+/// Checks the order by distance or direction from the heads; see the module documentation.
 #[derive(Debug)]
 pub struct HeadOrder {
     sweep: Sweep,

@@ -8,7 +8,7 @@ use tidegate_model::{Outcome, Request, Time};
 use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that no best effort follows a real-time request; see the module's text.
+/// Checks that no best effort follows a real-time request; see the module documentation.
 #[derive(Debug, Default)]
 pub struct RealTimeAlone {
     real_time_count: u64,

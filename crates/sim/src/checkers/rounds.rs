@@ -11,7 +11,7 @@ use tidegate_model::{Class, Outcome, Plan, Request, Time};
 use super::{Breach, ViolationLog, count, is_best_effort};
 use crate::Observer;
 
-/// Checks that real time is sent in complete rounds; see the module's text.
+/// Checks that real time is sent in complete rounds; see the module documentation.
 #[derive(Debug)]
 pub struct Rounds {
     depth: u64,
