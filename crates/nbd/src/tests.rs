@@ -204,14 +204,14 @@ proptest! {
     }
 }
 
-/// A server whose replies name no request, if it is told so.
+/// A server whose replies can name no request, which breaks the protocol.
 #[derive(Default)]
-struct Confused {
+struct UnnamedReplies {
     server: Memory,
     is_confused: bool,
 }
 
-impl Read for Confused {
+impl Read for UnnamedReplies {
     fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
         let count = self.server.read(bytes)?;
         if self.is_confused && count > 0 {
@@ -222,7 +222,7 @@ impl Read for Confused {
     }
 }
 
-impl Write for Confused {
+impl Write for UnnamedReplies {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.server.write(bytes)
     }
@@ -234,7 +234,8 @@ impl Write for Confused {
 
 #[test]
 fn a_reply_to_no_request_is_a_breach() {
-    let mut client = Client::connect(Confused::default(), "disk", Dialect::default()).unwrap();
+    let mut client =
+        Client::connect(UnnamedReplies::default(), "disk", Dialect::default()).unwrap();
     assert_eq!(client.flush().unwrap(), Ok(()));
     client.stream_mut().is_confused = true;
     assert!(matches!(client.flush(), Err(ClientError::Breach(_))));

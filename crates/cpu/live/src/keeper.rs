@@ -422,7 +422,7 @@ mod tests {
     }
 
     /// Goal: under every kind of server, a thread that always has work gets its budget, even if
-    /// looks are late and others take part of its time. The hybrids once gave it only half.
+    /// checks are late and other threads take part of its time. The hybrids once gave it only half.
     #[test]
     fn work_without_end_gets_its_budget_on_any_host() {
         for kind in [ServerKind::Sporadic, ServerKind::HybridImmediate, ServerKind::HybridGradual] {

@@ -328,7 +328,8 @@ mod tests {
             prop_assert!(CpuProfile::parse(&text).is_ok(), "{}", text);
         }
 
-        /// No other line through two corners and above all gives a lower bound.
+        /// Of all lines through two corners that lie above every corner, none gives a lower bound
+        /// than the fitted line.
         #[test]
         fn no_line_bounds_better(points in any_points()) {
             let raised = running_max(&points);

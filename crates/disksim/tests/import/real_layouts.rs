@@ -12,10 +12,11 @@ use tidegate_model::mechanics::Mechanics;
 use crate::layout_checks::{check_sector, check_zones};
 use crate::real::{drives, imported};
 
-/// The disks' files, with how many sectors their layouts hold and how many the host can address.
+/// The disks' files, each with the number of sectors in its layout and the number that the host can
+/// address.
 ///
 /// DiskSim counts the same. The Atlas III and the Cheetah 9LP keep the rest, at their ends, as
-/// spares; for the two with an index the last sector defines it.
+/// spares; for the two disks with an index, the last sector of the index defines the number.
 const DISKS: [(&str, u64, u64); 5] = [
     ("atlas_III.diskspecs", 17_797_944, 17_783_250),
     ("cheetah9LP.diskspecs", 17_918_387, 17_783_240),

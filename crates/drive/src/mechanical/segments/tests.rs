@@ -20,14 +20,14 @@ fn cache(is_apart: bool, hits_on_writes: bool) -> Cache {
     }
 }
 
-/// The segments and their last uses: the records for a plain search.
-struct Books {
+/// The segments and their last uses, for a plain search.
+struct PlainSegments {
     segments: Segments,
     used: Vec<u64>,
     uses: u64,
 }
 
-impl Books {
+impl PlainSegments {
     fn new(cache: &Cache) -> Self {
         Self { segments: Segments::new(cache), used: vec![0; SEGMENTS as usize], uses: 0 }
     }
@@ -104,16 +104,16 @@ fn sorted_orders_find_the_same_as_a_full_search() {
     let mut random = Random::new(11, 0);
     let (mut hit_count, mut overlap_count) = (0, 0);
     for history in 0_u32..200 {
-        let mut books = Books::new(&cache(history % 2 == 1, history % 4 < 2));
+        let mut plain = PlainSegments::new(&cache(history % 2 == 1, history % 4 < 2));
         for _ in 0..200 {
-            books.change(&mut random);
+            plain.change(&mut random);
             for start in 0..DISK {
                 let read = start..start + 1 + random.below(8);
-                let found = books.segments.find(&read);
-                assert_eq!(found, books.plain_find(&read), "{read:?} in {:?}", books.segments);
+                let found = plain.segments.find(&read);
+                assert_eq!(found, plain.plain_find(&read), "{read:?} in {:?}", plain.segments);
                 let holds = |segment: &&Segment| segment.sectors.contains(&start);
                 hit_count += u32::from(found.is_some());
-                overlap_count += u32::from(books.segments.list.iter().filter(holds).count() > 1);
+                overlap_count += u32::from(plain.segments.list.iter().filter(holds).count() > 1);
             }
         }
     }
@@ -124,10 +124,10 @@ fn sorted_orders_find_the_same_as_a_full_search() {
 #[test]
 fn both_orders_hold_every_segment_once() {
     let mut random = Random::new(12, 0);
-    let mut books = Books::new(&cache(false, true));
+    let mut plain = PlainSegments::new(&cache(false, true));
     for _ in 0..5_000 {
-        books.change(&mut random);
-        let Segments { list, by_use, by_start, .. } = &books.segments;
+        plain.change(&mut random);
+        let Segments { list, by_use, by_start, .. } = &plain.segments;
         let mut used = by_use.clone();
         used.sort_unstable();
         assert!(used.into_iter().eq(0..SEGMENTS as usize), "{by_use:?}");

@@ -49,7 +49,7 @@ pub(crate) use self::departures::{Departure, Departures, Ended, Failed, SlotGuar
 pub(crate) use self::memory::KEPT_BYTES;
 
 /// The interval between two checks for slow clients.
-const LOOK: Duration = Duration::from_ms(1_000);
+const SLOW_CHECK_INTERVAL: Duration = Duration::from_ms(1_000);
 
 /// The time that clients get to take their last replies when the service ends.
 const LAST_WORDS: Duration = Duration::from_ms(1_000);
@@ -261,7 +261,7 @@ impl Connections {
                 }
             }
         }
-        self.look_at = is_any.then(|| now.checked_add(LOOK)).flatten();
+        self.look_at = is_any.then(|| now.checked_add(SLOW_CHECK_INTERVAL)).flatten();
     }
 
     /// Gives the ring its transfers, and lets finished connections go.
@@ -294,7 +294,7 @@ impl Connections {
             if connection.owes() {
                 connection.owed_since.get_or_insert(now);
                 if self.look_at.is_none() {
-                    self.look_at = now.checked_add(LOOK);
+                    self.look_at = now.checked_add(SLOW_CHECK_INTERVAL);
                 }
             } else {
                 connection.owed_since = None;
