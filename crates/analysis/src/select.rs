@@ -30,10 +30,10 @@ pub(crate) fn objection(workload: &Workload, policy: PolicyName) -> Option<&'sta
     })
 }
 
-/// Returns the reason why no bound by this theorem holds behind the workload's host: predictions are
-/// for the instant of a decision, with the drive as the policy sees it then
-/// (`docs/theory/host-time.md` section 30). All other theorems hold for the slower drive that host and
-/// drive together are.
+/// Returns the reason why no bound by this theorem holds behind the workload's host: predictions
+/// are for the instant of a decision, with the drive as the policy sees it then
+/// (`docs/theory/host-time.md` section 30). All other theorems hold if host and drive together
+/// count as one slower drive.
 fn passed_on_late(workload: &Workload, theorem: Theorem) -> Option<&'static str> {
     let predicts = match theorem.facts().needs {
         Knowledge::AccessTimes => true,

@@ -80,8 +80,8 @@ pub(crate) trait Subject {
         Duration::ZERO
     }
 
-    /// Returns whether part of that time is counted in steps longer than many measured times:
-    /// stolen time.
+    /// Returns whether that time includes stolen time, which the kernel counts in steps longer than
+    /// many measured times.
     fn has_steal(&self) -> bool {
         false
     }

@@ -4,7 +4,7 @@
 //! ```text
 //!   q with priority, none on the drive
 //!   |<----------- priority(q) ---------->|  all q are back, whatever else is sent
-//!        another with priority joins: nothing is kept of either
+//!        another with priority joins: no bound holds for either
 //!   best effort comes back whenever the drive likes
 //! ```
 //!

@@ -242,7 +242,7 @@ mod tests {
         settings.bind(|| insta::assert_snapshot!("live_view", text));
     }
 
-    /// Goal: no number is cut, at any width. Method: each figure that is shown at all is shown whole.
+    /// Goal: no number is cut, at any width. Method: every figure on the screen is complete.
     #[test]
     fn numbers_are_never_cut() {
         let mut screen = screen();

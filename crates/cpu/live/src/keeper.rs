@@ -18,19 +18,19 @@ pub struct Sample {
     pub has_work: bool,
 }
 
-/// The instruction until the next look.
+/// The instruction until the next check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Order {
     /// Whether the thread has its priority.
     pub is_raised: bool,
-    /// The latest time for the next look.
+    /// The latest time for the next check.
     pub look_at: Time,
 }
 
 /// Counts since the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeeperCounts {
-    /// The number of looks at the thread.
+    /// The number of checks of the thread.
     pub looks: u64,
     /// How often the budget was used up.
     pub exhaustions: u64,
@@ -38,7 +38,8 @@ pub struct KeeperCounts {
     pub executed: Duration,
     /// The execution without it.
     pub background: Duration,
-    /// The longest execution at its priority in any window of at most one period between two looks.
+    /// The longest execution at its priority in any window of at most one period that begins and
+    /// ends at a check.
     pub window_max: Duration,
     /// The enforcement delay: the most execution beyond its budget before it was lowered.
     pub overrun_max: Duration,
@@ -47,15 +48,15 @@ pub struct KeeperCounts {
 /// The time resolution of a manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeeperLimits {
-    /// The least time between two looks; it adds as much to the enforcement delay.
+    /// The least time between two checks; it adds as much to the enforcement delay.
     pub grain: Duration,
-    /// How long a thread that has work at every look may go without executing before it counts as
+    /// How long a thread that has work at every check may go without executing before it counts as
     /// having blocked in between, and is activated again. A window may exceed its bound by this
     /// much.
     pub tolerance: Duration,
 }
 
-/// An interval in which the thread had work at all looks.
+/// An interval in which the thread had work at all checks.
 #[derive(Debug, Clone, Copy)]
 struct Busy {
     since: Time,
@@ -70,7 +71,7 @@ const LEAST: Duration = Duration::from_ns(1);
 /// # Invariants
 /// - While the thread is raised, the server has budget, or [`KeeperCounts::overrun_max`] shows how
 ///   late the keeper noticed that it has none.
-/// - The next look is no later than the budget's earliest exhaustion, or the grain if that is
+/// - The next check is no later than the budget's earliest exhaustion, or the grain if that is
 ///   later.
 pub struct Keeper {
     server: Box<dyn Server + Send>,
@@ -79,7 +80,7 @@ pub struct Keeper {
     looked_at: Time,
     has_work: bool,
     is_raised: bool,
-    /// The execution allowed from the last look on.
+    /// The execution allowed from the last check on.
     allowed: Duration,
     /// The execution not yet reported to the server.
     held: Duration,
@@ -156,7 +157,7 @@ impl Keeper {
             return;
         }
         if self.has_work || !self.held.is_zero() {
-            // The rest will be used up before the next look, so it counts as executed; otherwise
+            // The rest will be used up before the next check, so it counts as executed; otherwise
             // each budget would end with an overrun.
             let forgone = if sample.has_work { left } else { Duration::ZERO };
             self.tell(sample.now, forgone);
@@ -201,7 +202,7 @@ impl Keeper {
     }
 
     /// Merges everything replenished while the thread rests, as if it had unblocked and blocked
-    /// again: later looks are as rare as its full budget allows, not as frequent as the remnant
+    /// again: later checks are as rare as its full budget allows, not as frequent as the remnant
     /// would require.
     ///
     /// This is safe: nothing was executed, and an activation that moves to a later instant makes no
@@ -230,7 +231,8 @@ impl Keeper {
         let look_at = if self.is_raised {
             now + self.allowed.max(self.limits.grain)
         } else {
-            // A budget replenished at the alarm counts as activated then, however late the look is.
+            // A budget replenished at the alarm counts as activated then, even if the check is
+            // late.
             let alarm = status.alarm.unwrap_or(now + self.limits.grain).max(now);
             self.busy = Busy { since: alarm, executed: Duration::ZERO };
             alarm
@@ -255,7 +257,7 @@ mod tests {
     const NS: fn(u64) -> Duration = Duration::from_ns;
 
     /// A thread that has work at some times, alone on its processor while the manager does not
-    /// look.
+    /// check.
     struct Thread {
         /// Pairs of an instant and the work that arrives then, descending.
         work: Vec<(u64, u64)>,
@@ -295,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Runs it under a keeper whose looks are late by each of `lateness` in turn; returns when it
+    /// Runs it under a keeper whose checks are late by each of `lateness` in turn; returns when it
     /// executed at its priority, and the counts.
     fn keep(
         params: &ServerParams,
@@ -345,7 +347,7 @@ mod tests {
     fn work_without_end_gets_its_budget_each_period() {
         let params = params(ServerKind::HybridGradual, 10, 50);
         let (foreground, counts) = keep(&params, (1, 0), vec![(3, 10_000)], &[0], 1_003);
-        // Noticed at 10, at the first look: executed from 3 on, replenished at 60.
+        // Noticed at 10, at the first check: executed from 3 on, replenished at 60.
         assert_eq!(excess(&foreground, 10, 50), 0);
         assert_eq!(counts.overrun_max, Duration::ZERO);
         assert_eq!((counts.window_max, counts.exhaustions), (NS(10), 20));
@@ -369,7 +371,7 @@ mod tests {
         assert!(excess(&foreground, 10, 50) <= 3);
     }
 
-    /// Canary: the same check detects a keeper that does not look in time.
+    /// Canary: the same assertion detects a keeper that does not check in time.
     #[test]
     fn looking_too_rarely_is_detected() {
         let params = params(ServerKind::HybridGradual, 10, 50);
@@ -378,18 +380,18 @@ mod tests {
         assert!(counts.overrun_max > NS(3));
     }
 
-    /// Goal: the manager costs little. Once the budget is back, it looks at a sleeping thread that
+    /// Goal: the manager costs little. Once the budget is back, it checks a sleeping thread that
     /// used most of its budget less often than the remnant would require.
     #[test]
     fn a_thread_that_rests_is_looked_at_once_a_budget() {
         let params = params(ServerKind::HybridGradual, 1_000, 10_000);
         let (_, counts) = keep(&params, (1, 0), vec![(0, 999)], &[0], 200_000);
-        // From look to look the remnant of 1, for at most a period; then the budget.
+        // From check to check the remnant of 1, for at most a period; then the budget.
         assert!(counts.looks <= 10_000 + 200, "{counts:?}");
     }
 
     /// Runs an arbitrary thread: while raised it may execute in any ns, with or without work at a
-    /// look.
+    /// check.
     fn bound_by_nothing(
         params: &ServerParams,
         (grain, tolerance): (u64, u64),
@@ -488,7 +490,7 @@ mod tests {
             prop_assert!(counts.executed <= NS(executed));
         }
 
-        /// The same for a thread without limits: preempted, blocked between looks, or awake only
+        /// The same for a thread without limits: preempted, blocked between checks, or awake only
         /// then.
         #[test]
         fn no_window_has_more_whatever_the_thread_does(

@@ -8,11 +8,11 @@
 //!           +------------- replenishment ---------------+
 //! ```
 //!
-//! The manager runs on the thread's processor, one priority above it. So whenever it looks, the
+//! The manager runs on the thread's processor, one priority above it. So whenever it checks, the
 //! thread is not executing, and the kernel's account of its time is exact. The manager cannot see
-//! when the thread unblocks. It looks again at the earliest time at which the budget could be used
+//! when the thread unblocks. It checks again at the earliest time at which the budget could be used
 //! up, and the thread cannot execute more than that in between. The execution until the budget is
-//! used up, or until the thread has no work, counts as one interval that ends at that look. No ns
+//! used up, or until the thread has no work, counts as one interval that ends at that check. No ns
 //! of it was executed later, so no budget is replenished too early.
 //!
 //! [`Keeper`] contains the rules, with time passed in; [`serve()`] is the thread that applies

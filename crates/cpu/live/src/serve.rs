@@ -14,11 +14,11 @@ use tidegate_platform::{Clock, Scheduling, ThreadId};
 
 use super::keeper::{Keeper, KeeperCounts, KeeperLimits, Sample};
 
-/// The least time between looks: a look takes about ten microseconds.
+/// The least time between checks: a check takes about ten microseconds.
 const LIMITS: KeeperLimits =
     KeeperLimits { grain: Duration::from_us(50), tolerance: Duration::from_us(100) };
 
-/// The longest time between looks, so that the manager notices a stop request.
+/// The longest time between checks, so that the manager notices a stop request.
 const LOOK_MAX: Duration = Duration::from_ms(100);
 
 /// The scheduling of a thread that is out of budget. User space cannot stop it, so it continues
@@ -71,7 +71,7 @@ pub struct ThreadServerReport {
     pub took: Duration,
     /// The execution of the manager itself.
     pub manager: Duration,
-    /// The largest delay of a look.
+    /// The longest delay of a check.
     pub lateness_max: Duration,
     /// The thread's original scheduling, which is restored.
     pub before: Scheduling,
@@ -106,14 +106,14 @@ pub enum ThreadServerError {
         /// The kind.
         kind: ServerKind,
     },
-    /// The budget would be used up before the next look.
+    /// The budget would be used up before the next check.
     #[error(
         "the budget {budget} is too small: a manager in user space checks at most every {grain}"
     )]
     Budget {
         /// The budget.
         budget: Duration,
-        /// The least time between two looks.
+        /// The least time between two checks.
         grain: Duration,
     },
     /// The manager cannot run on the thread's processor.

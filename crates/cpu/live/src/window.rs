@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The longest execution in any window of one period, as far as looks at the thread show.
+//! The longest execution in any window of one period, as far as checks of the thread show.
 
 use std::collections::VecDeque;
 
 use tidegate_model::{Duration, Time};
 
-/// Windows begin and end at looks and are at most a period long. If two looks are further apart,
+/// Windows begin and end at checks and are at most a period long. If two checks are further apart,
 /// the execution between them counts as one interval: all of it, but at most a window's length.
 #[derive(Debug, Clone)]
 pub(super) struct WindowMax {
@@ -22,7 +22,7 @@ impl WindowMax {
         Self { length, looks, executed: Duration::ZERO, highest: Duration::ZERO }
     }
 
-    /// Records the execution since the last look.
+    /// Records the execution since the last check.
     pub(super) fn add(&mut self, now: Time, executed: Duration) {
         self.executed += executed;
         while self.looks.front().is_some_and(|look| now.since(look.0) > self.length) {
@@ -55,7 +55,7 @@ mod tests {
         for (now, executed) in [(4, 2), (9, 3), (14, 5), (30, 6)] {
             window.add(Time::from_ns(now), Duration::from_ns(executed));
         }
-        // From 4 to 14; the 6 until 30 are separate, as far as looks can tell.
+        // From 4 to 14; the 6 until 30 are separate, as far as checks can tell.
         assert_eq!(window.highest(), Duration::from_ns(8));
         assert_eq!(window.executed(), Duration::from_ns(16));
     }

@@ -71,7 +71,8 @@ impl Listener {
         Ok(Self { socket: listener.into(), made })
     }
 
-    /// Refuses a path at which [`Self::at_path`] would make no socket; changes nothing.
+    /// Refuses a path at which [`Self::at_path`] could not make a socket. It does not change
+    /// anything.
     ///
     /// # Errors
     /// [`ListenError`].

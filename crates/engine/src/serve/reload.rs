@@ -17,8 +17,8 @@ use tidegate_model::{Bytes, ExportPlace, ExportSpec, NewExport};
 use super::{Prepared, ServeError, Server};
 use crate::service::{CHANGE_MAX, ChangeError, View};
 
-/// The interval at which a reload looks whether the change before it is complete.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which a reload checks whether the previous change is complete.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The effect of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -141,7 +141,7 @@ fn in_turn(
     loop {
         alive();
         match make() {
-            Err(ChangeError::InProgress) if Instant::now() < until => sleep(LOOK),
+            Err(ChangeError::InProgress) if Instant::now() < until => sleep(POLL_INTERVAL),
             done => return done,
         }
     }

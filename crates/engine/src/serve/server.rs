@@ -20,7 +20,7 @@ const EXPORTS_MORE: usize = 8;
 const CONNECTIONS_MAX: usize = 1_536;
 
 /// The interval between two checks for outstanding requests at the end.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A message of a running server to its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl Server {
             Some(seen.exports.iter().any(|export| export.outstanding > 0))
         };
         while is_busy() == Some(true) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let summary = service.summary();
         let ended = service.stop();
