@@ -117,8 +117,8 @@ fn of_disk(
     })
 }
 
-/// Returns the table of these times, each request with a flush; `None` if a flush has something to
-/// write, whose time has no ceiling.
+/// Returns the table of these times, each request with a flush; `None` if a flush can have data to
+/// write, because the time of such a flush has no ceiling.
 fn with_flushes(times: &[Duration], workload: &Workload) -> Option<BatchTable> {
     const OF_NOTHING: Duration = Duration::from_us(1);
     let flush = workload.contracts.flush_max;

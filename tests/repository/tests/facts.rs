@@ -124,7 +124,7 @@ fn patterns<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
 }
 
 /// Returns whether a pattern has a wildcard at any depth, except as the content of a variant of
-/// these types or of an error, which none of them is.
+/// these types or of an error.
 fn has_wildcard(pattern: &str) -> bool {
     let pattern = pattern.split(" if ").next().unwrap_or_default();
     let is_part = |c: char| c.is_alphanumeric() || c == '_';

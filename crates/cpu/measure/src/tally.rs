@@ -25,7 +25,7 @@ pub struct Tally {
     earlier: [Vec<StolenPoint>; 2],
 }
 
-/// The stolen time that the later part of a measurement added to its first half, or less.
+/// The stolen time that the later part of a measurement added to the maxima of the earlier part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Growth {
     /// The number of lengths at which more was stolen later than before.

@@ -121,8 +121,8 @@ fn a_postponed_head_takes_in_all_that_it_reaches() {
     assert_eq!(chunks_after(params(SPORADIC, 8, 20), &events), [(21, 6), (27, 2)]);
 }
 
-/// Correction 9: without room for another chunk, remnants make a chunk longer than the time to
-/// those behind it, and an overrun may move it past them: from 200 by 3, past 201 and 202.
+/// Correction 9: without room for another chunk, remnants lengthen a chunk until it reaches the
+/// next ones. An overrun may then move it past them: here from 200 by 3, past 201 and 202.
 #[test]
 fn a_head_that_an_overrun_moves_past_others_takes_them_along() {
     let three = ServerParams { replenishments_max: 3, ..params(SPORADIC, 10, 100) };

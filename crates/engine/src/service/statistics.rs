@@ -22,7 +22,7 @@ pub struct ServiceStatistics {
     pub exports: Vec<ExportStatistics>,
     /// The number of requests in flight.
     pub in_flight: u32,
-    /// The time that the drive took for a batch that it got when idle, from the batch's submission.
+    /// The times of batches that were submitted to an idle drive, from submission to completion.
     pub batch_time: Distribution,
     /// The number of batches compared with the table.
     pub batches: u64,
