@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The statistics of an attached drive.
 
-use std::fmt;
-
 use tidegate_drive::Work;
-use tidegate_model::{Bytes, Duration, Op, Request, Time};
+use tidegate_model::{Duration, Op, Request, Time};
 
 /// Counts and extremes since a drive was attached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -50,22 +48,5 @@ impl Statistics {
         }
         self.response_highest = self.response_highest.max(done.since(arrived));
         self.lateness_highest = self.lateness_highest.max(answered.since(done));
-    }
-}
-
-/// Prints labelled lines for people.
-impl fmt::Display for Statistics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = |bytes: u64| Bytes::new(bytes).to_string();
-        writeln!(f, "Reads        {}, {}", self.reads, size(self.read_bytes))?;
-        writeln!(f, "Writes       {}, {}", self.writes, size(self.written_bytes))?;
-        writeln!(f, "Flushes      {}", self.flushes)?;
-        writeln!(f, "Longest      {} on the drive", self.response_highest)?;
-        writeln!(f, "Host late    {} at most", self.lateness_highest)?;
-        write!(
-            f,
-            "Outstanding  {} at most, {} of them before the drive had room",
-            self.outstanding_highest, self.waiting_highest
-        )
     }
 }

@@ -14,7 +14,7 @@ use tidegate_report::printable;
 
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show::{self, Form};
+use crate::show;
 
 use arguments::{AddressArguments, NbdArguments, NbdCommand};
 
@@ -45,10 +45,6 @@ pub(crate) fn nbd(arguments: &NbdArguments) -> Result<Answer, Failure> {
 }
 
 impl AddressArguments {
-    fn form(&self) -> Form {
-        Form { is_json: self.json, is_quiet: self.quiet }
-    }
-
     fn parsed(&self) -> Result<Uri, Failure> {
         self.uri.parse().map_err(|error: UriError| {
             Failure::input(
@@ -107,13 +103,13 @@ impl AddressArguments {
 fn list(arguments: &AddressArguments) -> Result<(), Failure> {
     let uri = arguments.parsed()?;
     let listed = client::list(arguments.stream(&uri)?).map_err(|error| arguments.failure(error))?;
-    show::report_in(&ListReport::of(&listed), arguments.form());
+    show::report_in(&ListReport::of(&listed), arguments.form);
     Ok(())
 }
 
 fn info(arguments: &AddressArguments) -> Result<(), Failure> {
     let mut client = arguments.connect()?;
-    show::report_in(&ExportReport::of(&client), arguments.form());
+    show::report_in(&ExportReport::of(&client), arguments.form);
     leave(&mut client);
     Ok(())
 }

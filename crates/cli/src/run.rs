@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate run`: runs the workload on a real device, with the policy deciding.
 
+use std::sync::atomic::Ordering;
+
 use tidegate_device::{Access, Target};
 use tidegate_engine::known_device::{self, UnknownDevice};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
@@ -17,7 +19,7 @@ use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::run_progress::WallTime;
-use crate::show::{self, Form};
+use crate::show;
 
 /// The length of a run by default.
 const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
@@ -51,7 +53,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let mut ran: Vec<run::DeviceRun<'_>> = Vec::new();
     let mut not_run = Vec::new();
     for policy in policies {
-        if ran.last().is_some_and(|ran| ran.result.is_interrupted()) {
+        if interrupted.load(Ordering::Relaxed) {
             not_run.push(policy);
             continue;
         }
@@ -67,7 +69,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             seed: arguments.seed,
             limits: backend.limits(),
         };
-        if !arguments.json && !arguments.quiet {
+        if arguments.form.is_full() {
             eprintln!("running {policy} ..");
         }
         let progress =
@@ -89,8 +91,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         });
     }
     let report = RunReport::of(&head, ran, &not_run, not_applicable);
-    let RunArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
-    show::report_in(&report, Form { is_json, is_quiet });
+    show::report_in(&report, arguments.form);
     Ok(Answer::of(report.is_kept()))
 }
 
@@ -146,7 +147,7 @@ fn head(
     RunHead {
         drive: workload.drive_name.clone(),
         device: target.facts().path.display().to_string(),
-        size: target.size().to_string(),
+        size: target.size(),
         real_time_granted: real_time.is_complete(),
         real_time: real_time.to_string(),
         seed,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate sim`: compares policies on a simulated drive, in virtual time.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tidegate_analysis::assess;
@@ -16,8 +17,9 @@ use crate::arguments::{LengthArguments, SimArguments};
 use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
+use crate::interrupt;
 use crate::run_progress::VirtualTime;
-use crate::show::{self, Form};
+use crate::show;
 
 /// The jobs of each task by default, as in the dissertation (9.3.4).
 const JOBS_DEFAULT: u64 = 10_000;
@@ -36,9 +38,15 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let length = length(&arguments.length);
     let defaults = SimParams::new(&input.workload, length);
     let params = SimParams { seed: arguments.seed, cheats: &false_reports, ..defaults };
+    let interrupted = interrupt::flag(None)?;
     let (mut runs, mut not_applicable) = (Vec::new(), Vec::new());
+    let mut not_run = Vec::new();
     for policy in policies {
-        match simulate(&input, kind, policy, &params)? {
+        if interrupted.load(Ordering::Relaxed) {
+            not_run.push(policy);
+            continue;
+        }
+        match simulate(&input, kind, policy, &params, &interrupted)? {
             Ok(run) => runs.push(run),
             Err(reason) => not_applicable.push((policy, reason)),
         }
@@ -51,10 +59,9 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         .map(|(policy, reason)| NotApplicable::new(policy, input.completed(&reason.to_string())));
     let not_applicable = not_applicable.collect();
     let simulation = Simulation { kind, seed: arguments.seed, origin: input.origin() };
-    let report = SimReport::of(&input.workload, simulation, runs, not_applicable)
+    let report = SimReport::of(&input.workload, simulation, runs, not_run, not_applicable)
         .with_more(command_line::explaining(&arguments.workload));
-    let SimArguments { json: is_json, quiet: is_quiet, .. } = *arguments;
-    show::report_in(&report, Form { is_json, is_quiet });
+    show::report_in(&report, arguments.form);
     for defect in report.defects() {
         show::complain(defect);
     }
@@ -91,6 +98,7 @@ fn simulate<'a>(
     kind: DriveKind,
     policy: PolicyName,
     params: &SimParams<'_>,
+    interrupted: &AtomicBool,
 ) -> Result<Result<SimulatedRun<'a>, BuildError>, Failure> {
     let workload = &input.workload;
     let mut assessment = assess(workload, policy);
@@ -107,7 +115,8 @@ fn simulate<'a>(
     };
     let progress = VirtualTime::new(policy, params.length, workload);
     let start = Instant::now();
-    let CheckedRun { run, violations, watch } = simulation.run(progress);
+    let CheckedRun { run, violations, watch } =
+        simulation.run(progress, || interrupted.load(Ordering::Relaxed));
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let violations = violations.iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);

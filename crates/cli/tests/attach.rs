@@ -77,8 +77,10 @@ impl<'a> Attached<'a> {
         let mut attached = Self { folder, name, child, stdout, device: PathBuf::new() };
         let mut line = String::new();
         while !line.starts_with("Stop") {
-            if let Some(device) = line.strip_prefix("Device") {
-                attached.device = PathBuf::from(device.trim());
+            if let Some((device, _)) =
+                line.strip_prefix("Attached as ").and_then(|it| it.split_once(':'))
+            {
+                attached.device = PathBuf::from(device);
             }
             line.clear();
             let count = attached.stdout.read_line(&mut line).unwrap();
@@ -344,11 +346,52 @@ fn in_the_background_it_returns_with_the_device_or_the_fault() {
     let name = format!("test-{}-background", std::process::id());
     let attach = ["drive", "attach", "nvme-ssd", "--background", "--name", &name, "--size"];
     let (code, said, _) = folder.run(&[&attach[..], &["64MiB"]].concat());
-    assert!(code == 0 && said.starts_with("Device       /dev/loop"), "{said}");
+    assert!(code == 0 && said.starts_with("Attached as /dev/loop"), "{said}");
     let (code, _, error) = folder.run(&[&attach[..], &["64MiB"]].concat());
     assert!(code == 2 && error.contains("is attached already"), "{error}");
     let (code, _, error) = folder.run(&[&attach[..], &["1TiB"]].concat());
     assert!(code == 2 && error.contains("holds"), "{error}");
     let (code, said, error) = folder.run(&["drive", "detach", &name]);
     assert!(code == 0 && said.contains("Outstanding"), "{said}{error}");
+}
+
+/// Goal: programs get the device and the statistics, from both processes.
+#[test]
+fn programs_read_the_device_and_the_statistics() {
+    if !can_run("attach for programs") {
+        return;
+    }
+    let folder = Folder::new();
+    let name = format!("test-{}-json", std::process::id());
+    let attach = ["drive", "attach", "nvme-ssd", "--size", "64MiB", "--name", &name];
+    let (code, attached) = folder.json(&[&attach[..], &["--background"]].concat());
+    assert_eq!(
+        (code, &attached["name"], &attached["size_bytes"]),
+        (0, &name.as_str().into(), &(64u32 << 20).into())
+    );
+    let mut memory = buffer(4096, 0);
+    let device = attached["device"].as_str().unwrap();
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(O_DIRECT).open(device).unwrap();
+    file.read_exact_at(&mut memory.bytes_mut()[..4096], 0).unwrap();
+    drop(file);
+    let (code, detached) = folder.json(&["drive", "detach", &name]);
+    let statistics = &detached["detached"][0]["statistics"];
+    assert_eq!((code, &detached["detached"][0]["name"]), (0, &name.as_str().into()));
+    assert!(statistics["reads"].as_u64().unwrap() >= 1, "{detached:#}");
+
+    let (code, _, error) =
+        folder.run(&["drive", "attach", "nvme-ssd", "--background", "--size", "1TiB", "--json"]);
+    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+    assert_eq!((code, &error["exit_code"]), (2, &2.into()));
+
+    let mut command = folder.command(&[&attach[..], &["--json"]].concat());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let objects = serde_json::Deserializer::from_reader(child.stdout.take().unwrap());
+    let mut objects = objects.into_iter::<serde_json::Value>();
+    assert_eq!(objects.next().unwrap().unwrap()["name"], name.as_str());
+    let (code, said, _) = folder.run(&["drive", "detach", &name, "--quiet"]);
+    assert_eq!((code, said), (0, format!("Detached: {name}.\n")));
+    assert!(objects.next().unwrap().unwrap()["outstanding_max"].is_u64());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }

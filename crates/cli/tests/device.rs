@@ -152,7 +152,7 @@ fn nothing_is_written_without_permission() {
     assert!(std::fs::read(folder.path().join("disk.img")).unwrap() != before, "it was not written");
 }
 
-/// Goal: Ctrl-C ends a run cleanly with partial results.
+/// Goal: Ctrl-C ends a run cleanly with partial results, which are no yes.
 #[test]
 fn an_interrupted_run_tells_what_it_has() {
     let folder = Folder::new();
@@ -160,32 +160,25 @@ fn an_interrupted_run_tells_what_it_has() {
         return;
     }
     folder.file("w.toml", SHARED);
-    let mut run = folder
-        .command(&[
-            "run",
-            "w.toml",
-            "--device",
-            "disk.img",
-            "--duration",
-            "1h",
-            "--policy",
-            "noop,dqf",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // From this line on the signal handler is installed; a few periods later jobs are running.
-    let mut stderr = BufReader::new(run.stderr.take().unwrap()).lines();
-    assert!(stderr.any(|line| line.unwrap().starts_with("running noop")));
-    std::thread::sleep(Duration::from_millis(300));
-    let kill = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let mut text = String::new();
-    run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-    assert_eq!(run.wait().unwrap().code(), Some(1), "dqf was requested but not run: {text}");
-    for part in ["noop: the results are those of the part before", "dqf: the run was interrupted"] {
-        assert!(text.contains(part), "{part} in\n{text}");
+    for (policies, said) in [("noop,dqf", "dqf: the run was interrupted"), ("noop", "INCOMPLETE: ")]
+    {
+        let line =
+            ["run", "w.toml", "--device", "disk.img", "--duration", "1h", "--policy", policies];
+        let mut run = folder.command(&line);
+        let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // From this line on the signal handler is installed; a few periods later jobs are running.
+        let mut stderr = BufReader::new(run.stderr.take().unwrap()).lines();
+        assert!(stderr.any(|line| line.unwrap().starts_with("running noop")));
+        std::thread::sleep(Duration::from_millis(300));
+        let kill = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let mut text = String::new();
+        run.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(run.wait().unwrap().code(), Some(1), "{policies}: {text}");
+        // A busy machine may have missed a deadline before.
+        let is_said = text.contains(said) || text.contains(" until it was interrupted");
+        assert!(is_said, "{said} in\n{text}");
+        assert!(text.contains("noop: the results are those of the part before"), "{text}");
+        assert!(text.contains("recorder-1 to 2"), "{text}");
     }
-    assert!(text.contains("recorder-1 to 2"), "{text}");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Goal: a stopped measurement keeps partial results. Method: `tidegate profile` of a simulated
-//! drive is stopped by a signal sent twice, by a second signal from an impatient user, and by its
-//! time limit.
+//! Goal: a stopped measurement or simulation keeps partial results. Method: `tidegate profile` of a
+//! simulated drive is stopped by a signal sent twice, by a second signal from an impatient user, and
+//! by its time limit; `tidegate sim` by a signal.
 
 mod common;
 
@@ -28,6 +28,10 @@ const LONG: [&str; 7] = [
     "d.toml",
 ];
 
+/// A task that one request at a time serves.
+const SIMULATED: &str = "drive = \"fujitsu-max3036rc\"\n[[task]]\nname = \"camera\"\n\
+                         period = \"300ms\"\nsize = \"128KiB\"\n";
+
 /// Starts a measurement, and waits until it has kept some rounds in addition to earlier ones.
 fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let rounds = || {
@@ -43,6 +47,50 @@ fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) 
     }
     let stderr = BufReader::new(child.stderr.take().unwrap());
     (child, stderr)
+}
+
+/// Waits until the process handles SIGTERM itself.
+fn wait_for_handler(child: &mut Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let is_caught = || {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        caught.is_some_and(|mask| mask >> (SIGTERM - 1) & 1 == 1)
+    };
+    while !is_caught() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too early");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Goal: a stopped simulation shows what it has, says that it is not whole, and is no yes. Method:
+/// a simulation of centuries is stopped; the policy after it does not run.
+#[test]
+fn a_stopped_simulation_is_incomplete() {
+    let folder = Folder::new();
+    folder.file("w.toml", SIMULATED);
+    let simulating = |form: &[&str]| {
+        let line = ["sim", "w.toml", "--policy", "dqf,fifo", "--duration", "1000000h"];
+        let mut command = folder.command(&[&line, form].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_handler(&mut child);
+        stop(&child, 1);
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, text, said) = simulating(&[]);
+    assert_eq!(code, Some(1), "{text}{said}");
+    assert!(text.starts_with("INCOMPLETE"), "{text}");
+    assert!(text.contains("fifo: the run was interrupted before it"), "{text}");
+    assert!(said.starts_with("Stopping"), "{said}");
+    let (code, text, _) = simulating(&["--json"]);
+    let object: Value = serde_json::from_str(&text).unwrap();
+    let [first, second] = [0, 1].map(|index| &object["policies"][index]);
+    assert_eq!(code, Some(1));
+    assert_eq!((&first["end"], &first["verdict"]), (&"interrupted".into(), &"incomplete".into()));
+    assert_eq!((&second["policy"], &second["end"]), (&"fifo".into(), &"not_run".into()));
 }
 
 /// Sends SIGTERM this many times in a row.

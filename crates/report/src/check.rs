@@ -26,6 +26,7 @@ use explain::StepsReport;
 #[derive(Debug, Serialize)]
 pub struct CheckReport<'a> {
     drive: &'a str,
+    depth: u32,
     policy: &'static str,
     batch: Option<u32>,
     verdict: Verdict,
@@ -178,6 +179,7 @@ impl<'a> CheckReport<'a> {
         let cost = assessment.batch_cost.as_ref();
         Self {
             drive: &workload.drive_name,
+            depth: workload.depth,
             policy: assessment.policy.name(),
             batch: figures::batch_max(&assessment),
             verdict,

@@ -12,7 +12,9 @@ mod sections;
 mod seek_facts;
 mod show;
 
-pub use attached::{AttachedDrive, AttachedReport};
+pub use attached::{
+    AttachReport, AttachedDrive, AttachedReport, AttachmentStatistics, DetachReport, DetachedDrive,
+};
 pub use compare::CompareReport;
 pub use import::ImportReport;
 pub use list::ListReport;

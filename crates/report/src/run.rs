@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use tidegate_host::BatchWatch;
-use tidegate_model::{Duration, PolicyName, Premises};
+use tidegate_model::{Bytes, Duration, PolicyName, Premises};
 use tidegate_stats::Distribution;
 
 use crate::figures;
@@ -11,7 +11,7 @@ use crate::ns::Ns;
 use crate::origin::Origin;
 use crate::page::{Answer, Page, Report, Table, Tone};
 use crate::premises;
-use crate::runs::{self, NotApplicable, P50, P99, P999, PolicyReport, verdict};
+use crate::runs::{self, NotApplicable, P50, P99, P999, PolicyReport, Requested, verdict};
 
 /// The facts that are known before the first policy runs.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct RunHead {
     /// The device.
     pub device: String,
     /// Its size.
-    pub size: String,
+    pub size: Bytes,
     /// Whether the kernel granted all real-time scheduling.
     pub real_time_granted: bool,
     /// The granted real-time scheduling.
@@ -54,9 +54,11 @@ pub struct RunReport<'a> {
     drive: &'a str,
     model: &'static str,
     device: &'a str,
+    size_bytes: u64,
+    real_time: &'a str,
     real_time_granted: bool,
     seed: u64,
-    policies: Vec<DevicePolicy<'a>>,
+    policies: Vec<Requested<RanPolicy<'a>>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
     origin: &'a Origin,
@@ -64,14 +66,6 @@ pub struct RunReport<'a> {
     not_run: Vec<PolicyName>,
     #[serde(skip)]
     head: &'a RunHead,
-}
-
-/// A requested policy.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum DevicePolicy<'a> {
-    Ran(Box<RanPolicy<'a>>),
-    NotRun { policy: &'static str, end: &'static str },
 }
 
 #[derive(Debug, Serialize)]
@@ -118,17 +112,15 @@ impl<'a> RunReport<'a> {
         not_run: &[PolicyName],
         not_applicable: Vec<NotApplicable>,
     ) -> Self {
-        let ran = runs.into_iter().map(|run| DevicePolicy::Ran(Box::new(RanPolicy::of(run))));
-        let left_out = not_run
-            .iter()
-            .map(|policy| DevicePolicy::NotRun { policy: policy.name(), end: "not_run" });
         Self {
             drive: &head.drive,
             model: "device",
             device: &head.device,
+            size_bytes: head.size.get(),
+            real_time: &head.real_time,
             real_time_granted: head.real_time_granted,
             seed: head.seed,
-            policies: ran.chain(left_out).collect(),
+            policies: Requested::all(runs.into_iter().map(RanPolicy::of), not_run),
             not_applicable,
             origin: &head.origin,
             not_run: not_run.to_vec(),
@@ -139,8 +131,7 @@ impl<'a> RunReport<'a> {
     /// Returns whether every requested policy ran, and the deciding ones kept every deadline: those
     /// that promise all, or every one if none does.
     pub fn is_kept(&self) -> bool {
-        let kept = verdict::deciding(&self.results()).iter().all(|result| result.is_kept());
-        kept && self.not_run.is_empty()
+        verdict::is_kept(&self.results(), &self.not_run)
     }
 
     fn results(&self) -> Vec<&PolicyReport<'a>> {
@@ -148,11 +139,7 @@ impl<'a> RunReport<'a> {
     }
 
     fn ran(&self) -> Vec<&RanPolicy<'a>> {
-        let ran = self.policies.iter().filter_map(|policy| match policy {
-            DevicePolicy::Ran(ran) => Some(&**ran),
-            DevicePolicy::NotRun { .. } => None,
-        });
-        ran.collect()
+        self.policies.iter().filter_map(Requested::ran).collect()
     }
 }
 
@@ -168,9 +155,7 @@ impl Report for RunReport<'_> {
         for policy in &self.not_applicable {
             policy.write(page);
         }
-        for policy in &self.not_run {
-            page.labelled("Not run", format!("{policy}: the run was interrupted before it"));
-        }
+        runs::write_not_run(&self.not_run, page);
         write_host(&ran, page);
         self.head.write(page);
     }

@@ -80,6 +80,37 @@ pub struct NotApplicable {
     reason: String,
 }
 
+/// The result of a requested policy, if it ran before an interruption.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Requested<T> {
+    Ran(Box<T>),
+    NotRun { policy: &'static str, end: &'static str },
+}
+
+impl<T> Requested<T> {
+    /// Returns the results, then the policies that an interruption left out.
+    pub(crate) fn all(ran: impl Iterator<Item = T>, not_run: &[PolicyName]) -> Vec<Self> {
+        let left_out =
+            not_run.iter().map(|policy| Self::NotRun { policy: policy.name(), end: "not_run" });
+        ran.map(|result| Self::Ran(Box::new(result))).chain(left_out).collect()
+    }
+
+    pub(crate) fn ran(&self) -> Option<&T> {
+        match self {
+            Self::Ran(ran) => Some(ran),
+            Self::NotRun { .. } => None,
+        }
+    }
+}
+
+/// Says which policies an interruption left out.
+pub(crate) fn write_not_run(not_run: &[PolicyName], page: &mut Page) {
+    for policy in not_run {
+        page.labelled("Not run", format!("{policy}: the run was interrupted before it"));
+    }
+}
+
 impl NotApplicable {
     /// Says why a policy cannot run.
     pub fn new(policy: PolicyName, reason: impl Into<String>) -> Self {
@@ -172,13 +203,8 @@ impl<'a> PolicyReport<'a> {
         &self.premises
     }
 
-    /// Returns whether every deadline was kept and no request failed.
-    pub fn is_kept(&self) -> bool {
-        self.is_kept
-    }
-
     /// Returns whether the run was interrupted.
-    pub fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.run_end == RunEnd::Interrupted
     }
 

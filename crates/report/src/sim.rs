@@ -3,14 +3,14 @@
 
 use serde::Serialize;
 use tidegate_host::ContractWatch;
-use tidegate_model::{DriveKind, Duration, PremiseCode, Premises, Workload};
+use tidegate_model::{DriveKind, Duration, PolicyName, PremiseCode, Premises, Workload};
 
 use crate::drive_record::{ContractsReport, DriveRecord};
 use crate::host::HostReport;
 use crate::origin::Origin;
 use crate::page::{Answer, Page, Report};
 use crate::premises;
-use crate::runs::{self, NotApplicable, PolicyReport, verdict};
+use crate::runs::{self, NotApplicable, PolicyReport, Requested, verdict};
 
 /// One policy's run in the simulator.
 pub struct SimulatedRun<'a> {
@@ -41,10 +41,13 @@ pub struct SimReport<'a> {
     seed: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<HostReport>,
-    policies: Vec<SimulatedPolicy<'a>>,
+    policies: Vec<Requested<SimulatedPolicy<'a>>>,
     /// Policies that do not apply, and why.
     not_applicable: Vec<NotApplicable>,
     origin: Origin,
+    /// Policies that an interruption left out.
+    #[serde(skip)]
+    not_run: Vec<PolicyName>,
     #[serde(skip)]
     premises: &'a Premises,
     #[serde(skip)]
@@ -69,11 +72,12 @@ struct SimulatedPolicy<'a> {
 }
 
 impl<'a> SimReport<'a> {
-    /// Reports all runs of a workload.
+    /// Reports all runs of a workload, and the policies that an interruption left out.
     pub fn of(
         workload: &'a Workload,
         simulation: Simulation,
         runs: Vec<SimulatedRun<'a>>,
+        not_run: Vec<PolicyName>,
         not_applicable: Vec<NotApplicable>,
     ) -> Self {
         let Simulation { kind, seed, origin } = simulation;
@@ -88,18 +92,23 @@ impl<'a> SimReport<'a> {
             kind,
             more: String::new(),
             defects: runs.iter().flat_map(SimulatedRun::defects).collect(),
-            policies: runs.into_iter().map(SimulatedPolicy::of).collect(),
+            policies: Requested::all(runs.into_iter().map(SimulatedPolicy::of), &not_run),
+            not_run,
         }
     }
 
-    /// Returns whether the deciding policies kept every deadline: those that promise all, or every
-    /// one if none does.
+    /// Returns whether every requested policy ran, and the deciding ones kept every deadline: those
+    /// that promise all, or every one if none does.
     pub fn is_kept(&self) -> bool {
-        verdict::deciding(&self.results()).iter().all(|result| result.is_kept())
+        verdict::is_kept(&self.results(), &self.not_run)
     }
 
     fn results(&self) -> Vec<&PolicyReport<'a>> {
-        self.policies.iter().map(|policy| &policy.result).collect()
+        self.ran().map(|policy| &policy.result).collect()
+    }
+
+    fn ran(&self) -> impl Iterator<Item = &SimulatedPolicy<'a>> {
+        self.policies.iter().filter_map(Requested::ran)
     }
 
     /// Returns a sentence for each promise of Tidegate that did not hold.
@@ -149,7 +158,7 @@ impl SimulatedRun<'_> {
 
 impl Report for SimReport<'_> {
     fn answer(&self) -> Option<Answer> {
-        Some(verdict::answer(&self.results(), &[]))
+        Some(verdict::answer(&self.results(), &self.not_run))
     }
 
     fn write(&self, page: &mut Page) {
@@ -159,7 +168,8 @@ impl Report for SimReport<'_> {
         for policy in &self.not_applicable {
             policy.write(page);
         }
-        for sentence in self.policies.iter().filter_map(|policy| policy.overruns.as_ref()) {
+        runs::write_not_run(&self.not_run, page);
+        for sentence in self.ran().filter_map(|policy| policy.overruns.as_ref()) {
             page.labelled("Overruns", sentence);
         }
         // A figure that no device reaches must not stand without this.

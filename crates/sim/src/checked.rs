@@ -2,12 +2,12 @@
 //! A simulation that checks the policy by its own rules, and the drive by its contracts.
 
 use tidegate_drive::Drive;
-use tidegate_host::{ContractWatch, HostParams, Observer, Run};
+use tidegate_host::{ContractWatch, HostParams, Observer, Run, RunEnd};
 use tidegate_model::{DriveFile, DriveKind, Plan, PolicyName, Premise, PremiseCode, Workload};
 use tidegate_policy::Policy;
 
-use crate::checkers::{Checkers, Violation};
-use crate::simulate::simulate;
+use crate::checkers::{Breach, Checkers, Violation};
+use crate::simulate::simulate_until;
 
 /// Why nothing can be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -63,13 +63,19 @@ impl<'a> CheckedSimulation<'a> {
         Ok(Self { params, policy, drive, checkers, watch: ContractWatch::new(&plan.limits) })
     }
 
-    /// Runs it; `follower` observes it too.
-    pub fn run(self, follower: impl Observer) -> CheckedRun {
+    /// Runs it until its end or until `is_cancelled`; `follower` observes it too.
+    ///
+    /// A run that ended early leaves requests that never completed, which is no violation.
+    pub fn run(self, follower: impl Observer, is_cancelled: impl Fn() -> bool) -> CheckedRun {
         let Self { params, policy, drive, checkers, watch } = self;
         let mut observers = ((checkers, watch), follower);
-        let run = simulate(&params, policy, drive, &mut observers);
+        let run = simulate_until(&params, policy, drive, &mut observers, is_cancelled);
         let ((checkers, watch), _) = observers;
-        CheckedRun { run, violations: checkers.violations(), watch }
+        let is_whole = run.end == RunEnd::Complete;
+        let is_left = |breach: &Breach| matches!(breach, Breach::NeverCompleted { .. });
+        let mut violations = checkers.violations();
+        violations.retain(|violation| is_whole || !is_left(&violation.breach));
+        CheckedRun { run, violations, watch }
     }
 }
 

@@ -16,7 +16,7 @@ mod virtual_drive;
 
 pub use behind_host::BehindHost;
 pub use checked::{CheckedRun, CheckedSimulation, NotSimulated, perfect_knowledge};
-pub use simulate::simulate;
+pub use simulate::{simulate, simulate_until};
 pub use tidegate_host::metrics;
 pub use tidegate_host::{
     BatchWatch, ContractWatch, HostParams as SimParams, Length, Observer, Releases, Run as SimRun,

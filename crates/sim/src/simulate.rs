@@ -48,11 +48,24 @@ pub fn simulate<P: Policy, D: Drive, O: Observer>(
     drive: D,
     observer: &mut O,
 ) -> Run {
+    simulate_until(params, policy, drive, observer, || false)
+}
+
+/// Like [`simulate`], but ends as interrupted when `is_cancelled`, which is checked before every
+/// instant.
+pub fn simulate_until<P: Policy, D: Drive, O: Observer>(
+    params: &HostParams<'_>,
+    policy: P,
+    drive: D,
+    observer: &mut O,
+    is_cancelled: impl Fn() -> bool,
+) -> Run {
     match params.workload.host.uncharged() {
-        None => run(params, policy, drive, observer),
+        None => run(params, policy, drive, observer, is_cancelled),
         Some(time) => {
             let params = HostParams { delays: Some(time), ..*params };
-            run(&params, policy, BehindHost::new(drive, time, params.seed), observer)
+            let drive = BehindHost::new(drive, time, params.seed);
+            run(&params, policy, drive, observer, is_cancelled)
         }
     }
 }
@@ -62,9 +75,10 @@ fn run<P: Policy, D: Drive, O: Observer>(
     policy: P,
     drive: D,
     observer: &mut O,
+    is_cancelled: impl Fn() -> bool,
 ) -> Run {
     let mut backend = VirtualDrive::new(drive);
     let mut host = Host::new(params, policy, &mut backend, observer);
-    let Ok(()) = host.run(|| false);
+    let Ok(()) = host.run(is_cancelled);
     host.finish()
 }

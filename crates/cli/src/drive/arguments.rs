@@ -53,7 +53,8 @@ pub(crate) enum DriveCommand {
     ///
     /// All I/O on the device passes through the kernel's scheduler to the simulated drive, with as
     /// many requests at once as the drive accepts, and takes as long as the drive takes. The
-    /// command runs until Ctrl-C, SIGTERM or `tidegate drive detach`, and then prints statistics.
+    /// command runs until Ctrl-C, SIGTERM or `tidegate drive detach`, and then prints statistics:
+    /// with --json a second object.
     #[command(after_help = ATTACH_EXAMPLE)]
     Attach(AttachArguments),
     /// Detach attached drives, even after their process was killed; without a name, list them.
@@ -83,9 +84,11 @@ pub(crate) struct AttachArguments {
     /// Return as soon as the device exists.
     #[arg(long)]
     pub(crate) background: bool,
-    /// The log file of the background process.
+    /// The log file of the background process, which writes its results there for programs.
     #[arg(long, value_name = "FILE", hide = true)]
     pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]
@@ -100,9 +103,8 @@ pub(crate) struct DetachArguments {
     /// unplugged.
     #[arg(long)]
     pub(crate) force: bool,
-    /// List the attached drives as one JSON object.
-    #[arg(long, conflicts_with_all = ["target", "all", "force"])]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 /// Parses a name that can name a folder.
@@ -166,6 +168,8 @@ pub(crate) struct ImportArguments {
     /// The drive's name in the drive file; by default the name in the parameter files.
     #[arg(long, value_name = "NAME", value_parser = printable)]
     pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]

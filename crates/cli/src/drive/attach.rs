@@ -10,9 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use tidegate_attach::record::ROOT;
-use tidegate_attach::{AttachError, AttachParams, Attachment, AttachmentFolder, DetachError};
-use tidegate_report::figures;
+use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Statistics};
+use tidegate_report::Report;
+use tidegate_report::drive::{AttachReport, AttachmentStatistics};
 
 use super::arguments::AttachArguments;
 use crate::answer::Answer;
@@ -41,12 +43,14 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
         root: Path::new(ROOT),
     };
     let attachment = Attachment::new(&params).map_err(|error| attach_failure(&error))?;
-    introduce(&attachment, arguments);
+    print(&attached(&attachment, arguments), arguments);
     let is_served = serve(&attachment, &stop);
-    outln!();
     let statistics = attachment.detach().map_err(|error| detach_failure(&error))?;
     if let Some(statistics) = &statistics {
-        outln!("{statistics}");
+        if arguments.log.is_none() && arguments.form.is_full() {
+            outln!();
+        }
+        print(&reported(statistics), arguments);
     }
     if is_served && statistics.is_some() {
         return Ok(Answer::Yes);
@@ -59,16 +63,46 @@ pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
 #[error("the drive stopped: another process unmounted or cut off its file system")]
 struct Stopped;
 
-fn introduce(attachment: &Attachment, arguments: &AttachArguments) {
-    show::labelled("Device", &attachment.device().display().to_string());
-    show::labelled("Drive", &arguments.drive);
-    show::labelled("Size", &figures::decimal(attachment.size()));
-    show::labelled("At once", &format!("{} requests", attachment.depth()));
-    let store = arguments.store.as_deref().map(|path| path.display().to_string());
-    show::labelled("Data", &store.unwrap_or_else(|| "in memory, lost at the end".to_owned()));
-    show::labelled("Host", &attachment.granted().to_string());
-    let name = attachment.name();
-    show::labelled("Stop", &format!("Ctrl-C, or `tidegate drive detach {name}`"));
+fn attached(attachment: &Attachment, arguments: &AttachArguments) -> AttachReport {
+    let granted = attachment.granted();
+    AttachReport {
+        device: attachment.device().display().to_string(),
+        name: attachment.name(),
+        drive: arguments.drive.clone(),
+        size_bytes: attachment.size().get(),
+        depth: attachment.depth(),
+        store: arguments.store.as_deref().map(|path| path.display().to_string()),
+        real_time_granted: granted.is_complete(),
+        real_time: granted.to_string(),
+    }
+}
+
+fn reported(statistics: &Statistics) -> AttachmentStatistics {
+    AttachmentStatistics {
+        reads: statistics.reads,
+        read_bytes: statistics.read_bytes,
+        writes: statistics.writes,
+        written_bytes: statistics.written_bytes,
+        flushes: statistics.flushes,
+        response_ns_max: statistics.response_highest.ns(),
+        lateness_ns_max: statistics.lateness_highest.ns(),
+        outstanding_max: statistics.outstanding_highest as u64,
+        waiting_max: statistics.waiting_highest as u64,
+    }
+}
+
+/// Prints a report; a background process writes it to its log, on one line, for [`logged`].
+fn print(report: &impl Report, arguments: &AttachArguments) {
+    if arguments.log.is_some() {
+        outln!("{}", serde_json::to_string(report).expect("a report is plain data"));
+    } else {
+        show::report_in(report, arguments.form);
+    }
+}
+
+/// Returns what a background process reported in its log.
+pub(super) fn logged<T: DeserializeOwned>(log: &str) -> Option<T> {
+    log.lines().rev().find_map(|line| serde_json::from_str(line).ok())
 }
 
 /// Waits for a stop request and until no process has the device open. Returns whether the drive
@@ -102,14 +136,13 @@ fn start_in_background(arguments: &AttachArguments) -> Result<Answer, Failure> {
     command.stdout(output.try_clone().map_err(failed)?).stderr(output);
     // Its own process group: Ctrl-C here does not reach it.
     let mut child = command.process_group(0).spawn().map_err(failed)?;
-    wait_for_device(&mut child).map_err(failed)?;
-    let text = fs::read_to_string(&log).unwrap_or_default();
-    let Some(status) = child.try_wait().map_err(failed)? else {
-        outln!("{}", text.trim_end());
+    if let Some(attached) = wait_for_device(&mut child, &log).map_err(failed)? {
+        show::report_in(&attached, arguments.form);
         return Ok(Answer::Yes);
-    };
+    }
     // Its output is the whole message, and its exit code gives the kind of failure.
-    eprintln!("{}", text.trim_end());
+    let status = child.wait().map_err(failed)?;
+    eprintln!("{}", fs::read_to_string(&log).unwrap_or_default().trim_end());
     let _ = fs::remove_file(&log);
     std::process::exit(status.code().unwrap_or(3));
 }
@@ -139,26 +172,22 @@ fn arguments_of(arguments: &AttachArguments, log: &Path) -> Vec<OsString> {
     option("--size", arguments.size.map(|size| format!("{}B", size.get()).into()));
     option("--store", arguments.store.as_ref().map(OsString::from));
     option("--log", Some(log.into()));
-    option("--", Some(OsString::from(&arguments.drive)));
+    // Its errors are printed in the form that this process was asked for.
+    list.extend(arguments.form.json.then(|| "--json".into()));
+    list.extend(["--".into(), OsString::from(&arguments.drive)]);
     list
 }
 
-/// Waits until the background process recorded its device and printed its head, or ended.
-fn wait_for_device(child: &mut Child) -> std::io::Result<()> {
-    let pid = child.id();
-    let is_its = |place: &AttachmentFolder| {
-        let record = place.record();
-        record.is_some_and(|record| record.pid == pid && record.device.is_some())
-    };
-    while !AttachmentFolder::all(Path::new(ROOT))?.iter().any(is_its) {
-        if child.try_wait()?.is_some() {
-            break;
+/// Waits until the background process reports its device; `None` if it ended before.
+fn wait_for_device(child: &mut Child, log: &Path) -> std::io::Result<Option<AttachReport>> {
+    loop {
+        let is_over = child.try_wait()?.is_some();
+        let attached = logged(&fs::read_to_string(log)?);
+        if attached.is_some() || is_over {
+            return Ok(attached.filter(|_| !is_over));
         }
         sleep(LOOK_EVERY);
     }
-    // It prints its head right after that.
-    sleep(LOOK_EVERY);
-    Ok(())
 }
 
 fn attach_failure(error: &AttachError) -> Failure {

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use tidegate_attach::record::ROOT;
 use tidegate_attach::{AttachmentFolder, Record};
-use tidegate_report::drive::{AttachedDrive, AttachedReport};
+use tidegate_report::drive::{AttachedDrive, AttachedReport, DetachReport, DetachedDrive};
 
 use super::arguments::DetachArguments;
-use super::attach::detach_failure;
+use super::attach::{detach_failure, logged};
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show::{self, out};
+use crate::show;
 
 /// Runs the command.
 pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
@@ -20,12 +20,21 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
         AttachmentFolder::all(Path::new(ROOT)).map_err(|error| Failure::environment(&error))?;
     if arguments.all {
         // A drive that cannot be detached does not prevent detaching the others.
-        let results: Vec<_> = places.iter().map(|place| take(place, arguments.force)).collect();
-        return results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| Answer::Yes);
+        let (mut detached, mut failures) = (Vec::new(), Vec::new());
+        for place in &places {
+            match take(place, arguments.force) {
+                Ok(drive) => detached.push(drive),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if failures.is_empty() || !detached.is_empty() {
+            show::report_in(&DetachReport { detached }, arguments.form);
+        }
+        return failures.into_iter().next().map_or(Ok(Answer::Yes), Err);
     }
     let Some(target) = &arguments.target else {
         let attached = places.iter().map(attached).collect();
-        show::report(&AttachedReport { attached }, arguments.json);
+        show::report_in(&AttachedReport { attached }, arguments.form);
         return Ok(Answer::Yes);
     };
     let place = places.iter().find(|place| is_meant(place, target)).ok_or_else(|| {
@@ -34,7 +43,8 @@ pub(crate) fn detach(arguments: &DetachArguments) -> Result<Answer, Failure> {
             "`tidegate drive detach` lists the attached drives",
         )
     })?;
-    take(place, arguments.force)?;
+    let detached = vec![take(place, arguments.force)?];
+    show::report_in(&DetachReport { detached }, arguments.form);
     Ok(Answer::Yes)
 }
 
@@ -46,30 +56,18 @@ fn is_meant(place: &AttachmentFolder, target: &str) -> bool {
         || place.record().is_some_and(is_its_device)
 }
 
-fn take(place: &AttachmentFolder, is_forced: bool) -> Result<(), Failure> {
+fn take(place: &AttachmentFolder, is_forced: bool) -> Result<DetachedDrive, Failure> {
     let record = place.record();
     let held = tidegate_attach::detach(place, is_forced).map_err(|error| detach_failure(&error))?;
-    show::labelled("Detached", &place.name());
-    for device in held {
-        let device = device.display();
-        show::labelled(
-            "Stays",
-            &format!("{device} fails requests until every process has closed it"),
-        );
-    }
-    if let Some(log) = record.and_then(|record| record.log) {
-        print_end(&fs::read_to_string(&log).unwrap_or_default());
+    let log = record.and_then(|record| record.log);
+    let statistics = log.and_then(|log| {
+        let text = fs::read_to_string(&log).unwrap_or_default();
         // No process uses the log any more.
         let _ = fs::remove_file(&log);
-    }
-    Ok(())
-}
-
-/// Prints the final statistics of the drive's process: the text after the empty line.
-fn print_end(text: &str) {
-    if let Some((_, end)) = text.split_once("\n\n") {
-        out!("{end}");
-    }
+        logged(&text)
+    });
+    let held = held.iter().map(|device| device.display().to_string()).collect();
+    Ok(DetachedDrive { name: place.name(), held, statistics })
 }
 
 fn attached(place: &AttachmentFolder) -> AttachedDrive {

@@ -23,7 +23,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         drive.name.clone_from(name);
     }
     output.publish(&drive, &[]).map_err(Failure::of_output)?;
-    show::report(&ImportReport::of(&drive, &report, &output.name()), false);
+    show::report_in(&ImportReport::of(&drive, &report, &output.name()), arguments.form);
     Ok(())
 }
 

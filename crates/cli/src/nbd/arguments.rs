@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use tidegate_model::{Bytes, Duration};
 
+use crate::arguments::FormArguments;
 use crate::values::{OpArgument, length, quantity};
 
 #[derive(Debug, Args)]
@@ -45,12 +46,8 @@ pub(crate) struct AddressArguments {
     /// The address of the export; without a name, the server's default export.
     #[arg(value_name = "URI")]
     pub(crate) uri: String,
-    /// Print one JSON object.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print the first line alone.
-    #[arg(long, short, conflicts_with = "json")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
 }
 
 #[derive(Debug, Args)]

@@ -22,7 +22,7 @@ pub(super) fn read(arguments: &ReadArguments) -> Result<(), Failure> {
     let address = &arguments.address;
     let mut out: Box<dyn Write> = match &arguments.output {
         Some(path) => Box::new(File::create(path).map_err(|error| of_file(path, &error))?),
-        None if address.json || address.quiet => {
+        None if !address.form.is_full() => {
             let help = "add --output FILE: standard output is the data's otherwise";
             return Err(Failure::input("the data and the report need different places", help));
         }
@@ -46,7 +46,7 @@ pub(super) fn read(arguments: &ReadArguments) -> Result<(), Failure> {
     out.flush().map_err(|error| Failure::environment(&error))?;
     if let Some(path) = &arguments.output {
         let to = path.display().to_string();
-        show::report_in(&MovedReport::read(client.name(), begin, size, &to), address.form());
+        show::report_in(&MovedReport::read(client.name(), begin, size, &to), address.form);
     }
     leave(&mut client);
     Ok(())
@@ -81,7 +81,7 @@ pub(super) fn write(arguments: &WriteArguments) -> Result<(), Failure> {
         flushed.map_err(|failure| refused(begin, failure))?;
     }
     let report = MovedReport::written(client.name(), begin, offset - begin, can_flush);
-    show::report_in(&report, address.form());
+    show::report_in(&report, address.form);
     leave(&mut client);
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(super) fn measure(arguments: &MeasureArguments) -> Result<Answer, Failure> {
     };
     let loaded = client.load(&load, record).map_err(|error| address.failure(error))?;
     let report = LoadReport::of(client.name(), op, place, &load, &loaded, &responses);
-    show::report_in(&report, address.form());
+    show::report_in(&report, address.form);
     leave(&mut client);
     Ok(Answer::of(loaded.failed == 0 && responses.count() > 0))
 }

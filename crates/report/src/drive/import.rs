@@ -4,57 +4,106 @@
 
 use serde::Serialize;
 use tidegate_disksim::{IgnoredParameter, Report as Imported, UsedFile};
-use tidegate_model::DriveFile;
+use tidegate_model::{Bytes, DriveFile};
 
 use super::facts;
-use crate::page::{Page, Report};
-use crate::paragraph::{self, Fact, under};
+use crate::page::{Answer, Page, Report};
+use crate::paragraph::{self, under};
 
 /// The files and values that were used, left out and not found.
 #[derive(Serialize)]
 pub struct ImportReport<'a> {
+    drive: &'a str,
+    capacity_bytes: Option<u64>,
+    rpm: Option<u32>,
+    depth: u32,
+    used: Vec<UsedReport>,
+    left_out: Vec<LeftOutReport<'a>>,
+    not_found: &'a [String],
+    notes: &'a [String],
     written: &'a str,
     #[serde(skip)]
-    facts: Vec<Fact>,
+    file: &'a DriveFile,
+}
+
+/// A file, the values taken from it, and how it was found if it was not given.
+#[derive(Serialize)]
+struct UsedReport {
+    file: String,
+    gives: &'static str,
+    found: Option<String>,
+}
+
+/// A parameter that the drive does not simulate.
+#[derive(Serialize)]
+struct LeftOutReport<'a> {
+    name: &'a str,
+    value: &'a str,
+    block: &'a str,
 }
 
 impl<'a> ImportReport<'a> {
     /// Reports on a drive that was made from parameter files and `written` to that file.
-    pub fn of(drive: &DriveFile, report: &Imported, written: &'a str) -> Self {
-        let mut facts = vec![("Imported", facts::sentence(drive))];
-        facts.extend(under("Used", used(&report.used)));
-        facts.extend(under("Left out", left_out(&report.ignored)));
-        facts.extend(under("Not found", report.missing.iter().cloned()));
-        facts.extend(under("Note", report.notes.iter().cloned()));
-        facts.push(("Written", written.to_owned()));
-        Self { written, facts }
+    pub fn of(drive: &'a DriveFile, report: &'a Imported, written: &'a str) -> Self {
+        Self {
+            drive: &drive.name,
+            capacity_bytes: drive.capacity().map(Bytes::get),
+            rpm: drive.mechanics.as_ref().map(|mechanics| mechanics.rpm),
+            depth: drive.depth,
+            used: report.used.iter().map(UsedReport::of).collect(),
+            left_out: report.ignored.iter().map(LeftOutReport::of).collect(),
+            not_found: &report.missing,
+            notes: &report.notes,
+            written,
+            file: drive,
+        }
+    }
+
+    /// Returns the parameters that the drive does not simulate, one on each line.
+    fn left_out(&self) -> Vec<String> {
+        if self.left_out.is_empty() {
+            return Vec::new();
+        }
+        let row = |it: &LeftOutReport<'_>| {
+            vec![format!("{} = {}", it.name, it.value), format!("({})", it.block)]
+        };
+        let rows: Vec<Vec<String>> = self.left_out.iter().map(row).collect();
+        let reason = "The simulated drive has no part that these parameters describe.".to_owned();
+        paragraph::aligned(&rows).into_iter().chain([reason]).collect()
     }
 }
 
 impl Report for ImportReport<'_> {
+    fn answer(&self) -> Option<Answer> {
+        let drive = facts::sentence(self.file);
+        Some(Answer::good(format!("Imported into {}: {drive}.", self.written)))
+    }
+
     fn write(&self, page: &mut Page) {
-        paragraph::write(&self.facts, page);
+        writeln!(page);
+        let mut facts = under("Used", self.used.iter().map(UsedReport::line));
+        facts.extend(under("Left out", self.left_out()));
+        facts.extend(under("Not found", self.not_found.iter().cloned()));
+        facts.extend(under("Note", self.notes.iter().cloned()));
+        paragraph::write(&facts, page);
     }
 }
 
-/// Returns each file, the values taken from it, and how it was found if it was not given.
-fn used(used: &[UsedFile]) -> Vec<String> {
-    let line = |file: &UsedFile| {
-        let how = file.how.as_ref().map_or(String::new(), |how| format!(" ({how})"));
-        format!("{}: {}{how}", file.path.display(), file.kind.gives())
-    };
-    used.iter().map(line).collect()
+impl UsedReport {
+    fn of(used: &UsedFile) -> Self {
+        let UsedFile { path, kind, how } = used;
+        Self { file: path.display().to_string(), gives: kind.gives(), found: how.clone() }
+    }
+
+    fn line(&self) -> String {
+        let found = self.found.as_ref().map_or(String::new(), |how| format!(" ({how})"));
+        format!("{}: {}{found}", self.file, self.gives)
+    }
 }
 
-/// Returns the parameters that the drive does not simulate.
-fn left_out(ignored: &[IgnoredParameter]) -> Vec<String> {
-    if ignored.is_empty() {
-        return Vec::new();
+impl<'a> LeftOutReport<'a> {
+    fn of(ignored: &'a IgnoredParameter) -> Self {
+        let IgnoredParameter { block, name, value } = ignored;
+        Self { name, value, block }
     }
-    let rows: Vec<Vec<String>> = ignored
-        .iter()
-        .map(|one| vec![format!("{} = {}", one.name, one.value), format!("({})", one.block)])
-        .collect();
-    let reason = "The simulated drive has no part that these parameters describe.".to_owned();
-    paragraph::aligned(&rows).into_iter().chain([reason]).collect()
 }

@@ -47,7 +47,7 @@ fn failed_jobs_make_the_answer_no_and_are_shown() {
     let run = simulate(&params, policy, disk, &mut ());
     assert_eq!(run.metrics.tasks()[0].misses, 0);
     let result = PolicyReport::of(&workload, assessment, &run, 0);
-    assert!(!result.is_kept());
+    assert!(!verdict::is_kept(&[&result], &[]));
     assert_eq!(serde_json::to_value(&result).unwrap()["tasks"][0]["jobs_failed"], 3);
     let shown = Shown { failed: true, dropped: false };
     let entry = result.entries().next().unwrap();

@@ -83,16 +83,20 @@ impl PolicyReport<'_> {
     /// Returns what happened to the deadlines: `kept all 134 deadlines`.
     fn deadlines(&self) -> String {
         let (misses, jobs) = (figures::thousands(self.misses()), figures::thousands(self.jobs()));
+        let is_interrupted = self.is_interrupted();
         match self.verdict() {
+            RunVerdict::Incomplete if is_interrupted => {
+                format!("was interrupted after {jobs} jobs")
+            }
             _ if self.tasks.is_empty() => "had no deadline to keep".to_owned(),
             RunVerdict::Failed => {
                 format!("had {} failed requests", figures::thousands(self.requests_failed))
             }
-            _ if self.misses() > 0 => format!("missed {misses} of {jobs} deadlines"),
-            RunVerdict::Incomplete if self.run_end == RunEnd::Overloaded => {
-                format!("was overloaded after {jobs} jobs")
+            _ if self.misses() > 0 => {
+                let until = if is_interrupted { " until it was interrupted" } else { "" };
+                format!("missed {misses} of {jobs} deadlines{until}")
             }
-            RunVerdict::Incomplete => format!("was interrupted after {jobs} jobs"),
+            RunVerdict::Incomplete => format!("was overloaded after {jobs} jobs"),
             RunVerdict::Missed => format!("dropped or left jobs of {jobs}"),
             RunVerdict::Kept | RunVerdict::Exceeded | RunVerdict::Broken => {
                 format!("kept all {jobs} deadlines")
@@ -143,15 +147,27 @@ pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r Poli
     if promised.is_empty() { results.to_vec() } else { promised }
 }
 
+/// Returns the worst verdict of the deciding results; an interruption of any run is one too.
+fn worst(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> RunVerdict {
+    let cut = (!is_whole(results, not_run)).then_some(RunVerdict::Incomplete);
+    let verdicts = deciding(results).into_iter().map(PolicyReport::verdict);
+    verdicts.chain(cut).max().unwrap_or(RunVerdict::Incomplete)
+}
+
+fn is_whole(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> bool {
+    not_run.is_empty() && !results.iter().any(|result| result.is_interrupted())
+}
+
+/// Returns whether every run is whole, and the deciding ones kept every deadline.
+pub(crate) fn is_kept(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> bool {
+    worst(results, not_run) <= RunVerdict::Exceeded
+}
+
 /// Returns the answer of all results together; `not_run` names policies without a result because
 /// of an interruption.
 pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> Answer {
+    let worst = worst(results, not_run);
     let deciding = deciding(results);
-    let worst = deciding.iter().map(|result| result.verdict()).max();
-    let worst = match worst {
-        Some(worst) if not_run.is_empty() => worst,
-        worst => worst.unwrap_or(RunVerdict::Incomplete).max(RunVerdict::Incomplete),
-    };
     let said = |results: &mut dyn Iterator<Item = &&PolicyReport<'_>>| {
         let said = results.map(|result| format!("{} {}", result.policy, result.deadlines()));
         said.collect::<Vec<_>>().join(", ")
@@ -164,13 +180,16 @@ pub(crate) fn answer(results: &[&PolicyReport<'_>], not_run: &[PolicyName]) -> A
         none if none.is_empty() => none,
         doubts => format!(", weak ({doubts})"),
     };
+    if results.is_empty() {
+        return Answer::doubtful(format!("{}: interrupted before any policy ran.", worst.word()));
+    }
     let said_of_deciding = said(&mut results.iter().filter(decides));
     let mut text = format!("{}{doubts}: {said_of_deciding}", worst.word());
     let others = said(&mut results.iter().filter(|result| !decides(result)));
     if !others.is_empty() {
         text = format!("{text}; without a promise: {others}");
     }
-    let is_whole = not_run.is_empty() && !results.is_empty();
+    let is_whole = is_whole(results, not_run) && !results.is_empty();
     if is_whole && results.iter().all(|it| !it.is_promised && !it.tasks.is_empty()) {
         text.push_str("; no policy promises the deadlines, so every one decides");
     }
