@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
@@ -67,7 +68,8 @@ fn end_on_signals() -> io::Result<Arc<AtomicBool>> {
         for signal in signals.forever() {
             flag.store(true, Ordering::Relaxed);
             thread::sleep(GRACE);
-            ratatui::restore();
+            // Fails if the terminal is gone; a message about it would have nowhere to go.
+            let _ = ratatui::try_restore();
             // Fails only for signals that do not end a process; these signals do.
             let _ = emulate_default_handler(signal);
         }
@@ -84,7 +86,7 @@ fn wait_for_input(pause: Duration) -> io::Result<Input> {
     let pause = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
     match rustix::event::poll(&mut fds, Some(&pause)) {
         // A signal: its flag is looked at next.
-        Err(rustix::io::Errno::INTR) => return Ok(Input::None),
+        Err(Errno::INTR) => return Ok(Input::None),
         polled => polled?,
     };
     let events = fds[0].revents();
@@ -110,7 +112,8 @@ struct Restoring;
 
 impl Drop for Restoring {
     fn drop(&mut self) {
-        ratatui::restore();
+        // Fails if the terminal is gone; a message about it would have nowhere to go.
+        let _ = ratatui::try_restore();
     }
 }
 
@@ -129,7 +132,11 @@ fn watch(
             // Updates missed during a pause are not made up for.
             next = now + REFRESH;
         }
-        terminal.draw(|frame| screen.draw(frame)).map_err(failed)?;
+        match terminal.draw(|frame| screen.draw(frame)) {
+            // The terminal is gone.
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => return Ok(()),
+            drawn => drawn.map_err(failed)?,
+        };
         let pause = next.saturating_duration_since(Instant::now()).min(NOTICED);
         match wait_for_input(pause).map_err(failed)? {
             Input::None => {}
