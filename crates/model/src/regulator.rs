@@ -27,6 +27,14 @@ impl RegulatorName {
         }
     }
 
+    /// Returns whether the end of a stream changes its behaviour.
+    pub const fn hears_stream_ends(self) -> bool {
+        match self {
+            Self::MdnExtended => true,
+            Self::Mdn | Self::DepthLimit | Self::TokenBucket | Self::TokensPerTask => false,
+        }
+    }
+
     /// Returns whether it does nothing without its own parameters.
     pub const fn needs_parameters(self) -> bool {
         match self {

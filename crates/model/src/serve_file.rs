@@ -371,20 +371,18 @@ impl ServeFile {
         self.absent_places.iter().copied().filter(|family| !may_occur(family)).collect()
     }
 
-    /// Returns the policy of the file. Without one, it is `mdn` for streams without figures, whose
-    /// notices it hears, and `noop` for best effort alone, which leaves the order to the drive.
+    /// Returns the policy of the file. Without one, it is `dqf` if any contract is a promise, else `mdn`
+    /// for soft exports, whose notices it hears, and `noop` for best effort alone, which leaves the
+    /// order to the drive.
     fn policy(&self) -> Policy {
-        let has_stream = self.exports.iter().any(|export| export.spec.is_undeclared_stream());
-        let mut policy = match (self.has_policy, has_stream) {
-            (true, _) => self.policy.clone(),
-            (false, true) => Policy::of(PolicyName::Mdn),
-            (false, false) if self.has_contracts() => self.policy.clone(),
-            (false, false) => Policy::of(PolicyName::Noop),
+        let mut policy = if self.has_policy || self.has_promises() {
+            self.policy.clone()
+        } else if self.soft_exports().next().is_some() {
+            Policy::of(PolicyName::Mdn)
+        } else {
+            Policy::of(PolicyName::Noop)
         };
-        // Tokens serve requests of sources without a contract as best effort, which streams are not.
-        if !has_stream {
-            policy.regulate_tasks();
-        }
+        policy.regulate_tasks();
         policy
     }
 

@@ -172,8 +172,8 @@ pub(super) fn write_heard(answer: &Heard, page: &mut Page) {
     if answer.is_heard {
         page.paragraph("The regulator of best effort receives it.");
     } else {
-        page.paragraph("It has no effect: only notices of exports with soft = true count, under the policies mdn and \
-             mdn-extended.");
+        page.paragraph("It has no effect: mdn hears misses, mdn-extended also ended streams, and both only exports \
+             with soft = true.",);
     }
 }
 

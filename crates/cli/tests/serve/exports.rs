@@ -121,6 +121,20 @@ fn a_changed_file_is_read_again_on_sighup() {
     server.signal("-HUP");
     server.wait_for("refusal", || server_said(&folder, "reload: nothing has changed"));
     assert_eq!(of_rest.read(0, 4096).unwrap(), Ok(vec![7; 4096]));
+    // A file that changes nothing does not change what the next one removes.
+    let without =
+        changed.replace("[[export]]\nname = \"rest\"\nsize = \"8MiB\"\nbest_effort = true\n", "");
+    let bad = "[[export]]\nname = \"bad\"\noffset = \"0B\"\nsize = \"1MiB\"\nbest_effort = true\n";
+    folder.file("s.toml", &(without.clone() + bad));
+    server.signal("-HUP");
+    let refusals = || {
+        let log = fs::read_to_string(folder.path().join("log")).unwrap();
+        log.matches("reload: nothing has changed").count()
+    };
+    server.wait_for("second refusal", || refusals() == 2);
+    folder.file("s.toml", &without);
+    server.signal("-HUP");
+    server.wait_for("removal", || server_said(&folder, "reload: removed `rest`"));
     assert_eq!(server.stop().0, Some(0));
     manager.set_nonblocking(true).unwrap();
     let mut heard = String::new();

@@ -84,13 +84,15 @@ fn info(export: &Export) -> ExportInfo {
 /// Describes the export's guarantee, in one line.
 fn description(export: &ExportSpec) -> String {
     let access = if export.is_read_only { "read-only, " } else { "" };
+    let soft = if export.is_soft { "soft, " } else { "" };
     match &export.contract {
+        None if export.is_soft => format!("{access}soft, without a limit"),
         None => format!("{access}best effort"),
         Some(ExportContract { requests, period, deadline, size_max, op, .. }) => {
             let plural = if *requests == 1 { "" } else { "s" };
             let what = op.map_or(format!("read{plural} or write"), |op| op.name().to_owned());
             format!(
-                "{access}{requests} {what}{plural} of {size_max} every {period}, within {deadline}"
+                "{access}{soft}{requests} {what}{plural} of {size_max} every {period}, within {deadline}"
             )
         }
     }

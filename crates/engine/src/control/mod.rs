@@ -169,7 +169,7 @@ fn notice(view: &View, name: &str, kind: NoticeKind) -> Result<Heard, Fault> {
     }
     export.notice(kind);
     // A hard contract is kept by its proof: its notices change nothing.
-    Ok(Heard { is_heard: spec.is_soft && view.hears_notices() })
+    Ok(Heard { is_heard: spec.is_soft && view.offer().hears(kind) })
 }
 
 fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<AdmittedExport, Fault> {

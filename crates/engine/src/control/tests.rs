@@ -186,7 +186,7 @@ fn notices_are_of_exports_with_a_contract() {
 const SOFT: &str = r#"
 simulate = "disk.drive.toml"
 size_max = "16KiB"
-policy = { name = "mdn" }
+policy = { name = "mdn-extended" }
 
 [[export]]
 name = "player"
@@ -218,6 +218,20 @@ fn notices_of_soft_exports_are_heard() {
             assert_eq!(fixture.ask_of(verb, name), json!({ "ok": true, "is_heard": true }));
         }
         assert_eq!(fixture.ask_of(verb, "rest")["ok"], false);
+    }
+}
+
+/// Without a promise nothing is proved: streams and flushes are in no bound. And no regulator of `dqf`
+/// hears a notice.
+#[test]
+fn soft_exports_alone_have_no_bounds() {
+    let fixture = Fixture::of(&SOFT.replace("mdn-extended", "dqf").replace("\"1ms\"", "\"90ms\""));
+    let status = fixture.ask("status");
+    assert_eq!((&status["exports"][0]["bound_ns"], &status["grade"]), (&Value::Null, &Value::Null));
+    assert_eq!(fixture.ask_of("missed", "stream"), json!({ "ok": true, "is_heard": false }));
+    let fixture = Fixture::of(&SOFT.replace("mdn-extended", "mdn"));
+    for (verb, is_heard) in [("missed", true), ("ended", false)] {
+        assert_eq!(fixture.ask_of(verb, "stream"), json!({ "ok": true, "is_heard": is_heard }));
     }
 }
 

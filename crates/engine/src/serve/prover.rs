@@ -8,8 +8,8 @@ use tidegate_model::BestEffortOrder::{Elevator, Fifo, Nearest, Satf};
 use tidegate_model::measurement;
 use tidegate_model::serve_file::{BackingReference, Bound, Layout};
 use tidegate_model::{
-    BatchTable, DriveFile, Duration, ExportSpec, FileError, NewExport, Plan, PolicyName, Premises,
-    ServeFile, Workload,
+    BatchTable, Bytes, DriveFile, Duration, ExportSpec, FileError, NewExport, Plan, PolicyName,
+    Premises, ServeFile, Workload,
 };
 
 use super::fit::Search;
@@ -62,7 +62,8 @@ impl Prover for FileProver {
         let Some(drive) = &self.drive else {
             if exports.iter().any(ExportSpec::is_real_time) {
                 let contracts = exports.iter().filter_map(|export| export.contract.as_ref());
-                let size = contracts.map(|contract| contract.size_max).max().unwrap_or_default();
+                let size = contracts.map(|contract| contract.size_max).max();
+                let size = size.unwrap_or(Bytes::from_kib(128));
                 let advice = measurement::of_store(size, self.is_written);
                 let advice = match &self.file.backing {
                     BackingReference::Path(path) => advice.replace("TARGET", path.get_ref()),
@@ -160,9 +161,14 @@ pub(crate) fn arrangement(
     exports: &[ExportSpec],
 ) -> Arrangement {
     let plan = assessment.tolerant_plan(workload);
-    let bounds = bounds(assessment, exports);
     let window = window_of(workload, &plan);
-    let premises = assessment.premises.clone();
+    // Without a promise nothing was proved of this store and this load: flushes are not charged, and
+    // streams without figures count as best effort.
+    let (bounds, premises) = if exports.iter().any(ExportSpec::is_promised) {
+        (bounds(assessment, exports), assessment.premises.clone())
+    } else {
+        (vec![None; exports.len()], Premises::default())
+    };
     Arrangement { policy: workload.policy, plan, bounds, premises, window }
 }
 

@@ -66,8 +66,8 @@ impl Server {
     /// change waits up to some seconds for a quiet instant, and for a change in progress; `alive` is
     /// called meanwhile. Clients of an export without a contract wait for as long.
     ///
-    /// A change that is refused is tried again after others, which may have made room for it: the
-    /// order of the exports in the file decides nothing.
+    /// A change that is refused is tried again after others, which may have made room for it. If
+    /// everything in the file can be served together, the order of its exports decides nothing.
     ///
     /// # Errors
     /// [`ServeError`] for a file that cannot be read or is faulty; then nothing has changed.
@@ -80,12 +80,14 @@ impl Server {
             let why = format!("`{key}` cannot change while the service runs: restart it");
             reloaded.refused.push(why);
         }
+        // Faults of the file come first: the names must not change by a file that changes nothing.
+        let changes = reloaded.changes(&next, &view)?;
         let names: Vec<String> = next.file.export_names().map(str::to_owned).collect();
         let old = std::mem::replace(&mut self.names, names);
         let gone = old.into_iter().filter(|it| !self.names.contains(it));
         let gone = gone.filter(|name| view.export(name).is_some());
         let mut wanted: Vec<_> = gone.map(|name| (name, Wanted::Remove)).collect();
-        wanted.extend(reloaded.changes(&next, &view)?);
+        wanted.extend(changes);
         for (name, change, error) in make_all(wanted, |name, change| {
             in_turn(&mut alive, || change.make(&view, name))?;
             reloaded.list(change).push(name.to_owned());
@@ -96,7 +98,7 @@ impl Server {
                 Wanted::Remove | Wanted::Replace(_) => "stays as it was",
             };
             reloaded.refused.push(format!("`{name}` {effect}: {error}"));
-            if let Wanted::Remove = change {
+            if let (Wanted::Remove, true) = (change, view.export(&name).is_some()) {
                 // It is still the file's, so the next reload removes it.
                 self.names.push(name);
             }

@@ -249,7 +249,11 @@ impl<B: DataBackend> Core<B> {
     pub(crate) fn notice(&mut self, export: ExportId, kind: NoticeKind) {
         let now = self.backend.now();
         // The export may be gone meanwhile.
-        let Some(task) = self.tenants.get(&export).map(|tenant| tenant.task) else { return };
+        let Some(tenant) = self.tenants.get(&export) else { return };
+        if !tenant.is_soft() {
+            return;
+        }
+        let task = tenant.task;
         self.round.tell(now, Event::Notice { task, kind });
     }
 

@@ -59,5 +59,14 @@ impl ExportTable {
         (here.policy, here.window) == (there.policy, there.window)
             && here.plan == there.plan
             && self.tasks().eq(other.tasks())
+            && self.streams().eq(other.streams())
+    }
+
+    /// Returns the streams without figures, each with its place among the members without a contract,
+    /// which determines its number for the policy.
+    fn streams(&self) -> impl Iterator<Item = (usize, ExportId)> {
+        let others = self.members.iter().filter(|member| member.spec.contract.is_none());
+        let streams = others.enumerate().filter(|(_, member)| member.spec.is_soft);
+        streams.map(|(place, member)| (place, member.id))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tidegate_model::{
     BatchTable, Duration, ExportSpec, Grade, Plan, PolicyName, Premises, RegulatorName, Workload,
 };
+use tidegate_policy::NoticeKind;
 
 /// Identifies an export for the lifetime of a service. Identifiers are not reused, so a client of a
 /// removed export cannot reach the export that replaced it.
@@ -64,19 +65,21 @@ pub struct Offer {
     policy: PolicyName,
     premises: Premises,
     hears_notices: bool,
+    hears_stream_ends: bool,
 }
 
 impl Offer {
     pub(crate) fn new(members: &[Member], arrangement: &Arrangement) -> Self {
         let shaper = arrangement.policy.facts().shaper;
-        let mut regulators = arrangement.plan.regulators.iter().copied().chain(shaper);
+        let regulators = || arrangement.plan.regulators.iter().copied().chain(shaper);
         Self {
             exports: members.iter().map(|member| member.spec.clone()).collect(),
             bounds: members.iter().map(|member| member.bound).collect(),
             ids: members.iter().map(|member| member.id).collect(),
             policy: arrangement.policy,
             premises: arrangement.premises.clone(),
-            hears_notices: regulators.any(RegulatorName::is_steered),
+            hears_notices: regulators().any(RegulatorName::is_steered),
+            hears_stream_ends: regulators().any(RegulatorName::hears_stream_ends),
         }
     }
 
@@ -109,6 +112,15 @@ impl Offer {
     /// Returns whether notices have an effect: only regulators that they steer use them.
     pub fn hears_notices(&self) -> bool {
         self.hears_notices
+    }
+
+    /// Returns whether the regulators use a notice of this kind.
+    pub fn hears(&self, kind: NoticeKind) -> bool {
+        match kind {
+            NoticeKind::DeadlineMissed => self.hears_notices,
+            NoticeKind::StreamEnded => self.hears_stream_ends,
+            _ => false,
+        }
     }
 
     pub(crate) fn ids(&self) -> &[ExportId] {

@@ -75,6 +75,11 @@ impl Tenant {
         next
     }
 
+    /// Returns whether its notices count.
+    pub(crate) fn is_soft(&self) -> bool {
+        self.is_soft
+    }
+
     /// Returns whether any of its requests is real time.
     pub(crate) fn is_real_time(&self) -> bool {
         self.contract.is_some() || self.is_soft

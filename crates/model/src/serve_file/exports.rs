@@ -89,7 +89,7 @@ fn check_share(
         return Err(FileError::new(
             span,
             "weight and limit apply to best effort, but this export has none",
-            "delete it; with a contract, beyond = \"best-effort\" is another way",
+            "delete it, or give the export a contract and beyond = \"best-effort\"",
         ));
     }
     if let Some(weight) = &raw.weight {

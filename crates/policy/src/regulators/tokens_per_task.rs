@@ -39,7 +39,8 @@ use account::{Account, Turn, without_contract};
 /// - The deadline of a request that waited moves by its waiting time: it counts from eligibility,
 ///   so no policy serves the request before others because of a delay that its task caused.
 /// - A best-effort request passes without a token. A request of a task without a contract passes as
-///   best effort, without a deadline, because no proof covers it.
+///   best effort, without a deadline, because no proof covers it. A soft request without a deadline
+///   passes as it is: it is of a stream without figures, beside which nothing is proved.
 ///
 /// # Invariants
 /// - Every non-empty queue has one turn, in `turns` or in `refused`.

@@ -117,7 +117,9 @@ impl<B: DataBackend> Core<B> {
             self.shares.push(export, id, size);
             return;
         }
-        self.watch.promised(now, since, admission.eligible);
+        if admission.due.is_some() {
+            self.watch.promised(now, since, admission.eligible);
+        }
         if tenant.line.is_empty() && tenant.admitted < self.room {
             tenant.admitted += 1;
             self.offer(now, id);

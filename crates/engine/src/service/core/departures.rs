@@ -86,7 +86,9 @@ impl<B: DataBackend> Core<B> {
             self.admitted -= 1;
         } else {
             self.advance_line(export);
-            late = self.watch.kept(now, part.admission.eligible);
+            if part.admission.due.is_some() {
+                late = self.watch.kept(now, part.admission.eligible);
+            }
         }
         let tenant = self.tenants.get_mut(&export).expect("an export outlives its requests");
         tenant.statistics.outstanding -= 1;

@@ -139,7 +139,8 @@ impl<B: DataBackend> Core<B> {
         if self.is_hasty {
             return self.watch.in_flight() == 0 && self.flushes.is_empty();
         }
-        // A request without a deadline has no bound that a change could break.
+        // A request without a deadline has no bound that a change could break. It still keeps the
+        // drive from being idle.
         let is_past = |part: &Part| part.admission.due.is_some() && part.admission.eligible < now;
         self.watch.in_flight() == 0
             && self.trims.is_empty()
@@ -195,7 +196,7 @@ impl<B: DataBackend> Core<B> {
             let part = self.parts.remove(&id).expect("just seen");
             let is_best_effort = part.request.class == Class::BestEffort;
             self.admitted -= usize::from(part.offered.is_some() && is_best_effort);
-            if !is_best_effort {
+            if part.admission.due.is_some() {
                 self.watch.kept(now, part.admission.eligible);
             }
             self.answer_part(part, Err(CallError::Removed));

@@ -106,7 +106,33 @@ fn returns(taken: Time, period: Duration) -> Time {
     taken.checked_add(period).unwrap_or(Time::MAX)
 }
 
-/// Turns a request without a contract into best effort.
+/// Turns a request without a contract into best effort, unless it is of a stream without figures.
 pub(super) fn without_contract(request: Request) -> Request {
+    if request.class == Class::Soft && request.due.is_none() {
+        return request;
+    }
     Request { class: Class::BestEffort, due: None, ..request }
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::{Bytes, RequestId};
+
+    use super::*;
+
+    /// Goal: only a stream without figures keeps its class without a contract.
+    #[test]
+    fn a_stream_without_figures_stays_soft_and_a_task_without_a_contract_does_not() {
+        let stream = Request::plain(RequestId(1), Class::Soft, Bytes::from_kib(4));
+        assert_eq!(without_contract(stream), stream);
+        let due = Some(Time::ZERO + Duration::from_ms(1));
+        for request in [
+            Request { due, ..stream },
+            Request { class: Class::Hard, ..stream },
+            Request { class: Class::Hard, due, ..stream },
+        ] {
+            let best_effort = Request { class: Class::BestEffort, due: None, ..request };
+            assert_eq!(without_contract(request), best_effort);
+        }
+    }
 }
