@@ -14,7 +14,9 @@ use crate::dqf::Demand;
 use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
 use crate::shaping::sporadic;
-use crate::{Inapplicable, SporadicTask, Verdict, ceilings, cost_limited, deferred, fifo, shaping};
+use crate::{
+    Inapplicable, SporadicTask, Verdict, by_order, ceilings, cost_limited, deferred, fifo, shaping,
+};
 
 /// Assesses a workload under a policy, with the batch size that the workload asks for, on a drive
 /// that may exceed its tables by the workload's margin. If the workload states the host's time, the
@@ -29,7 +31,8 @@ use crate::{Inapplicable, SporadicTask, Verdict, ceilings, cost_limited, deferre
 /// If a fixed batch size exceeds the table, which `WorkloadFile::bind` refuses.
 pub fn assess(workload: &Workload, policy: PolicyName) -> Assessment {
     let planned = workload.planned();
-    let mut assessment = ceilings::graded(&planned, assessed(&planned, policy).unless_void());
+    let assessment = ceilings::graded(&planned, assessed(&planned, policy).unless_void());
+    let mut assessment = by_order::graded(&planned, assessment);
     for task in &mut assessment.tasks {
         *task = task.at_client(workload.host.time());
     }

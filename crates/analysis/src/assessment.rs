@@ -2,8 +2,8 @@
 //! The assessment of a workload: the verdict, the bounds of each task, and the limiting task.
 
 use tidegate_model::{
-    BatchCost, BatchTable, DriveLimits, Duration, Grade, HostTime, Plan, PolicyName, Premises,
-    Workload,
+    BatchCost, BatchTable, DispatchMode, DriveLimits, Duration, Grade, HostTime, Plan, PolicyName,
+    Premises, Workload,
 };
 
 use crate::bounds::{BoundName, Bounds};
@@ -106,6 +106,27 @@ impl Assessment {
     pub fn rests_on_costs(&self) -> bool {
         let mut used = self.tasks.iter().filter_map(|task| task.response_max);
         self.batch_cost.is_some() || used.any(|(_, name)| name.rests_on_costs())
+    }
+
+    /// Returns whether best effort gets to the drive at all.
+    pub fn serves_best_effort(&self, workload: &Workload) -> bool {
+        let has_room = match self.policy.facts().dispatch {
+            DispatchMode::Batches => self.best_effort_fill > 0,
+            DispatchMode::OneAtATime | DispatchMode::UpToDepth | DispatchMode::BestEffortDepth => {
+                true
+            }
+        };
+        has_room && !workload.best_effort.is_empty()
+    }
+
+    /// Returns whether positions decide which requests are served together or one after the other.
+    /// Times of requests at random then do not tell how often such times are long
+    /// (`docs/theory/tolerance.md` section 28).
+    pub fn serves_by_position(&self, workload: &Workload) -> bool {
+        let facts = self.policy.facts();
+        let order = workload.best_effort_order_under(self.policy);
+        let is_ordered = facts.best_effort.has_order() && order.is_by_position();
+        facts.serves_by_position || (is_ordered && self.serves_best_effort(workload))
     }
 
     /// Returns the workload that a pseudo-disk serves as slowly as the proof allows: its batches cost

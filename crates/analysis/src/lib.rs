@@ -14,6 +14,7 @@ mod assessment;
 mod batch_choice;
 mod bounds;
 mod budget;
+mod by_order;
 mod ceilings;
 mod climb;
 mod deferred;

@@ -56,7 +56,8 @@ pub struct SoftPromise {
 ///
 /// # Assumptions
 /// The drive stays within its hard table. Given all that came before, a batch exceeds b_q with a
-/// probability of at most epsilon, as the measured ones did. Releases do not depend on batch times:
+/// probability of at most epsilon, as the measured ones did: so positions must not decide the order
+/// of requests, which would make a batch unlike those. Releases do not depend on batch times:
 /// a task that waits for its own jobs (`outstanding`) gets no promise.
 ///
 /// # Complexity
@@ -72,7 +73,11 @@ pub fn soft_promise(
     let theorem = assessment.policy.facts().theorem;
     let has_soft_form = theorem.is_ok_and(|theorem| theorem.facts().has_soft_form);
     let is_known = has_soft_form && is_by_count && workload.regulators.is_empty();
-    if waits || !is_known || table.batch_max() < assessment.batch_max {
+    if waits
+        || !is_known
+        || assessment.serves_by_position(workload)
+        || table.batch_max() < assessment.batch_max
+    {
         return None;
     }
     let host = workload.host.time();

@@ -24,6 +24,14 @@ impl BestEffortOrder {
         }
     }
 
+    /// Returns whether positions decide which request is next.
+    pub const fn is_by_position(self) -> bool {
+        match self {
+            Self::Elevator | Self::Nearest | Self::Satf => true,
+            Self::Fifo => false,
+        }
+    }
+
     /// Returns the most best-effort requests that are served between the arrival of one and its own
     /// service, while at most `queued_max` best-effort requests are queued, itself included; `None`
     /// if no number bounds them.

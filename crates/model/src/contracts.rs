@@ -36,6 +36,8 @@ pub struct Contracts {
     pub priority_depth: Option<u32>,
     /// The cost model of batches, if the workload has different requests.
     pub costs: Option<CostModel>,
+    /// Whether its times were measured, not claimed.
+    pub is_measured: bool,
     /// The measurements behind b(i), one for each table; empty if their samples are unknown.
     pub sampling: Vec<Sampling>,
     /// Whether `sampling` and `soft` are empty because the samples are those of random places, and

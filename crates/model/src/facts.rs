@@ -137,6 +137,9 @@ pub struct PolicyFacts {
     pub has_common_queue: bool,
     /// How best effort waits.
     pub best_effort: BestEffortQueue,
+    /// Whether positions decide which of its requests comes next, besides the order of best effort
+    /// that the workload names.
+    pub serves_by_position: bool,
     /// Whether it profits from many queued requests, because it chooses among them by position.
     pub wants_choice: bool,
     /// The largest number of best-effort requests that it has on the drive if nothing is proved.
@@ -146,6 +149,11 @@ pub struct PolicyFacts {
 }
 
 impl PolicyFacts {
+    /// Returns the facts of a policy that differs in that positions decide its order.
+    pub(crate) const fn by_position(self) -> Self {
+        Self { serves_by_position: true, ..self }
+    }
+
     /// Returns the contract of the drive that a run is checked against: the one that the bounds
     /// need or, without bounds, the one that the rule relies on. A rule that relies on none is
     /// checked against b(i), which every drive has.
@@ -192,6 +200,7 @@ pub(crate) const fn proved(theorem: Theorem) -> PolicyFacts {
         } else {
             BestEffortQueue::Held
         },
+        serves_by_position: false,
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -213,6 +222,7 @@ pub(crate) const fn unproved(
         needs,
         has_common_queue: false,
         best_effort: BestEffortQueue::OwnRule,
+        serves_by_position: false,
         wants_choice: false,
         unproved_depth: UnprovedDepth::Drive,
         shaper: None,
@@ -239,8 +249,9 @@ mod tests {
         for policy in PolicyName::ALL {
             let row = policy.facts();
             let Ok(theorem) = row.theorem else { continue };
-            let PolicyFacts { best_effort, wants_choice, unproved_depth, .. } = row;
-            let stated = PolicyFacts { best_effort, ..proved(theorem) };
+            let PolicyFacts { best_effort, serves_by_position, wants_choice, .. } = row;
+            let stated = PolicyFacts { best_effort, serves_by_position, ..proved(theorem) };
+            let unproved_depth = row.unproved_depth;
             let expected = PolicyFacts { wants_choice, unproved_depth, ..stated };
             assert_eq!(row, expected, "{policy}");
         }

@@ -89,22 +89,25 @@ impl PolicyName {
             Self::Fifo => proved(Theorem::Fifo),
             Self::Sstf => PolicyFacts {
                 wants_choice: true,
-                ..unproved(OneAtATime, reason::SSTF, Conserves::All, Nothing)
+                ..unproved(OneAtATime, reason::SSTF, Conserves::All, Nothing).by_position()
             },
-            Self::Scan | Self::CLook => unproved(OneAtATime, reason::ELEVATOR, Conserves::All, Nothing),
+            Self::Scan | Self::CLook => {
+                unproved(OneAtATime, reason::ELEVATOR, Conserves::All, Nothing).by_position()
+            }
             Self::Satf => PolicyFacts {
                 wants_choice: true,
-                ..unproved(OneAtATime, reason::SATF, Conserves::All, AccessTimes)
+                ..unproved(OneAtATime, reason::SATF, Conserves::All, AccessTimes).by_position()
             },
             Self::Das => PolicyFacts {
                 best_effort: BestEffortQueue::OwnRule,
                 wants_choice: true,
-                ..proved(Theorem::ActiveSubset)
+                ..proved(Theorem::ActiveSubset).by_position()
             },
-            Self::Edf | Self::ScanEdf => proved(Theorem::Edf),
+            Self::Edf => proved(Theorem::Edf),
+            Self::ScanEdf => proved(Theorem::Edf).by_position(),
             Self::GroupEdf => PolicyFacts {
                 best_effort: BestEffortQueue::Held,
-                ..unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing)
+                ..unproved(OneAtATime, reason::GROUP_EDF, Conserves::All, Nothing).by_position()
             },
             Self::DqEdf => proved(Theorem::DualQueueEdf),
             Self::Rtio => PolicyFacts {
@@ -127,11 +130,11 @@ impl PolicyName {
             Self::TokenBucket => shaped(RegulatorName::TokenBucket),
             Self::Mdn => shaped(RegulatorName::Mdn),
             Self::MdnExtended => shaped(RegulatorName::MdnExtended),
-            Self::Deadline => unproved(UpToDepth, reason::DEADLINE, Conserves::All, Nothing),
-            Self::Cfq => unproved(UpToDepth, reason::CFQ, Conserves::Nothing, Nothing),
-            Self::CfqGrouped => unproved(UpToDepth, reason::CFQ_GROUPED, Conserves::All, Nothing),
-            Self::MqDeadline => unproved(UpToDepth, reason::MQ_DEADLINE, Conserves::Nothing, Nothing),
-            Self::BfqStrict => unproved(OneAtATime, reason::BFQ_STRICT, Conserves::Nothing, Nothing),
+            Self::Deadline => unproved(UpToDepth, reason::DEADLINE, Conserves::All, Nothing).by_position(),
+            Self::Cfq => unproved(UpToDepth, reason::CFQ, Conserves::Nothing, Nothing).by_position(),
+            Self::CfqGrouped => unproved(UpToDepth, reason::CFQ_GROUPED, Conserves::All, Nothing).by_position(),
+            Self::MqDeadline => unproved(UpToDepth, reason::MQ_DEADLINE, Conserves::Nothing, Nothing).by_position(),
+            Self::BfqStrict => unproved(OneAtATime, reason::BFQ_STRICT, Conserves::Nothing, Nothing).by_position(),
         }
     }
 

@@ -69,12 +69,14 @@ codes! {
 
         // How much of the drive was measured.
         FewSamples => "few_samples", Weak,
-            "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma)";
+            "fewer than 72,704 samples of some entry (99 % confidence to see a time beyond 4 sigma), or a number that the drive file does not state";
         Searched => "searched", Weak,
             "a simulated drive's parts allow longer times than its tables, with which a deadline is missed";
         Incomplete => "incomplete", Weak, "the measurement was stopped before it was complete";
         PlacesUnmeasured => "places_unmeasured", Weak,
             "the drive's tables were measured at random places only";
+        PlacesByOrder => "places_by_order", Weak,
+            "positions decide the order of requests, and the drive was measured in another order";
 
         // Where it was measured.
         Hypervisor => "hypervisor", Weak, "the driver or the model of a disk is a hypervisor's";
@@ -178,7 +180,7 @@ impl PremiseCode {
         match self {
             Self::Simulated | Self::Chosen => true,
             Self::PlacesSetUnmeasured | Self::PredictionUnmeasured | Self::FewSamples | Self::Incomplete
-            | Self::PlacesUnmeasured | Self::Hypervisor | Self::MemoryDevice | Self::Remote | Self::Layered
+            | Self::PlacesUnmeasured | Self::PlacesByOrder | Self::Hypervisor | Self::MemoryDevice | Self::Remote | Self::Layered
             | Self::FileOnly | Self::Mounted | Self::OtherLoad | Self::OtherDevice | Self::Scheduler
             | Self::SplitRequests | Self::DepthHidden | Self::DirectIoUnproven | Self::WriteCache
             | Self::DeferredWrites | Self::DependentSamples | Self::Drift | Self::NoRealTime | Self::TooWarm

@@ -11,35 +11,57 @@ use crate::units::Duration;
 /// normal distribution.
 pub const SAMPLES_NEEDED: u64 = 72_704;
 
+/// Returns whether the times of a table are claims: no samples are stated, and the drive file says
+/// that its times were simulated, computed or chosen.
+pub(crate) fn are_claims(drive: &DriveFile, table: &MeasuredTable) -> bool {
+    let codes = [PremiseCode::Simulated, PremiseCode::Chosen];
+    table.samples.is_none() && codes.iter().any(|&code| is_said(drive, code))
+}
+
+fn is_said(drive: &DriveFile, code: PremiseCode) -> bool {
+    drive.premises.of_code(code).next().is_some()
+}
+
 /// Returns the doubts about the number of samples of a table, and about their independence, of which
-/// the file says nothing; none about a table that states no samples, whose times are claims.
+/// the file says nothing; none about times that are claims.
 ///
 /// # Arguments
 /// `what` are the table's times, a plural.
 pub(crate) fn doubts(drive: &DriveFile, table: &MeasuredTable, what: &str) -> Vec<Premise> {
-    let is_said = |code: PremiseCode| drive.premises.iter().any(|it| it.code == code);
-    let Some(samples) = table.samples else { return Vec::new() };
-    let mut doubts = Vec::new();
-    if samples < SAMPLES_NEEDED && !is_said(PremiseCode::FewSamples) {
-        doubts.push(Premise::new(
-            PremiseCode::FewSamples,
-            format!("{samples} samples"),
-            format!(
-                "{what} of `{}` are the longest of {samples} samples each; {SAMPLES_NEEDED} are needed \
-                 to see, with 99 % confidence, a time beyond 4 sigma",
-                drive.name
-            ),
-        ));
+    if are_claims(drive, table) {
+        return Vec::new();
     }
+    let mut doubts = Vec::new();
+    let name = &drive.name;
+    if !is_said(drive, PremiseCode::FewSamples) {
+        doubts.extend(match table.samples {
+            None => Some((
+                "an unstated number of samples".to_owned(),
+                format!(
+                    "`{name}` does not say how many samples of {what} were taken; write `samples`, or \
+                     a [[premise]] with code = \"chosen\" if the times were chosen"
+                ),
+            )),
+            Some(samples) if samples < SAMPLES_NEEDED => Some((
+                format!("{samples} samples"),
+                format!(
+                    "{what} of `{name}` are the longest of {samples} samples each; {SAMPLES_NEEDED} are \
+                     needed to see, with 99 % confidence, a time beyond 4 sigma"
+                ),
+            )),
+            Some(_) => None,
+        }
+        .map(|(subject, text)| Premise::new(PremiseCode::FewSamples, subject, text)));
+    }
+    let Some(samples) = table.samples else { return doubts };
     let effective = table.samples_effective.filter(|&effective| effective < samples.div_ceil(2));
-    if let Some(effective) = effective.filter(|_| !is_said(PremiseCode::DependentSamples)) {
+    if let Some(effective) = effective.filter(|_| !is_said(drive, PremiseCode::DependentSamples)) {
         doubts.push(Premise::new(
             PremiseCode::DependentSamples,
             "dependent samples",
             format!(
-                "the {samples} samples of {what} of `{}` carry the information of {effective} \
-                 independent ones",
-                drive.name
+                "the {samples} samples of {what} of `{name}` carry the information of {effective} \
+                 independent ones"
             ),
         ));
     }

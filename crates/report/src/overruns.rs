@@ -4,9 +4,7 @@
 
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment};
-use tidegate_model::{
-    BestEffort, DispatchMode, DriveContract, Duration, Intensity, Sampling, Workload,
-};
+use tidegate_model::{BestEffort, DriveContract, Duration, Intensity, Sampling, Workload};
 use tidegate_stats::overrun_rate::{self, Entries};
 
 use crate::figures;
@@ -23,6 +21,10 @@ const MEGASECOND_NS: u128 = 1_000_000_000_000_000;
 /// The reason why samples of other places give no forecast.
 const UNKNOWN: &str = "unknown: the samples behind the table are those of random places, and the \
                        requests are not known to lie at random";
+
+/// The reason why samples at random places give no forecast for an order by position.
+const OF_ORDER: &str = "unknown: positions decide the order of the requests, and the samples behind \
+                        the table were served in another order";
 
 /// Why nothing is said about other contracts: no sample of them is one of the times in question.
 const OF_DRAINS: &str = "unknown: a drain depends on what was sent before, and the samples followed \
@@ -51,9 +53,12 @@ pub(crate) struct OverrunForecast {
 
 impl OverrunForecast {
     /// Returns the forecast for batches; `None` if the bounds rest on another contract or on costs,
-    /// or if the samples of the table are unknown.
+    /// if positions decide the order of requests, or if the samples of the table are unknown.
     pub(crate) fn of(workload: &Workload, assessment: &Assessment) -> Option<Self> {
         let contract = contract(workload, assessment)?;
+        if assessment.serves_by_position(workload) {
+            return None;
+        }
         let sampling = &workload.contracts.sampling;
         if sampling.is_empty() {
             return None;
@@ -88,7 +93,11 @@ impl OverrunForecast {
         }
         match contract {
             DriveContract::Batches if assessment.rests_on_costs() => Some(OF_COSTS),
-            DriveContract::Batches => workload.contracts.samples_withheld.then_some(UNKNOWN),
+            DriveContract::Batches if workload.contracts.samples_withheld => Some(UNKNOWN),
+            DriveContract::Batches => {
+                let is_withheld = assessment.serves_by_position(workload);
+                (is_withheld && !workload.contracts.sampling.is_empty()).then_some(OF_ORDER)
+            }
             DriveContract::Drain => Some(OF_DRAINS),
             DriveContract::Starvation => Some(OF_STARVATION),
             DriveContract::Priority => Some(OF_PRIORITY),
@@ -144,7 +153,7 @@ fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Optio
         (u128::from(task.requests) * MEGASECOND_NS).div_ceil(u128::from(task.period.ns()))
     };
     let tasks = workload.tasks.iter().map(of_task).sum::<u128>();
-    let loads = workload.best_effort.iter().filter(|_| is_served(assessment));
+    let loads = workload.best_effort.iter().filter(|_| assessment.serves_best_effort(workload));
     let loads = loads.map(requests_per_megasecond).sum::<Option<u128>>();
     let shortest = workload.contracts.sampling.iter().map(|table| table.time_min);
     let shortest = shortest.collect::<Option<Vec<Duration>>>();
@@ -153,14 +162,6 @@ fn batches_per_megasecond(workload: &Workload, assessment: &Assessment) -> Optio
         .map(|time| MEGASECOND_NS.div_ceil(u128::from(time.ns().max(1))));
     let by_load = loads.map(|loads| tasks + loads);
     by_load.into_iter().chain(by_time).min()
-}
-
-/// Returns whether best effort gets to the drive at all.
-fn is_served(assessment: &Assessment) -> bool {
-    match assessment.policy.facts().dispatch {
-        DispatchMode::Batches => assessment.best_effort_fill > 0,
-        DispatchMode::OneAtATime | DispatchMode::UpToDepth | DispatchMode::BestEffortDepth => true,
-    }
 }
 
 /// Returns the most requests of a load in 10^6 s; `None` if nothing limits them.
@@ -224,6 +225,15 @@ samples = 100_000
 
     /// Returns JSON and text of a check of one task at this place.
     pub(crate) fn checked(place: &str) -> (serde_json::Value, String) {
+        checked_beside(place, "", PolicyName::Dqf)
+    }
+
+    /// Returns JSON and text of a check of one task at this place, with more lines of its file.
+    pub(crate) fn checked_beside(
+        place: &str,
+        more: &str,
+        policy: PolicyName,
+    ) -> (serde_json::Value, String) {
         let families = tidegate_model::drive_file::PlaceFamily::ALL.map(|family| {
             format!(
                 "[[batch.families]]\nplaces = \"{family}\"\nns_max = [10_000_000, 20_000_000]\n"
@@ -232,10 +242,10 @@ samples = 100_000
         let drive = DriveFile::parse(&format!("{DRIVE}{}", families.concat())).unwrap();
         let text = format!(
             "drive = \"disk\"\n[[task]]\nname = \"t\"\nperiod = \"1s\"\nsize = \"128KiB\"\n\
-             class = \"soft\"\nplace = {place}\n"
+             class = \"soft\"\nplace = {place}\n{more}"
         );
         let workload = WorkloadFile::parse(&text).unwrap().bind(&drive).unwrap();
-        let report = CheckReport::of(&workload, PolicyName::Dqf);
+        let report = CheckReport::of(&workload, policy);
         let mut page = Page::new(Look { columns: 10_000, ..Look::default() });
         report.write(&mut page);
         (serde_json::to_value(&report).unwrap(), page.into_text())
@@ -254,6 +264,41 @@ samples = 100_000
             assert!(json["overruns_unknown"].as_str().unwrap().contains("random places"), "{json}");
             assert!(text.contains("Evidence  "), "{text}");
             assert!(!text.contains("do not rule out"), "{text}");
+        }
+    }
+
+    /// Goal: samples were served in their own order, so nothing is predicted, and nothing proved
+    /// without a doubt, where positions decide the order. Method: the same workload under every
+    /// order, under policies that order tasks by position, and without best effort to order.
+    #[test]
+    fn nothing_is_predicted_of_an_order_by_position() {
+        use PolicyName::{Dqf, Edf, ScanEdf};
+        let ordered = |order: &str, load: &str| {
+            format!("{load}[policy]\nname = \"dqf\"\nbest_effort_order = \"{order}\"\n")
+        };
+        let load = "[[best_effort]]\nname = \"b\"\nsize = \"128KiB\"\noutstanding = 8\n";
+        let codes = |json: &serde_json::Value| {
+            let premises = json["premises"].as_array().unwrap().iter();
+            premises.filter(|it| it["code"] == "places_by_order").count()
+        };
+        for (policy, more, is_by_position) in [
+            (Dqf, ordered("fifo", load), false),
+            (Dqf, ordered("elevator", load), true),
+            (Dqf, ordered("nearest", load), true),
+            (Dqf, ordered("elevator", ""), false),
+            (Edf, ordered("fifo", load), false),
+            (Edf, ordered("elevator", load), true),
+            (ScanEdf, ordered("fifo", ""), true),
+        ] {
+            let (json, text) = checked_beside("\"random\"", &more, policy);
+            assert_eq!(json["overruns"].is_null(), is_by_position, "{policy} {more}: {json}");
+            assert_eq!(text.contains("served in another order"), is_by_position, "{policy} {text}");
+            assert_eq!(codes(&json), usize::from(is_by_position), "{policy} {more}: {json}");
+            let grade = if is_by_position { "weak" } else { "strong" };
+            assert_eq!(json["grade"], grade, "{policy} {more}: {json}");
+            let is_soft = json["tasks"][0]["soft"].as_array().is_some_and(|it| !it.is_empty());
+            assert!(!(is_soft && is_by_position), "{policy} {more}: {json}");
+            assert!(is_soft || is_by_position || policy == Edf, "{policy} {more}: {json}");
         }
     }
 

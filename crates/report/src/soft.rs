@@ -102,6 +102,10 @@ impl Soft {
             let elsewhere = "nothing is promised: the quantiles of the table are those of random \
                              places, and the requests are not known to lie at random";
             page.labelled("Soft", elsewhere);
+        } else if is_asked && assessment.serves_by_position(workload) {
+            let by_order = "nothing is promised: the quantiles of the table are those of batches in the \
+                            order of release, and here positions decide the order";
+            page.labelled("Soft", by_order);
         } else if is_asked {
             let nothing = "nothing below the hard bounds can be promised: it takes a drive with \
                            measured quantiles, dqf, and hard bounds for every task";

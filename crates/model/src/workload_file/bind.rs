@@ -74,6 +74,7 @@ impl WorkloadFile {
         let contracts = Contracts {
             costs,
             deferred_writes,
+            is_measured: tables.iter().any(|table| !sampling::are_claims(drive, table)),
             sampling: Sampling::of(sampled),
             soft: SoftTable::of(sampled),
             samples_withheld: !is_random && !Sampling::of(&tables).is_empty(),

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The doubt about a proof under an order by position: requests that positions chose are not like
+//! the ones that were measured.
+
+use tidegate_model::{BestEffortQueue, Premise, PremiseCode, Workload};
+
+use crate::assessment::{Answer, Assessment};
+
+/// Returns the assessment of a planned workload with the doubt that belongs to its order.
+///
+/// There is none if the times are claims. There is none on a drive with ceilings: a proof holds at
+/// them in any order, or is in doubt already. Predictions were measured for requests that positions
+/// chose, as the policies that rest on them choose.
+pub(crate) fn graded(workload: &Workload, mut assessment: Assessment) -> Assessment {
+    let contracts = &workload.contracts;
+    let rests_on_order = contracts.is_measured
+        && contracts.ceilings.is_none()
+        && !assessment.policy.facts().rests_on_predictions()
+        && assessment.serves_by_position(workload);
+    let is_proven = assessment.answer == Answer::Proven && !workload.tasks.is_empty();
+    if rests_on_order && is_proven {
+        assessment.premises.push(premise(workload, &assessment));
+    }
+    assessment
+}
+
+fn premise(workload: &Workload, assessment: &Assessment) -> Premise {
+    let facts = assessment.policy.facts();
+    let remedy = match facts.best_effort {
+        BestEffortQueue::Held | BestEffortQueue::BesideRealTime if !facts.serves_by_position => {
+            "write best_effort_order = \"fifo\""
+        }
+        BestEffortQueue::Held | BestEffortQueue::BesideRealTime | BestEffortQueue::OwnRule => {
+            "choose a policy that ignores positions"
+        }
+    };
+    let text = format!(
+        "positions decide the order of the requests, and `{}` was measured in another order: how often \
+         such requests take longer than its tables is unknown; {remedy}, which costs throughput, to \
+         remove the doubt",
+        workload.drive_name
+    );
+    Premise::new(PremiseCode::PlacesByOrder, "an order by position", text)
+}
