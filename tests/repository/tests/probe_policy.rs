@@ -205,6 +205,8 @@ fn added_names_stop_the_build_wherever_they_count() {
     for arm in ["Self::Mdn | Self::MdnExtended => true,\n", "Self::DepthLimit => true,\n"] {
         copy.insert(REGULATORS, arm, "Self::Probe => true,\n");
     }
+    let arm = "Self::Mdn | Self::DepthLimit | Self::TokenBucket | Self::TokensPerTask => false,\n";
+    copy.insert(REGULATORS, arm, "Self::Probe => false,\n");
     copy.stops("policy", &["regulators/mod.rs"]);
     copy.insert(WRAP, "match name {\n", "RegulatorName::Probe => policy,\n");
     copy.stops("sim", &["checkers/promises.rs", "checkers/rate_kept.rs"]);

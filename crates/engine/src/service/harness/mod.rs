@@ -50,7 +50,8 @@ best_effort = true
 pub(crate) fn drive_file(batch: &BatchTable, flush: Duration) -> String {
     let times: Vec<u64> = (1..=batch.batch_max()).map(|count| batch.time_max(count).ns()).collect();
     let (depth, flush_ns) = (batch.batch_max(), flush.ns());
-    let (times, places) = (format!("ns_max = {times:?}\n"), at_all_places(&times));
+    let (times, places) =
+        (format!("samples = 100000\nns_max = {times:?}\n"), at_all_places(&times));
     let table = |op: &str| format!("[[batch]]\nop = \"{op}\"\nsize = \"16KiB\"\n{times}{places}");
     format!(
         "name = \"disk\"\nkind = \"pseudo\"\ndepth = {depth}\nflush_ns_max = {flush_ns}\n{}{}",
