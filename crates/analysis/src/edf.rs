@@ -70,9 +70,9 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
 /// # Rule
 /// Deadlines are met if and only if all that is due by t fits into t, for every deadline t of a busy
 /// interval that begins with a release of all tasks: `b(1) (sum of e_i (floor((t - d_i) / p_i) + 1)
-/// over d_i <= t, plus 1 if a request due later can be in service) <= t`. If jobs due by t are late
-/// although the last of them is released after the ones before are complete, then those released last
-/// are late by themselves, in a shorter interval.
+/// over d_i <= t, plus 1 if a request due later can be in service) <= t`. If the device is idle before
+/// the last of the jobs due by t are released, these jobs alone miss the deadline, and a shorter
+/// interval that begins with them shows it.
 ///
 /// # Source
 /// The processor-demand criterion of S. Baruah, A. Mok and L. Rosier, "Preemptively Scheduling
@@ -104,7 +104,7 @@ impl DueWork<'_> {
                 return false;
             }
             match self.time_ns(due) {
-                // What is due between `time` and `due` takes no longer than `time` either.
+                // The work due by any instant from `time` to `due` takes at most `time`, so it fits.
                 Some(time) if time <= due => limit = time,
                 _ => return false,
             }

@@ -233,8 +233,8 @@ impl ByFamilies<'_> {
         Ok(measured.cells)
     }
 
-    /// Returns the rounds of a part. Each part draws its own places, different from those of the
-    /// other parts and of the experiment that it repeats.
+    /// Returns the rounds of a part. No two parts draw the same places, and none draws the places of
+    /// the experiment that it repeats.
     fn rounds(
         &self,
         phase: Phase,

@@ -92,7 +92,7 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
-    /// Returns a seed that draws places different from those of the other parts.
+    /// Returns the part's seed. No two parts have the same one, so they draw different places.
     pub(crate) const fn seed(self) -> u64 {
         match self {
             Self::Whole => 0,
