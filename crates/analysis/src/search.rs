@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! The search limits and the least fixed point that all analyses share.
+//! The search limits, the least fixed point and the bisection that analyses share.
 
 use tidegate_model::Duration;
 
@@ -40,4 +40,18 @@ pub(crate) fn least_fixed_point(start: u64, f: impl Fn(u64) -> Option<u64>) -> O
         x = next;
     }
     None
+}
+
+/// Returns the largest value up to `most` that `holds`, by bisection; 0 if not even 0 does.
+pub(crate) fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut enough, mut too_much) = (0, most.saturating_add(1));
+    while enough + 1 < too_much {
+        let middle = enough + (too_much - enough) / 2;
+        if holds(middle) {
+            enough = middle;
+        } else {
+            too_much = middle;
+        }
+    }
+    enough
 }

@@ -24,6 +24,7 @@ use crate::budget::Budget;
 use crate::ceilings::at_ceilings;
 use crate::heterogeneous::MixedSystem;
 use crate::regulated::Regulated;
+use crate::search::largest;
 use crate::select::{fifo_proves, is_shared, mixed, single};
 use crate::shaping::sporadic;
 use crate::{SporadicTask, System, cost_limited, edf, rtio};
@@ -198,20 +199,6 @@ fn factor_max(measured: &Workload, contract: DriveContract, added: Duration) -> 
     };
     let factor = u128::from(added.ns()) * 1_000_000 / u128::from(time.ns().max(1));
     u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX)
-}
-
-/// Returns the largest value up to `most` that `holds`, by bisection; 0 if not even 0 does.
-fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut enough, mut too_much) = (0, most.saturating_add(1));
-    while enough + 1 < too_much {
-        let middle = enough + (too_much - enough) / 2;
-        if holds(middle) {
-            enough = middle;
-        } else {
-            too_much = middle;
-        }
-    }
-    enough
 }
 
 /// The proof of a chosen plan on other drives.

@@ -14,17 +14,19 @@ pub(crate) fn response(system: &System, task: usize) -> Option<u128> {
     let is_within = system.tasks.iter().all(|task| task.r.is_some_and(|r| r <= task.p));
     for carried in carry_ins(system, is_within) {
         let window = Window::of(system, carried, is_within)?;
-        for release in window.releases()? {
+        let releases = if window.has_room() { window.releases()? } else { BTreeSet::new() };
+        for release in releases {
             worst = worst.max(window.response(task, release));
         }
     }
     Some(worst)
 }
 
-/// Returns the sizes of the carry-in batch that must be tried.
+/// Returns the sizes of the carry-in batch that must be tried; `is_within` means that no task has
+/// two jobs in it.
 fn carry_ins(system: &System, is_within: bool) -> BTreeSet<u128> {
     if !is_within {
-        return BTreeSet::from([system.z]);
+        return (0..=system.z).collect();
     }
     let mut sizes = system.totals(system.sum().min(system.z), None);
     if system.sum() > system.z {
@@ -39,8 +41,8 @@ struct Window<'a> {
     carried: u128,
     /// b(s).
     lead: u128,
-    /// theta of each task; empty if two jobs of a task can be in the carry-in.
-    again: Vec<u128>,
+    /// theta of each task, for one job of it in the carry-in, for two, and so on.
+    again: Vec<Vec<u128>>,
     /// The latest release in the window.
     end: u128,
 }
@@ -60,20 +62,29 @@ impl<'a> Window<'a> {
             }
             batches = needed;
         };
-        let theta = |task: &Task| Some(lead + task.p - task.r?);
-        let again = if is_within {
-            system.tasks.iter().map(theta).collect::<Option<Vec<u128>>>()?
-        } else {
-            Vec::new()
+        let thetas = |task: &Task| {
+            let response = task.r?;
+            // Jobs beyond those that fill the carry-in change nothing.
+            let most = if is_within { 1 } else { carried.div_ceil(task.e) };
+            let is_in_time = |jobs: &u128| is_within || lead + (jobs - 1) * task.p <= response;
+            let theta = |jobs: u128| (lead + jobs * task.p).saturating_sub(response);
+            Some((1..=most).take_while(is_in_time).map(theta).collect())
         };
+        let again = system.tasks.iter().map(thetas).collect::<Option<_>>()?;
         Some(Self { system, carried, lead, again, end })
+    }
+
+    /// Returns whether the tasks can have as many requests in the carry-in.
+    fn has_room(&self) -> bool {
+        let tasks = self.system.tasks.iter().zip(&self.again);
+        tasks.map(|(task, again)| task.e * again.len() as u128).sum::<u128>() >= self.carried
     }
 
     /// Returns the releases at which a count changes.
     fn releases(&self) -> Option<BTreeSet<u128>> {
         let mut releases = BTreeSet::from([0]);
         for (index, task) in self.system.tasks.iter().enumerate() {
-            for start in [Some(&0), self.again.get(index)].into_iter().flatten() {
+            for start in std::iter::once(&0).chain(&self.again[index]) {
                 let mut release = *start;
                 while release <= self.end {
                     releases.insert(release);
@@ -113,13 +124,17 @@ impl<'a> Window<'a> {
     /// Returns the requests that the carry-in takes away from the window, at least. The loss of
     /// the job's own task counts at the job's release.
     fn loss(&self, length: u128, own: Option<(usize, u128)>) -> u128 {
-        let lost = |(index, (task, &again)): (usize, (&Task, &u128))| {
+        let mut lost: Vec<(u128, u128)> = Vec::new();
+        for (index, (task, again)) in self.system.tasks.iter().zip(&self.again).enumerate() {
             let length = own.filter(|own| own.0 == index).map_or(length, |own| own.1);
-            let after = length.checked_sub(again).map_or(0, |rest| rest / task.p + 1);
-            (length / task.p + 1 - after, task.e)
-        };
-        let mut lost: Vec<(u128, u128)> =
-            self.system.tasks.iter().zip(&self.again).enumerate().map(lost).collect();
+            let mut of_fewer = 0;
+            for again in again {
+                let after = length.checked_sub(*again).map_or(0, |rest| rest / task.p + 1);
+                let jobs = length / task.p + 1 - after;
+                lost.push((jobs - of_fewer, task.e));
+                of_fewer = jobs;
+            }
+        }
         lost.sort_unstable();
         let (mut left, mut sum) = (self.carried, 0);
         for (jobs, requests) in lost {

@@ -4,6 +4,7 @@
 
 use crate::System;
 use crate::dqf::Demand;
+use crate::dqf::demand::Kind;
 
 /// Returns the possible sizes of the carry-in batch; `is_within_periods` means that no task can
 /// have two jobs in it.
@@ -21,25 +22,47 @@ pub(crate) fn sizes(system: &System, demand: &Demand, is_within_periods: bool) -
     (0..=batch_max / step).map(|multiple| multiple * step).collect()
 }
 
-/// Returns the sizes that Theorem 1 must try; `is_within_periods` as above.
+/// Returns the sizes that Theorem 1 must try while no task can have two jobs in the carry-in.
 ///
 /// A carry-in that holds parts of jobs counts as these whole jobs, or as a full batch if they are
-/// more: it then ends at the same instant, began earlier, and takes no less from the window. If
-/// tasks can have two jobs in it, nothing is taken, and a full batch is the worst.
+/// more: it then ends at the same instant, began earlier, and takes no less from the window.
 ///
 /// # Source
 /// `docs/theory/dual-queue-fifo.md` section 3, `proofs/FixedPoint.v`, `carry_in`.
-pub(crate) fn whole_sizes(system: &System, demand: &Demand, is_within_periods: bool) -> Vec<u64> {
+pub(crate) fn whole_sizes(system: &System, demand: &Demand) -> Vec<u64> {
     let batch_max = u64::from(system.batch_max);
-    if !is_within_periods {
-        return vec![batch_max];
-    }
     let mut sizes: Vec<u64> =
         demand.totals(batch_max.min(demand.requests_sum()), None).iter().collect();
     if batch_max < demand.requests_sum() && sizes.last() != Some(&batch_max) {
         sizes.push(batch_max);
     }
     sizes
+}
+
+/// The requests of as many jobs as fit into a carry-in of one length: the first of a task's m jobs
+/// was released m - 1 periods before the last, and is in time at the carry-in's end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// The requests of these jobs.
+    pub(crate) all: u64,
+    /// The same without each task's last job: the task can have released its next job by the
+    /// window's start even if the other jobs are in the carry-in.
+    pub(crate) free: u64,
+}
+
+impl Room {
+    /// Returns the requests that fit into a batch of `time_ns` if no response of a kind exceeds
+    /// `responses`. Saturates beyond any batch.
+    pub(crate) fn of(kinds: &[Kind], responses: &[u64], time_ns: u64) -> Self {
+        let (mut all, mut free) = (0_u64, 0_u64);
+        for (kind, &response) in kinds.iter().zip(responses) {
+            let Some(spare) = response.checked_sub(time_ns) else { continue };
+            let earlier = kind.requests_sum().saturating_mul(spare / kind.period_ns);
+            free = free.saturating_add(earlier);
+            all = all.saturating_add(earlier).saturating_add(kind.requests_sum());
+        }
+        Self { all, free }
+    }
 }
 
 /// Counts the requests that a carry-in can hold by l_i, the jobs that each removes from a window.

@@ -34,6 +34,16 @@ impl Kind {
         delta_ns / self.period_ns + 1
     }
 
+    /// Returns theta: the earliest release of a task with as many jobs in the carry-in as fit, counted
+    /// from the start of the carry-in, which takes `carry_in_ns`. No response exceeds `response_ns`.
+    pub(crate) fn again_ns(&self, carry_in_ns: u64, response_ns: u64) -> u64 {
+        match response_ns.checked_sub(carry_in_ns) {
+            Some(spare) => self.period_ns - spare % self.period_ns,
+            // Saturation is intended: a re-release beyond the horizon counts as none.
+            None => (carry_in_ns - response_ns).saturating_add(self.period_ns),
+        }
+    }
+
     /// Returns l_i, the jobs that one task cannot release in a closed window because its next
     /// release is not before `again_ns`.
     pub(crate) fn jobs_lost(&self, delta_ns: u64, again_ns: u64) -> u64 {
