@@ -81,7 +81,10 @@ impl<'a> EdfEvaluation<'a> {
 
     /// Returns F(R), per kind.
     pub(super) fn responses(&self) -> Responses {
-        let Some(windows) = self.windows() else {
+        // Every kind tries the releases of every kind in one window at least.
+        let count = self.kinds.len() as u64;
+        let is_affordable = count.checked_mul(count).is_some_and(|least| least <= self.terms_max);
+        let Some(windows) = is_affordable.then(|| self.windows()).flatten() else {
             return vec![None; self.kinds.len()];
         };
         (0..self.kinds.len()).map(|kind| self.response_ns(kind, &windows)).collect()
