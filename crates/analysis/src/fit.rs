@@ -6,6 +6,7 @@
 //! whether other terms would be proved, because only the caller knows what else depends on them.
 
 use std::fmt;
+use std::ops::Range;
 
 use tidegate_model::{Duration, PolicyName, Task, Workload};
 
@@ -17,6 +18,9 @@ const DOUBLINGS: u32 = 6;
 
 /// The parts of a time by which it is stretched.
 const PARTS: u64 = 16;
+
+/// The number of proofs until deadlines agree with the bounds that follow from them.
+const DEADLINES_TRIED_MAX: usize = 4;
 
 /// The most policies that a change names.
 const POLICIES_MAX: usize = 4;
@@ -72,6 +76,18 @@ pub enum Change {
         /// The policies that prove the workload as it is.
         Vec<PolicyName>,
     ),
+    /// Several changes, each of which is too little without the others.
+    Together(
+        /// The changes.
+        Vec<Change>,
+    ),
+}
+
+impl Change {
+    /// Returns one change for several.
+    fn of(mut changes: Vec<Self>) -> Self {
+        if changes.len() == 1 { changes.remove(0) } else { Self::Together(changes) }
+    }
 }
 
 impl fmt::Display for Change {
@@ -94,6 +110,10 @@ impl fmt::Display for Change {
                 let names: Vec<String> = policies.iter().map(|name| format!("`{name}`")).collect();
                 write!(f, "the policy {}", names.join(" or "))
             }
+            Self::Together(changes) => {
+                let all: Vec<String> = changes.iter().map(Self::to_string).collect();
+                write!(f, "{}", all.join(" and "))
+            }
         }
     }
 }
@@ -114,30 +134,6 @@ impl Terms {
         Self { requests: task.requests, period: task.period, deadline: task.deadline }
     }
 
-    /// Returns changes of these terms of `name` with which everything `would` be proved: the most
-    /// requests, and the shortest period in sixteenths of the last doubling.
-    pub fn changes(self, name: &str, mut would: impl FnMut(Self) -> bool) -> Vec<Change> {
-        let name = || name.to_owned();
-        let most = most(self.requests, |requests| would(Self { requests, ..self }));
-        let requests = most.map(|requests| Change::Requests { name: name(), requests });
-        let doubled = (1..=DOUBLINGS).map(|doublings| PARTS << doublings);
-        let found =
-            doubled.into_iter().find(|&parts| self.stretched(parts).is_some_and(&mut would));
-        let shortest = found.map(|parts| {
-            let (mut least, mut too_short) = (parts, parts / 2);
-            while least - too_short > parts / 2 / PARTS {
-                let middle = too_short + (least - too_short) / 2;
-                let will_do = self.stretched(middle).is_some_and(&mut would);
-                if will_do { least = middle } else { too_short = middle }
-            }
-            least
-        });
-        let period = shortest
-            .and_then(|parts| self.stretched(parts))
-            .map(|Self { period, deadline, .. }| Change::Period { name: name(), period, deadline });
-        requests.into_iter().chain(period).collect()
-    }
-
     /// Returns these terms with longer times: `parts` sixteenths, rounded up to the microsecond.
     fn stretched(self, parts: u64) -> Option<Self> {
         let stretch = |time: Duration| {
@@ -149,12 +145,86 @@ impl Terms {
     }
 }
 
+/// The result of a proof with other terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proof {
+    /// The bound of each of the entries whose terms were changed; `None` if none is known.
+    pub bounds: Vec<Option<Duration>>,
+    /// Whether everything is proved, other entries included.
+    pub is_proven: bool,
+}
+
+/// Returns changes to the terms of the entries that are not kept with which everything would be
+/// proved: longer deadlines for all of them; the most requests of one; the shortest period of one,
+/// in sixteenths of the last doubling, with as much more of its deadline; and, if neither deadlines
+/// nor one period suffices, longer periods for all of them, with the deadlines that these permit.
+/// `prove` proves other terms for them, or returns `None` if it cannot.
+///
+/// # Complexity
+/// About 20 proofs for each entry, and 50 for all together.
+pub fn changes(
+    entries: &[(&str, Terms)],
+    mut prove: impl FnMut(&[Terms]) -> Option<Proof>,
+) -> Vec<Change> {
+    let asked: Vec<Terms> = entries.iter().map(|&(_, terms)| terms).collect();
+    let names = || entries.iter().map(|(name, _)| (*name).to_owned());
+    let period = |(name, terms): (String, &Terms)| {
+        let Terms { period, deadline, .. } = *terms;
+        Change::Period { name, period, deadline }
+    };
+    let mut found = Vec::new();
+    let later = deadlines(&asked, &mut prove);
+    if let Some(later) = &later {
+        let changes = names().zip(later);
+        let changes =
+            changes.map(|(name, terms)| Change::Deadline { name, deadline: terms.deadline });
+        found.push(Change::of(changes.collect()));
+    }
+    let mut is_one_enough = false;
+    for (index, (name, terms)) in entries.iter().enumerate() {
+        let mut would = |terms: Terms| {
+            let mut changed = asked.clone();
+            changed[index] = terms;
+            prove(&changed).is_some_and(|proof| proof.is_proven).then_some(terms)
+        };
+        let requests =
+            most(terms.requests, |requests| would(Terms { requests, ..*terms }).is_some());
+        let name = || (*name).to_owned();
+        found.extend(requests.map(|requests| Change::Requests { name: name(), requests }));
+        if later.is_none() && entries.len() == 1 {
+            // Below, its deadline may be other than stretched.
+            continue;
+        }
+        let longer = shortest(|parts| would(terms.stretched(parts)?));
+        is_one_enough |= longer.is_some();
+        // A longer period is worth suggesting only if it permits a shorter deadline.
+        let later = later.as_ref().map(|later| later[index].deadline);
+        let longer = longer.filter(|longer| later.is_none_or(|later| longer.deadline < later));
+        found.extend(longer.map(|longer| period((name(), &longer))));
+    }
+    if later.is_none() && !is_one_enough {
+        let longer = shortest(|parts| {
+            let stretched: Option<Vec<Terms>> =
+                asked.iter().map(|terms| terms.stretched(parts)).collect();
+            let stretched = stretched?;
+            let found = deadlines(&stretched, &mut prove)?;
+            // Deadlines beyond both the period and what was asked are no answer to it.
+            let is_answer = |(found, asked): (&Terms, &Terms)| {
+                found.deadline <= asked.deadline.max(asked.period)
+            };
+            found.iter().zip(&stretched).all(is_answer).then_some(found)
+        });
+        found.extend(longer.map(|terms| Change::of(names().zip(&terms).map(period).collect())));
+    }
+    found
+}
+
 /// Returns changes with which `workload` would be proved under `policy`; empty if it is proved, or
 /// if nothing helps.
 ///
 /// # Complexity
-/// About 20 assessments for each entry that is not kept, the headroom, and one assessment for each
-/// policy. Workloads of more than 16 entries or 1,024 tasks get no changes.
+/// [`changes`], the headroom, and one assessment for each policy. Workloads of more than 16 entries
+/// or 1,024 tasks get no changes.
 pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
     let assessment = assess(workload, policy);
     let is_small = workload.tasks.len() <= TASKS_MAX && entries(workload).len() <= ENTRIES_MAX;
@@ -163,11 +233,11 @@ pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
     }
     let mut found = Vec::new();
     if assessment.answer == Answer::NotProven {
-        for entry in entries(workload) {
-            if assessment.tasks[entry.clone()].iter().any(|task| !task.is_deadline_met) {
-                found.extend(changes_of_entry(workload, policy, entry));
-            }
-        }
+        let is_late = |entry: &Range<usize>| {
+            assessment.tasks[entry.clone()].iter().any(|it| !it.is_deadline_met)
+        };
+        let late: Vec<Range<usize>> = entries(workload).into_iter().filter(is_late).collect();
+        found = changes_of(workload, policy, &late);
         let room = headroom(workload, policy).unwrap_or_default();
         let fewer = room.into_iter().filter(|room| room.count_max > 0);
         found.extend(fewer.map(|room| Change::Count {
@@ -187,61 +257,71 @@ pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
     found
 }
 
-/// Returns the changes to one entry's terms; they apply to all its tasks.
-fn changes_of_entry(
-    workload: &Workload,
-    policy: PolicyName,
-    entry: std::ops::Range<usize>,
-) -> Vec<Change> {
-    let first = &workload.tasks[entry.start];
-    let name = &workload.entries[first.entry as usize];
-    let with = |terms: Terms| {
-        let mut changed = workload.clone();
-        for task in &mut changed.tasks[entry.clone()] {
-            let Terms { requests, period, deadline } = terms;
-            (task.requests, task.period, task.deadline) = (requests, period, deadline);
-        }
-        changed
-    };
-    let would = |terms: Terms| assess(&with(terms), policy).answer == Answer::Proven;
-    let terms = Terms::of(first);
-    let deadline = least_deadline(terms, |terms| {
-        let assessed = assess(&with(terms), policy);
-        let bounds = assessed.tasks[entry.clone()].iter().map(|task| task.response_max);
-        let bounds: Option<Vec<Duration>> = bounds.map(|bound| bound.map(|it| it.0)).collect();
-        Some((bounds?.into_iter().max(), assessed.answer == Answer::Proven))
+/// Returns the changes to these entries, which are ranges of tasks; a change applies to all tasks of
+/// an entry.
+fn changes_of(workload: &Workload, policy: PolicyName, late: &[Range<usize>]) -> Vec<Change> {
+    let terms = late.iter().map(|entry| {
+        let first = &workload.tasks[entry.start];
+        (&*workload.entries[first.entry as usize], Terms::of(first))
     });
-    let changes = terms.changes(name, would);
-    // A longer period is worth suggesting only if it permits a shorter deadline.
-    let is_worse = |change: &Change| {
-        let Change::Period { deadline: longer, .. } = change else { return false };
-        deadline.is_some_and(|deadline| *longer >= deadline)
+    let prove = |terms: &[Terms]| {
+        let mut changed = workload.clone();
+        for (entry, &Terms { requests, period, deadline }) in late.iter().zip(terms) {
+            for task in &mut changed.tasks[entry.clone()] {
+                (task.requests, task.period, task.deadline) = (requests, period, deadline);
+            }
+        }
+        let assessed = assess(&changed, policy);
+        let bound = |entry: &Range<usize>| {
+            let bounds = assessed.tasks[entry.clone()].iter().map(|task| task.response_max);
+            let bounds: Option<Vec<Duration>> = bounds.map(|bound| bound.map(|it| it.0)).collect();
+            bounds?.into_iter().max()
+        };
+        let bounds = late.iter().map(bound).collect();
+        Some(Proof { bounds, is_proven: assessed.answer == Answer::Proven })
     };
-    let changes = changes.into_iter().filter(|change| !is_worse(change));
-    let deadline = deadline.map(|deadline| Change::Deadline { name: name.clone(), deadline });
-    deadline.into_iter().chain(changes).collect()
+    changes(&terms.collect::<Vec<_>>(), prove)
 }
 
-/// Returns a deadline with which everything is proved: the bound that follows from the requested
-/// deadline, or from the deadline found in the step before, because a policy may choose its batches
-/// by the deadlines.
-fn least_deadline(
-    terms: Terms,
-    bound: impl Fn(Terms) -> Option<(Option<Duration>, bool)>,
-) -> Option<Duration> {
-    let mut terms = terms;
-    for _ in 0..3 {
-        let (longest, is_proven) = bound(terms)?;
-        if is_proven {
-            return Some(terms.deadline);
+/// Returns the terms with deadlines with which everything is proved: the bounds that follow from the
+/// requested deadlines, or from the deadlines found in the step before, because a policy may choose
+/// its batches by the deadlines.
+fn deadlines(
+    asked: &[Terms],
+    mut prove: impl FnMut(&[Terms]) -> Option<Proof>,
+) -> Option<Vec<Terms>> {
+    let mut tried = asked.to_vec();
+    for _ in 0..DEADLINES_TRIED_MAX {
+        let proof = prove(&tried)?;
+        if proof.is_proven {
+            return Some(tried);
         }
-        let longer = up_to_us(longest?);
-        if longer <= terms.deadline {
+        let mut is_longer = false;
+        for (terms, bound) in tried.iter_mut().zip(proof.bounds) {
+            let bound = up_to_us(bound?);
+            is_longer |= bound > terms.deadline;
+            terms.deadline = terms.deadline.max(bound);
+        }
+        if !is_longer {
             return None;
         }
-        terms.deadline = longer;
     }
     None
+}
+
+/// Returns what `find` finds for the least number of sixteenths, in sixteenths of the last doubling.
+fn shortest<T>(mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
+    let mut doubled = (1..=DOUBLINGS).map(|doublings| PARTS << doublings);
+    let (parts, mut found) = doubled.find_map(|parts| Some((parts, find(parts)?)))?;
+    let (mut least, mut too_short) = (parts, parts / 2);
+    while least - too_short > parts / 2 / PARTS {
+        let middle = too_short + (least - too_short) / 2;
+        match find(middle) {
+            Some(shorter) => (least, found) = (middle, shorter),
+            None => too_short = middle,
+        }
+    }
+    Some(found)
 }
 
 /// Returns the largest number below `count` that passes the test; `None` if 1 already fails.
@@ -263,34 +343,86 @@ pub fn up_to_us(time: Duration) -> Duration {
 mod tests {
     use super::*;
 
-    fn terms(requests: u32) -> Terms {
-        let [period, deadline] = [100, 50].map(Duration::from_ms);
-        Terms { requests, period, deadline }
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_ms(ms)
+    }
+
+    const fn terms(requests: u32) -> Terms {
+        Terms { requests, period: ms(100), deadline: ms(50) }
+    }
+
+    fn told(
+        entries: &[(&str, Terms)],
+        prove: impl FnMut(&[Terms]) -> Option<Proof>,
+    ) -> Vec<String> {
+        changes(entries, prove).iter().map(Change::to_string).collect()
+    }
+
+    /// Returns a proof without bounds, which offers no deadline.
+    fn unbounded(is_proven: bool, terms: &[Terms]) -> Proof {
+        Proof { bounds: vec![None; terms.len()], is_proven }
     }
 
     #[test]
     fn the_most_requests_and_the_shortest_period_that_do_are_found() {
-        let would = |terms: Terms| terms.requests <= 3 || terms.period >= Duration::from_ms(300);
-        let changes: Vec<String> =
-            terms(8).changes("a", would).iter().map(Change::to_string).collect();
+        let would = |terms: &[Terms]| {
+            Some(unbounded(terms[0].requests <= 3 || terms[0].period >= ms(300), terms))
+        };
         let expected = [
             "`a` with 3 requests per period",
             "`a` with a period of 300ms and a deadline of 150ms",
         ];
-        assert_eq!(changes, expected);
-        assert_eq!(terms(8).changes("a", |_| false), []);
+        assert_eq!(told(&[("a", terms(8))], would), expected);
+        assert_eq!(changes(&[("a", terms(8))], |terms| Some(unbounded(false, terms))), []);
     }
 
     #[test]
     fn a_deadline_is_told_only_if_it_is_proved() {
-        let ms = |ms| Some(Duration::from_ms(ms));
         // The bound grows with the deadline until 80 ms.
-        let bound = |terms: Terms| {
-            let proven = terms.deadline >= Duration::from_ms(80);
-            Some((if terms.deadline < Duration::from_ms(60) { ms(60) } else { ms(80) }, proven))
+        let of_bound = |terms: &[Terms]| {
+            let bound = if terms[0].deadline < ms(60) { ms(60) } else { ms(80) };
+            Some(Proof { bounds: vec![Some(bound)], is_proven: terms[0].deadline >= ms(80) })
         };
-        assert_eq!(least_deadline(terms(1), bound), ms(80));
-        assert_eq!(least_deadline(terms(1), |_| Some((ms(50), false))), None);
-        assert_eq!(least_deadline(terms(1), |_| None), None);
+        let found = Terms { deadline: ms(80), ..terms(1) };
+        assert_eq!(deadlines(&[terms(1)], of_bound), Some(vec![found]));
+        let never = |_: &[Terms]| Some(Proof { bounds: vec![Some(ms(50))], is_proven: false });
+        assert_eq!(deadlines(&[terms(1)], never), None);
+        assert_eq!(deadlines(&[terms(1)], |terms| Some(unbounded(false, terms))), None);
+        assert_eq!(deadlines(&[terms(1)], |_| None), None);
+    }
+
+    /// Goal: changes that suffice only together are told together, and only if they are proved.
+    /// Method: two entries, each of which keeps the workload from being proved.
+    #[test]
+    fn changes_that_suffice_only_together_are_told_together() {
+        let both = [("a", terms(1)), ("b", terms(1))];
+        let by_deadline = |terms: &[Terms]| {
+            let is_proven = terms[0].deadline >= ms(60) && terms[1].deadline >= ms(70);
+            Some(Proof { bounds: vec![Some(ms(60)), Some(ms(70))], is_proven })
+        };
+        let expected =
+            ["`a` with a deadline of 60ms or more and `b` with a deadline of 70ms or more"];
+        assert_eq!(told(&both, by_deadline), expected);
+        let by_load = |terms: &[Terms]| {
+            Some(unbounded(terms.iter().all(|terms| terms.period >= ms(200)), terms))
+        };
+        let expected =
+            ["`a` with a period of 200ms and a deadline of 100ms and `b` with a period \
+                         of 200ms and a deadline of 100ms"];
+        assert_eq!(told(&both, by_load), expected);
+        let by_one = |terms: &[Terms]| Some(unbounded(terms[1].period >= ms(150), terms));
+        assert_eq!(told(&both, by_one), ["`b` with a period of 150ms and a deadline of 75ms"]);
+        // A deadline is found for a period; neither of them is enough.
+        let by_both = |terms: &[Terms]| {
+            let is_bounded = terms.iter().all(|terms| terms.period >= ms(150));
+            let is_proven = is_bounded && terms.iter().all(|terms| terms.deadline >= ms(140));
+            Some(Proof { bounds: vec![is_bounded.then_some(ms(140)); terms.len()], is_proven })
+        };
+        let expected =
+            ["`a` with a period of 150ms and a deadline of 140ms and `b` with a period \
+                         of 150ms and a deadline of 140ms"];
+        assert_eq!(told(&both, by_both), expected);
+        let expected = ["`a` with a period of 150ms and a deadline of 140ms"];
+        assert_eq!(told(&both[..1], by_both), expected);
     }
 }

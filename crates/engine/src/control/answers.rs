@@ -79,10 +79,13 @@ impl From<Fault> for Failed {
     }
 }
 
-/// How long the change lasts: the service does not write to the serve file.
-const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
+/// How long an admission lasts: the service does not write to the serve file.
+pub(super) const KEPT: &str = "until the service ends; to keep it, add it to the serve file";
 
-pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
+/// What the bounds of an export that was only checked are worth.
+pub(super) const CHECKED: &str = "once the export is admitted (`admit`); nothing has changed yet";
+
+pub(super) fn admitted(found: &Admitted, note: &str) -> AdmittedExport {
     AdmittedExport {
         export: found.export.name.clone(),
         offset_bytes: found.export.offset.get(),
@@ -91,7 +94,7 @@ pub(super) fn admitted(found: &Admitted) -> AdmittedExport {
         bounds: bounds(&found.offer),
         grade: found.offer.grade(),
         premises: found.offer.premises().clone(),
-        note: KEPT.to_owned(),
+        note: note.to_owned(),
     }
 }
 

@@ -178,11 +178,11 @@ fn check(view: &View, new: &NewExport, checking: &Mutex<()>) -> Result<AdmittedE
         Ok(checking) => checking,
         Err(TryLockError::Poisoned(checking)) => checking.into_inner(),
     };
-    view.check(new).map(|found| admitted(&found)).map_err(Fault::of_change)
+    view.check(new).map(|found| admitted(&found, answers::CHECKED)).map_err(Fault::of_change)
 }
 
 fn admit(view: &View, new: &NewExport) -> Result<AdmittedExport, Fault> {
-    view.admit(new).map(|found| admitted(&found)).map_err(Fault::of_change)
+    view.admit(new).map(|found| admitted(&found, answers::KEPT)).map_err(Fault::of_change)
 }
 
 fn remove(view: &View, name: &str) -> Result<RemovedExport, Fault> {

@@ -350,6 +350,7 @@ fn an_export_comes_and_goes_while_the_service_runs() {
     let before = fixture.service.bounds()[0].unwrap();
     let would = fixture.ask_second("check", 1);
     assert_eq!(would["ok"], true, "{would}");
+    assert!(would["note"].as_str().unwrap().contains("nothing has changed"), "{would}");
     assert!(fixture.service.export("second").is_none());
     let said = fixture.ask_second("admit", 1);
     assert_eq!((&said["ok"], &said["bounds"]), (&Value::Bool(true), &would["bounds"]), "{said}");

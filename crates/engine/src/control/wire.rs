@@ -383,7 +383,7 @@ pub struct AdmittedExport {
     /// What the bounds rest on.
     #[serde(default)]
     pub premises: Premises,
-    /// How long the change lasts.
+    /// From when and how long the bounds hold.
     pub note: String,
 }
 

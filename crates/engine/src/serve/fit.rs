@@ -5,7 +5,7 @@
 use std::time::{Duration as Wall, Instant};
 
 use tidegate_analysis::Answer;
-use tidegate_analysis::fit::{Change, Terms, up_to_us};
+use tidegate_analysis::fit::{Change, Proof, Terms, changes};
 use tidegate_model::{ExportContract, ExportSpec};
 
 use super::prover::Proved;
@@ -15,9 +15,6 @@ const CONTRACTS_TRIED_MAX: usize = 64;
 
 /// The time limit of the search, because a user waits for the reply.
 const TRIED_FOR: Wall = Wall::from_secs(2);
-
-/// The number of proofs until deadlines agree with the bounds that follow from them.
-const DEADLINES_TRIED_MAX: usize = 3;
 
 /// A search for sets of exports that are proved.
 pub(super) struct Search<P> {
@@ -35,14 +32,14 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         Self { prove, until: Instant::now() + TRIED_FOR }
     }
 
-    /// Returns changes that would make the set provable: longer deadlines for the contracts that are
-    /// not kept; one of these with fewer requests or a longer period; the set without one contract.
-    /// One entry for each change; empty if the policy has no bound at all.
+    /// Returns changes that would make the set provable: [`changes`] to the contracts that are not
+    /// kept, or the set without one contract. One entry for each change; empty if the policy has no
+    /// bound at all.
     pub(super) fn of_set(&self, exports: &[ExportSpec]) -> Vec<String> {
         let Some(proved) = self.prove(exports) else { return Vec::new() };
-        let mut found: Vec<String> = self.deadlines(exports, &proved).into_iter().collect();
-        let terms = proved.late.iter().flat_map(|&index| self.terms(exports, index));
-        found.extend(terms.chain(self.without_one(exports)).map(|change| change.to_string()));
+        let changes = self.changes(exports, &proved.late).into_iter();
+        let changes = changes.chain(self.without_one(exports));
+        let mut found: Vec<String> = changes.map(|change| change.to_string()).collect();
         if found.is_empty() && !matches!(proved.answer, Answer::NotApplicable { .. }) {
             found.push(
                 "none of the changes that were tried: longer deadlines or periods, fewer requests \
@@ -59,7 +56,7 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         if export.contract.is_none() {
             return Vec::new();
         }
-        let mut found = self.terms(exports, newcomer);
+        let mut found = self.changes(exports, &[newcomer]);
         found.push(Change::AsBestEffort { name: export.name.clone() });
         found.iter().map(Change::to_string).collect()
     }
@@ -70,29 +67,6 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
 
     fn is_proven(&self, exports: &[ExportSpec]) -> bool {
         self.prove(exports).is_some_and(|proved| proved.answer == Answer::Proven)
-    }
-
-    /// Tries longer deadlines for the exports that are not kept: the bounds that follow from the
-    /// requested deadlines, then from the deadlines found in the step before, because a policy may
-    /// choose its batches by them.
-    fn deadlines(&self, exports: &[ExportSpec], now: &Proved) -> Option<String> {
-        let (mut tried, mut bounds) = (exports.to_vec(), now.bounds.clone());
-        for _ in 0..DEADLINES_TRIED_MAX {
-            for &index in &now.late {
-                let contract = tried[index].contract.as_mut()?;
-                contract.deadline = contract.deadline.max(up_to_us(bounds[index]?));
-            }
-            let proved = self.prove(&tried)?;
-            if proved.answer == Answer::Proven {
-                let changes = now.late.iter().filter_map(|&index| {
-                    let ExportSpec { name, contract, .. } = tried[index].clone();
-                    Some(Change::Deadline { name, deadline: contract?.deadline }.to_string())
-                });
-                return Some(changes.collect::<Vec<_>>().join(" and "));
-            }
-            bounds = proved.bounds;
-        }
-        None
     }
 
     /// Tries the set without each contract.
@@ -111,12 +85,17 @@ impl<P: Fn(&[ExportSpec]) -> Option<Proved>> Search<P> {
         names.map(|name| Change::Without { name }).collect()
     }
 
-    /// Tries fewer requests or a longer period for the export at that index.
-    fn terms(&self, exports: &[ExportSpec], index: usize) -> Vec<Change> {
-        let export = &exports[index];
-        let Some(contract) = &export.contract else { return Vec::new() };
-        let would = |terms: Terms| self.is_proven(&with_terms(exports, index, terms));
-        terms_of(contract).changes(&export.name, would)
+    /// Returns changes to the contracts of the exports at these indices.
+    fn changes(&self, exports: &[ExportSpec], late: &[usize]) -> Vec<Change> {
+        let terms = late.iter().filter_map(|&index| {
+            let ExportSpec { name, contract, .. } = &exports[index];
+            Some((&**name, terms_of(contract.as_ref()?)))
+        });
+        changes(&terms.collect::<Vec<_>>(), |terms| {
+            let Proved { answer, bounds, .. } = self.prove(&with_terms(exports, late, terms))?;
+            let bounds = late.iter().map(|&index| bounds[index]).collect();
+            Some(Proof { bounds, is_proven: answer == Answer::Proven })
+        })
     }
 }
 
@@ -125,12 +104,13 @@ fn terms_of(contract: &ExportContract) -> Terms {
     Terms { requests, period, deadline }
 }
 
-/// Returns the exports with other terms for the one at that index.
-fn with_terms(exports: &[ExportSpec], index: usize, terms: Terms) -> Vec<ExportSpec> {
+/// Returns the exports with other terms for those at these indices, which have contracts.
+fn with_terms(exports: &[ExportSpec], indices: &[usize], terms: &[Terms]) -> Vec<ExportSpec> {
     let mut changed = exports.to_vec();
-    let Terms { requests, period, deadline } = terms;
-    let contract = changed[index].contract.as_mut().expect("an export with a contract");
-    (contract.requests, contract.period, contract.deadline) = (requests, period, deadline);
+    for (&index, &Terms { requests, period, deadline }) in indices.iter().zip(terms) {
+        let contract = changed[index].contract.as_mut().expect("an export with a contract");
+        (contract.requests, contract.period, contract.deadline) = (requests, period, deadline);
+    }
     changed
 }
 
