@@ -32,6 +32,11 @@ const LONG: [&str; 7] = [
 const SIMULATED: &str = "drive = \"fujitsu-max3036rc\"\n[[task]]\nname = \"camera\"\n\
                          period = \"300ms\"\nsize = \"128KiB\"\n";
 
+/// A server with little work.
+const PROCESSOR: &str = "[[cpu_server]]\nname = \"s\"\nkind = \"sporadic\"\nbudget = \"2ms\"\n\
+                         period = \"10ms\"\npriority = 5\n[[cpu_work]]\nname = \"w\"\nserver = \"s\"\n\
+                         execution = \"1ms\"\narrivals = \"periodic\"\ngap = \"20ms\"\ndeadline = \"20ms\"\n";
+
 /// Starts a measurement, and waits until it has kept some rounds in addition to earlier ones.
 fn measuring(folder: &Folder, more: &[&str]) -> (Child, BufReader<ChildStderr>) {
     let rounds = || {
@@ -91,6 +96,35 @@ fn a_stopped_simulation_is_incomplete() {
     assert_eq!(code, Some(1));
     assert_eq!((&first["end"], &first["verdict"]), (&"interrupted".into(), &"incomplete".into()));
     assert_eq!((&second["policy"], &second["end"]), (&"fifo".into(), &"not_run".into()));
+}
+
+/// Goal: a stopped simulation of a processor is no yes either, and says how far it came. Method: as
+/// above; the second kind of servers does not begin.
+#[test]
+fn a_stopped_simulation_of_a_processor_is_incomplete() {
+    let folder = Folder::new();
+    folder.file("w.toml", PROCESSOR);
+    let simulating = |form: &[&str]| {
+        let line = ["cpu", "sim", "w.toml", "--server", "sporadic,polling", "--duration=800000h"];
+        let mut command = folder.command(&[&line, form].concat());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_handler(&mut child);
+        sleep(Duration::from_millis(50));
+        stop(&child, 1);
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = simulating(&["--quiet"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.starts_with("INCOMPLETE: sporadic kept all "), "{text}");
+    assert!(text.contains(" until it was interrupted after "), "{text}");
+    assert!(text.ends_with("; polling was interrupted before it began.\n"), "{text}");
+    let (code, text) = simulating(&["--json"]);
+    let object: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(code, Some(1));
+    for run in object["runs"].as_array().unwrap() {
+        assert_eq!(run["end"], "interrupted");
+    }
 }
 
 /// Sends SIGTERM this many times in a row.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate cpu sim`: simulates tasks and servers on a processor.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use tidegate_cpu_model::{CpuWorkload, ServerKind, ServerParams};
@@ -12,7 +13,7 @@ use super::arguments::{CpuSimArguments, Disturb};
 use super::input::{self, Processor};
 use crate::answer::Answer;
 use crate::failure::Failure;
-use crate::show;
+use crate::{interrupt, show};
 
 /// Runs the command.
 pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
@@ -27,7 +28,9 @@ pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
         }
         kinds => kinds.iter().map(|&kind| with_kind(&workload, kind)).collect::<Result<_, _>>()?,
     };
-    let run = |(kind, workload)| run(kind, workload, &thieves, arguments);
+    let interrupted = interrupt::flag(None)?;
+    // A run after an interruption ends at once, and says so.
+    let run = |(kind, workload)| run(kind, workload, &thieves, arguments, &interrupted);
     let results: Vec<CpuResult> = workloads.into_iter().map(run).collect();
     let timing = timing(arguments.disturb);
     let report = CpuSimReport::of(&results, arguments.seed, arguments.duration, timing);
@@ -69,12 +72,14 @@ fn run(
     workload: CpuWorkload,
     thieves: &[StolenTime],
     arguments: &CpuSimArguments,
+    interrupted: &AtomicBool,
 ) -> CpuResult {
     let start = Instant::now();
     let timing = timing(arguments.disturb);
     let disturbance = Disturbance { timing, stolen: thieves, grain: GRAIN };
     let params = CpuParams::new(&workload, arguments.duration, arguments.seed);
-    let run = simulate(&CpuParams { disturbance, ..params }, &mut ());
+    let params = CpuParams { disturbance, interrupted: Some(interrupted), ..params };
+    let run = simulate(&params, &mut ());
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     CpuResult { kind, workload, run, wall_ns }
 }

@@ -32,7 +32,7 @@ mod window;
 use tidegate_cpu_servers::{self, Server};
 
 pub use disturbance::Disturbance;
-pub use metrics::{CpuRun, JobMetrics, ServerMetrics};
+pub use metrics::{CpuRun, CpuRunEnd, JobMetrics, ServerMetrics};
 pub use observer::{CpuObserver, ServerCall, Thread};
 pub use params::CpuParams;
 pub use stolen_time::StolenTime;

@@ -105,8 +105,19 @@ pub struct CpuRun {
     pub sections: u64,
     /// The longest section.
     pub section_max: Duration,
-    /// Whether more jobs of a task waited than there is room for, which ended the run early.
-    pub is_overloaded: bool,
+    /// How it ended.
+    pub end: CpuRunEnd,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuRunEnd {
+    /// After its whole duration.
+    Complete,
+    /// Early, because more jobs of a task waited than there is room for.
+    Overloaded,
+    /// Early, by [`CpuParams::interrupted`](crate::CpuParams).
+    Interrupted,
 }
 
 impl CpuRun {
@@ -137,13 +148,14 @@ impl CpuRun {
             stolen: Duration::ZERO,
             sections: 0,
             section_max: Duration::ZERO,
-            is_overloaded: false,
+            end: CpuRunEnd::Complete,
         }
     }
 
     /// Returns whether every deadline was kept and the run was complete.
     pub fn is_kept(&self) -> bool {
-        !self.is_overloaded && self.tasks.iter().chain(&self.work).all(|it| it.misses == 0)
+        self.end == CpuRunEnd::Complete
+            && self.tasks.iter().chain(&self.work).all(|it| it.misses == 0)
     }
 
     /// Returns the share of the run in which the processor was busy, in parts per million.

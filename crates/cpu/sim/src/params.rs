@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The parameters of a run.
 
+use std::sync::atomic::AtomicBool;
+
 use tidegate_cpu_model::CpuWorkload;
 use tidegate_model::Duration;
 
@@ -17,11 +19,13 @@ pub struct CpuParams<'a> {
     pub seed: u64,
     /// The blocking sections and the stolen time.
     pub disturbance: Disturbance<'a>,
+    /// A flag that ends the run early once it is set.
+    pub interrupted: Option<&'a AtomicBool>,
 }
 
 impl<'a> CpuParams<'a> {
     /// Creates a run without disturbance.
     pub const fn new(workload: &'a CpuWorkload, duration: Duration, seed: u64) -> Self {
-        Self { workload, duration, seed, disturbance: Disturbance::NONE }
+        Self { workload, duration, seed, disturbance: Disturbance::NONE, interrupted: None }
     }
 }

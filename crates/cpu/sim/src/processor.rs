@@ -9,13 +9,15 @@ mod disturb;
 mod execution;
 mod sections;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tidegate_cpu_model::{Background, CpuWorkload, Priority, Scheduling};
 use tidegate_cpu_servers::{Server, ServerEvent};
 use tidegate_model::{Duration, Random, Time};
 
 use super::arrivals::WorkArrivals;
 use super::disturbance::Disturbance;
-use super::metrics::CpuRun;
+use super::metrics::{CpuRun, CpuRunEnd};
 use super::observer::{CpuObserver, ServerCall};
 use super::params::CpuParams;
 use super::ready::{Ready, Urgency};
@@ -60,6 +62,7 @@ pub(super) struct Processor<'a, O> {
     running: Option<Running>,
     now: Time,
     end: Time,
+    interrupted: Option<&'a AtomicBool>,
     turn: u64,
     random: Random,
     run: CpuRun,
@@ -127,6 +130,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
             running: None,
             now: Time::ZERO,
             end: Time::ZERO + params.duration,
+            interrupted: params.interrupted,
             turn: 0,
             random,
             run: CpuRun::new(workload),
@@ -145,6 +149,10 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 self.now = self.end;
                 break;
             }
+            if self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+                self.run.end = CpuRunEnd::Interrupted;
+                break;
+            }
             self.now = next;
             self.before = match self.running {
                 None => Some(Before::Idle),
@@ -154,7 +162,7 @@ impl<'a, O: CpuObserver> Processor<'a, O> {
                 self.stop();
             }
             if !self.handle_events() {
-                self.run.is_overloaded = true;
+                self.run.end = CpuRunEnd::Overloaded;
                 break;
             }
             self.choose();

@@ -5,7 +5,7 @@ mod text;
 
 use serde::Serialize;
 use tidegate_cpu_model::{CpuServer, CpuWorkload, Scheduling, ServerKind};
-use tidegate_cpu_sim::{CpuRun, JobMetrics, ServerMetrics, Timing};
+use tidegate_cpu_sim::{CpuRun, CpuRunEnd, JobMetrics, ServerMetrics, Timing};
 use tidegate_model::Duration;
 
 use crate::ns::Ns;
@@ -125,7 +125,11 @@ impl<'a> RunReport<'a> {
             servers: servers.map(ServerReport::of).collect(),
             work: run.work.iter().map(JobsReport::of).collect(),
             duration_ns: run.duration.into(),
-            end: if run.is_overloaded { "overloaded" } else { "complete" },
+            end: match run.end {
+                CpuRunEnd::Complete => "complete",
+                CpuRunEnd::Overloaded => "overloaded",
+                CpuRunEnd::Interrupted => "interrupted",
+            },
             utilisation_ppm: run.utilisation_ppm(),
             switching_ns: run.switching.into(),
             switches: run.switches,

@@ -129,8 +129,9 @@ impl CpuReport<'_> {
         } else {
             page.legend(
                 "`bound` is the longest response time, arrival to completion, by exact analysis; a \
-                 server's is the time within which it gets its budget. Percentages: loads at the \
-                 deadline, each a sufficient test: up to 100 % the deadline is met.",
+                 server's is the time within which it gets its budget. `hyperbolic`, `ceil` and \
+                 `refined`, on a wide terminal, are loads at the deadline: by each of them alone, up \
+                 to 100 % the deadline is met.",
             );
         }
     }

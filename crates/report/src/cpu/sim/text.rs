@@ -2,7 +2,7 @@
 //! The text of `tidegate cpu sim`.
 
 use tidegate_cpu_model::{CpuServer, CpuWorkload, Scheduling, ServerKind};
-use tidegate_cpu_sim::{CpuRun, JobMetrics, ServerMetrics, Timing};
+use tidegate_cpu_sim::{CpuRun, CpuRunEnd, JobMetrics, ServerMetrics, Timing};
 use tidegate_model::Duration;
 use tidegate_stats::Distribution;
 
@@ -17,6 +17,9 @@ impl Report for CpuSimReport<'_> {
         let said = said.join("; ");
         Some(match self.defects().len() {
             0 if self.is_kept() => Answer::good(format!("KEPT: {said}.")),
+            0 if self.results.iter().all(|result| result.misses() == 0) => {
+                Answer::doubtful(format!("INCOMPLETE: {said}."))
+            }
             0 => Answer::bad(format!("MISSED: {said}.")),
             _ => Answer::bad(format!("BROKEN by a fault of Tidegate: {said}.")),
         })
@@ -165,24 +168,39 @@ impl CpuResult {
 
     /// Returns what happened to the deadlines: `sporadic kept all 134 deadlines`.
     fn sentence(&self) -> String {
-        let kind = self.kind.map_or_else(String::new, |kind| format!("{kind} "));
-        let ended = if self.run.is_overloaded { ", and was overloaded" } else { "" };
+        let what = self.kind.map_or("the run", ServerKind::name);
+        let ended = match self.run.end {
+            CpuRunEnd::Complete => String::new(),
+            CpuRunEnd::Overloaded => {
+                format!(" until it was overloaded after {}", self.run.duration)
+            }
+            CpuRunEnd::Interrupted if self.run.duration.is_zero() => {
+                return format!("{what} was interrupted before it began");
+            }
+            CpuRunEnd::Interrupted => {
+                format!(" until it was interrupted after {}", self.run.duration)
+            }
+        };
         let (all, misses) = (figures::thousands(self.deadlines()), self.misses());
         match misses {
-            0 => format!("{kind}kept all {all} deadlines{ended}"),
-            _ => format!("{kind}missed {} of {all} deadlines{ended}", figures::thousands(misses)),
+            0 => format!("{what} kept all {all} deadlines{ended}"),
+            _ => format!("{what} missed {} of {all} deadlines{ended}", figures::thousands(misses)),
         }
     }
 
     /// Returns the run's totals as a sentence.
     fn totals(&self) -> String {
-        let CpuRun { switches, switching, events, is_overloaded, .. } = &self.run;
+        let CpuRun { switches, switching, events, end, .. } = &self.run;
         let utilisation = self.run.utilisation_ppm();
         let busy = format!("{}.{:01} %", utilisation / 10_000, utilisation / 1_000 % 10);
-        let ended = if *is_overloaded {
-            format!("; a task's queue overflowed, and the run ended after {}", self.run.duration)
-        } else {
-            String::new()
+        let ended = match end {
+            CpuRunEnd::Complete | CpuRunEnd::Interrupted => String::new(),
+            CpuRunEnd::Overloaded => {
+                format!(
+                    "; a task's queue overflowed, and the run ended after {}",
+                    self.run.duration
+                )
+            }
         };
         let switching: Duration = *switching;
         let disturbed = self.disturbed();
