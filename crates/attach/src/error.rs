@@ -14,7 +14,10 @@ use tidegate_model::Bytes;
 #[non_exhaustive]
 pub enum AttachError {
     /// The caller is not root.
-    #[error("only root can create block devices: run the command with sudo")]
+    #[error(
+        "only root can create block devices: {}",
+        tidegate_platform::privileges::advice("run the command with sudo")
+    )]
     NotRoot,
     /// FUSE is not available.
     #[error(
@@ -150,7 +153,10 @@ impl fmt::Display for Holders {
 #[non_exhaustive]
 pub enum DetachError {
     /// The caller is not root.
-    #[error("only root can remove block devices: run the command with sudo")]
+    #[error(
+        "only root can remove block devices: {}",
+        tidegate_platform::privileges::advice("run the command with sudo")
+    )]
     NotRoot,
     /// The device has users.
     #[error(

@@ -15,7 +15,7 @@ use pages::{Item, Page};
 fn faults(page: &Page) -> Vec<String> {
     let commands = page.items.iter().filter_map(|item| match item {
         Item::Command(command) => Some(command),
-        Item::File { .. } | Item::Screen { .. } => None,
+        Item::File { .. } | Item::Screen { .. } | Item::Text(_) => None,
     });
     let refused = commands.filter_map(|command| {
         let error = Arguments::try_parse_from(&command.words).err()?;

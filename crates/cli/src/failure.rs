@@ -183,11 +183,17 @@ impl Failure {
 /// Prints faults that the command line parser found, in the form of [`Failure::report`].
 pub(crate) fn report_usage(said: &str, is_json: bool) -> ExitCode {
     if is_json {
-        let message = said.trim_start_matches("error: ");
+        let said = said.trim_start_matches("error: ");
         // The rest tells people how to get help.
-        let message = message.split("\n\nFor more information").next().unwrap_or(message);
-        let message = message.trim_end().to_owned();
-        let fault = FaultReport { message, help: None, place: None };
+        let said = said.split("\n\nFor more information").next().unwrap_or(said).trim_end();
+        let (message, help) = said.split_once("\n\n").unwrap_or((said, ""));
+        let paragraphs = help.split("\n\n").map(|text| {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            text.strip_prefix("tip: ").map_or(text.clone(), str::to_owned)
+        });
+        let help = paragraphs.collect::<Vec<_>>().join("; ");
+        let help = (!help.is_empty()).then_some(help);
+        let fault = FaultReport { message: message.to_owned(), help, place: None };
         print_json(Kind::Input as u8, [fault].into_iter());
     } else {
         show::say_lines(said);

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tidegate_cpu_model::MachineFile;
 use tidegate_drive::NamedError;
 use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
@@ -14,7 +15,8 @@ use crate::arguments::WorkloadArguments;
 use crate::command_line::{completed, completed_fault, quoted};
 use crate::cpu::input::{Processor, add_interference, with_profiles};
 use crate::failure::Failure;
-use crate::{origin, text_input};
+use crate::origin;
+use crate::text_input::{self, Fault};
 
 /// A workload bound to its drive.
 pub(crate) struct Input {
@@ -52,14 +54,12 @@ pub(crate) struct Machine {
 pub(crate) fn read(arguments: &WorkloadArguments, asked: &[PolicyName]) -> Result<Input, Failure> {
     let path = &arguments.workload;
     let in_place = |text: &str| text.replace("WORKLOAD", &quoted(&path.to_string_lossy()));
-    let text = text_input::read_named(path, "workload file")?;
-    // The processor's part is checked too: a fault there must not pass unnoticed.
-    let file = match text_input::parse_machine(path, &text)?.disk {
-        Some(disk) => disk,
-        None => WorkloadFile::parse(&text)
-            .map_err(|error| Failure::in_file(path, text.clone(), &error).completed(in_place))?,
+    let read = |machine: MachineFile, text: &str| {
+        // The processor's part is checked too: a fault there must not pass unnoticed.
+        let disk = machine.disk.map_or_else(|| WorkloadFile::parse(text), Ok)?;
+        bind(disk, text, arguments, asked)
     };
-    bind(file, &text, arguments, asked)
+    text_input::read_workload(path, read).map_err(|failure| failure.completed(in_place))
 }
 
 /// Reads both parts of a workload file, with the drive and the profiles that they name.
@@ -68,23 +68,23 @@ pub(crate) fn read_machine(
     asked: &[PolicyName],
 ) -> Result<Machine, Failure> {
     let path = &arguments.workload;
-    let text = text_input::read_named(path, "workload file")?;
-    let file = text_input::parse_machine(path, &text)?;
     let WorkloadArguments { drive, batch, order, margin, .. } = arguments;
     let is_about_disk = drive.is_some()
         || batch.is_some()
         || order.is_some()
         || margin.is_some()
         || !asked.is_empty();
-    if file.disk.is_none() && is_about_disk {
-        return Err(Failure::input(
-            "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
-            "leave these options out, or add a drive and a [[task]] to the file",
-        ));
-    }
-    let disk = file.disk.map(|disk| bind(disk, &text, arguments, asked)).transpose()?;
-    let cpu = file.cpu.map(|cpu| with_profiles(cpu, path, &text)).transpose()?;
-    Ok(Machine { disk, cpu, workload_origin: origin::of_file(path, &text) })
+    text_input::read_workload(path, |file, text| {
+        if file.disk.is_none() && is_about_disk {
+            return Err(Fault::Elsewhere(Failure::input(
+                "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
+                "leave these options out, or add a drive and a [[task]] to the file",
+            )));
+        }
+        let disk = file.disk.map(|disk| bind(disk, text, arguments, asked)).transpose()?;
+        let cpu = file.cpu.map(|cpu| with_profiles(cpu, path)).transpose()?;
+        Ok(Machine { disk, cpu, workload_origin: origin::of_file(path, text) })
+    })
 }
 
 /// Binds the disk part of a workload file to its drive.
@@ -93,9 +93,8 @@ fn bind(
     text: &str,
     arguments: &WorkloadArguments,
     asked: &[PolicyName],
-) -> Result<Input, Failure> {
+) -> Result<Input, Fault> {
     let path = &arguments.workload;
-    let in_file = |error: FileError| Failure::in_file(path, text.to_owned(), &error);
     file.also_try(asked);
     if let Some(order) = arguments.order {
         file.set_best_effort_order(order);
@@ -109,7 +108,7 @@ fn bind(
         file.set_batch(BatchChoice::Auto);
     }
     if let Some(host) = &mut file.host {
-        add_interference(host, path, text)?;
+        add_interference(host, path)?;
     }
     let of_file = |(drive, origin)| (drive, Some(origin));
     let (drive, drive_origin) = match (&arguments.drive, &file.drive) {
@@ -121,15 +120,15 @@ fn bind(
             let folder = path.parent().unwrap_or(Path::new(""));
             of_file(read_drive(name, folder).map_err(|fault| match fault {
                 DriveFault::Missing { message, help } => {
-                    in_file(FileError::new(span.clone(), message, help))
+                    Fault::InFile(FileError::new(span.clone(), message, help))
                 }
-                DriveFault::Faulty(failure) => failure,
+                DriveFault::Faulty(failure) => Fault::Elsewhere(failure),
             })?)
         }
     };
     let workload = file.bind(&drive).map_err(|fault| match &drive_origin {
-        Some(origin) => in_file(completed_fault(fault, &drive, &origin.name)),
-        None => in_file(fault),
+        Some(origin) => completed_fault(fault, &drive, &origin.name),
+        None => fault,
     })?;
     let mut workload = tidegate_drive::with_prediction(workload, &drive);
     let known = drive_origin.as_ref().map(|origin| &*origin.name);

@@ -12,7 +12,7 @@ use crate::answer::Answer;
 use crate::arguments::ProfileArguments;
 use crate::failure::Failure;
 use crate::profile_output::Output;
-use crate::progress::{bar, show_progress};
+use crate::progress::{OF_MEASURING, bar, show_progress};
 
 /// A measurement that is about to begin.
 pub(crate) struct Measurement<'a> {
@@ -35,7 +35,7 @@ impl Measurement<'_> {
         let device = (&target.identity(), target.origin());
         let mut journal = output.journal(device, &target.same(&params))?;
         let mut left = TimeLeft::of(steps);
-        let bar = bar("trials");
+        let bar = bar(OF_MEASURING);
         let begun = Instant::now();
         let is_over =
             |limit: Duration| begun.elapsed() >= std::time::Duration::from_nanos(limit.ns());

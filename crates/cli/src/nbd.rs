@@ -89,9 +89,9 @@ impl AddressArguments {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused => {
                     "no server listens there; check that it is running"
                 }
-                std::io::ErrorKind::PermissionDenied => {
-                    "the socket belongs to another user: try as that user, or as root"
-                }
+                std::io::ErrorKind::PermissionDenied => tidegate_platform::privileges::advice(
+                    "the socket belongs to another user: try as that user, or as root",
+                ),
                 _ => "the server ended, closed the connection, or did not reply in time",
             },
             _ => "check that an NBD server listens there",

@@ -3,9 +3,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use tidegate_device::{Access, DeviceFacts, Target};
+use rustix::io::Errno;
+use tidegate_device::{Access, DeviceFacts, OpenError, Target};
 use tidegate_measure::{Experiment, Measurable as _, ProfileParams};
-use tidegate_model::{Bytes, DriveFile};
+use tidegate_model::{Bytes, DriveFile, did_you_mean};
 use tidegate_platform::{realtime, text_file};
 use tidegate_report::PlanReport;
 
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 use crate::made_target::MadeTarget;
 use crate::measurement::Measurement;
 use crate::profile_output::Output;
-use crate::progress::{bar, print_measuring, profile_failure, seed_of_now};
+use crate::progress::{bar_of_bytes, print_measuring, profile_failure, seed_of_now};
 use crate::{interrupt, profile_simulated, show};
 
 /// Runs the command.
@@ -99,18 +100,31 @@ fn open_target(
     let is_written = arguments.writes() && !arguments.plan;
     let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
     let Some(size) = arguments.create else {
-        let target = Target::open(path, access).map_err(|error| Failure::unusable(&error))?;
+        let target = Target::open(path, access).map_err(|error| not_opened(&error))?;
         return Ok((target, None));
     };
     show::say("Creating", format!("{}, {size} of random data", path.display()));
-    let bar = bar("bytes");
-    bar.set_length(size.get());
+    let bar = bar_of_bytes(size);
     let target =
         Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);
     bar.finish_and_clear();
     let target = target.map_err(|error| Failure::unusable(&error))?;
     let made = MadeTarget::new(path, &target);
     Ok((target, Some(made)))
+}
+
+fn not_opened(error: &OpenError) -> Failure {
+    let OpenError::Refused { path, source: Errno::NOENT } = error else {
+        return Failure::unusable(error);
+    };
+    let names = tidegate_drive::builtin::names();
+    let help = match did_you_mean::closest(&path.to_string_lossy(), names) {
+        Some(meant) => format!("did you mean the simulated drive `{meant}`?"),
+        None => "name a block device or a file; with --create 1GiB, the command makes the file \
+                 first"
+            .to_owned(),
+    };
+    Failure::input(error.to_string(), help)
 }
 
 fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use indicatif::{ProgressBar, ProgressStyle};
 use tidegate_device::RingError;
 use tidegate_measure::{Kind, ProfileError, ProfileParams, Progress, TimeLeft};
+use tidegate_model::Bytes;
 use tidegate_report::plan;
 
 use crate::failure::Failure;
@@ -30,27 +31,33 @@ pub(crate) fn print_measuring(what: &str, params: &ProfileParams) {
     );
 }
 
-/// Returns a progress bar; it is hidden if the output is not a terminal.
-pub(crate) fn bar(unit: &str) -> ProgressBar {
+/// The texts beside a bar. At 40 columns, the bar has room too.
+pub(crate) const OF_MEASURING: &str = "{wide_bar} {percent:>3} %  {msg}";
+const OF_WRITING: &str = "{wide_bar} {percent:>3} % of {total_bytes}, {eta} left";
+pub(crate) const OF_RUNNING: &str = "{msg} {wide_bar} {percent:>3} %, {eta} left";
+
+/// Returns a progress bar as wide as the terminal; it is hidden if there is none.
+pub(crate) fn bar(template: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::no_length();
-    let count = if unit == "bytes" {
-        "{bytes} of {total_bytes}, {eta} left"
-    } else {
-        "{pos} of {len} {msg}"
-    };
-    let template = format!("{{bar:40}} {{percent:>3}} %  {count}");
-    let style = ProgressStyle::with_template(&template).expect("the template is fixed");
+    let style = ProgressStyle::with_template(template).expect("the template is fixed");
     bar.set_style(style.progress_chars("=> "));
+    bar
+}
+
+/// Returns a bar over bytes that are written.
+pub(crate) fn bar_of_bytes(all: Bytes) -> ProgressBar {
+    let bar = bar(OF_WRITING);
+    bar.set_length(all.get());
     bar
 }
 
 /// Shows the progress of the measurement.
 pub(crate) fn show_progress(bar: &ProgressBar, progress: Progress, left: &mut TimeLeft) {
     let left = plan::long(left.after(progress));
-    bar.set_message(format!("of {}, {left} left in all", progress.experiment.name()));
+    bar.set_message(format!("{}, {left} left", progress.experiment.name()));
     bar.set_length(progress.total);
     bar.set_position(progress.done);
 }

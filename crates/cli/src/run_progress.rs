@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration as Wall, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use tidegate_host::{Length, Observer};
 use tidegate_model::{Duration, PolicyName, Time, Workload};
+
+use crate::progress::{self, OF_RUNNING};
 
 /// The interval between two readings of the clock.
 const TICK: Wall = Wall::from_millis(250);
@@ -30,12 +32,8 @@ fn time_of(length: Length, workload: &Workload) -> Duration {
 
 /// Returns a bar over milliseconds.
 fn bar(what: &str, time: Duration) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(time.ns() / 1_000_000);
-    let style = ProgressStyle::with_template("{msg} {bar:30} {percent:>3} %, {eta} left");
-    bar.set_style(style.expect("the template is fixed").progress_chars("=> "));
+    let bar = progress::bar(OF_RUNNING);
+    bar.set_length(time.ns() / 1_000_000);
     bar.set_message(what.to_owned());
     bar
 }

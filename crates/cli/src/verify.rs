@@ -18,9 +18,11 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     let path = &arguments.certificate;
     let text = text_input::read_named(path, "certificate")?;
     let certificate: Certificate = serde_json::from_str(&text).map_err(|error| {
-        Failure::input(
-            format!("{} is not a certificate: {error}", path.display()),
-            "name a file that `tidegate check --certificate FILE` wrote",
+        let help = "name a file that `tidegate check --certificate FILE` wrote";
+        Failure::in_file(
+            path,
+            text.clone(),
+            &text_input::json_fault(&text, &error, "certificate", help),
         )
     })?;
     let workload = arguments.workload.as_ref().map(|path| {

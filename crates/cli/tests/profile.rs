@@ -127,7 +127,7 @@ fn the_host_of_a_killed_run_is_that_of_the_file() {
     let (code, _, stderr) = folder.run(&arguments);
     assert_eq!(code, 0, "{stderr}");
     assert!(stderr.contains("without real-time scheduling and locked memory"), "{stderr}");
-    assert!(stderr.contains("700 reads and 7 writes that were not ours"), "{stderr}");
+    assert!(stderr.contains("served other programs, 700 reads and 7 writes"), "{stderr}");
     let file = std::fs::read_to_string(folder.path().join("d.toml")).unwrap();
     assert!(file.contains("when = \"2001-01-01T00:00:00Z\""), "{file}");
     assert!(file.contains("other load: 700 reads, 7 writes completed"), "{file}");

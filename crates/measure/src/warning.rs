@@ -237,7 +237,7 @@ pub enum Warning {
     },
     /// The device served others as well: the requests it completed for them.
     #[error(
-        "the device also completed {} reads and {} writes that were not ours: they are in the times",
+        "the device also served other programs, {} reads and {} writes: they are in the times",
         .0.reads,
         .0.writes
     )]

@@ -2,7 +2,8 @@
 //! Finds all faults of a file, although reading it stops at the first.
 //!
 //! ```text
-//!   read --fault--> note it --> replace its lines by spaces --> read again
+//!   read --fault--> note it --> a misspelt field: write the meant one --> read again
+//!                               any other fault: replace its lines by spaces
 //! ```
 //! A fault that only follows from replaced lines is not noted: a field that was replaced is then
 //! missing. A table without a field that it needs is replaced as a whole, so faults between its
@@ -28,45 +29,73 @@ pub fn all_faults<T>(
         // Nothing behind a syntax error can be read.
         return vec![first];
     }
-    let mut left = Masked { text: text.as_bytes().to_vec(), fields: Vec::new(), has_tables: false };
+    let mut left = Corrected { text: text.as_bytes().to_vec(), ..Corrected::default() };
     let mut found = vec![first.clone()];
     let mut fault = first;
-    while left.mask(&fault) && found.len() < FAULTS_MAX {
+    while (left.correct(&fault) || left.mask(&fault)) && found.len() < FAULTS_MAX {
         let Ok(text) = std::str::from_utf8(&left.text) else { break };
         let Err(next) = read(text) else { break };
-        if !left.explains(&next) && !found.contains(&next) {
-            found.push(next.clone());
+        let is_own = !left.explains(&next);
+        fault = next.clone();
+        let next = FileError { span: left.in_file(next.span), ..next };
+        if is_own && !found.contains(&next) {
+            found.push(next);
         }
-        fault = next;
     }
     found.sort_by_key(|fault| fault.span.start);
-    let meant = |fault: &FileError| Some((fault.meant_field()?, fault.span.start));
-    let meant: Vec<(String, usize)> = found.iter().filter_map(meant).collect();
-    for (field, at) in meant {
-        // The last fault before the misspelt field is that of its own table.
-        let is_that = |fault: &FileError| fault.span.start <= at && asks_for(fault, &field);
-        if let Some(index) = found.iter().rposition(is_that) {
-            found.remove(index);
-        }
-    }
     found
 }
 
-/// Returns whether a fault asks for a field that is there, but misspelt.
-fn asks_for(fault: &FileError, field: &str) -> bool {
-    let adds = |help: &str| help.contains(&format!("add {field} ="));
-    fault.missing_field() == Some(field) || fault.help.as_deref().is_some_and(adds)
-}
-
-/// The text without the lines of known faults, at unchanged positions.
-struct Masked {
+/// The text without its known faults.
+#[derive(Default)]
+struct Corrected {
     text: Vec<u8>,
-    /// The names and the positions of the fields that were replaced.
+    /// The names that were written in place of others, in this order.
+    names: Vec<Renamed>,
+    /// The names of the fields that were replaced, and their positions in the file.
     fields: Vec<(String, usize)>,
     has_tables: bool,
 }
 
-impl Masked {
+/// A name that was written in place of another one: it starts there, and has `after` bytes in place
+/// of `before`.
+struct Renamed {
+    start: usize,
+    before: usize,
+    after: usize,
+}
+
+impl Corrected {
+    /// Writes the field that was meant by a misspelt one, so that its value and its table are read;
+    /// returns whether that leaves a text that can be read.
+    fn correct(&mut self, fault: &FileError) -> bool {
+        let Some(meant) = fault.meant_field() else { return false };
+        let mut text = self.text.clone();
+        text.splice(fault.span.clone(), meant.bytes());
+        // The field that was meant may be there too.
+        if !str::from_utf8(&text).is_ok_and(|text| DeTable::parse(text).is_ok()) {
+            return false;
+        }
+        self.text = text;
+        let (start, before) = (fault.span.start, fault.span.len());
+        self.names.push(Renamed { start, before, after: meant.len() });
+        true
+    }
+
+    /// Returns the span in the file of a span in this text.
+    fn in_file(&self, span: Range<usize>) -> Range<usize> {
+        let place = |place: usize| {
+            self.names.iter().rev().fold(place, |place, &Renamed { start, before, after }| {
+                if place < start + after {
+                    place.min(start + before)
+                } else {
+                    place - after + before
+                }
+            })
+        };
+        place(span.start)..place(span.end)
+    }
+
     /// Replaces the lines of a fault by spaces; returns whether that changes the text, so that
     /// reading it again can find another one.
     fn mask(&mut self, fault: &FileError) -> bool {
@@ -78,7 +107,7 @@ impl Masked {
         let is_header = self.text[lines.clone()].trim_ascii_start().starts_with(b"[");
         let lines = if is_header { self.table(&fault.span) } else { lines };
         self.has_tables |= is_missing || is_header;
-        let position = lines.start;
+        let position = self.in_file(lines.clone()).start;
         let masked = &mut self.text[lines];
         if let Some(equals) = masked.iter().position(|&byte| byte == b'=') {
             let name = String::from_utf8_lossy(&masked[..equals]).trim().to_owned();
@@ -93,13 +122,16 @@ impl Masked {
 
     /// Returns whether the fault follows from replaced lines.
     fn explains(&self, fault: &FileError) -> bool {
-        match fault.missing_field() {
-            Some(field) => {
-                let table = self.table(&fault.span);
-                self.fields.iter().any(|(known, at)| known == field && table.contains(at))
-            }
-            None => fault.span.is_empty() && (self.has_tables || !self.fields.is_empty()),
+        if fault.span.is_empty() {
+            return self.has_tables || !self.fields.is_empty();
         }
+        let Some(field) = fault.missing_field() else { return false };
+        let table = self.table(&fault.span);
+        let lines = str::from_utf8(&self.text[table.clone()]).unwrap_or_default().lines();
+        let is_emptied = lines.skip(1).all(|line| line.trim().is_empty());
+        let table = self.in_file(table);
+        let mut replaced = self.fields.iter().filter(|(_, at)| table.contains(at));
+        replaced.any(|(known, _)| is_emptied || known == field)
     }
 
     /// Returns the whole lines of a span.
@@ -150,6 +182,22 @@ mod tests {
         assert_eq!(lines, [3, 6, 7, 9, 10, 15], "{:#?}", faults(text));
     }
 
+    /// Goal: a misspelt field hides no fault of its value and its table, and moves none. Method: names
+    /// that are shorter and longer than the meant ones, before other faults; a field that is there
+    /// twice, once misspelt.
+    #[test]
+    fn misspelt_fields_hide_and_move_nothing() {
+        let text = "drive = \"d\"\n[[tasks]]\nname = \"a\"\nperod = 7\nsise = 8\n[[tsk]]\n\
+                    name = \"b\"\nperiodd = \"1s\"\nsize = 9\nop = \"raed\"\n";
+        let first = WorkloadFile::parse(text).unwrap_err();
+        let all = all_faults(text, first, WorkloadFile::parse);
+        let at: Vec<&str> = all.iter().map(|it| &text[it.span.clone()]).collect();
+        assert_eq!(at, ["tasks", "perod", "7", "sise", "8", "tsk", "periodd", "9", "\"raed\""]);
+        let twice = "drive = \"d\"\n[[task]]\nname = \"a\"\nperod = \"1s\"\nperiod = 7\nsize = 8\n";
+        let lines: Vec<usize> = faults(twice).iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [4, 5, 6]);
+    }
+
     #[test]
     fn one_fault_stays_one() {
         for text in [
@@ -157,7 +205,8 @@ mod tests {
             "drive = \"d\"\n[[task]]\nname = \"a\"\nperod = \"1s\"\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nperiod = 1\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[task]]\nname = \"a\"\nsize = \"4KiB\"\n",
-            "drive = \"d\"\n[[tasks]]\nname = \"a\"\nsize = \"4KiB\"\n",
+            "drive = \"d\"\n[[tasks]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n",
+            "[drive]\nname = 7\n[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n",
             "drive = \n[[task]]\n",
             "{\"a\":",
             "",

@@ -12,12 +12,15 @@ pub(crate) fn facts(premises: &Premises) -> impl Iterator<Item = Fact> {
 }
 
 fn fact(premise: &Premise) -> Fact {
-    let label = match premise.weight() {
+    (label(premise), premise.text.clone())
+}
+
+fn label(premise: &Premise) -> &'static str {
+    match premise.weight() {
         Weight::Note => "Note",
         Weight::Weak => "Doubt",
         Weight::Void => "Void",
-    };
-    (label, premise.text.clone())
+    }
 }
 
 /// Writes each premise on a line with the label of its weight.
@@ -40,8 +43,14 @@ fn first_clause(text: &str) -> &str {
 pub(crate) fn write_short(premises: &Premises, more: &str, page: &mut Page) {
     let (notes, others): (Vec<_>, Vec<_>) =
         premises.iter().partition(|premise| premise.weight() == Weight::Note);
-    for (label, text) in others.iter().map(|premise| fact(premise)) {
-        page.labelled(label, first_clause(&text));
+    let mut clauses: Vec<(&str, &str)> = Vec::new();
+    for premise in &others {
+        let clause = (label(premise), first_clause(&premise.text));
+        // Later clauses can differ between policies.
+        if !clauses.contains(&clause) {
+            page.labelled(clause.0, clause.1);
+            clauses.push(clause);
+        }
     }
     write_to_do(premises, page);
     let mut subjects: Vec<&str> = notes.iter().map(|it| &*it.subject).collect();

@@ -95,12 +95,12 @@ struct Times {
 
 impl RunHead {
     /// Writes the conditions of the run: device, drive file, host, seed and premises.
-    fn write(&self, page: &mut Page) {
+    fn write(&self, results: &[&PolicyReport<'_>], page: &mut Page) {
         page.labelled("Device", format!("{}, {}", self.device, self.size));
         page.labelled("Drive", format!("proved by the table of {}", self.drive));
         page.labelled("Host", &self.real_time);
         page.labelled("Seed", format!("{}: fixes the places of all requests", self.seed));
-        premises::write_short(&self.premises, &self.more, page);
+        premises::write_short(&verdict::premises(&self.premises, results), &self.more, page);
     }
 }
 
@@ -157,7 +157,7 @@ impl Report for RunReport<'_> {
         }
         runs::write_not_run(&self.not_run, page);
         write_host(&ran, page);
-        self.head.write(page);
+        self.head.write(&self.results(), page);
     }
 }
 

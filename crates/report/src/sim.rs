@@ -182,6 +182,6 @@ impl Report for SimReport<'_> {
             host.write_delays(page);
         }
         page.labelled("Seed", format!("{}: the same command gives the same figures", self.seed));
-        premises::write_short(self.premises, &self.more, page);
+        premises::write_short(&verdict::premises(self.premises, &results), &self.more, page);
     }
 }

@@ -11,7 +11,7 @@ use tidegate_model::{FileError, HostSection};
 use tidegate_platform::text_file;
 
 use crate::failure::Failure;
-use crate::text_input;
+use crate::text_input::{self, Fault};
 
 /// A processor and the measurements of it.
 pub(crate) struct Processor {
@@ -24,11 +24,9 @@ pub(crate) struct Processor {
 
 /// Reads the processor part of a workload file, and the profiles that it names.
 pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
-    let text = text_input::read_named(path, "workload file")?;
-    let in_file = |error: FileError| Failure::in_file(path, text.clone(), &error);
-    let machine = text_input::parse_machine(path, &text)?;
-    let workload = machine.cpu.ok_or_else(|| in_file(without_processor()))?;
-    with_profiles(workload, path, &text)
+    text_input::read_workload(path, |machine, _| {
+        with_profiles(machine.cpu.ok_or_else(without_processor)?, path)
+    })
 }
 
 fn without_processor() -> FileError {
@@ -39,22 +37,14 @@ fn without_processor() -> FileError {
     )
 }
 
-/// Reads the profiles that a processor's workload names; `text` is the text of the workload file.
-pub(crate) fn with_profiles(
-    workload: CpuWorkload,
-    path: &Path,
-    text: &str,
-) -> Result<Processor, Failure> {
-    let in_file = |interference: &CpuInterference, message: String, help: &str| {
-        let error = FileError::new(interference.span.clone(), message, help);
-        Failure::in_file(path, text.to_owned(), &error)
-    };
+/// Reads the profiles that a processor's workload names; `path` is the path of the workload file.
+pub(crate) fn with_profiles(workload: CpuWorkload, path: &Path) -> Result<Processor, Fault> {
     let without_fit = |interference: &CpuInterference, error: &MissingFit| {
         let help = "write bound = \"points\", which every profile has";
-        in_file(interference, error.to_string(), help)
+        FileError::new(interference.span.clone(), error.to_string(), help)
     };
     let read = |interference: &CpuInterference| {
-        let profile = read_profile(&interference.file, &interference.span, path, text)?;
+        let profile = read_profile(&interference.file, &interference.span, path)?;
         let (bound, margin) = (interference.bound, interference.margin);
         let measured = MeasuredDemand::new(&profile, bound, margin)
             .map_err(|error| without_fit(interference, &error))?;
@@ -62,36 +52,26 @@ pub(crate) fn with_profiles(
             .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
         Ok((measured, thief))
     };
-    let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Failure>>()?;
+    let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Fault>>()?;
     let (measured, thieves) = read.into_iter().unzip();
     Ok(Processor { workload, measured, thieves })
 }
 
 /// Adds the interference that the `[host]` table of the workload file at `path` names to its times.
-pub(crate) fn add_interference(
-    host: &mut HostSection,
-    path: &Path,
-    text: &str,
-) -> Result<(), Failure> {
+pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<(), Fault> {
     let Some(interference) = &host.interference else { return Ok(()) };
-    let profile = read_profile(&interference.file, &interference.span, path, text)?;
-    *host = under_interference(host.times, interference, &profile)
-        .map_err(|error| Failure::in_file(path, text.to_owned(), &error))?;
+    let profile = read_profile(&interference.file, &interference.span, path)?;
+    *host = under_interference(host.times, interference, &profile)?;
     Ok(())
 }
 
 /// Reads the profile that the workload file at `path` names at this position.
-fn read_profile(
-    name: &str,
-    span: &Range<usize>,
-    path: &Path,
-    text: &str,
-) -> Result<CpuProfile, Failure> {
+fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfile, Fault> {
     let file = path.parent().unwrap_or(Path::new("")).join(name);
     let profile = text_file::read(&file).map_err(|error| {
         let message = format!("cannot read the processor profile {}: {error}", file.display());
-        let help = "name a file that `tidegate cpu profile` wrote";
-        Failure::in_file(path, text.to_owned(), &FileError::new(span.clone(), message, help))
+        FileError::new(span.clone(), message, "name a file that `tidegate cpu profile` wrote")
     })?;
-    CpuProfile::parse(&profile).map_err(|error| Failure::in_file(&file, profile.clone(), &error))
+    let in_profile = |error: FileError| Failure::in_file(&file, profile.clone(), &error);
+    Ok(CpuProfile::parse(&profile).map_err(in_profile)?)
 }

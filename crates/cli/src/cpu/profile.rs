@@ -20,7 +20,7 @@ use super::arguments::CpuProfileArguments;
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::progress::{bar, seed_of_now};
+use crate::progress::{OF_MEASURING, bar, seed_of_now};
 use crate::{show, text_input};
 
 /// The interval at which a long measurement is saved: a kill loses at most this much.
@@ -119,10 +119,9 @@ fn measure(
     partial: &mut PartialFile,
     interrupted: &AtomicBool,
 ) -> Result<CpuMeasurement, Failure> {
-    let bar = bar("trials");
+    let bar = bar(OF_MEASURING);
     let unit = if params.trials == UNLIMITED { "seconds" } else { "trials" };
-    let what = if params.synthetic_load.is_some() { " with the synthetic load" } else { "" };
-    bar.set_message(format!("{unit}{what}"));
+    let what = if params.synthetic_load.is_some() { ", with load" } else { "" };
     let begin = Instant::now();
     let progress = |progress: CpuProgress| {
         // With an unknown number of trials, the bar counts seconds.
@@ -131,6 +130,7 @@ fn measure(
             (limit.ns() / 1_000_000_000, begin.elapsed().as_secs())
         });
         bar.set_length(all);
+        bar.set_message(format!("of {all} {unit}{what}"));
         bar.set_position(done.min(all));
         if let Some(profile) = progress.so_far {
             bar.suspend(|| warn(partial.keep(&profile)));

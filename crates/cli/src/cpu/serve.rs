@@ -11,6 +11,7 @@ use tidegate_cpu_model::ServerParams;
 use tidegate_model::Duration;
 use tidegate_platform::affinity::Affinity;
 use tidegate_platform::{Scheduling, ThreadId, threads};
+use tidegate_report::Page;
 use tidegate_report::cpu::ServeReport;
 
 use super::arguments::CpuServeArguments;
@@ -43,7 +44,7 @@ pub(super) fn serve(arguments: &CpuServeArguments) -> Result<Answer, Failure> {
     if granted.recv().is_ok() {
         // The manager must not print, because it would wait for the reader; and while it serves,
         // nothing here may end the program.
-        let _ = writeln!(io::stderr(), "{head}");
+        let _ = write!(io::stderr(), "{head}");
     }
     let served = served.join();
     let report =
@@ -76,7 +77,7 @@ fn by_hand(params: &ThreadServerParams) -> Option<String> {
         return Some(policy);
     }
     let processors: Vec<String> = processors.cpus().map(|cpu| cpu.to_string()).collect();
-    Some(format!("{policy}; taskset -cp {} {thread}", processors.join(",")))
+    Some(format!("{policy} && taskset -cp {} {thread}", processors.join(",")))
 }
 
 fn params(arguments: &CpuServeArguments, thread: ThreadId) -> Result<ThreadServerParams, Failure> {
@@ -131,19 +132,25 @@ fn head(params: &ThreadServerParams) -> String {
     let ThreadServerParams { thread, cpu, priority, server, .. } = params;
     let name = thread.name().unwrap_or_default();
     let before = Scheduling::of(*thread).map_or_else(|_| "?".to_owned(), |it| it.to_string());
-    let small = if server.budget < SMALL {
+    let mut page = Page::new(show::look_of_messages());
+    page.labelled(
+        "Serving",
         format!(
-            "\n{:<12} up to 50us of this small budget may be lost each time it is used up",
-            "Note"
-        )
-    } else {
-        String::new()
-    };
-    let by_hand = by_hand(params).map_or_else(String::new, |commands| format!(": `{commands}`"));
-    format!(
-        "{:<12} thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
-         processor {cpu}{small}\n\
-         {:<12} Ctrl-C stops the server and restores the thread; SIGKILL does not restore it{by_hand}",
-        "Serving", server.budget, server.period, server.kind, "Host"
-    )
+            "thread {thread} ({name}, {before}): {} in each {}, {}, SCHED_FIFO {priority}, \
+             processor {cpu}",
+            server.budget, server.period, server.kind
+        ),
+    );
+    if server.budget < SMALL {
+        let text = "up to 50us of this small budget may be lost each time it is used up";
+        page.labelled("Note", text);
+    }
+    page.labelled(
+        "Host",
+        "Ctrl-C stops the server and restores the thread; SIGKILL does not restore it",
+    );
+    if let Some(commands) = by_hand(params) {
+        page.command("By hand", &commands);
+    }
+    page.into_text()
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use tidegate_engine::control::wire::{self, Asked, Verb};
-use tidegate_model::ServeFile;
+use tidegate_model::{FileKind, ServeFile};
 
 use super::text;
 use crate::failure::Failure;
@@ -141,8 +141,9 @@ fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
             "name a control socket, or the serve file that names it",
         )
     })?;
-    let file =
-        ServeFile::parse(&text).map_err(|error| Failure::in_file(target, text.clone(), &error))?;
+    let file = ServeFile::parse(&text).map_err(|error| {
+        Failure::of_reading(target, &text, FileKind::Serve, error, ServeFile::parse)
+    })?;
     match &file.control {
         Some(named) => Ok(target.parent().unwrap_or(Path::new("")).join(named.get_ref())),
         None => Err(Failure::input(

@@ -10,6 +10,8 @@
 //! <!-- exit: 1 -->                       its commands exit with this code, not with 0
 //! <!-- screen: 80 -->                    the block is what the last command prints at this width
 //! ```
+//!
+//! On a page of the guide, each block marked `text` must be such a screen.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,8 @@ pub(crate) enum Item {
         columns: String,
         text: String,
     },
+    /// Other text, which nothing compares; its first line.
+    Text(String),
 }
 
 /// One command.
@@ -109,6 +113,8 @@ fn items(text: &str) -> Vec<Item> {
             items.push(Item::File { name, text: block.join("\n") + "\n" });
         } else if let Some(columns) = marks.screen {
             items.push(Item::Screen { columns, text: block.join("\n") + "\n" });
+        } else if language == "text" {
+            items.push(Item::Text(block.first().copied().unwrap_or_default().to_owned()));
         } else if ["", "sh"].contains(&language) {
             let joined = block.join("\n").replace("\\\n", " ");
             let commands =
@@ -166,6 +172,7 @@ fn pages_are_read_as_readers_read_them() {
         command(&["tidegate", "check", "a.toml"], 1, true),
         command(&["tidegate", "sim", "b c"], 1, true),
         command(&["tidegate", "drive", "detach"], 0, false),
+        Item::Text("tidegate is not run here".to_owned()),
         Item::Screen { columns: "80".to_owned(), text: "KEPT\n".to_owned() },
         command(&["tidegate", "profile", "/dev/sdb"], 0, false),
     ];

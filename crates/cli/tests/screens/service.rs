@@ -182,11 +182,25 @@ fn answer(stream: &UnixStream, answers: &Value) -> std::io::Result<()> {
 /// The longest time in which the live view must end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Starts the live view on a terminal of `script`.
-fn start_view(folder: &Path) -> Child {
-    let line = "exec script -qec 'echo $$ > pid; exec tidegate top good.ctl' log > shown";
+/// Starts a command on a terminal of `script`, which has this many columns.
+fn start_on_terminal(command_line: &str, columns: &str, folder: &Path) -> Child {
+    let line = format!(
+        "exec script -qec 'stty cols {columns} rows 24; echo $$ > pid; exec {command_line}' log > shown"
+    );
     // Without input `script` ends at once.
-    command(line, folder, "80").stdin(Stdio::piped()).spawn().unwrap()
+    command(&line, folder, columns).stdin(Stdio::piped()).spawn().unwrap()
+}
+
+/// Returns what was drawn: the text, with a space for each control sequence.
+fn drawn(folder: &Path) -> String {
+    let shown = std::fs::read(folder.join("shown")).unwrap_or_default();
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    let mut parts = shown.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let rest = part.split_once(|c: char| c.is_ascii_alphabetic()).map_or("", |(_, rest)| rest);
+        text + " " + rest
+    })
 }
 
 /// Returns the view's process once it draws; `None` if it does not, because `script` is missing.
@@ -203,17 +217,24 @@ fn drawing_view(folder: &Path) -> Option<u32> {
     None
 }
 
-/// Waits for the end of a process; a zombie has ended too.
-fn ends(pid: u32) -> bool {
+/// Waits until `is_so`; returns whether it was in time.
+fn within_patience(is_so: impl Fn() -> bool) -> bool {
     let at = Instant::now();
     while at.elapsed() < PATIENCE {
-        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        if state.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z')) {
+        if is_so() {
             return true;
         }
         thread::sleep(Duration::from_millis(20));
     }
     false
+}
+
+/// Waits for the end of a process; a zombie has ended too.
+fn ends(pid: u32) -> bool {
+    within_patience(|| {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        state.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'))
+    })
 }
 
 /// Goal: the live view ends when its terminal is gone, and on SIGTERM. Method: it is started on a
@@ -223,7 +244,7 @@ fn live_view_ends_with_its_terminal_and_on_sigterm() {
     for is_terminal_killed in [true, false] {
         let folder = crate::folder();
         listen(folder.path(), "good");
-        let mut script = start_view(folder.path());
+        let mut script = start_on_terminal("tidegate top good.ctl", "80", folder.path());
         let Some(view) = drawing_view(folder.path()) else {
             eprintln!(
                 "skipped: `script`, which makes a terminal, is missing or does not work here"
@@ -245,5 +266,50 @@ fn live_view_ends_with_its_terminal_and_on_sigterm() {
         let _ = script.kill();
         script.wait().unwrap();
         assert!(has_ended, "terminal killed: {is_terminal_killed}");
+    }
+}
+
+/// Goal: on a real terminal of 80 and of 40 columns the live view cuts no number. Method: each time
+/// that it draws is one of those that the service reported, or the sum of its drive.
+#[test]
+fn live_view_cuts_no_number_on_a_terminal() {
+    for columns in ["80", "40"] {
+        let folder = crate::folder();
+        listen(folder.path(), "good");
+        let mut script = start_on_terminal("tidegate top good.ctl", columns, folder.path());
+        let has_drawn = drawing_view(folder.path()).is_some()
+            && within_patience(|| drawn(folder.path()).contains("q quits"));
+        let text = drawn(folder.path());
+        script.kill().unwrap();
+        script.wait().unwrap();
+        if !has_drawn {
+            eprintln!("skipped: `script` is missing or does not work here: {text}");
+            return;
+        }
+        let times: Vec<&str> = text.split_whitespace().filter(|it| it.ends_with("ms")).collect();
+        let whole = ["1.500ms", "2.500ms", "9.001ms", "12.346ms", "45.000ms"];
+        assert!(times.len() >= 2, "{columns}: {text}");
+        assert!(times.iter().all(|time| whole.contains(time)), "{columns}: {times:?}\n{text}");
+    }
+}
+
+/// Goal: the progress of a simulation fits on one line of a terminal of 40 columns. Method: it is
+/// drawn there; a line that is too long would move on to the next.
+#[test]
+fn progress_fits_on_a_narrow_terminal() {
+    let folder = crate::folder();
+    let line =
+        "timeout -s INT 2 tidegate sim recorder.toml --policy adaptive-drain --duration 9000h";
+    let mut script = start_on_terminal(line, "40", folder.path());
+    script.wait().unwrap();
+    let text = drawn(folder.path());
+    let bars: Vec<&str> = text.split(['\r', '\n']).filter(|it| it.contains(" %, ")).collect();
+    if text.trim().is_empty() {
+        eprintln!("skipped: `script` is missing or does not work here");
+        return;
+    }
+    assert!(!bars.is_empty(), "no progress in {text}");
+    for bar in bars {
+        assert!(bar.trim().chars().count() <= 40 && bar.contains(" left"), "{bar}");
     }
 }

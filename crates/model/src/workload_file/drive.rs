@@ -30,14 +30,27 @@ pub enum DriveReference {
     Inline(Box<DriveFile>),
 }
 
-/// A drive as written: a name, or a `[drive]` table.
+/// A drive as written: a name, a `[drive]` table with a name, or one with times.
 pub(super) enum RawDrive {
     Named(String),
+    NamedInTable(Spanned<String>),
     Inline(InlineDrive),
 }
 
+/// A `[drive]` table, as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct DriveTable {
+    name: Option<Spanned<String>>,
+    kind: Option<Spanned<DriveKind>>,
+    depth: Option<Spanned<u32>>,
+    batch_ns_max: Option<Spanned<Vec<u64>>>,
+    drain_ns_max: Option<Spanned<Vec<u64>>>,
+    priority_ns_max: Option<Spanned<Vec<u64>>>,
+    starvation_ns_max: Option<u64>,
+}
+
+/// A drive with the times of its `[drive]` table.
 pub(super) struct InlineDrive {
     kind: Spanned<DriveKind>,
     depth: Option<Spanned<u32>>,
@@ -55,7 +68,32 @@ impl Written for RawDrive {
         Ok(Self::Named(text.to_owned()))
     }
     fn from_table<'de, A: MapAccess<'de>>(table: A) -> Result<Self, A::Error> {
-        InlineDrive::deserialize(MapAccessDeserializer::new(table)).map(Self::Inline)
+        let missing = |field| move || A::Error::missing_field(field);
+        Ok(match DriveTable::deserialize(MapAccessDeserializer::new(table))? {
+            DriveTable {
+                name: Some(name),
+                kind: None,
+                depth: None,
+                batch_ns_max: None,
+                drain_ns_max: None,
+                priority_ns_max: None,
+                starvation_ns_max: None,
+            } => Self::NamedInTable(name),
+            DriveTable { name: Some(name), .. } => {
+                return Err(A::Error::custom(format!(
+                    "[drive] names `{}` and states times too\ndelete the name, or everything else",
+                    name.get_ref()
+                )));
+            }
+            times => Self::Inline(InlineDrive {
+                kind: times.kind.ok_or_else(missing("kind"))?,
+                depth: times.depth,
+                batch_ns_max: times.batch_ns_max.ok_or_else(missing("batch_ns_max"))?,
+                drain_ns_max: times.drain_ns_max,
+                priority_ns_max: times.priority_ns_max,
+                starvation_ns_max: times.starvation_ns_max,
+            }),
+        })
     }
 }
 
@@ -67,6 +105,10 @@ pub(super) fn read_drive(raw: Spanned<RawDrive>) -> Result<DriveReference, FileE
     let span = raw.span();
     let inline = match raw.into_inner() {
         RawDrive::Named(name) => return Ok(DriveReference::Named { name, span }),
+        RawDrive::NamedInTable(name) => {
+            let span = name.span();
+            return Ok(DriveReference::Named { name: name.into_inner(), span });
+        }
         RawDrive::Inline(inline) => inline,
     };
     if !inline.kind.get_ref().takes_longest_times() {

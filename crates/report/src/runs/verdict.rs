@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use tidegate_host::RunEnd;
-use tidegate_model::{Grade, PolicyName, Premises};
+use tidegate_model::{Grade, PolicyName, Premises, Weight};
 
 use super::PolicyReport;
 use crate::figures;
@@ -145,6 +145,13 @@ pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r Poli
     let promised = results.iter().copied().filter(|result| result.is_promised);
     let promised: Vec<_> = promised.collect();
     if promised.is_empty() { results.to_vec() } else { promised }
+}
+
+/// Returns the premises of a workload, with the doubts of the proofs on which the results rest.
+pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Premises {
+    let proofs = results.iter().filter_map(|result| result.doubts()).flatten();
+    let doubts = proofs.filter(|premise| premise.weight() == Weight::Weak);
+    workload.iter().chain(doubts).cloned().collect()
 }
 
 /// Returns the worst verdict of the deciding results; an interruption of any run is one too.
