@@ -5,7 +5,6 @@ use std::path::Path;
 
 use tidegate_cpu_model::MachineFile;
 use tidegate_drive::NamedError;
-use tidegate_model::did_you_mean;
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
 use tidegate_model::{BatchChoice, DriveFile, FileError, FileKind, PolicyName, Workload};
 use tidegate_platform::text_file;
@@ -16,7 +15,7 @@ use crate::command_line::{completed, completed_fault, quoted};
 use crate::cpu::input::{Processor, add_interference, with_profiles};
 use crate::failure::Failure;
 use crate::origin;
-use crate::text_input::{self, Fault};
+use crate::text_input::{self, WorkloadFault};
 
 /// A workload bound to its drive.
 pub(crate) struct Input {
@@ -76,7 +75,7 @@ pub(crate) fn read_machine(
         || !asked.is_empty();
     text_input::read_workload(path, |file, text| {
         if file.disk.is_none() && is_about_disk {
-            return Err(Fault::Elsewhere(Failure::input(
+            return Err(WorkloadFault::Elsewhere(Failure::input(
                 "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
                 "leave these options out, or add a drive and a [[task]] to the file",
             )));
@@ -93,7 +92,7 @@ fn bind(
     text: &str,
     arguments: &WorkloadArguments,
     asked: &[PolicyName],
-) -> Result<Input, Fault> {
+) -> Result<Input, WorkloadFault> {
     let path = &arguments.workload;
     file.also_try(asked);
     if let Some(order) = arguments.order {
@@ -120,9 +119,9 @@ fn bind(
             let folder = path.parent().unwrap_or(Path::new(""));
             of_file(read_drive(name, folder).map_err(|fault| match fault {
                 DriveFault::Missing { message, help } => {
-                    Fault::InFile(FileError::new(span.clone(), message, help))
+                    WorkloadFault::InFile(FileError::new(span.clone(), message, help))
                 }
-                DriveFault::Faulty(failure) => Fault::Elsewhere(failure),
+                DriveFault::Faulty(failure) => WorkloadFault::Elsewhere(failure),
             })?)
         }
     };
@@ -205,25 +204,17 @@ fn read_drive(name: &str, folder: &Path) -> Result<(DriveFile, FileOrigin), Driv
         Ok::<_, text_file::ReadError>(text)
     };
     let drive = tidegate_drive::named(name, folder, read).map_err(|error| match error {
-        NamedError::Unreadable { path, source } => DriveFault::Missing {
-            message: format!(
-                "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
-                path.display()
-            ),
-            help: format!(
-                "{}, or the path of a file that `tidegate profile -o` wrote",
-                did_you_mean::advice(name, tidegate_drive::builtin::names())
-            ),
-        },
-        NamedError::Faulty { path, text, error } => {
-            DriveFault::Faulty(Failure::of_reading(
-                &path,
-                &text,
-                FileKind::Drive,
-                error,
-                DriveFile::parse,
-            ))
+        NamedError::Unreadable { path, source } => {
+            let (message, help) = tidegate_drive::unreadable(name, &path, &source);
+            DriveFault::Missing { message, help }
         }
+        NamedError::Faulty { path, text, error } => DriveFault::Faulty(Failure::of_reading(
+            &path,
+            &text,
+            FileKind::Drive,
+            error,
+            DriveFile::parse,
+        )),
     })?;
     Ok((drive, origin.expect("it is built in, or was read")))
 }

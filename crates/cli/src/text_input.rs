@@ -20,20 +20,20 @@ pub(crate) fn read_named(path: &Path, what: &str) -> Result<String, Failure> {
 }
 
 /// Why a workload file cannot be used.
-pub(crate) enum Fault {
+pub(crate) enum WorkloadFault {
     /// The file is at fault.
     InFile(FileError),
     /// The command line or another file is at fault.
     Elsewhere(Failure),
 }
 
-impl From<FileError> for Fault {
+impl From<FileError> for WorkloadFault {
     fn from(error: FileError) -> Self {
         Self::InFile(error)
     }
 }
 
-impl From<Failure> for Fault {
+impl From<Failure> for WorkloadFault {
     fn from(failure: Failure) -> Self {
         Self::Elsewhere(failure)
     }
@@ -42,19 +42,19 @@ impl From<Failure> for Fault {
 /// Makes something of both parts of a workload file, or reports all faults that `make` finds.
 pub(crate) fn read_workload<T>(
     path: &Path,
-    make: impl Fn(MachineFile, &str) -> Result<T, Fault>,
+    make: impl Fn(MachineFile, &str) -> Result<T, WorkloadFault>,
 ) -> Result<T, Failure> {
     let text = read_named(path, "workload file")?;
     let read = |text: &str| make(MachineFile::parse(text)?, text);
     read(&text).map_err(|fault| match fault {
-        Fault::InFile(first) => {
+        WorkloadFault::InFile(first) => {
             let faulty = |text: &str| match read(text) {
-                Err(Fault::InFile(error)) => Err(error),
-                Ok(_) | Err(Fault::Elsewhere(_)) => Ok(()),
+                Err(WorkloadFault::InFile(error)) => Err(error),
+                Ok(_) | Err(WorkloadFault::Elsewhere(_)) => Ok(()),
             };
             Failure::of_reading(path, &text, FileKind::Workload, first, faulty)
         }
-        Fault::Elsewhere(failure) => failure,
+        WorkloadFault::Elsewhere(failure) => failure,
     })
 }
 

@@ -27,7 +27,7 @@ pub use make::{
     AnyRequests, BuildError, access_time, access_time_of_device, build, for_any_requests,
     from_parts, from_table, kinds, measured_table,
 };
-pub use named::{NamedError, named};
+pub use named::{NamedError, named, unreadable};
 pub use predicted::with_prediction;
 pub use pseudo::{LongestTimes, PseudoDisk};
 pub use recorded::RecordedDrive;

@@ -3,9 +3,10 @@
 //!
 //! The caller reads the file, so that it can refuse what it does not want to read.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use tidegate_model::{DriveFile, FileError};
+use tidegate_model::{DriveFile, FileError, did_you_mean};
 
 use crate::builtin;
 
@@ -28,6 +29,16 @@ pub enum NamedError<E> {
         /// The fault.
         error: FileError,
     },
+}
+
+/// Returns what is wrong with a name whose file at `path` cannot be read, and the advice.
+pub fn unreadable(name: &str, path: &Path, source: &impl Display) -> (String, String) {
+    let message = format!(
+        "`{name}` is neither a built-in drive nor a drive file that can be read ({}: {source})",
+        path.display()
+    );
+    let meant = did_you_mean::advice(name, builtin::names());
+    (message, format!("{meant}, or the path of a file that `tidegate profile -o` wrote"))
 }
 
 /// Returns the built-in drive of this name, or the drive file at this path, relative to `folder`,

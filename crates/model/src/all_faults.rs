@@ -125,7 +125,7 @@ impl Corrected {
         if fault.span.is_empty() {
             return self.has_tables || !self.fields.is_empty();
         }
-        let Some(field) = fault.missing_field() else { return false };
+        let Some(field) = fault.wanted_field() else { return false };
         let table = self.table(&fault.span);
         let lines = str::from_utf8(&self.text[table.clone()]).unwrap_or_default().lines();
         let is_emptied = lines.skip(1).all(|line| line.trim().is_empty());
@@ -207,6 +207,8 @@ mod tests {
             "drive = \"d\"\n[[task]]\nname = \"a\"\nsize = \"4KiB\"\n",
             "drive = \"d\"\n[[tasks]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n",
             "[drive]\nname = 7\n[[task]]\nname = \"a\"\nperiod = \"1s\"\nsize = \"4KiB\"\n",
+            // An entry with neither of two fields is at fault too, but only because of the first one.
+            "drive = \"d\"\n[[best_effort]]\nname = \"a\"\noutstanding = \"x\"\nsize = \"4KiB\"\n",
             "drive = \n[[task]]\n",
             "{\"a\":",
             "",

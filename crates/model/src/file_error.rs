@@ -60,6 +60,12 @@ impl FileError {
         self.message.strip_prefix("missing field `")?.strip_suffix('`')
     }
 
+    /// Returns the name of the field that must be added, if that is the remedy.
+    pub(crate) fn wanted_field(&self) -> Option<&str> {
+        let added = || self.help.as_deref()?.strip_prefix("add ")?.split_once(" =");
+        self.missing_field().or_else(|| added().map(|(name, _)| name))
+    }
+
     /// Returns the name of the field that was meant by an unknown one.
     pub(crate) fn meant_field(&self) -> Option<String> {
         let is_field = self.message.starts_with("unknown field");

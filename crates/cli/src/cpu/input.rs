@@ -11,7 +11,7 @@ use tidegate_model::{FileError, HostSection};
 use tidegate_platform::text_file;
 
 use crate::failure::Failure;
-use crate::text_input::{self, Fault};
+use crate::text_input::{self, WorkloadFault};
 
 /// A processor and the measurements of it.
 pub(crate) struct Processor {
@@ -38,7 +38,10 @@ fn without_processor() -> FileError {
 }
 
 /// Reads the profiles that a processor's workload names; `path` is the path of the workload file.
-pub(crate) fn with_profiles(workload: CpuWorkload, path: &Path) -> Result<Processor, Fault> {
+pub(crate) fn with_profiles(
+    workload: CpuWorkload,
+    path: &Path,
+) -> Result<Processor, WorkloadFault> {
     let without_fit = |interference: &CpuInterference, error: &MissingFit| {
         let help = "write bound = \"points\", which every profile has";
         FileError::new(interference.span.clone(), error.to_string(), help)
@@ -52,13 +55,14 @@ pub(crate) fn with_profiles(workload: CpuWorkload, path: &Path) -> Result<Proces
             .ok_or_else(|| without_fit(interference, &MissingFit { bound }))?;
         Ok((measured, thief))
     };
-    let read: Vec<_> = workload.interference.iter().map(read).collect::<Result<_, Fault>>()?;
+    let read: Vec<_> =
+        workload.interference.iter().map(read).collect::<Result<_, WorkloadFault>>()?;
     let (measured, thieves) = read.into_iter().unzip();
     Ok(Processor { workload, measured, thieves })
 }
 
 /// Adds the interference that the `[host]` table of the workload file at `path` names to its times.
-pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<(), Fault> {
+pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<(), WorkloadFault> {
     let Some(interference) = &host.interference else { return Ok(()) };
     let profile = read_profile(&interference.file, &interference.span, path)?;
     *host = under_interference(host.times, interference, &profile)?;
@@ -66,7 +70,7 @@ pub(crate) fn add_interference(host: &mut HostSection, path: &Path) -> Result<()
 }
 
 /// Reads the profile that the workload file at `path` names at this position.
-fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfile, Fault> {
+fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfile, WorkloadFault> {
     let file = path.parent().unwrap_or(Path::new("")).join(name);
     let profile = text_file::read(&file).map_err(|error| {
         let message = format!("cannot read the processor profile {}: {error}", file.display());

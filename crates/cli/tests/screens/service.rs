@@ -40,6 +40,8 @@ screens! {
         "tidegate serve flushes.serve.toml",
         "tidegate serve gone.serve.toml --print",
         "tidegate serve gone.serve.toml",
+        "sed 's/fujitsu-max3036rc/fujitsu/' workloads/media.serve.toml > s.toml",
+        "tidegate serve s.toml",
         "tidegate serve missing.toml",
         "tidegate serve inline.toml",
     ];

@@ -375,13 +375,10 @@ fn read_drive(
     let name = named.get_ref();
     tidegate_drive::named(name, folder, |path| std::fs::read_to_string(path)).map_err(|error| {
         match error {
-            NamedError::Unreadable { source, .. } => faulty(FileError::new(
-                named.span(),
-                format!(
-                    "`{name}` is neither a built-in drive nor a drive file that can be read: {source}"
-                ),
-                "name a file that `tidegate profile -o` wrote, or a drive that `tidegate drive list` shows",
-            )),
+            NamedError::Unreadable { path, source } => {
+                let (message, help) = tidegate_drive::unreadable(name, &path, &source);
+                faulty(FileError::new(named.span(), message, help))
+            }
             NamedError::Faulty { path, text, error } => ServeError::Faulty { path, text, error },
         }
     })
