@@ -165,13 +165,8 @@ impl ByFamilies<'_> {
         let main = self.sampled(Phase::Main, &kept, each, context, found)?;
         let climbed = self.climb(shares.climb, context, found)?;
         let join = |(index, &family): (usize, &PlaceFamily)| {
-            let mut cells = pilot[index].clone();
-            let more = kept.iter().position(|known| *known == family).map(|at| &main[at]);
-            for (cell, more) in cells.iter_mut().zip(more.into_iter().flatten()) {
-                cell.extend_from_slice(more);
-            }
-            let screened = more.is_none();
-            times(family, &cells).map(|times| FamilyTimes { screened, ..times })
+            let more = kept.iter().position(|known| *known == family).map(|at| &main[at][..]);
+            joined(family, &pilot[index], more)
         };
         let sampled = SAMPLED.iter().enumerate().filter_map(join);
         Ok(sampled.chain(times(PlaceFamily::Climbed, &climbed)).collect())
@@ -280,6 +275,28 @@ impl ByFamilies<'_> {
     }
 }
 
+/// Returns the times of a family that a pilot measured, and the main part if the pilot kept it.
+///
+/// The pilot chose the family by the very samples that it took: those of a kept family tend to be
+/// long, and those of a screened one short. So a pilot gives no quantiles, and its samples do not
+/// count beside those of the main part. Its longest times were seen, so they belong to the table.
+fn joined(
+    family: PlaceFamily,
+    pilot: &[Vec<Sample>],
+    main: Option<&[Vec<Sample>]>,
+) -> Option<FamilyTimes> {
+    let seen = times(family, pilot)?;
+    let seen =
+        FamilyTimes { ns_p99: Vec::new(), ns_p50: Vec::new(), screened: main.is_none(), ..seen };
+    let Some(more) = main.and_then(|cells| times(family, cells)) else { return Some(seen) };
+    let longest =
+        |(entry, &time): (usize, &u64)| time.max(more.ns_max.get(entry).copied().unwrap_or(0));
+    let ns_max = seen.ns_max.iter().enumerate().map(longest).collect();
+    // An interrupted main part has no samples of the later entries.
+    let is_whole = more.ns_max.len() == seen.ns_max.len();
+    Some(FamilyTimes { ns_max, ..if is_whole { more } else { seen } })
+}
+
 /// Returns the times of a family, up to the first entry without a sample; `None` without any.
 fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
     let all: Vec<Summary> = cells.iter().map_while(|cell| Sample::summary(cell)).collect();
@@ -304,4 +321,45 @@ fn times(places: PlaceFamily, cells: &[Vec<Sample>]) -> Option<FamilyTimes> {
 /// of the experiment: a search sends one more, for the starting position.
 pub(crate) fn requests(each: u64) -> u64 {
     each + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(times: &[&[u64]]) -> Vec<Vec<Sample>> {
+        let sample = |&ns: &u64| Sample {
+            took: Duration::from_ns(ns),
+            held_up: Duration::ZERO,
+            start: None,
+        };
+        times.iter().map(|cell| cell.iter().map(sample).collect()).collect()
+    }
+
+    /// Goal: the samples by which a family was chosen are kept apart from its statistics, and their
+    /// longest times are kept. Method: a pilot with other times than the main part.
+    #[test]
+    fn a_pilot_counts_for_the_longest_time_only() {
+        let pilot = cells(&[&[90, 95], &[99, 98]]);
+        let main = cells(&[&[10, 20, 30], &[40, 50, 100]]);
+        let kept = joined(PlaceFamily::Track, &pilot, Some(&main)).unwrap();
+        let alone = times(PlaceFamily::Track, &main).unwrap();
+        assert_eq!(kept, FamilyTimes { ns_max: vec![95, 100], ..alone });
+        assert_eq!((kept.samples, kept.screened), (Some(3), false));
+    }
+
+    #[test]
+    fn a_screened_family_has_no_quantiles() {
+        let screened = joined(PlaceFamily::Track, &cells(&[&[1, 2], &[3, 4]]), None).unwrap();
+        let expected = FamilyTimes::new(PlaceFamily::Track, Some(2), vec![2, 4]);
+        assert_eq!(screened, FamilyTimes { screened: true, ..expected });
+    }
+
+    #[test]
+    fn an_interrupted_main_part_gives_no_quantiles() {
+        let main = cells(&[&[10, 200, 30], &[]]);
+        let kept = joined(PlaceFamily::Track, &cells(&[&[1], &[3]]), Some(&main)).unwrap();
+        assert_eq!(kept, FamilyTimes::new(PlaceFamily::Track, Some(1), vec![200, 3]));
+        assert_eq!(joined(PlaceFamily::Track, &cells(&[&[]]), Some(&main)), None);
+    }
 }
