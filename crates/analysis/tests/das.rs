@@ -99,7 +99,7 @@ fn longest_service_is_never_below_what_the_mechanics_can_predict() {
         {
             let mut workload = workload(ms(deadline));
             workload.contracts.prediction = Some(predicted(ms(ceiling), Some(ms(margin))));
-            workload.contracts.flush_max = ms(flush);
+            workload.contracts.flush_max = Some(ms(flush));
             let assessment = assess(&workload, PolicyName::Das);
             assert_eq!(assessment.answer, answer, "{ceiling} + {margin} + {flush}");
             let plan = assessment.plan(&workload);

@@ -63,7 +63,7 @@ fn prediction(requests: &[(Op, Bytes)], file: &DriveFile) -> Option<ServicePredi
 /// Raises b(1), and every contract of which a batch of one is a case, to the ceiling of a request.
 fn join_one(workload: &mut Workload, ceiling: Duration) {
     let measured = workload.table.time_max(1);
-    let ceiling = ceiling + workload.contracts.flush_max;
+    let ceiling = ceiling + workload.contracts.flush_max.unwrap_or_default();
     let Some(excess) = ceiling.checked_sub(measured).filter(|excess| !excess.is_zero()) else {
         return;
     };
@@ -113,7 +113,7 @@ fn of_disk(
         drain: with_flushes(&drains, workload)?,
         starvation_max: ceiling
             .starvation(count)
-            .filter(|_| workload.contracts.flush_max.is_zero()),
+            .filter(|_| workload.contracts.flush_max.is_none()),
     })
 }
 
@@ -121,7 +121,7 @@ fn of_disk(
 /// write, because the time of such a flush has no ceiling.
 fn with_flushes(times: &[Duration], workload: &Workload) -> Option<BatchTable> {
     const OF_NOTHING: Duration = Duration::from_us(1);
-    let flush = workload.contracts.flush_max;
+    let flush = workload.contracts.flush_max.unwrap_or_default();
     let with = |(requests, &time): (u64, &Duration)| time + flush * requests;
     let times: Vec<Duration> = (1..).zip(times).map(with).collect();
     BatchTable::new(&times).ok().filter(|_| flush <= OF_NOTHING)

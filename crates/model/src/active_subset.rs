@@ -58,7 +58,10 @@ impl ActiveSubset {
             (_, None) => Margin::Unmeasured,
         };
         // A sum that overflows proves nothing, like any time that long.
-        let excess_max = margin.time().checked_add(contracts.flush_max).unwrap_or(Duration::MAX);
+        let excess_max = margin
+            .time()
+            .checked_add(contracts.flush_max.unwrap_or_default())
+            .unwrap_or(Duration::MAX);
         let expected = ceiling.checked_add(excess_max).unwrap_or(Duration::MAX);
         Self { service_max: table.time_max(1).max(expected), excess_max, margin }
     }

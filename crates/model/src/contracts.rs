@@ -27,8 +27,9 @@ pub struct Contracts {
     pub prediction: Option<ServicePrediction>,
     /// The times that the parts of a simulated drive cannot exceed; `None` if they are not known.
     pub ceilings: Option<Ceilings>,
-    /// The longest flush that may follow a batch; the times of batches contain it.
-    pub flush_max: Duration,
+    /// The longest flush that may follow a batch; the times of batches contain it. `None` if no flush
+    /// follows.
+    pub flush_max: Option<Duration>,
     /// The longest time of q requests sent with the drive's own priority to a device without other
     /// requests of this priority, while other requests keep it full.
     pub priority: Option<BatchTable>,

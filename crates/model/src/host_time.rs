@@ -134,7 +134,7 @@ impl Workload {
     /// follow the batch and passes the host by itself.
     pub fn host_in_batch(&self) -> Duration {
         let once = self.host.time().of_batch();
-        if self.contracts.flush_max.is_zero() { once } else { once * 2 }
+        if self.contracts.flush_max.is_some() { once * 2 } else { once }
     }
 
     /// Returns the workload as the policy sees it behind the host: drive and host as one slower

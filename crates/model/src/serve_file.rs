@@ -413,8 +413,7 @@ fn charge_flushes(workload: &mut Workload, flush_max: Duration) {
     let batch_time_max = workload.table.time_max(workload.table.batch_max());
     workload.table = with_flushes(&workload.table, |_| flush_max);
     let contracts = &mut workload.contracts;
-    // Never 0, which would say that no flush follows: it passes the host, however fast the drive is.
-    contracts.flush_max = flush_max.max(Duration::from_ns(1));
+    contracts.flush_max = Some(flush_max);
     if flush_max > FLUSH_OF_NOTHING {
         (contracts.drain, contracts.starvation_max, contracts.priority) = (None, None, None);
         workload.premises.push(Premise::new(
