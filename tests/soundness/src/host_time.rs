@@ -104,8 +104,16 @@ fn loosen(random: &mut Pcg64, workload: &mut Workload, host: HostTime) {
     }
 }
 
-/// Returns a drive that keeps the contract, and no more than that.
-fn drive(trial: &Trial, contract: DriveContract, system: Option<&DrainSystem>) -> Box<dyn Drive> {
+/// Returns a drive that keeps the contract of a trial's workload, and no more than that.
+///
+/// # Panics
+/// If the workload states no such contract.
+#[must_use]
+pub fn drive(
+    trial: &Trial,
+    contract: DriveContract,
+    system: Option<&DrainSystem>,
+) -> Box<dyn Drive> {
     let random = generate::generator(SEED + 1, trial.number);
     let contracts = &trial.workload.contracts;
     match (contract, system) {

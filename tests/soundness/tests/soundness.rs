@@ -6,6 +6,8 @@
 //! but not the worst case. It runs the policies themselves, so it finds errors in a policy as well
 //! as in a bound.
 
+#[path = "soundness/ceilings.rs"]
+mod ceilings;
 #[path = "soundness/host_time.rs"]
 mod host_time;
 

@@ -65,8 +65,7 @@ impl Case {
         request(self.ids, op, start, count)
     }
 
-    /// Returns the highest share of its ceiling that a batch takes, in per cent; `None` without a
-    /// ceiling.
+    /// Returns the highest share of its ceiling that a batch takes, per mille; `None` without a ceiling.
     fn attack(&mut self, allowed: impl Fn(&BatchCeiling<'_>) -> Vec<Duration>) -> Option<u64> {
         let mechanics = self.mechanics.clone();
         let ceiling = BatchCeiling::of(&mechanics, &self.kinds).expect("a disk")?;

@@ -21,3 +21,4 @@ mod memory;
 mod rotation;
 mod seek;
 mod table;
+mod wide_ceiling;
