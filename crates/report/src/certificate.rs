@@ -3,8 +3,8 @@
 //! no code with the analysis.
 
 use serde::Serialize;
-use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf};
-use tidegate_model::{Host, Premises, Theorem, Workload};
+use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, TaskAssessment, dqf};
+use tidegate_model::{Duration, HostTime, Premises, Theorem, Workload};
 
 use crate::ns::Ns;
 use crate::origin::Origin;
@@ -30,9 +30,6 @@ pub enum NoCertificate {
     /// The bounds rest on the costs of requests.
     #[error("verdicts that rest on the costs of requests have no certificates yet")]
     Costs,
-    /// The bounds contain the host's time.
-    #[error("verdicts that contain the host's time have no certificates yet")]
-    HostTime,
     /// The workload has regulators, so the verdict rests on the tasks' tokens.
     #[error("verdicts about workloads with regulators have no certificates yet")]
     Regulators,
@@ -48,11 +45,21 @@ pub struct Certificate<'a> {
     batch: u32,
     best_effort_fill: u32,
     margin_ppm: u32,
+    host: Option<CertifiedHost>,
     batch_ns_max: Vec<u64>,
     tasks: Vec<CertifiedTask<'a>>,
     busy_interval: Option<BusyInterval>,
     backlog: Vec<BacklogStep>,
     premises: &'a Premises,
+}
+
+/// The host's time, by where it enters the verdict.
+#[derive(Debug, Clone, Serialize)]
+#[expect(clippy::struct_field_names, reason = "keys of the JSON output")]
+struct CertifiedHost {
+    release_ns: Ns,
+    batch_ns: Ns,
+    reply_ns: Ns,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -64,6 +71,15 @@ struct CertifiedTask<'a> {
     response_ns_max: Ns,
     bound_used: &'static str,
     tight_ns: Option<Ns>,
+    /// The contract before the host; `None` without one.
+    client: Option<Client>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Client {
+    period_ns: Ns,
+    deadline_ns: Ns,
+    response_ns_max: Ns,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -121,17 +137,16 @@ impl<'a> Certificate<'a> {
         if !workload.regulators.is_empty() {
             return Err(NoCertificate::Regulators);
         }
-        if workload.host != Host::Unstated {
-            return Err(NoCertificate::HostTime);
-        }
-        let system = system(workload, assessment);
-        let backlog = backlog(assessment, &system);
+        let host = workload.host.uncharged();
+        let system = system(&workload.planned(), assessment);
+        let around = host.unwrap_or_default().around_policy();
+        let backlog = backlog(assessment, &system, around);
         let takes_all = system.requests_sum() <= u64::from(system.batch_max) && !backlog.is_empty();
         if !is_in_order && !takes_all {
             return Err(NoCertificate::Order);
         }
         let tasks: Option<Vec<_>> = (0..system.tasks.len())
-            .map(|index| certified(workload, assessment, &system, index))
+            .map(|index| certified(workload, assessment, &system, (index, host)))
             .collect();
         Ok(Self {
             format: VERSION,
@@ -140,25 +155,30 @@ impl<'a> Certificate<'a> {
             batch: assessment.batch_max,
             best_effort_fill: assessment.best_effort_fill,
             margin_ppm: workload.margin_ppm,
+            host: host.map(|time| CertifiedHost {
+                release_ns: time.release.into(),
+                batch_ns: workload.host_in_batch().into(),
+                reply_ns: time.reply.into(),
+            }),
             batch_ns_max: (1..=system.batch_max).map(|n| system.table.time_max(n).ns()).collect(),
             tasks: tasks.ok_or(NoCertificate::NotProven)?,
-            busy_interval: busy_interval(assessment, &system),
+            busy_interval: busy_interval(assessment, &system, around),
             backlog,
             premises: &assessment.premises,
         })
     }
 }
 
-/// Returns the system that the verdict is about: on a drive that exceeds its tables by the margin.
-fn system(workload: &Workload, assessment: &Assessment) -> System {
+/// Returns the system that the verdict on a planned workload is about.
+fn system(planned: &Workload, assessment: &Assessment) -> System {
     let task = |task: &tidegate_model::Task| SporadicTask {
         period: task.period,
         requests: task.requests,
         deadline: tidegate_analysis::response_limit(task),
     };
     System {
-        tasks: workload.tasks.iter().map(task).collect(),
-        table: workload.planned().table.clone(),
+        tasks: planned.tasks.iter().map(task).collect(),
+        table: planned.table.clone(),
         batch_max: assessment.batch_max,
         best_effort_fill: assessment.best_effort_fill,
     }
@@ -168,24 +188,42 @@ fn certified<'a>(
     workload: &'a Workload,
     assessment: &Assessment,
     system: &System,
-    index: usize,
+    (index, host): (usize, Option<HostTime>),
 ) -> Option<CertifiedTask<'a>> {
     let (task, assessed) = (&system.tasks[index], &assessment.tasks[index]);
-    let (response, bound) = assessed.response_max?;
+    let (at_client, bound) = assessed.response_max?;
+    let around = host.unwrap_or_default().around_policy();
+    let stated = &workload.tasks[index];
+    let client = host.map(|_| Client {
+        period_ns: stated.period.into(),
+        deadline_ns: tidegate_analysis::response_limit(stated).into(),
+        response_ns_max: at_client.into(),
+    });
     Some(CertifiedTask {
-        name: &workload.tasks[index].name,
+        name: &stated.name,
         period_ns: task.period.into(),
         deadline_ns: task.deadline.into(),
         requests: task.requests,
-        response_ns_max: response.into(),
+        response_ns_max: at_client.checked_sub(around)?.into(),
         bound_used: bound.name(),
-        tight_ns: Ns::of(assessed.bounds.of(BoundName::Tight)),
+        tight_ns: Ns::of(tight(assessed, around)),
+        client,
     })
 }
 
+/// Returns R of Theorems 1 to 3 as the policy sees it, which is `around` less than at the client.
+fn tight(assessed: &TaskAssessment, around: Duration) -> Option<Duration> {
+    assessed.bounds.of(BoundName::Tight)?.checked_sub(around)
+}
+
 /// Returns the window of full batches behind the busy-interval bound.
-fn busy_interval(assessment: &Assessment, system: &System) -> Option<BusyInterval> {
-    let bound = assessment.tasks.first()?.bounds.of(BoundName::BusyInterval)?.ns();
+fn busy_interval(
+    assessment: &Assessment,
+    system: &System,
+    around: Duration,
+) -> Option<BusyInterval> {
+    let at_client = assessment.tasks.first()?.bounds.of(BoundName::BusyInterval)?;
+    let bound = at_client.checked_sub(around)?.ns();
     let full_ns = system.table.time_max(system.batch_max).ns();
     // The bound is (x + 1) b(z).
     let batches = bound / full_ns - 1;
@@ -196,9 +234,9 @@ fn busy_interval(assessment: &Assessment, system: &System) -> Option<BusyInterva
 }
 
 /// Returns the steps of the backlog bound if it applies: every R is below its period.
-fn backlog(assessment: &Assessment, system: &System) -> Vec<BacklogStep> {
+fn backlog(assessment: &Assessment, system: &System, around: Duration) -> Vec<BacklogStep> {
     let is_below = assessment.tasks.iter().zip(&system.tasks).all(|(assessed, task)| {
-        assessed.bounds.of(BoundName::Tight).is_some_and(|response| response < task.period)
+        tight(assessed, around).is_some_and(|response| response < task.period)
     });
     let steps = is_below.then(|| dqf::backlog_steps(system)).flatten().unwrap_or_default();
     let step = |step: dqf::BacklogStep| BacklogStep {

@@ -24,7 +24,10 @@ pub struct Certificate {
     pub best_effort_fill: u64,
     /// The margin that the table contains, in parts per million.
     pub margin_ppm: u32,
-    /// b(1) to b(z), with the margin.
+    /// The host's time; `None` if the workload states none.
+    #[serde(default)]
+    pub host: Option<HostTime>,
+    /// b(1) to b(z), with the margin and with what the host adds to a batch.
     pub batch_ns_max: Vec<u64>,
     /// The tasks with their stated bounds.
     pub tasks: Vec<CertifiedTask>,
@@ -44,7 +47,18 @@ pub struct FileHash {
     pub sha256: String,
 }
 
-/// A task and its bounds.
+/// The host's time, by where it enters the verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct HostTime {
+    /// J: until the policy sees a job.
+    pub release_ns: u64,
+    /// What each batch time contains.
+    pub batch_ns: u64,
+    /// c: until the client has the answer.
+    pub reply_ns: u64,
+}
+
+/// A task as the policy sees it, and its bounds.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct CertifiedTask {
     /// The name.
@@ -59,6 +73,20 @@ pub struct CertifiedTask {
     pub response_ns_max: u64,
     /// R of Theorems 1 to 3, which hold for all tasks together; `None` if they give none.
     pub tight_ns: Option<u64>,
+    /// The contract before the host.
+    #[serde(default)]
+    pub client: Option<Client>,
+}
+
+/// A task's contract with its client, who waits for the host too.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Client {
+    /// p.
+    pub period_ns: u64,
+    /// d; for a task with m buffers at most m periods.
+    pub deadline_ns: u64,
+    /// The bound at the client.
+    pub response_ns_max: u64,
 }
 
 /// A window of full batches that closes.

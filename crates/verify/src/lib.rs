@@ -11,11 +11,14 @@
 
 mod arguments;
 mod certificate;
+mod host;
 mod refusal;
 mod system;
 mod window;
 
-pub use certificate::{BacklogStep, BusyInterval, Certificate, CertifiedTask, FileHash, VERSION};
+pub use certificate::{
+    BacklogStep, BusyInterval, Certificate, CertifiedTask, Client, FileHash, HostTime, VERSION,
+};
 pub use refusal::Refusal;
 
 use system::System;
@@ -58,6 +61,7 @@ pub fn verify(certificate: &Certificate) -> Result<Accepted, Refusal> {
         if task.response_ns_max > task.deadline_ns {
             return Err(Refusal::DeadlineMissed { task: task.name.clone() });
         }
+        host::check(certificate, task)?;
     }
     Ok(Accepted { tasks: certificate.tasks.len(), by_window: bounds.by_window })
 }

@@ -73,6 +73,12 @@ pub enum Refusal {
         /// The name.
         task: String,
     },
+    /// The contract at the client does not follow from the one that the policy sees.
+    #[error("the contract of task `{task}` at its client does not follow from the host's time")]
+    Client {
+        /// The name.
+        task: String,
+    },
     /// A file is not the one that the certificate names.
     #[error("`{name}` has SHA-256 {found}, but the certificate is about {stated}")]
     OtherFile {

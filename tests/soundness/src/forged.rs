@@ -32,6 +32,7 @@ pub fn certificate(
         batch: system.batch_max.into(),
         best_effort_fill: system.best_effort_fill.into(),
         margin_ppm: 0,
+        host: None,
         batch_ns_max: times.iter().map(|&ticks| ticks.into()).collect(),
         tasks,
         busy_interval: random.random_bool(0.7).then(|| busy_interval(random, system)),
@@ -68,6 +69,7 @@ fn claim(
         requests: task.requests.into(),
         response_ns_max: stated,
         tight_ns: random.random_bool(0.95).then_some(tight),
+        client: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tidegate_analysis::response_limit;
 use tidegate_model::quantity::Share;
-use tidegate_model::{PolicyName, Task};
+use tidegate_model::{HostTime, PolicyName, Task};
 use tidegate_report::FileOrigin;
 use tidegate_verify::{Certificate, CertifiedTask, Refusal};
 
@@ -47,23 +47,35 @@ pub(super) fn compare(certificate: &Certificate, input: &Input) -> Result<(), Re
             return other(format!("the workload file holds its drive, not `{}`", stated.name));
         }
     }
+    let host = input.workload.host.uncharged();
+    let in_batch = input.workload.host_in_batch().ns();
+    let found = host.map(|time| (time.release.ns(), in_batch, time.reply.ns()));
+    let stated = certificate.host.as_ref().map(|it| (it.release_ns, it.batch_ns, it.reply_ns));
+    if found != stated {
+        return other("the workload states another time of the host".to_owned());
+    }
+    let planned = input.workload.planned();
     let tasks = &input.workload.tasks;
     if certificate.tasks.len() != tasks.len() {
         let (stated, found) = (certificate.tasks.len(), tasks.len());
         return other(format!("it states {stated} tasks, and the workload has {found}"));
     }
-    let mut pairs = certificate.tasks.iter().zip(tasks);
-    if let Some((stated, _)) = pairs.find(|(stated, task)| !is_of(stated, task)) {
+    let seen = planned.tasks.iter();
+    let mut all = certificate.tasks.iter().zip(tasks.iter().zip(seen));
+    let differs = |(stated, (task, seen)): &(&CertifiedTask, (&Task, &Task))| {
+        !is_of(stated, seen) || !is_of_client(stated, task, host)
+    };
+    if let Some((stated, _)) = all.find(differs) {
         return other(format!("the workload has no such task `{}` in this place", stated.name));
     }
-    let table = &input.workload.planned().table;
+    let table = &planned.table;
     let times = (1..=table.batch_max()).map(|requests| Some(table.time_max(requests).ns()));
     let mut times = times.chain(std::iter::repeat(None));
     let differs = |&(_, &ns): &(u32, &u64)| times.next() != Some(Some(ns));
     match (1_u32..).zip(&certificate.batch_ns_max).find(differs) {
-        Some((requests, _)) => {
-            other(format!("b({requests}) is another one on the drive, with the margin"))
-        }
+        Some((requests, _)) => other(format!(
+            "b({requests}) is another one on the drive, with the margin and the host's time"
+        )),
         None => Ok(()),
     }
 }
@@ -73,4 +85,9 @@ fn is_of(stated: &CertifiedTask, task: &Task) -> bool {
         && stated.period_ns == task.period.ns()
         && stated.deadline_ns == response_limit(task).ns()
         && stated.requests == u64::from(task.requests)
+}
+
+fn is_of_client(stated: &CertifiedTask, task: &Task, host: Option<HostTime>) -> bool {
+    let found = host.map(|_| (task.period.ns(), response_limit(task).ns()));
+    stated.client.as_ref().map(|it| (it.period_ns, it.deadline_ns)) == found
 }

@@ -69,7 +69,11 @@ screens! {
         "tidegate sim host.toml --jobs 100",
         "sed 's/20ms/100us/' host.toml > short.toml",
         "tidegate check short.toml",
-        "tidegate check host.toml --certificate c.json",
+        "tidegate check host.toml --certificate c.json > out",
+        "tidegate verify c.json --workload host.toml",
+        // Of another host, although its bounds hold.
+        "sed 's/\"batch_ns\": [0-9]*/\"batch_ns\": 7/' c.json > h.json",
+        "tidegate verify h.json --workload host.toml",
         "sed 's/submit/sumbit/' host.toml > w.toml",
         "tidegate check w.toml",
         "cat host.toml host-interference.toml > i.toml",

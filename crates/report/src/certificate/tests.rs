@@ -50,6 +50,15 @@ fn workload(random: &mut Pcg64) -> Workload {
     if random.random_bool(0.3) {
         text += "[[best_effort]]\nname = \"b\"\noutstanding = 9\nsize = \"4KiB\"\n";
     }
+    if random.random_bool(0.3) {
+        let mut time = || random.random_range(0..400_u64);
+        let (release, submit, complete, reply) = (time(), time(), time(), time());
+        let _ = write!(
+            text,
+            "[host]\nrelease = \"{release}ns\"\nsubmit = \"{submit}ns\"\n\
+             complete = \"{complete}ns\"\nreply = \"{reply}ns\"\n"
+        );
+    }
     let file = WorkloadFile::parse(&text).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
     file.bind(drive).unwrap()
@@ -73,7 +82,7 @@ fn add(number: &mut Value, added: i64) -> Option<()> {
     Some(())
 }
 
-const FLAWS: [Flaw; 10] = [
+const FLAWS: [Flaw; 14] = [
     ("a bound 1 ns lower", |it| add(&mut it["tasks"][0]["response_ns_max"], -1)),
     ("a deadline below the bound", |it| {
         let bound = it["tasks"][0]["response_ns_max"].as_u64()?;
@@ -94,6 +103,18 @@ const FLAWS: [Flaw; 10] = [
     }),
     ("one more request in a job", |it| add(&mut it["tasks"][0]["requests"], 1)),
     ("a table of another length", |it| it["batch_ns_max"].as_array_mut()?.pop().map(|_| ())),
+    ("a longer way to the policy", |it| add(it["host"].get_mut("release_ns")?, 1)),
+    ("a longer way to the client", |it| add(it["host"].get_mut("reply_ns")?, 1)),
+    ("a client's deadline below the bound", |it| {
+        let client = it["tasks"][0]["client"].as_object_mut()?;
+        client["deadline_ns"] = json!(client["response_ns_max"].as_u64()? - 1);
+        Some(())
+    }),
+    ("a host without its clients", |it| {
+        it["host"].as_object()?;
+        it["tasks"][0]["client"] = Value::Null;
+        Some(())
+    }),
     ("another format", |it| add(&mut it["format"], 1)),
     ("the order of deadlines", |it| {
         let tasks = it["tasks"].as_array()?;
@@ -104,7 +125,7 @@ const FLAWS: [Flaw; 10] = [
 
 #[test]
 fn certificates_are_accepted_and_flaws_are_refused() {
-    let (mut accepted, mut by_window, mut by_deadline) = (0, 0, 0);
+    let (mut accepted, mut by_window, mut by_deadline, mut behind_host) = (0, 0, 0, 0);
     let mut refused: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     let policies = [PolicyName::Dqf, PolicyName::DqEdf];
     for (number, policy) in (0..1_500).flat_map(|number| policies.map(|policy| (number, policy))) {
@@ -122,6 +143,7 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         let found = verified(&certificate).unwrap_or_else(|why| panic!("{why}\n{}", context()));
         accepted += 1;
         by_window += u32::from(found.by_window > 0);
+        behind_host += u32::from(!certificate["host"].is_null());
         by_deadline += u32::from(certificate["policy"] == "dq-edf");
         for (name, flaw) in FLAWS {
             let mut flawed = certificate.clone();
@@ -136,18 +158,24 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         }
     }
     println!(
-        "{accepted} certificates accepted, {by_window} by the window, {by_deadline} of `dq-edf`; refused, accepted:"
+        "{accepted} certificates accepted, {by_window} by the window, {by_deadline} of `dq-edf`, {behind_host} \
+         behind a host; refused, accepted:"
     );
     for (name, (no, yes)) in &refused {
         println!("  {name}: {no}, {yes}");
     }
     assert!(accepted > 400 && by_window > 20 && by_deadline > 100, "too few certificates");
+    assert!(behind_host > 100, "too few certificates behind a host");
     // A flaw that contradicts the certificate itself is always refused.
     for name in [
         "a deadline below the bound",
         "a table of another length",
         "another format",
         "the order of deadlines",
+        "a longer way to the policy",
+        "a longer way to the client",
+        "a client's deadline below the bound",
+        "a host without its clients",
     ] {
         assert_eq!(refused[name].1, 0, "{name}");
     }
