@@ -35,9 +35,9 @@ fn premise(workload: &Workload, assessment: &Assessment) -> Premise {
         }
     };
     let text = format!(
-        "positions decide the order of the requests, and `{}` was measured in another order: how often \
-         such requests take longer than its tables is unknown; {remedy}, which costs throughput, to \
-         remove the doubt",
+        "the bounds hold while `{}` keeps the times of its tables, but how often it exceeds them is \
+         unknown: positions decide the order of the requests, and it was measured in another order; \
+         {remedy}, which costs throughput, to remove the doubt",
         workload.drive_name
     );
     Premise::new(PremiseCode::PlacesByOrder, "an order by position", text)
