@@ -31,6 +31,7 @@ mod search;
 mod select;
 mod shaping;
 mod soft;
+mod strict_classes;
 mod system;
 mod tolerance;
 

@@ -17,7 +17,7 @@ use crate::regulated::{self, Regulated, unit_tasks};
 use crate::shaping::{self, sporadic};
 use crate::{
     Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, deferred, dqf, elastic,
-    fifo, gated_drain, rtio, rtio_slots,
+    fifo, gated_drain, rtio, rtio_slots, strict_classes,
 };
 
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
@@ -74,6 +74,7 @@ pub(crate) fn choose(
         Theorem::PriorityRounds => rtio::Question::of(workload, tasks)?.by_priority()?,
         Theorem::AdaptiveDrain => adaptive_drain::choose(workload, tasks)?,
         Theorem::GatedDrain => gated_drain::choose(workload, tasks)?,
+        Theorem::StrictClasses => strict_classes::choose(workload, tasks)?,
     })
 }
 
@@ -83,6 +84,10 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
         UnprovedDepth::Drive => workload.depth,
         UnprovedDepth::BesideTasks => rtio::depth_beside(workload, &sporadic(&workload.tasks)),
         UnprovedDepth::WithinDeadlines => rtio_slots::best_effort_depth(workload),
+        UnprovedDepth::Stated => {
+            let stated = workload.parameters.mq_deadline_tuned.queue_depth;
+            stated.map_or(workload.depth, |depth| depth.get().min(workload.depth))
+        }
     }
 }
 
@@ -126,7 +131,8 @@ pub(crate) fn is_provable(
         | Theorem::DrainRounds
         | Theorem::LimitedDrainRounds
         | Theorem::PriorityRounds
-        | Theorem::AdaptiveDrain => choose(workload, policy, tasks).is_ok_and(|choice| {
+        | Theorem::AdaptiveDrain
+        | Theorem::StrictClasses => choose(workload, policy, tasks).is_ok_and(|choice| {
             let is_void = choice.premises.void().is_some();
             !is_void && tasks.iter().zip(&choice.bounds).all(|(t, b)| is_met(t, b))
         }),

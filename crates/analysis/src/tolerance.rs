@@ -27,7 +27,7 @@ use crate::regulated::Regulated;
 use crate::search::largest;
 use crate::select::{fifo_proves, is_shared, mixed, single};
 use crate::shaping::sporadic;
-use crate::{SporadicTask, System, cost_limited, edf, rtio};
+use crate::{SporadicTask, System, cost_limited, edf, rtio, strict_classes};
 
 /// Factors beyond this are not searched: a thousand times the table.
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
@@ -163,7 +163,8 @@ pub(crate) fn holds_at_ceilings(
         | Theorem::Starvation
         | Theorem::DrainRounds
         | Theorem::LimitedDrainRounds
-        | Theorem::PriorityRounds => {
+        | Theorem::PriorityRounds
+        | Theorem::StrictClasses => {
             let tasks = sporadic(&planned.tasks);
             let budget = Budget::of_tasks(tasks.len());
             let (planned, tasks) = (&planned, &*tasks);
@@ -229,6 +230,11 @@ impl Proof<'_> {
                 self.holds_for(slowed, |it| it.drained_beside_depth(depth).ok())
             }
             Theorem::PriorityRounds => self.holds_for(slowed, |it| it.by_priority().ok()),
+            Theorem::StrictClasses => {
+                let depth = self.assessment.best_effort_depth;
+                let choice = strict_classes::at_depth(slowed, self.tasks, depth);
+                choice.is_ok_and(|choice| self.are_met(&choice.bounds))
+            }
             // They act on the times of the plan; on a slower drive nothing is proved.
             Theorem::ActiveSubset | Theorem::AdaptiveDrain | Theorem::GatedDrain => false,
         }

@@ -93,6 +93,9 @@ pub enum UnprovedDepth {
     BesideTasks,
     /// As many as can be drained with these requests within the shortest deadline.
     WithinDeadlines,
+    /// As many as the workload states, for requests of all classes; otherwise as many as the drive
+    /// accepts.
+    Stated,
 }
 
 /// How best effort waits in a policy. No bound depends on its order.

@@ -65,6 +65,8 @@ names! {
         CfqGrouped => "cfq-grouped",
         /// A model of Linux `mq-deadline`.
         MqDeadline => "mq-deadline",
+        /// Linux `mq-deadline` with chosen settings: strict classes, a limited device queue.
+        MqDeadlineTuned => "mq-deadline-tuned",
         /// A model of Linux `bfq` in its strict mode.
         BfqStrict => "bfq-strict",
     }
@@ -78,7 +80,7 @@ impl PolicyName {
         use ConservesWork as Conserves;
         use DispatchMode::{BestEffortDepth, OneAtATime, UpToDepth};
         use Knowledge::{AccessTimes, DrainTimes, Nothing};
-        use UnprovedDepth::{BesideTasks, WithinDeadlines};
+        use UnprovedDepth::{BesideTasks, Stated, WithinDeadlines};
         match self {
             // A policy with a bound has the facts of its theorem. Columns of the others: dispatch,
             // the reason for no bound, conserved work, required knowledge of the drive.
@@ -134,6 +136,11 @@ impl PolicyName {
             Self::Cfq => unproved(UpToDepth, reason::CFQ, Conserves::Nothing, Nothing).by_position(),
             Self::CfqGrouped => unproved(UpToDepth, reason::CFQ_GROUPED, Conserves::All, Nothing).by_position(),
             Self::MqDeadline => unproved(UpToDepth, reason::MQ_DEADLINE, Conserves::Nothing, Nothing).by_position(),
+            Self::MqDeadlineTuned => PolicyFacts {
+                best_effort: BestEffortQueue::OwnRule,
+                unproved_depth: Stated,
+                ..proved(Theorem::StrictClasses).by_position()
+            },
             Self::BfqStrict => unproved(OneAtATime, reason::BFQ_STRICT, Conserves::Nothing, Nothing).by_position(),
         }
     }

@@ -13,9 +13,11 @@ use toml::Spanned;
 use crate::quantity::Share;
 use crate::units::Duration;
 
+mod mq_deadline;
 mod rtio;
 mod token_bucket;
 
+pub use mq_deadline::MqDeadlineParameters;
 pub use rtio::{PriorityTag, RtioPriority};
 pub use token_bucket::{
     BestEffortRate, MdnParameters, Shaping, TokenBucketParameters, TokenRate, TokenUnit,
@@ -142,6 +144,8 @@ parameters! {
     dqf: DqfParameters, "dqf" as RawDqf;
     /// `[policy.g-edf]`.
     group_edf: GroupEdfParams, "g-edf" as GroupEdfParams;
+    /// `[policy.mq-deadline-tuned]`.
+    mq_deadline_tuned: MqDeadlineParameters, "mq-deadline-tuned" as MqDeadlineParameters;
     /// `[policy.rtio-priority]`.
     rtio_priority: RtioPriority, "rtio-priority" as RtioPriority;
     /// `[policy.depth-limit]`.

@@ -151,6 +151,8 @@ codes! {
         CostContract => "cost_contract", Note, "the bound `mixed` rests on the costs of requests";
         Prediction => "prediction", Note,
             "`das`: the bound rests on the predicted service times and the margin";
+        KernelSettings => "kernel_settings", Note,
+            "`mq-deadline-tuned`: the bound rests on the kernel's settings and on the classes of all requests";
         CompletionFirst => "completion_first", Note,
             "a completion at the instant of a release is processed before the release";
         BoundIsDeadline => "bound_is_deadline", Note,
@@ -190,7 +192,7 @@ impl PremiseCode {
             | Self::PlacesAbsent | Self::FamiliesScreened | Self::LargerSize | Self::RunningMaximum
             | Self::RaisedContract | Self::FlushCharged | Self::FlushExcluded | Self::StarvationContract
             | Self::DrainContract | Self::PriorityContract | Self::CostContract | Self::Prediction
-            | Self::CompletionFirst | Self::BoundIsDeadline | Self::BestEffortPauses | Self::PileUp
+            | Self::KernelSettings | Self::CompletionFirst | Self::BoundIsDeadline | Self::BestEffortPauses | Self::PileUp
             | Self::ElasticBatches | Self::CostLimitedBatches | Self::ShapedBestEffort | Self::TokensPerTask
             | Self::PriorityUnsent | Self::CpuDemandMeasured | Self::CpuUnseenThreads => false,
         }

@@ -10,8 +10,8 @@ use tidegate_model::{
 use crate::order::{Heads, OrderedQueue, OrdersBestEffort, Tracked};
 use crate::{
     AdaptiveDrain, BfqStrict, ByPosition, Cfq, CfqGrouped, Das, Deadline, DqEdf, Dqf, DqfElastic,
-    Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, Noop, Policy, Rtio, RtioSlots, Rule, Satf,
-    ScanEdf, regulators,
+    Edf, Fifo, GatedDrain, GroupEdf, MqDeadline, MqDeadlineTuned, Noop, Policy, Rtio, RtioSlots,
+    Rule, Satf, ScanEdf, regulators,
 };
 
 /// The reason why a policy cannot be built.
@@ -135,6 +135,7 @@ fn build_bare(
         PolicyName::Cfq => Box::new(Cfq::new(depth, queued_max)),
         PolicyName::CfqGrouped => Box::new(CfqGrouped::new(depth, queued_max)),
         PolicyName::MqDeadline => Box::new(MqDeadline::new(depth, queued_max)),
+        PolicyName::MqDeadlineTuned => Box::new(MqDeadlineTuned::new(plan)),
         PolicyName::BfqStrict => Box::new(BfqStrict::new(queued_max)),
     })
 }

@@ -47,7 +47,7 @@ pub use dqf_elastic::DqfElastic;
 pub use edf::{Edf, GroupEdf, ScanEdf};
 pub use fifo::Fifo;
 pub use gated_drain::GatedDrain;
-pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline};
+pub use linux::{BfqStrict, Cfq, CfqGrouped, Deadline, MqDeadline, MqDeadlineTuned};
 pub use noop::Noop;
 pub use regulators::{DepthLimit, TokensPerTask};
 pub use rtio::Rtio;

@@ -127,7 +127,8 @@ impl<'a> Certificate<'a> {
                 | Theorem::LimitedDrainRounds
                 | Theorem::PriorityRounds
                 | Theorem::AdaptiveDrain
-                | Theorem::GatedDrain,
+                | Theorem::GatedDrain
+                | Theorem::StrictClasses,
             )
             | Err(_) => return Err(NoCertificate::Policy),
         };

@@ -14,6 +14,7 @@ use tidegate_model::{
 use crate::black_box::CompletionStrategy;
 use crate::drain_system::{DrainSystem, adaptive_system, gated_system};
 use crate::priority_box::{PriorityBox, leaning_on_priority};
+use crate::strict_classes::{self, LastInstant};
 use crate::trial::Trial;
 use crate::workloads::{self, Load};
 use crate::{drains, generate};
@@ -31,7 +32,7 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
     let theorem = name.facts().theorem.expect("the policy has a bound");
     let load = Load::numbered(number);
     let of_batches = |random: &mut Pcg64| workloads::workload(random, name, load);
-    let mut system = None;
+    let (mut system, mut is_last_instant) = (None, false);
     let mut workload = match theorem {
         Theorem::Fifo | Theorem::DualQueue | Theorem::ElasticDualQueue => of_batches(random),
         Theorem::Edf | Theorem::DualQueueEdf => {
@@ -58,6 +59,10 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
         }
         Theorem::AdaptiveDrain => system.insert(adaptive_system(random)).workload(),
         Theorem::GatedDrain => system.insert(gated_system(random)).workload(),
+        Theorem::StrictClasses => {
+            is_last_instant = true;
+            strict_classes::workload(random, Duration::from_ns(1_000))
+        }
         Theorem::ActiveSubset => return None,
     };
     if number % 5 == 4 && workload.tasks.iter().any(|task| task.requests > 1) {
@@ -67,7 +72,11 @@ pub fn trial(number: u64, name: PolicyName, jobs: u64) -> Option<(Trial, Box<dyn
     loosen(random, &mut workload, host);
     let releases = workloads::releases(random, &workload);
     let trial = Trial::new(number, name, workload, releases, jobs);
-    let drive = drive(&trial, theorem.facts().contract, system.as_ref());
+    let drive: Box<dyn Drive> = if is_last_instant {
+        Box::new(LastInstant::of(&trial.workload))
+    } else {
+        drive(&trial, theorem.facts().contract, system.as_ref())
+    };
     Some((trial, drive))
 }
 

@@ -42,6 +42,7 @@ pub mod ratio;
 pub mod schedules;
 pub mod shared_fifo;
 pub mod small;
+pub mod strict_classes;
 pub mod sweep;
 pub mod tagged;
 pub mod throttling;

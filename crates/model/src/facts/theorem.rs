@@ -32,6 +32,9 @@ pub enum Theorem {
     AdaptiveDrain,
     /// As `AdaptiveDrain`, for several tasks.
     GatedDrain,
+    /// Real time in any order, with nothing of a lower class sent while any is queued or on the
+    /// drive, and no more than a chosen number of requests of all classes on the drive.
+    StrictClasses,
 }
 
 /// The assumptions of a theorem about its policies and the drive, and the cases that it covers.
@@ -114,6 +117,12 @@ impl Theorem {
                 spends_slack: false,
             },
             Self::DrainRounds | Self::LimitedDrainRounds => TheoremFacts {
+                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
+                contract: Contract::Drain, needs: Nothing,
+                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
+                spends_slack: false,
+            },
+            Self::StrictClasses => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Drain, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,

@@ -3,7 +3,7 @@
 //!
 //! Each model follows the scheduler's documentation and the reports of RTAS'08 section 4 and the
 //! dissertation (8.4, 9.3.4), and lists its omissions. None merges requests: a source here asks for
-//! its data in one request. No bound is claimed.
+//! its data in one request. Only `mq-deadline-tuned` has a bound.
 
 mod bfq_strict;
 mod cfq;
@@ -12,6 +12,7 @@ mod deadline;
 mod expiring;
 mod filling;
 mod mq_deadline;
+mod mq_deadline_tuned;
 mod room;
 mod sorted;
 
@@ -20,3 +21,4 @@ pub use cfq::Cfq;
 pub use cfq_grouped::CfqGrouped;
 pub use deadline::Deadline;
 pub use mq_deadline::MqDeadline;
+pub use mq_deadline_tuned::MqDeadlineTuned;

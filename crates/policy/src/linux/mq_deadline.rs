@@ -45,47 +45,64 @@ impl MqDeadline {
 
 /// The requests of each priority class, the highest first, and the batch that they share.
 #[derive(Debug)]
-struct ByClass {
+pub(super) struct ByClass {
     classes: [Directions; 3],
     batch: Batch,
+    /// `prio_aging_expire`.
+    aging_expire: Duration,
+    /// Returns the index of a class in `classes`.
+    priority: fn(Class) -> usize,
 }
 
 impl Default for ByClass {
     fn default() -> Self {
-        Self { classes: Default::default(), batch: Batch::of_writes() }
+        Self::new(AGING_EXPIRE, priority)
     }
 }
 
 impl ByClass {
-    /// Returns the next request of a class below the highest, if it has waited too long.
-    fn pop_aged(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
-        let outstanding = (0..3).filter(|&class| self.is_outstanding(class, on_drive));
-        if outstanding.count() < 2 {
-            return None;
-        }
-        let latest = now.ns().checked_sub(AGING_EXPIRE.ns()).map(Time::from_ns);
-        let Self { classes, batch } = self;
-        classes[1..].iter_mut().find_map(|class| batch.pop(class, now, latest))
+    /// Returns empty queues.
+    pub(super) fn new(aging_expire: Duration, priority: fn(Class) -> usize) -> Self {
+        let (classes, batch) = (Default::default(), Batch::of_writes());
+        Self { classes, batch, aging_expire, priority }
     }
 
-    /// Returns whether a class has a request queued or on the drive.
-    fn is_outstanding(&self, class: usize, on_drive: &InFlight) -> bool {
-        !self.classes[class].is_empty()
-            || on_drive.iter().any(|request| priority(request.class) == class)
+    /// Takes the next request; `None` if none may join the requests that have left the queues and
+    /// are not complete.
+    pub(super) fn pop_beside<'a, I: Iterator<Item = &'a Request>>(
+        &mut self,
+        now: Time,
+        outstanding: impl Fn() -> I,
+    ) -> Option<Request> {
+        let is_outstanding = [0, 1, 2].map(|class| {
+            !self.classes[class].is_empty()
+                || outstanding().any(|request| (self.priority)(request.class) == class)
+        });
+        if let Some(aged) = self.pop_aged(now, is_outstanding) {
+            return Some(aged);
+        }
+        let highest = is_outstanding.into_iter().position(|is_outstanding| is_outstanding)?;
+        self.batch.pop(&mut self.classes[highest], now, Some(now))
+    }
+
+    /// Returns the next request of a class below the highest, if it has waited too long.
+    fn pop_aged(&mut self, now: Time, is_outstanding: [bool; 3]) -> Option<Request> {
+        if is_outstanding.into_iter().filter(|&is_outstanding| is_outstanding).count() < 2 {
+            return None;
+        }
+        let latest = now.ns().checked_sub(self.aging_expire.ns()).map(Time::from_ns);
+        let Self { classes, batch, .. } = self;
+        classes[1..].iter_mut().find_map(|class| batch.pop(class, now, latest))
     }
 }
 
 impl Order for ByClass {
     fn push(&mut self, now: Time, request: Request) {
-        self.classes[priority(request.class)].push(now, request);
+        self.classes[(self.priority)(request.class)].push(now, request);
     }
 
     fn pop(&mut self, now: Time, on_drive: &InFlight) -> Option<Request> {
-        if let Some(aged) = self.pop_aged(now, on_drive) {
-            return Some(aged);
-        }
-        let highest = (0..3).find(|&class| self.is_outstanding(class, on_drive))?;
-        self.batch.pop(&mut self.classes[highest], now, Some(now))
+        self.pop_beside(now, || on_drive.iter())
     }
 
     fn cancel(&mut self, id: RequestId) -> Option<Request> {

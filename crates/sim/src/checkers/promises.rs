@@ -14,8 +14,8 @@ use super::{
     AdaptiveGate, BatchSize, BestEffortDepth, BoundedWait, Checkers, ClassDrained, ClassOrder,
     CostKept, DepthKept, DrainPlan, DrivePriority, DueOrder, ElasticBatch, ExactlyOnce, Expiry,
     FallbackKept, GroupOrder, HeadOrder, IdleDispatch, Lines, PositionLines, PositionOrder,
-    Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept, Sweep,
-    SweepOrder, TimeSlices, WorkConservation,
+    Positions, RankOrder, Ranks, RealTimeAlone, ReleaseOrder, Rounds, Served, SlotsKept,
+    StrictClasses, Sweep, SweepOrder, TimeSlices, WorkConservation,
 };
 
 impl Checkers {
@@ -109,6 +109,11 @@ impl Checkers {
                 self.add(ClassDrained::default());
                 self.add(PositionOrder::new(PositionLines::OfDirectionAndClass, queued_max));
                 self.add(Expiry::new(queued_max).of_one_class());
+            }
+            PolicyName::MqDeadlineTuned => {
+                self.add(DepthKept::new(plan.best_effort_depth));
+                self.add(WorkConservation::new(1, Served::All));
+                self.add(StrictClasses::new(plan));
             }
             PolicyName::Cfq => {
                 self.add(PositionOrder::new(PositionLines::OfSource, queued_max));

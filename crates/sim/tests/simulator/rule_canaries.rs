@@ -152,6 +152,7 @@ fn best_effort_before_real_time_is_caught() {
         PolicyName::CfqGrouped,
         PolicyName::BfqStrict,
         PolicyName::MqDeadline,
+        PolicyName::MqDeadlineTuned,
         PolicyName::Cfq,
     ] {
         let breaches = breaches_of(&workload, name, Fifo::new(1_000));
@@ -169,6 +170,26 @@ fn units_out_of_the_order_of_their_deadlines_are_caught() {
     let breaches = breaches_of(&workload, PolicyName::GatedDrain, Fifo::new(1_000));
     let later = |breach: &Breach| matches!(breach, Breach::LaterDueFirst { .. });
     assert_found("fifo", &breaches, later);
+}
+
+/// `mq-deadline-tuned` with one request more taken from the scheduler, or one more on the drive,
+/// than its plan says.
+#[test]
+fn request_that_is_taken_too_early_is_caught() {
+    let workload = drained_workload(3);
+    let name = PolicyName::MqDeadlineTuned;
+    let found = |change: fn(&mut Plan)| {
+        let mut changed = plan(&workload, 4, 0);
+        changed.best_effort_depth = 2;
+        let kept = changed.clone();
+        change(&mut changed);
+        let policy = tidegate_policy::build(name, &changed, None).unwrap();
+        common::breaches_of(&workload, (name, &kept), policy, 40)
+    };
+    assert_eq!(found(|_| {}), []);
+    let early = found(|plan| plan.parameters.mq_deadline_tuned.taken_early += 1);
+    assert_only(name, &early, is_overtaking);
+    assert_ne!(found(|plan| plan.best_effort_depth += 1), []);
 }
 
 #[test]

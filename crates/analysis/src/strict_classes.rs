@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The bound of `mq-deadline-tuned`: real time of the kernel's `mq-deadline`, in any order, before
+//! lower classes, on a device whose queue has a limited depth.
+
+use tidegate_model::parameters::MqDeadlineParameters;
+use tidegate_model::{Duration, Intensity, Premise, PremiseCode, Premises, Workload};
+
+use crate::SporadicTask;
+use crate::batch_choice::Choice;
+use crate::bounds::{Bounds, is_met};
+use crate::drain::{self, Drain};
+
+const OPEN_LOOP: &str = "best effort with a `rate` can have any number of requests waiting, and the kernel's \
+     scheduler holds at most `nr_requests` of all classes: a real-time request that finds none free \
+     waits behind the others; state the load with `outstanding`";
+
+const TOO_FEW: &str = "`nr_requests` of [policy.mq-deadline-tuned] is less than the requests that the workload \
+     can have outstanding: a real-time request that finds none free waits outside the scheduler, \
+     behind the others; delete the line, and the least number that suffices is used";
+
+const AGES: &str = "`prio_aging_expire` of [policy.mq-deadline-tuned] is less than the kernel's longest: a \
+     request of a lower class that has waited that long goes before real time, and nothing bounds \
+     the wait of a lower class; delete the line";
+
+const TOO_MANY: &str = "the workload can have more than 2,048 requests outstanding, the most that the kernel's \
+     scheduler holds: a real-time request that finds no place waits outside, behind the others";
+
+const TOO_DEEP: &str = "`queue_depth` of [policy.mq-deadline-tuned] is larger than the drive's depth or than its \
+     [[drain]] table, so nothing is known about the time of that many requests";
+
+/// The most requests that the kernel's scheduler holds, of all classes.
+const NR_REQUESTS_MAX: u64 = 2_048;
+
+/// The search for a bound ends after this many steps; each adds at least one dispatch.
+const STEPS_MAX: u32 = 10_000;
+
+/// Returns the longest time from the release of a real-time request to the completion of all
+/// real-time requests, or `None` if the search ends without one.
+///
+/// # Bound
+/// The least `L > 0` with `(c + sum e_i ceil(L / p_i)) step <= L`, where `step` = drain(q) and `c` =
+/// `ahead` is 0 without best effort and 1 + h with it.
+///
+/// # Source
+/// Own derivation, `docs/theory/stock-kernel.md` section 31. Let a real-time busy period begin at
+/// t: a real-time request is inserted, and none is pending just before. Until it ends, a lower
+/// request is sent only if it had left the scheduler before t: at most h of them.
+/// - After every dispatch at most q requests are on the device. If nothing more is sent, the device
+///   is empty within drain(q). So while anything waits to be sent, the next dispatch follows within
+///   drain(q), and if nothing waits, all that is on the device completes within drain(q).
+/// - The last dispatch before t was at t or earlier, so the k-th dispatch from t on is at the
+///   latest at `t + k drain(q)`. On a device without best effort, which is empty at t, the first is
+///   at t.
+/// - At most h + sum e_i ceil(L / p_i) requests can be sent in \[t, t + L). If the period lasted
+///   until t + L, all of them would have been sent and be complete by then, because
+///   `(1 + h + sum e_i ceil(L / p_i)) drain(q) <= L`; so it ends by t + L. A request that is
+///   released at that instant begins the next period, because completions are processed first.
+///
+/// Every real-time request of the period responds within it, so within L, whatever their order.
+///
+/// # Assumptions
+/// - `step > 0`, and each task keeps its period.
+/// - Completions are processed before releases at the same instant.
+/// - The scheduler has a place for every request, and no lower request ages: checked by the caller.
+///
+/// # Complexity
+/// At most [`STEPS_MAX`] steps of O(tasks).
+fn busy_period(tasks: &[SporadicTask], ahead: u64, step: Duration) -> Option<Duration> {
+    let mut length: u64 = 1;
+    for _ in 0..STEPS_MAX {
+        let released = |task: &SporadicTask| {
+            u64::from(task.requests).checked_mul(length.div_ceil(task.period.ns()))
+        };
+        let sum = |so_far: u64, task: &SporadicTask| so_far.checked_add(released(task)?);
+        let requests = tasks.iter().try_fold(ahead, sum)?;
+        let needed = requests.checked_mul(step.ns())?;
+        if needed <= length {
+            return Some(Duration::from_ns(length));
+        }
+        length = needed;
+    }
+    None
+}
+
+/// Returns the choice for these tasks: the given depth, or the largest under which every provable
+/// deadline stays proven.
+///
+/// # Errors
+/// A sentence, without its full stop, that says why nothing can be promised.
+pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
+    let question = Question::of(workload, tasks)?;
+    let given = workload.parameters.mq_deadline_tuned.queue_depth;
+    let depth = match given {
+        Some(depth) => depth.get(),
+        None => question.most_that_costs_no_proof(),
+    };
+    question.at_depth(depth)
+}
+
+/// Returns the choice for these tasks at this depth.
+pub(crate) fn at_depth(
+    workload: &Workload,
+    tasks: &[SporadicTask],
+    depth: u32,
+) -> Result<Choice, &'static str> {
+    Question::of(workload, tasks)?.at_depth(depth)
+}
+
+/// Tasks and loads under settings of the scheduler whose hypotheses hold, before the depth is
+/// chosen.
+struct Question<'a> {
+    tasks: &'a [SporadicTask],
+    drain: Drain<'a>,
+    settings: MqDeadlineParameters,
+    /// The requests that the loads can have outstanding.
+    best_effort: u64,
+}
+
+impl<'a> Question<'a> {
+    fn of(workload: &'a Workload, tasks: &'a [SporadicTask]) -> Result<Self, &'static str> {
+        let drain = Drain::of(workload).ok_or(drain::UNKNOWN)?;
+        let settings = workload.parameters.mq_deadline_tuned;
+        let mut best_effort: u64 = 0;
+        for load in &workload.best_effort {
+            best_effort += match load.intensity {
+                Intensity::Outstanding(outstanding) | Intensity::Paced { outstanding, .. } => {
+                    u64::from(outstanding)
+                }
+                Intensity::Rate(_) => return Err(OPEN_LOOP),
+            };
+        }
+        if best_effort > 0 && settings.prio_aging_expire < MqDeadlineParameters::AGING_MAX {
+            return Err(AGES);
+        }
+        Ok(Self { tasks, drain, settings, best_effort })
+    }
+
+    /// Returns c: the drain times that pass before the first real-time request is sent, and the
+    /// lower requests that go before it.
+    fn ahead(&self) -> u64 {
+        if self.best_effort == 0 { 0 } else { 1 + u64::from(self.settings.taken_early) }
+    }
+
+    fn response(&self, depth: u32) -> Option<Duration> {
+        busy_period(self.tasks, self.ahead(), self.drain.time(depth)?)
+    }
+
+    /// Returns the requests of all classes that can be outstanding at once, if every real-time
+    /// request responds within `response`.
+    fn outstanding_max(&self, response: Duration) -> u64 {
+        let pending = |task: &SporadicTask| {
+            u64::from(task.requests).saturating_mul(response.ns() / task.period.ns() + 1)
+        };
+        let pending = self.tasks.iter().map(pending).fold(0, u64::saturating_add);
+        // Saturation is safe: no scheduler holds that many.
+        self.best_effort.saturating_add(pending)
+    }
+
+    fn at_depth(&self, depth: u32) -> Result<Choice, &'static str> {
+        if depth > self.drain.count_max() {
+            return Err(TOO_DEEP);
+        }
+        let response = self.response(depth);
+        let outstanding = response.map(|response| self.outstanding_max(response));
+        let stated = self.settings.nr_requests.map(|tags| u64::from(tags.get()));
+        if outstanding > Some(NR_REQUESTS_MAX) {
+            return Err(TOO_MANY);
+        }
+        if stated.is_some_and(|stated| outstanding > Some(stated)) {
+            return Err(TOO_FEW);
+        }
+        let bounds = Bounds { tight: response, ..Bounds::default() };
+        let mut premises: Premises = drain::premises().into_iter().collect();
+        premises.extend(outstanding.map(|outstanding| settings(depth, outstanding)));
+        Ok(Choice {
+            best_effort_depth: Some(depth),
+            premises,
+            ..Choice::of_batches(1, 0, vec![bounds; self.tasks.len()])
+        })
+    }
+
+    /// Returns the largest depth under which as many deadlines are proven as with one request at a
+    /// time. Returns 1 if none is: there is then no slack. Bounds grow with the depth.
+    fn most_that_costs_no_proof(&self) -> u32 {
+        let proven_count = |depth: u32| {
+            let bounds = Bounds { tight: self.response(depth), ..Bounds::default() };
+            self.tasks.iter().filter(|task| is_met(task, &bounds)).count()
+        };
+        let most = self.drain.count_max();
+        let expected = proven_count(1);
+        if expected == 0 && !self.tasks.is_empty() {
+            return 1;
+        }
+        let (mut enough, mut too_much) = (1, most + 1);
+        while enough + 1 < too_much {
+            let middle = enough + (too_much - enough) / 2;
+            if proven_count(middle) == expected {
+                enough = middle;
+            } else {
+                too_much = middle;
+            }
+        }
+        enough
+    }
+}
+
+/// Returns the premise about the kernel's settings.
+fn settings(depth: u32, outstanding: u64) -> Premise {
+    let text = format!(
+        "the bound rests on the kernel's settings: `mq-deadline` with one hardware queue, a device queue of \
+         at most {depth}, `nr_requests` of at least {outstanding} and the longest \
+         `prio_aging_expire`; on classes: every task in the real-time class, and nothing else; and \
+         on a device that gets no flush, no command past the scheduler and no error recovery"
+    );
+    Premise::new(PremiseCode::KernelSettings, "settings of the kernel", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Busy periods in ms, by hand: the second system needs a second job of its first task,
+    /// (1 + 2 + 2) 8 = 40, and the last one is overloaded.
+    #[test]
+    fn busy_periods_are_those_worked_by_hand() {
+        let task = |period, requests| {
+            let period = Duration::from_ms(period);
+            SporadicTask { period, requests, deadline: period }
+        };
+        let ms = |tasks: &[SporadicTask], ahead, step| {
+            let length = busy_period(tasks, ahead, Duration::from_ms(step));
+            length.map(|length| length.ns() / 1_000_000)
+        };
+        let one = [task(100, 1)];
+        assert_eq!([0, 1, 2].map(|ahead| ms(&one, ahead, 10)), [Some(10), Some(20), Some(30)]);
+        let two = [task(25, 1), task(100, 2)];
+        assert_eq!([5, 8].map(|step| ms(&two, 1, step)), [Some(20), Some(40)]);
+        assert_eq!(ms(&[task(10, 1)], 1, 10), None);
+    }
+}
