@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Sim(SimArguments),
     /// Measure how long a device takes for 1, 2, .. K requests, and write a drive file.
     Profile(ProfileArguments),
+    /// Choose the kernel's settings under which a disk keeps a workload's deadlines, and make or
+    /// undo them.
+    #[command(after_help = TUNE_CODES)]
+    Tune(TuneArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
     /// Serve a disk as block exports, each with a contract, to programs that know nothing of
@@ -63,6 +67,9 @@ pub(crate) enum Command {
     /// Check, simulate and profile the processor; test and run aperiodic servers.
     Cpu(CpuArguments),
 }
+
+const TUNE_CODES: &str = "Exit codes: 0 proven, as tuned, or undone; 1 not proven, refused, not tuned, or a \
+                          setting differs; 2 wrong input, 3 the environment failed.";
 
 /// How much of the result is printed, and in which form.
 #[derive(Debug, Clone, Copy, Args)]
@@ -126,6 +133,37 @@ pub(crate) struct CheckArguments {
     /// batch in flight, the batches between, and the job's own.
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) form: FormArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TuneArguments {
+    /// The disk: `/dev/sdb`, a partition of it, or a link to it.
+    #[arg(value_name = "DEVICE")]
+    pub(crate) device: String,
+    /// The workload file (TOML).
+    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["undo", "status"])]
+    pub(crate) workload: Option<PathBuf>,
+    /// A drive file of this disk; overrides the workload's drive.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) drive: Option<String>,
+    /// Make the settings if the workload is proven; they last until the next restart.
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// Make the settings if the workload is proven, and write a udev rule and drop-ins for the
+    /// workload's units that make them again.
+    #[arg(long, conflicts_with = "apply")]
+    pub(crate) install: bool,
+    /// Restore all values from before the first change, and remove all files that were written.
+    #[arg(long, conflicts_with_all = ["workload", "apply", "install"])]
+    pub(crate) undo: bool,
+    /// Say whether the disk still has the settings that were made.
+    #[arg(long, conflicts_with_all = ["workload", "apply", "install", "undo"])]
+    pub(crate) status: bool,
+    /// The directory with the `sys`, `etc` and `var` to use, for example a copy of another machine's.
+    #[arg(long, value_name = "DIRECTORY", default_value = "/")]
+    pub(crate) root: PathBuf,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

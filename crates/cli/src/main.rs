@@ -31,6 +31,7 @@ mod show;
 mod sim;
 mod text_input;
 mod top;
+mod tune;
 mod values;
 mod verify;
 
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::verify(arguments),
         Command::Sim(arguments) => sim::sim(arguments),
         Command::Profile(arguments) => profile::profile(arguments),
+        Command::Tune(arguments) => tune::tune(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Ctl(arguments) => ctl::ctl(arguments),

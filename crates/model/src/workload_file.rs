@@ -14,6 +14,7 @@ mod in_use;
 mod places;
 mod policy;
 mod raw;
+mod unit;
 mod written;
 
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ pub(crate) use absent_places::{OF_EXPORTS, check_exports};
 pub use drive::DriveReference;
 pub(crate) use policy::{Policy, RawPolicy};
 pub(crate) use raw::check_size;
+pub use unit::Unit;
 
 use raw::{RawBestEffort, RawOffset, RawTask, RawWorkload};
 
@@ -64,6 +66,7 @@ pub struct WorkloadFile {
     asked: Vec<PolicyName>,
     tasks: Vec<Placed<Task>>,
     best_effort: Vec<Placed<BestEffort>>,
+    units: Vec<Unit>,
 }
 
 /// A source with the positions of values that may not suit the drive.
@@ -115,6 +118,7 @@ impl WorkloadFile {
             FileError::new(0..0, "missing field `drive`", "add a line for `drive`")
         })?;
         let absent_places = absent_places::read(raw.absent_places, &raw.task, &raw.best_effort)?;
+        let units = unit::read(&raw.task, &raw.best_effort)?;
         let entries = raw.task.iter().map(|task| task.name.get_ref().clone()).collect();
         let mut names = BTreeSet::new();
         let mut tasks = Vec::new();
@@ -137,6 +141,7 @@ impl WorkloadFile {
             asked: Vec::new(),
             tasks,
             best_effort,
+            units,
         })
     }
 
@@ -160,7 +165,13 @@ impl WorkloadFile {
             asked: Vec::new(),
             tasks,
             best_effort,
+            units: Vec::new(),
         }
+    }
+
+    /// Returns the units that the file names, those of tasks first.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
     }
 
     /// Replaces the file's batch size, for example by a command-line option.

@@ -29,6 +29,7 @@ pub mod sim;
 mod soft;
 mod structure;
 mod tolerance;
+pub mod tune;
 
 pub use certificate::{Certificate, NoCertificate};
 pub use check::CheckReport;

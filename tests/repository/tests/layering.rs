@@ -28,6 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("measure",         &["model", "stats", "platform", "drive", "device"]),
     ("nbd",             &[]),
     ("attach",          &["model", "platform", "drive", "device"]),
+    ("tune",            &["model"]),
     // The processor.
     ("cpu-model",       &["model"]),
     ("cpu-servers",     &["model", "cpu-model"]),
@@ -40,11 +41,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     // JSON.
     ("engine",          &["model", "stats", "platform", "policy", "analysis", "drive", "device", "host", "nbd",
                           "cpu-model", "cpu-analysis"]),
-    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd",
+    ("report",          &["model", "stats", "analysis", "drive", "disksim", "host", "measure", "nbd", "tune",
                           "cpu-model", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance"]),
     // Front ends.
     ("capi",            &["engine"]),
-    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "nbd", "engine", "attach",
+    ("cli",             &["model", "stats", "platform", "policy", "analysis", "drive", "disksim", "device", "host", "sim", "measure", "nbd", "engine", "attach", "tune",
                           "cpu-model", "cpu-servers", "cpu-analysis", "cpu-sim", "cpu-measure", "cpu-live", "cpu-conformance", "report",
                           "verify"]),
     // Tests of more than one crate.

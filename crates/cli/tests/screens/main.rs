@@ -25,6 +25,7 @@ mod service;
 mod sim;
 mod simulated;
 mod suggestions;
+mod tune;
 mod values;
 mod widths;
 

@@ -266,6 +266,10 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("report/src/drive/attached.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
     ("report/src/drive/list.rs", 1, "names a command"),
     ("report/src/page/wrap.rs", 1, "the start of a command"),
+    ("report/src/tune.rs", 1, "names a command"),
+    ("tune/src/install.rs", 2, "the origin of a file, with the undo that `tune_made` runs"),
+    ("tune/src/record.rs", 1, "names a command"),
+    ("tune/src/refusal.rs", 1, "names a command"),
 ];
 
 /// Calls that suggest the reader's own command with changes: the file, how often, and the tests.

@@ -50,6 +50,7 @@ pub(super) struct RawTask {
     pub(super) class: Class,
     pub(super) quality: Option<Spanned<Share>>,
     pub(super) outstanding: Option<Spanned<u32>>,
+    pub(super) unit: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -63,6 +64,7 @@ pub(super) struct RawBestEffort {
     pub(super) op: Spanned<Op>,
     #[serde(default)]
     pub(super) place: RawPlace,
+    pub(super) unit: Option<Spanned<String>>,
 }
 
 fn one_request() -> Spanned<u32> {

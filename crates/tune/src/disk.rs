@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A whole disk as sysfs shows it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The directory that contains a machine's `sys`, `etc` and `var`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root(PathBuf);
+
+impl Root {
+    /// Returns the machine in this directory; `/` is this machine.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self(directory.into())
+    }
+
+    /// Returns a path of the machine, which is written without its first slash.
+    pub(crate) fn at(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.0.join(path)
+    }
+}
+
+/// A device that cannot be tuned, because it is not there or is no block device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("sysfs lists no block device `{name}`")]
+pub struct NoDisk {
+    /// The kernel's name that was looked for.
+    pub name: String,
+}
+
+/// A whole disk.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    root: Root,
+    name: String,
+    directory: PathBuf,
+}
+
+impl Disk {
+    /// Finds the disk of a device: `/dev/sda`, `sda`, a partition of it, or a link to it.
+    ///
+    /// # Errors
+    /// [`NoDisk`] if sysfs does not list it.
+    pub fn find(root: &Root, device: &str) -> Result<Self, NoDisk> {
+        let path = Path::new(device);
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let name = file_name(&path);
+        let missing = || NoDisk { name: name.clone() };
+        if name.is_empty() {
+            return Err(missing());
+        }
+        let link = root.at("sys/class/block").join(&name);
+        let mut directory = link.canonicalize().map_err(|_| missing())?;
+        if directory.join("partition").exists() {
+            directory.pop();
+        }
+        Ok(Self { root: root.clone(), name: file_name(&directory), directory })
+    }
+
+    /// Returns the kernel's name for it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the machine that it is part of.
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Returns the path of an attribute.
+    pub(crate) fn path(&self, attribute: &str) -> PathBuf {
+        self.directory.join(attribute)
+    }
+
+    /// Returns an attribute's value without surrounding white space; of a list, the chosen word. `None`
+    /// if it is missing or empty.
+    pub(crate) fn value(&self, attribute: &str) -> Option<String> {
+        let text = self.text(attribute)?;
+        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        Some(chosen.map_or(text.clone(), |(chosen, _)| chosen.to_owned()))
+    }
+
+    /// Returns an attribute's text without surrounding white space; `None` if it is missing or empty.
+    pub(crate) fn text(&self, attribute: &str) -> Option<String> {
+        let text = fs::read_to_string(self.path(attribute)).ok()?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// Returns an attribute that is a number.
+    pub(crate) fn number(&self, attribute: &str) -> Option<u64> {
+        self.value(attribute)?.parse().ok()
+    }
+
+    /// Returns the device's permanent name among all others (`wwid`).
+    pub fn wwid(&self) -> Option<String> {
+        self.text("device/wwid")
+    }
+
+    /// Returns vendor and model as far as the device reports them.
+    pub fn model(&self) -> Option<String> {
+        match (self.text("device/vendor"), self.text("device/model")) {
+            (Some(vendor), Some(model)) => Some(format!("{vendor} {model}")),
+            (_, model) => model,
+        }
+    }
+
+    /// Returns the number of hardware queues; `None` if the kernel does not list them.
+    pub(crate) fn hardware_queues(&self) -> Option<usize> {
+        let queues = fs::read_dir(self.path("mq")).ok()?;
+        Some(queues.flatten().count())
+    }
+
+    /// Returns the disks that this device is built on.
+    pub(crate) fn slaves(&self) -> Vec<String> {
+        names_in(&self.path("slaves"))
+    }
+
+    /// Returns the devices that are built on this disk or on a partition of it.
+    pub(crate) fn holders(&self) -> Vec<Self> {
+        let partitions = names_in(&self.directory).into_iter().map(|name| self.path(&name));
+        let partitions = partitions.filter(|path| path.join("partition").exists());
+        let mut names: Vec<_> = partitions
+            .chain([self.directory.clone()])
+            .flat_map(|directory| names_in(&directory.join("holders")))
+            .collect();
+        names.sort();
+        names.dedup();
+        let found = names.iter().map(|name| Self::find(&self.root, name));
+        found.flatten().collect()
+    }
+
+    /// Returns the most requests that the device's host adapter takes from the kernel, for all of its
+    /// devices together.
+    pub fn adapter_tags(&self) -> Option<u64> {
+        let host = self.adapter()?;
+        let path = self.root.at("sys/class/scsi_host").join(format!("host{host}/can_queue"));
+        fs::read_to_string(path).ok()?.trim().parse().ok()
+    }
+
+    /// Returns whether the host adapter has a tag for every request of all its devices, if this one has
+    /// `depth`. The kernel then takes no request from the scheduler that the device has no place for.
+    pub fn has_spare_tags(&self, depth: u32) -> bool {
+        let (Some(tags), Some(host)) = (self.adapter_tags(), self.adapter()) else { return false };
+        let devices = self.root.at("sys/class/scsi_device");
+        let prefix = format!("{host}:");
+        let own = fs::canonicalize(self.path("device")).ok();
+        let mut needed = u64::from(depth);
+        for name in names_in(&devices).into_iter().filter(|name| name.starts_with(&prefix)) {
+            let device = devices.join(name).join("device");
+            if fs::canonicalize(&device).ok() == own {
+                continue;
+            }
+            let depth = fs::read_to_string(device.join("queue_depth")).ok();
+            let Some(depth) = depth.and_then(|text| text.trim().parse::<u64>().ok()) else {
+                return false;
+            };
+            needed = needed.saturating_add(depth);
+        }
+        needed <= tags
+    }
+
+    /// Returns the number of the SCSI host that the device is behind.
+    fn adapter(&self) -> Option<u64> {
+        let mut parts = self.directory.iter().rev().filter_map(|part| part.to_str());
+        parts.find_map(|part| part.strip_prefix("host")?.parse().ok())
+    }
+
+    /// Returns whether a device on the way to the disk has a name that begins with this text.
+    pub(crate) fn is_behind(&self, prefix: &str) -> bool {
+        let parts = self.directory.iter().filter_map(|part| part.to_str());
+        let mut devices = parts.skip_while(|&part| part != "devices");
+        devices.any(|part| part.starts_with(prefix))
+    }
+
+    /// Returns the name of the device's driver.
+    pub(crate) fn driver(&self) -> Option<String> {
+        let link = fs::read_link(self.path("device/driver")).ok()?;
+        Some(file_name(&link))
+    }
+}
+
+/// Returns the names in a directory, sorted; none if it cannot be read.
+fn names_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<_> = entries.map(|entry| file_name(&entry.path())).collect();
+    names.sort();
+    names
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

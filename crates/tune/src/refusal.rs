@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The reasons for which a disk cannot be tuned for a proof.
+
+use tidegate_model::Bytes;
+
+use crate::demand::Demand;
+use crate::disk::Disk;
+use crate::setting::{NR_REQUESTS_MAX, SCHEDULER};
+
+/// Why a disk cannot be tuned: a sentence with the remedy, without its full stop.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// A device that is built on others.
+    #[error("`{name}` is built on {}, and only a disk has a scheduler: tune {} instead", list(.disks), list(.disks))]
+    BuiltOn {
+        /// Its name.
+        name: String,
+        /// The devices below it.
+        disks: Vec<String>,
+    },
+    /// A file behind a loop device.
+    #[error("`{name}` is a file that is attached as a device: tune the disk that the file is on")]
+    Loop {
+        /// Its name.
+        name: String,
+    },
+    /// A device above the disk sends the requests from threads of its own.
+    #[error(
+        "`{holder}` is built on this disk and sends requests from its own threads ({kind}), so the I/O class \
+         of the program is lost on the way: keep the files with contracts on a plain partition or \
+         on a linear LVM volume"
+    )]
+    ClassLost {
+        /// The device above.
+        holder: String,
+        /// `CRYPT`, or the level of an array.
+        kind: String,
+    },
+    /// No depth can be set.
+    #[error(
+        "its driver has no queue depth that can be set (`device/queue_depth` is missing, as for NVMe), so \
+         nothing limits the requests on the device: serve it with `tidegate serve` instead"
+    )]
+    NoDepth,
+    /// The depth is beyond the host adapter.
+    #[error(
+        "the host adapter takes only {tags} requests, and the proof is for {depth}: state queue_depth = {tags}"
+    )]
+    TooDeep {
+        /// Of the adapter.
+        tags: u64,
+        /// Of the proof.
+        depth: u32,
+    },
+    /// A hypervisor's disk.
+    #[error(
+        "a hypervisor provides the disk ({name}), and other machines can use the hardware below: tune it on the host"
+    )]
+    Hypervisor {
+        /// Its model or driver.
+        name: String,
+    },
+    /// A disk behind a USB bridge.
+    #[error(
+        "the disk is behind a USB bridge, which can reorder requests and reset the disk: connect it by SATA or SAS"
+    )]
+    Usb,
+    /// A zoned disk.
+    #[error(
+        "the disk is zoned ({kind}), and the kernel's scheduler holds writes back for its zones: no bound covers that"
+    )]
+    Zoned {
+        /// The kernel's word.
+        kind: String,
+    },
+    /// Several hardware queues.
+    #[error(
+        "the driver has {queues} hardware queues, and each can hold requests past the scheduler: the proof is for one"
+    )]
+    HardwareQueues {
+        /// Their number.
+        queues: usize,
+    },
+    /// The scheduler is missing.
+    #[error(
+        "the kernel offers no `mq-deadline` for it (only {offered}): load it with `modprobe mq-deadline`"
+    )]
+    NoScheduler {
+        /// The schedulers that it offers.
+        offered: String,
+    },
+    /// A scheduler without classes.
+    #[error("the kernel's `mq-deadline` has no `prio_aging_expire`: it is older than Linux 5.18")]
+    OldKernel,
+    /// A write cache beside contracts of writes.
+    #[error(
+        "the disk's write cache is on and a task writes: a flush is sent past the scheduler, and a write is done \
+         before it is on the medium; switch the cache off and measure the disk again"
+    )]
+    WriteCache,
+    /// More requests than the scheduler holds.
+    #[error(
+        "the workload can have {places} requests waiting, plugs included, and the scheduler holds at most {NR_REQUESTS_MAX}"
+    )]
+    Places {
+        /// The requests.
+        places: u64,
+    },
+    /// Requests that the kernel must split.
+    #[error(
+        "the driver splits requests above {most}, and the largest has {size}: use smaller requests"
+    )]
+    Split {
+        /// The driver's limit.
+        most: Bytes,
+        /// The largest request.
+        size: Bytes,
+    },
+    /// Another disk than the measured one.
+    #[error(
+        "the drive file was measured on `{measured}`, and this disk is `{found}`: measure this disk"
+    )]
+    OtherModel {
+        /// The model in the drive file.
+        measured: String,
+        /// The model of this disk.
+        found: String,
+    },
+}
+
+/// Parts of driver and model names that identify a hypervisor's disk.
+const VIRTUAL_MARKS: [&str; 6] = ["virtio", "xen", "QEMU", "VBOX", "VMware", "Virtual"];
+
+impl Disk {
+    /// Returns every reason for which this disk cannot be tuned for this demand.
+    pub fn refusals(&self, demand: &Demand, measured: Option<&str>) -> Vec<Refusal> {
+        let disks = self.slaves();
+        if !disks.is_empty() {
+            return vec![Refusal::BuiltOn { name: self.name().to_owned(), disks }];
+        }
+        if self.path("loop").exists() {
+            return vec![Refusal::Loop { name: self.name().to_owned() }];
+        }
+        let mut refusals = Vec::new();
+        let mut add = |refusal: Option<Refusal>| refusals.extend(refusal);
+        add(self.hypervisor());
+        add(self.depth(demand));
+        add(self.is_behind("usb").then_some(Refusal::Usb));
+        let zoned = self.text("queue/zoned").filter(|kind| kind != "none");
+        add(zoned.map(|kind| Refusal::Zoned { kind }));
+        let queues = self.hardware_queues().filter(|&queues| queues != 1);
+        add(queues.map(|queues| Refusal::HardwareQueues { queues }));
+        add(self.scheduler());
+        let is_cached = self.text("queue/write_cache").as_deref() != Some("write through");
+        add((is_cached && demand.has_write_contract).then_some(Refusal::WriteCache));
+        let places = demand.places;
+        add((places > NR_REQUESTS_MAX).then_some(Refusal::Places { places }));
+        add(self.split(demand));
+        let other = measured.zip(self.model()).filter(|(measured, found)| measured != found);
+        add(other
+            .map(|(measured, found)| Refusal::OtherModel { measured: measured.to_owned(), found }));
+        refusals.extend(self.holders().iter().filter_map(Self::class_lost));
+        refusals
+    }
+
+    fn hypervisor(&self) -> Option<Refusal> {
+        let names = [self.driver(), self.model()].into_iter().flatten();
+        let is_virtual = |name: &String| VIRTUAL_MARKS.iter().any(|mark| name.contains(mark));
+        names.into_iter().find(is_virtual).map(|name| Refusal::Hypervisor { name })
+    }
+
+    fn depth(&self, demand: &Demand) -> Option<Refusal> {
+        if self.number("device/queue_depth").is_none() {
+            return Some(Refusal::NoDepth);
+        }
+        let tags = self.adapter_tags()?;
+        let depth = demand.depth;
+        (u64::from(depth) > tags).then_some(Refusal::TooDeep { tags, depth })
+    }
+
+    fn scheduler(&self) -> Option<Refusal> {
+        let offered = self.text("queue/scheduler").unwrap_or_else(|| "none".to_owned());
+        let words = offered.split_whitespace().map(|word| word.trim_matches(['[', ']']));
+        if words.into_iter().all(|word| word != SCHEDULER) {
+            return Some(Refusal::NoScheduler { offered });
+        }
+        let is_active = self.value("queue/scheduler").as_deref() == Some(SCHEDULER);
+        let has_aging = self.path("queue/iosched/prio_aging_expire").exists();
+        (is_active && !has_aging).then_some(Refusal::OldKernel)
+    }
+
+    fn split(&self, demand: &Demand) -> Option<Refusal> {
+        let most = Bytes::from_kib(self.number("queue/max_hw_sectors_kb")?);
+        let size = demand.size_max;
+        (size > most).then_some(Refusal::Split { most, size })
+    }
+
+    /// Returns why a device on top of the disk loses the class of requests.
+    fn class_lost(&self) -> Option<Refusal> {
+        let uuid = self.text("dm/uuid").unwrap_or_default();
+        let crypt = uuid.starts_with("CRYPT-").then(|| "CRYPT".to_owned());
+        let kind = crypt.or_else(|| self.text("md/level"))?;
+        Some(Refusal::ClassLost { holder: self.name().to_owned(), kind })
+    }
+}
+
+/// Returns `sda, sdb`.
+fn list(names: &[String]) -> String {
+    names.join(", ")
+}
