@@ -152,11 +152,10 @@ fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
 
 /// Returns the different tasks with the number of each.
 pub(crate) fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
-    let mut counts: BTreeMap<SporadicTask, u64> = BTreeMap::new();
-    for task in tasks {
-        *counts.entry(*task).or_default() += 1;
-    }
-    counts.into_iter().collect()
+    let mut sorted = tasks.to_vec();
+    sorted.sort_unstable();
+    let alike = sorted.chunk_by(|a, b| a == b);
+    alike.map(|alike| (alike[0], alike.len() as u64)).collect()
 }
 
 /// The facts about the system that the search for one task's response needs.

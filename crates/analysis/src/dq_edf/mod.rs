@@ -83,8 +83,10 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
         return verdicts;
     }
     let kinds = kinds(&system.tasks);
+    let demand = Demand::new(&system.tasks);
+    let cap = window_ns(system, &demand);
     // Without limits the climb is never abandoned.
-    let responses = climb(system, &kinds, None, budget).unwrap_or_default();
+    let responses = climb(system, &demand, &kinds, cap, None, budget).unwrap_or_default();
     let of_task = |task: &SporadicTask| {
         let kind = kinds.binary_search_by(|(kind, _)| kind.cmp(task)).ok();
         verdict(kind.and_then(|kind| responses.get(kind).copied().flatten()))
@@ -101,9 +103,14 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     if let Some(verdicts) = as_fifo(system, budget) {
         return system.tasks.iter().zip(&verdicts).all(is_met);
     }
+    let demand = Demand::new(&system.tasks);
+    let cap = window_ns(system, &demand);
+    if cap.is_some_and(|cap| system.tasks.iter().all(|task| cap <= task.deadline.ns())) {
+        return true;
+    }
     let kinds = kinds(&system.tasks);
     let limits_ns: Vec<u64> = kinds.iter().map(|(task, _)| task.deadline.ns()).collect();
-    let responses = climb(system, &kinds, Some(&limits_ns), budget);
+    let responses = climb(system, &demand, &kinds, cap, Some(&limits_ns), budget);
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 
@@ -119,21 +126,20 @@ fn as_fifo(system: &System, budget: &Budget) -> Option<Vec<Verdict>> {
     system.tasks.iter().zip(&verdicts).all(is_below).then_some(verdicts)
 }
 
+/// Climbs from R = 0 to a fixed point below `cap`, the longest window.
 fn climb(
     system: &System,
+    demand: &Demand,
     kinds: &[(SporadicTask, u64)],
+    cap: Option<u64>,
     limits_ns: Option<&[u64]>,
     budget: &Budget,
 ) -> Option<Responses> {
-    let demand = Demand::new(&system.tasks);
-    let cap = window_ns(system, &demand);
-    let limit_min = limits_ns.and_then(|limits| limits.iter().min());
-    let is_enough = cap.zip(limit_min).is_some_and(|(cap, &limit)| cap <= limit);
-    if cap.is_none() || is_enough {
-        return Some(vec![cap; kinds.len()]);
+    if cap.is_none() {
+        return Some(vec![None; kinds.len()]);
     }
     climb::climb(kinds.len(), cap, limits_ns, |current| {
-        let evaluation = EdfEvaluation::new(system, &demand, kinds, current, budget.share());
+        let evaluation = EdfEvaluation::new(system, demand, kinds, current, budget.share());
         let responses = evaluation.responses();
         budget.spend(evaluation.terms_spent());
         responses
