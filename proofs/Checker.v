@@ -1,7 +1,7 @@
 (** * A checker of verdicts: accepts R only if R bounds every response and is within the deadlines
     (the backlog bound, any z, best effort up to beta).  Extracted, it judges certificates. *)
 From Coq Require Import List Arith Lia PeanoNat Bool.
-Require Import Model Lists Backlog TwoBatches.
+Require Import Model Lists Backlog TwoBatches AnyOrder Costs DqEdf.
 Import ListNotations.
 
 Fixpoint is_sorted (l : list nat) : bool :=
@@ -70,3 +70,52 @@ Proof.
   - intros k Hkn. apply Hk; assumption.
 Qed.
 End Checker.
+
+(** ** Batches that take all that waits (E <= z), in any order: dqf and dq-edf. *)
+Section AnyOrder.
+Variable n : nat.
+Variables e p d R : nat -> nat.
+Variables z beta : nat.
+
+Definition within (W : nat) : bool :=
+  forallb (fun i => (W <? p i) && (W <=? R i) && (R i <=? d i)) (seq 0 n).
+
+Lemma within_all : forall W, within W = true ->
+  (forall i, i < n -> W < p i) /\ (forall i, i < n -> W <= R i <= d i).
+Proof.
+  intros W H. unfold within in H. rewrite forallb_forall in H.
+  split; intros i Hi; specialize (H i (proj2 (in_seq n 0 i) ltac:(lia)));
+    rewrite !andb_true_iff in H; destruct H as ((Hp & HR) & Hd);
+    apply Nat.ltb_lt in Hp; apply Nat.leb_le in HR; apply Nat.leb_le in Hd; lia.
+Qed.
+
+Definition check_any_order (b : list nat) : bool :=
+  is_sorted b && (E n e <=? z) && within (worst n e beta (table b)).
+
+Theorem check_any_order_sound : forall b, check_any_order b = true ->
+  forall s r, any_reachable n e p z beta (fun l k => table b (length l + k)) s ->
+  any_pending r s -> rtask r < n -> anow s <= rrel r + R (rtask r) /\ anow s <= rrel r + d (rtask r).
+Proof.
+  unfold check_any_order. intros b. rewrite !andb_true_iff. intros ((Hb & Hfit) & Hw) s r Hs Hr Hn.
+  apply Nat.leb_le in Hfit. apply within_all in Hw. destruct Hw as [Hp HR]. specialize (HR _ Hn).
+  pose proof (dq_edf n e p z beta (table b) (table_mono b Hb) Hfit Hp s r Hs Hr). lia.
+Qed.
+
+(** The same with a cost for each request: positioning A, and c_be for best effort. *)
+Definition check_costs (c : nat -> nat) (A c_be : nat) : bool :=
+  (E n e <=? z) && (within (Costs.R n e c A beta c_be)
+    || ((n =? 1) && (beta =? 0) && within (A + C n e c))).
+
+Theorem check_costs_sound : forall c A c_be, check_costs c A c_be = true ->
+  forall s r, any_reachable n e p z beta (cost_time c A c_be) s ->
+  any_pending r s -> rtask r < n -> anow s <= rrel r + R (rtask r) /\ anow s <= rrel r + d (rtask r).
+Proof.
+  unfold check_costs. intros c A c_be. rewrite andb_true_iff, orb_true_iff, !andb_true_iff.
+  intros (Hfit & H) s r Hs Hr Hn. apply Nat.leb_le in Hfit.
+  destruct H as [Hw|((Hone & Hbeta) & Hw)]; apply within_all in Hw; destruct Hw as [Hp HR];
+    specialize (HR _ Hn).
+  - pose proof (two_batches_of_costs n e p c A z beta c_be Hfit Hp s r Hs Hr). lia.
+  - apply Nat.eqb_eq in Hone, Hbeta.
+    pose proof (one_task_of_costs n e p c A z beta c_be Hone Hbeta Hfit Hp s r Hs Hr). lia.
+Qed.
+End AnyOrder.

@@ -3,7 +3,7 @@
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
 Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs DqEdf
-  GatedDrain GatedJudge AdaptiveDrain Judge AnyJudge Checker.
+  GatedDrain GatedJudge AdaptiveDrain Judge AnyJudge Checker GatedChecker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
@@ -32,3 +32,7 @@ Print Assumptions GatedJudge.replay_gated_sound.
 Print Assumptions Judge.replay_sound.
 Print Assumptions AnyJudge.replay_any_sound.
 Print Assumptions Checker.check_backlog_sound.
+Print Assumptions Checker.check_any_order_sound.
+Print Assumptions Checker.check_costs_sound.
+Print Assumptions GatedChecker.check_gated_sound.
+Print Assumptions GatedChecker.check_gated_alone_sound.
