@@ -152,7 +152,8 @@ fn units(path: &std::path::Path) -> Result<Vec<Unit>, Failure> {
     let text = text_input::read_named(path, "workload file")?;
     let in_file = |error| Failure::in_file(path, text.clone(), &error);
     let mut document = Document::parse(&text).map_err(in_file)?;
-    document.take_processor();
+    // The disk part alone names units.
+    let _processor = document.take_processor();
     let file = WorkloadFile::of_document(document).map_err(in_file)?;
     Ok(file.units().to_vec())
 }

@@ -29,11 +29,12 @@ fn policies() -> impl Iterator<Item = PolicyName> {
             | Theorem::Starvation
             | Theorem::DrainRounds
             | Theorem::LimitedDrainRounds => true,
-            // Without ceilings, or without a proof behind a host.
+            // Without ceilings, without a proof behind a host, or with a drive of its own tests.
             Theorem::PriorityRounds
             | Theorem::ActiveSubset
             | Theorem::AdaptiveDrain
-            | Theorem::GatedDrain => false,
+            | Theorem::GatedDrain
+            | Theorem::StrictClasses => false,
         })
     })
 }
