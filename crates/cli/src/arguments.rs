@@ -95,6 +95,15 @@ impl From<FormArguments> for Form {
     }
 }
 
+/// The file that keeps the result.
+#[derive(Debug, Args)]
+pub(crate) struct ResultArguments {
+    /// Also write the result to this new file: the JSON object, every distribution, and the events
+    /// of the longest busy interval; docs/reference/result.md describes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) result: Option<PathBuf>,
+}
+
 /// The workload file and the options that override it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArguments {
@@ -133,6 +142,8 @@ pub(crate) struct CheckArguments {
     /// batch in flight, the batches between, and the job's own.
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) result: ResultArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }
@@ -316,6 +327,8 @@ pub(crate) struct SimArguments {
     /// The seed for everything random.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) result: ResultArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }
@@ -505,6 +518,8 @@ pub(crate) struct RunArguments {
     /// The seed for the positions of the requests.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) result: ResultArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

@@ -4,16 +4,18 @@
 use std::path::Path;
 
 use tidegate_report::cpu::CpuReport;
-use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin};
+use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin, ResultCommand};
 
 use crate::answer::Answer;
 use crate::arguments::CheckArguments;
 use crate::command_line;
 use crate::failure::Failure;
+use crate::result::Destination;
 use crate::{input, origin, show};
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
+    let result = Destination::prepare(&arguments.result)?;
     let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
@@ -30,6 +32,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     }
     let report = MachineReport::of(disk, cpu, arguments.require, origin);
     show::report_in(&report, arguments.form);
+    result.write(ResultCommand::Check, &report, Vec::new())?;
     Ok(Answer::of(report.is_enough()))
 }
 

@@ -24,6 +24,7 @@ mod profile;
 mod profile_output;
 mod profile_simulated;
 mod progress;
+mod result;
 mod run;
 mod run_progress;
 mod serve;

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use tidegate_device::{Access, Target};
 use tidegate_engine::known_device::{self, UnknownDevice};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
-use tidegate_host::Length;
+use tidegate_host::{BusyIntervals, Length};
 use tidegate_model::{Duration, Plan, PolicyName, Time, Workload};
 use tidegate_platform::realtime::{self, RealTime};
 use tidegate_report::run::{self, RunHead};
-use tidegate_report::{NotApplicable, Origin, PolicyReport, RunReport};
+use tidegate_report::{NotApplicable, Origin, PolicyReport, ResultCommand, RunRecord, RunReport};
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
@@ -18,6 +18,7 @@ use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt;
+use crate::result::Destination;
 use crate::run_progress::WallTime;
 use crate::show;
 
@@ -26,6 +27,7 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
+    let result = Destination::prepare(&arguments.result)?;
     let input = input::read(&arguments.workload, &arguments.policy)?;
     let origin = input.origin();
     let Input { mut workload, drive, .. } = input;
@@ -51,7 +53,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         .map_err(|error| Failure::environment(&error))?;
     let length = length(&arguments.length);
     let mut ran: Vec<run::DeviceRun<'_>> = Vec::new();
-    let mut not_run = Vec::new();
+    let (mut not_run, mut records) = (Vec::new(), Vec::new());
     for policy in policies {
         if interrupted.load(Ordering::Relaxed) {
             not_run.push(policy);
@@ -74,14 +76,17 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let progress =
             WallTime::start(length, &workload).map_err(|it| Failure::environment(&it))?;
+        let mut busy = BusyIntervals::default();
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
             tidegate_drive::access_time_of_device(&drive),
             &mut backend,
+            &mut busy,
             &interrupted,
         )
         .map_err(run_failure)?;
         progress.finish();
+        records.push(RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref()));
         let wall_ns = run.ended.since(Time::ZERO).ns();
         ran.push(run::DeviceRun {
             result: PolicyReport::of(&workload, assessment, &run, wall_ns),
@@ -92,6 +97,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     let report = RunReport::of(&head, ran, &not_run, not_applicable);
     show::report_in(&report, arguments.form);
+    result.write(ResultCommand::Run, &report, records)?;
     Ok(Answer::of(report.is_kept()))
 }
 

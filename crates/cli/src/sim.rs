@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use tidegate_analysis::assess;
-use tidegate_host::Length;
+use tidegate_host::{BusyIntervals, Length};
 use tidegate_model::{DriveKind, PolicyName, TaskIndex, Workload};
 use tidegate_policy::BuildError;
 use tidegate_report::sim::{SimulatedRun, Simulation};
-use tidegate_report::{NotApplicable, PolicyReport, SimReport};
+use tidegate_report::{NotApplicable, PolicyReport, ResultCommand, RunRecord, SimReport};
 use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, SimParams};
 
 use crate::answer::Answer;
@@ -18,6 +18,7 @@ use crate::command_line;
 use crate::failure::Failure;
 use crate::input::{self, Input};
 use crate::interrupt;
+use crate::result::Destination;
 use crate::run_progress::VirtualTime;
 use crate::show;
 
@@ -26,6 +27,7 @@ const JOBS_DEFAULT: u64 = 10_000;
 
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
+    let result = Destination::prepare(&arguments.result)?;
     let mut input = input::read(&arguments.workload, &arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
     if kind != input.drive.kind {
@@ -40,14 +42,17 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let params = SimParams { seed: arguments.seed, cheats: &false_reports, ..defaults };
     let interrupted = interrupt::flag(None)?;
     let (mut runs, mut not_applicable) = (Vec::new(), Vec::new());
-    let mut not_run = Vec::new();
+    let (mut not_run, mut records) = (Vec::new(), Vec::new());
     for policy in policies {
         if interrupted.load(Ordering::Relaxed) {
             not_run.push(policy);
             continue;
         }
         match simulate(&input, kind, policy, &params, &interrupted)? {
-            Ok(run) => runs.push(run),
+            Ok((run, record)) => {
+                runs.push(run);
+                records.push(record);
+            }
             Err(reason) => not_applicable.push((policy, reason)),
         }
     }
@@ -65,6 +70,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     for defect in report.defects() {
         show::complain(defect);
     }
+    result.write(ResultCommand::Sim, &report, records)?;
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })
 }
@@ -99,7 +105,7 @@ fn simulate<'a>(
     policy: PolicyName,
     params: &SimParams<'_>,
     interrupted: &AtomicBool,
-) -> Result<Result<SimulatedRun<'a>, BuildError>, Failure> {
+) -> Result<Result<(SimulatedRun<'a>, RunRecord), BuildError>, Failure> {
     let workload = &input.workload;
     let mut assessment = assess(workload, policy);
     assessment.premises.extend(tidegate_sim::perfect_knowledge(policy, kind));
@@ -114,11 +120,13 @@ fn simulate<'a>(
         }
     };
     let progress = VirtualTime::new(policy, params.length, workload);
+    let mut busy = BusyIntervals::default();
     let start = Instant::now();
     let CheckedRun { run, violations, watch } =
-        simulation.run(progress, || interrupted.load(Ordering::Relaxed));
+        simulation.run((progress, &mut busy), || interrupted.load(Ordering::Relaxed));
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let violations = violations.iter().map(ToString::to_string).collect();
     let result = PolicyReport::of(workload, assessment, &run, wall_ns);
-    Ok(Ok(SimulatedRun { result, violations, watch }))
+    let record = RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref());
+    Ok(Ok((SimulatedRun { result, violations, watch }, record)))
 }

@@ -166,7 +166,7 @@ fn a_finished_measurement_is_never_lost() {
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
     assert!(said.contains("printed to standard output"), "{said}");
-    assert!(said.contains("appeared during the measurement"), "{said}");
+    assert!(said.contains("appeared while the command ran"), "{said}");
     assert_eq!(std::fs::read_to_string(folder.path().join("d.toml")).unwrap(), "precious");
     folder.file("printed.toml", &table);
     folder.file("w.toml", "drive = \"printed.toml\"\n[[best_effort]]\nname = \"b\"\noutstanding = 1\nsize = \"4KiB\"\n");

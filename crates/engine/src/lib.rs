@@ -53,7 +53,7 @@
 //! };
 //! let drive = PseudoDisk::new(plan.depth, plan.table.clone(), 42);
 //! let mut backend = VirtualDrive::new(drive);
-//! let found = tidegate_engine::run(&params, None, &mut backend, &AtomicBool::new(false))?;
+//! let found = tidegate_engine::run(&params, None, &mut backend, (), &AtomicBool::new(false))?;
 //!
 //! let metrics = &found.run.metrics;
 //! assert!(metrics.is_kept());

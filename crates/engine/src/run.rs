@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tidegate_host::{Backend, Host, HostParams, Run, RunEnd};
+use tidegate_host::{Backend, Host, HostParams, Observer, Run, RunEnd};
 use tidegate_model::AccessTime;
 use tidegate_policy::Policy;
 use tidegate_stats::Memory;
@@ -33,7 +33,8 @@ pub struct DeviceRun {
 }
 
 /// Executes a workload under a policy and returns the results; `access` gives the device's access
-/// times to policies that order by them.
+/// times to policies that order by them. `follower` observes the run on its thread, and must neither
+/// wait nor allocate.
 ///
 /// One thread does everything. Setting `cancel` stops all releases from the next event on; a signal
 /// that interrupts the thread stops them immediately. The run waits for the requests in flight at
@@ -50,13 +51,14 @@ pub fn run<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     access: Option<Box<dyn AccessTime>>,
     backend: &mut B,
+    follower: impl Observer,
     cancel: &AtomicBool,
 ) -> Result<DeviceRun, RunError>
 where
     BackendError: From<B::Error>,
 {
     let policy = tidegate_policy::build(params.policy, params.plan, access)?;
-    run_policy(params, policy, backend, cancel)
+    run_policy(params, policy, backend, follower, cancel)
 }
 
 /// Does the same as [`run()`] with a policy that is already built.
@@ -64,6 +66,7 @@ fn run_policy<B: Backend<Payload = ()>>(
     params: &RunParams<'_>,
     policy: impl Policy,
     backend: &mut B,
+    follower: impl Observer,
     cancel: &AtomicBool,
 ) -> Result<DeviceRun, RunError>
 where
@@ -77,8 +80,9 @@ where
         memory: Memory::Beforehand,
         ..HostParams::new(params.workload, params.length)
     };
-    let mut watch = DeviceWatch::new(params.plan, host_params.expected_outstanding());
-    let mut host = Host::new(&host_params, policy, backend, &mut watch);
+    let watch = DeviceWatch::new(params.plan, host_params.expected_outstanding());
+    let mut observers = (watch, follower);
+    let mut host = Host::new(&host_params, policy, backend, &mut observers);
     let is_cancelled = || cancel.load(Ordering::Relaxed);
     host.run(is_cancelled).and_then(|()| host.drain()).map_err(BackendError::from)?;
     let run = host.finish();
@@ -87,6 +91,7 @@ where
         "`{}` leaves a job waiting on an idle device without an instant to be asked again",
         params.policy
     );
+    let (watch, _) = observers;
     Ok(DeviceRun { run, watch })
 }
 

@@ -117,7 +117,7 @@ fn run(case: &Case, policy: PolicyName, lateness_max: Duration) -> (DeviceRun, b
         limits,
     };
     let outcome =
-        tidegate_engine::run(&params, None, &mut backend, &AtomicBool::new(false)).unwrap();
+        tidegate_engine::run(&params, None, &mut backend, (), &AtomicBool::new(false)).unwrap();
     let mut completions = Vec::new();
     let Ok(()) = backend.reap(&mut completions);
     let is_idle = backend.drive().next_event().is_none() && completions.is_empty();

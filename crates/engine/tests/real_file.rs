@@ -68,7 +68,7 @@ fn run(op: Op, policy: PolicyName, backend: &mut DeviceBackend) -> Result<Device
     let plan = Plan { batch_max: 4, best_effort_fill: 4, ..Plan::of(&workload) };
     let (length, limits) = (Length::Jobs(20), backend.limits());
     let params = RunParams { workload: &workload, plan: &plan, policy, length, seed: 1, limits };
-    tidegate_engine::run(&params, None, backend, &AtomicBool::new(false))
+    tidegate_engine::run(&params, None, backend, (), &AtomicBool::new(false))
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod backend;
 mod batch_watch;
+mod busy_interval;
 mod contract_watch;
 mod delay;
 mod held;
@@ -26,6 +27,7 @@ mod sources;
 
 pub use backend::{Backend, Completion};
 pub use batch_watch::BatchWatch;
+pub use busy_interval::{BusyEvent, BusyInterval, BusyIntervals, BusyStep};
 pub use contract_watch::{ContractWatch, DrainWatch, Overruns, PriorityWatch, ResidenceWatch};
 pub use delay::delay_up_to;
 pub use host::Host;

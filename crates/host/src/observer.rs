@@ -32,6 +32,28 @@ pub trait Observer {
 /// Observes nothing, at no cost.
 impl Observer for () {}
 
+/// Lends an observer to a run, to be read after it.
+impl<O: Observer> Observer for &mut O {
+    fn released(&mut self, now: Time, request: &Request) {
+        (**self).released(now, request);
+    }
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        (**self).dispatched(now, batch);
+    }
+    fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
+        (**self).completed(now, request, outcome);
+    }
+    fn dropped(&mut self, now: Time, request: &Request) {
+        (**self).dropped(now, request);
+    }
+    fn settled(&mut self, now: Time) {
+        (**self).settled(now);
+    }
+    fn ended(&mut self, now: Time) {
+        (**self).ended(now);
+    }
+}
+
 /// Both observe, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! A file that a measurement will create: errors are reported before measuring, existing files are
-//! never replaced, and a reader sees the whole file or none.
+//! A file that a command will create at its end: errors are reported before it starts, existing
+//! files are never replaced, and a reader sees the whole file or none.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -103,7 +103,7 @@ pub enum FileFault {
     #[error("cannot write {}: {}", .0.display(), .1)]
     Unwritable(PathBuf, io::Error),
     /// Another process created the file.
-    #[error("{} appeared during the measurement", .0.display())]
+    #[error("{} appeared while the command ran", .0.display())]
     CameUp(PathBuf),
 }
 

@@ -142,11 +142,67 @@ impl Distribution {
         };
         Some(edge.clamp(self.min()?, self.max()?))
     }
+
+    /// Returns the recorded times as steps in rising order: a time, and how many times lie above the
+    /// step before and do not exceed it. Every step is rounded up to three digits, except the last,
+    /// which is the longest time exactly.
+    pub fn steps(&self) -> Vec<(Duration, u64)> {
+        let whole;
+        let histogram = match &self.times {
+            Times::Few(few) => {
+                whole = histogram_of(few);
+                &whole
+            }
+            Times::Many(histogram) => histogram,
+        };
+        let step =
+            |value: u64, count| (Duration::from_ns(histogram.highest_equivalent(value)), count);
+        let recorded = histogram.iter_recorded();
+        let mut steps: Vec<_> = recorded
+            .map(|it| step(it.value_iterated_to(), it.count_since_last_iteration()))
+            .collect();
+        if let Some((last, _)) = steps.last_mut() {
+            *last = self.highest;
+        }
+        steps
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_count_every_time_at_or_above_it() {
+        for memory in [Memory::AsNeeded, Memory::Beforehand] {
+            let mut distribution = Distribution::new(memory);
+            assert_eq!(distribution.steps(), []);
+            let mut times = Vec::new();
+            for index in 1..=300_u64 {
+                times.push(Duration::from_ns(index * index * 7_919));
+                distribution.record(times[times.len() - 1]);
+                let steps = distribution.steps();
+                assert!(steps.is_sorted_by(|a, b| a.0 < b.0));
+                assert_eq!(steps.last().unwrap().0, times[times.len() - 1]);
+                let mut up_to = 0;
+                for &(edge, count) in &steps {
+                    up_to += count;
+                    let not_above = times.iter().filter(|&&time| time <= edge).count() as u64;
+                    assert_eq!(up_to, not_above, "at {edge}");
+                }
+                assert_eq!(up_to, index);
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_beyond_the_resolution_is_the_last_step() {
+        let mut distribution = Distribution::new(Memory::Beforehand);
+        let beyond = RESOLVED_MAX.checked_mul(3).unwrap();
+        distribution.record(Duration::from_ms(1));
+        distribution.record(beyond);
+        assert_eq!(distribution.steps().last(), Some(&(beyond, 1)));
+    }
 
     #[test]
     fn figures_are_exact_at_the_ends_and_in_the_mean() {

@@ -32,6 +32,16 @@ screens! {
         "tidegate sim cheats.toml --policy mdn --jobs 50 --false-reports camera",
         "tidegate sim cheats.toml --policy mdn --jobs 50 --cheat backup",
     ];
+    /// A result is an addition to the screen; an existing file is never replaced.
+    results: [
+        "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
+        "tr ',' '\\n' < r.json | grep -c at_ns | grep -q ... && echo logged",
+        "cut -c 1-70 r.json",
+        "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
+        "tidegate check recorder.toml -q --result c.json",
+        "tail -c 12 c.json",
+        "tidegate check recorder.toml -q --result missing/c.json",
+    ];
     sim_faults: [
         "tidegate sim recorder.toml --duration 3",
         "tidegate sim recorder.toml --duration 0s",

@@ -68,7 +68,7 @@ fn run_late(is_serving: bool) -> DeviceRun {
     };
     let mut backend = VirtualDrive::new(PseudoDisk::new(1, table, 1));
     let policy = Late { queued: Vec::new(), is_serving };
-    run_policy(&params, policy, &mut backend, &AtomicBool::new(false)).unwrap()
+    run_policy(&params, policy, &mut backend, (), &AtomicBool::new(false)).unwrap()
 }
 
 #[test]

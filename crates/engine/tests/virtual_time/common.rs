@@ -53,7 +53,7 @@ impl Setting {
         let (policy, length) = (self.policy, self.length);
         let limits = self.limits;
         let params = RunParams { workload, plan: &plan, policy, length, seed: 1, limits };
-        tidegate_engine::run(&params, None, &mut self.backend, &self.cancel)
+        tidegate_engine::run(&params, None, &mut self.backend, (), &self.cancel)
     }
 }
 

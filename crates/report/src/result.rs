@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The result file: a report with the data that pages and studies draw, to read again later.
+//!
+//! `docs/reference/result.md` describes the keys. A version is never changed in place: a reader gets
+//! the version that it knows, or a refusal that names both.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tidegate_host::{BusyEvent, BusyInterval, BusyStep, RunMetrics};
+use tidegate_model::{PolicyName, Time};
+use tidegate_stats::Distribution;
+
+use crate::page::Report;
+
+/// The word that marks a result file.
+const FORMAT: &str = "tidegate-result";
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// The command that made a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ResultCommand {
+    /// `tidegate check`.
+    Check,
+    /// `tidegate sim`.
+    Sim,
+    /// `tidegate run`.
+    Run,
+}
+
+/// A report with its distributions and busy intervals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ResultFile {
+    format: String,
+    version: u32,
+    /// The command that made it.
+    pub command: ResultCommand,
+    /// The object that the command prints with `--json`.
+    pub report: Value,
+    /// The data of each policy that ran, in the order of the report.
+    pub runs: Vec<RunRecord>,
+}
+
+/// The data of one policy's run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// The policy.
+    pub policy: String,
+    /// Tasks in the report's order, then best-effort loads.
+    pub sources: Vec<SourceRecord>,
+    /// The longest stretch with real-time work; `None` without any.
+    pub longest_busy_interval: Option<BusyIntervalRecord>,
+}
+
+/// The response times of one source.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SourceRecord {
+    /// Its name in the workload.
+    pub name: String,
+    /// Whether it is best effort, whose every request counts as a job.
+    pub is_best_effort: bool,
+    /// The response times of its complete jobs.
+    ///
+    /// # Shape
+    /// Pairs in rising order: a time, and the number of responses above the pair before that do not
+    /// exceed it. Times are rounded up to three digits; the last is the longest response exactly.
+    pub response_ns_steps: Vec<(u64, u64)>,
+}
+
+/// The longest busy interval of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BusyIntervalRecord {
+    /// When it began and ended, from the start of the run.
+    pub begin_ns: u64,
+    /// The completion of its last real-time request.
+    pub end_ns: u64,
+    /// Its events in order of time, after the dispatches of what was in flight when it began.
+    pub events: Vec<EventRecord>,
+    /// The number of later events that are not in the file.
+    pub events_left_out: u64,
+}
+
+/// One event of a busy interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// When it happened, from the start of the run.
+    pub at_ns: u64,
+    /// The step that the request took.
+    pub step: StepRecord,
+    /// The request; numbers rise in the order of release.
+    pub request: u64,
+    /// The index of its source in `sources`.
+    pub source: u32,
+    /// The number of the batch in which it is dispatched, counted from 1; otherwise `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u64>,
+}
+
+/// The step that a request took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepRecord {
+    /// It was released.
+    Released,
+    /// It was dispatched.
+    Dispatched,
+    /// It completed.
+    Completed,
+    /// It was dropped.
+    Dropped,
+}
+
+/// Why a text is not a result that this version can read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnreadableResult {
+    /// Not a result file.
+    #[error("it is not a result file: `check`, `sim` and `run` write one with --result FILE")]
+    Foreign,
+    /// Another version of the format.
+    #[error(
+        "it has version {found} of the result format, and this tidegate reads version {VERSION}: make the result again, or read it with the tidegate that wrote it"
+    )]
+    Version {
+        /// The version of the file.
+        found: u64,
+    },
+    /// A damaged file.
+    #[error("it is a damaged result file ({0}): make the result again")]
+    Damaged(#[source] serde_json::Error),
+}
+
+/// The keys that every version has.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u64,
+}
+
+impl ResultFile {
+    /// Returns the result of a command: its report, and the data of each policy that ran.
+    ///
+    /// # Panics
+    /// Never: a report is plain data.
+    pub fn of(command: ResultCommand, report: &impl Report, runs: Vec<RunRecord>) -> Self {
+        let report = serde_json::from_str(&report.to_json()).expect("a report is plain data");
+        Self { format: FORMAT.to_owned(), version: VERSION, command, report, runs }
+    }
+
+    /// Reads a result file's text.
+    ///
+    /// # Errors
+    /// [`UnreadableResult`].
+    pub fn read(text: &str) -> Result<Self, UnreadableResult> {
+        let header: Header = serde_json::from_str(text).map_err(|_| UnreadableResult::Foreign)?;
+        if header.format != FORMAT {
+            return Err(UnreadableResult::Foreign);
+        }
+        if header.version != u64::from(VERSION) {
+            return Err(UnreadableResult::Version { found: header.version });
+        }
+        serde_json::from_str(text).map_err(UnreadableResult::Damaged)
+    }
+
+    /// Returns the file's text: JSON on one line.
+    ///
+    /// # Panics
+    /// Never: a result is plain data.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("a result is plain data") + "\n"
+    }
+}
+
+impl RunRecord {
+    /// Returns the data of a run under a policy.
+    pub fn of(policy: PolicyName, metrics: &RunMetrics, longest: Option<&BusyInterval>) -> Self {
+        let record = |source: &tidegate_host::SourceMetrics| SourceRecord {
+            name: source.name.clone(),
+            is_best_effort: source.deadline.is_none(),
+            response_ns_steps: steps(&source.responses),
+        };
+        Self {
+            policy: policy.name().to_owned(),
+            sources: metrics.tasks().iter().chain(metrics.loads()).map(record).collect(),
+            longest_busy_interval: longest.map(BusyIntervalRecord::of),
+        }
+    }
+}
+
+fn steps(times: &Distribution) -> Vec<(u64, u64)> {
+    times.steps().into_iter().map(|(time, count)| (time.ns(), count)).collect()
+}
+
+impl BusyIntervalRecord {
+    fn of(interval: &BusyInterval) -> Self {
+        Self {
+            begin_ns: ns(interval.begin),
+            end_ns: ns(interval.end),
+            events: interval.events.iter().map(EventRecord::of).collect(),
+            events_left_out: interval.events_left_out,
+        }
+    }
+}
+
+impl EventRecord {
+    fn of(event: &BusyEvent) -> Self {
+        let (step, batch) = match event.step {
+            BusyStep::Released => (StepRecord::Released, None),
+            BusyStep::Dispatched(batch) => (StepRecord::Dispatched, Some(batch)),
+            BusyStep::Completed => (StepRecord::Completed, None),
+            BusyStep::Dropped => (StepRecord::Dropped, None),
+        };
+        let (request, source) = (event.request.0, event.source.0);
+        Self { at_ns: ns(event.at), step, request, source, batch }
+    }
+}
+
+fn ns(time: Time) -> u64 {
+    time.since(Time::ZERO).ns()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: a result is read back as it was written, other versions are refused by name, and the
+//! reference lists every key. Method: a short simulation, its text, and the page.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use tidegate_drive::PseudoDisk;
+use tidegate_host::BusyIntervals;
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_policy::Dqf;
+use tidegate_sim::{Length, SimParams, simulate};
+
+use super::*;
+use crate::page::{Answer, Page};
+
+const PAGE: &str = include_str!("../../../../docs/reference/result.md");
+
+const WORKLOAD: &str = "\
+[drive]
+kind = \"pseudo\"
+batch_ns_max = [5_000_000, 8_000_000]
+[[task]]
+name = \"camera\"
+period = \"30ms\"
+size = \"4KiB\"
+[[best_effort]]
+name = \"backup\"
+outstanding = 3
+size = \"4KiB\"
+";
+
+#[derive(Serialize)]
+struct Example {
+    seed: u64,
+}
+
+impl Report for Example {
+    fn answer(&self) -> Option<Answer> {
+        Some(Answer::good("KEPT."))
+    }
+
+    fn write(&self, _page: &mut Page) {}
+}
+
+/// Returns the result of 200 jobs under `dqf`.
+fn result() -> ResultFile {
+    let file = WorkloadFile::parse(WORKLOAD).unwrap();
+    let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
+    let workload = file.bind(drive).unwrap();
+    let params = SimParams::new(&workload, Length::Jobs(200));
+    let drive = PseudoDisk::new(2, workload.table.clone(), 1);
+    let mut busy = BusyIntervals::default();
+    let run = simulate(&params, Dqf::new(2, 2, 64), drive, &mut busy);
+    let record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
+    ResultFile::of(ResultCommand::Sim, &Example { seed: 1 }, vec![record])
+}
+
+#[test]
+fn a_result_is_read_as_it_was_written() {
+    let result = result();
+    assert_eq!(ResultFile::read(&result.to_text()).unwrap(), result);
+    assert_eq!(result.report, serde_json::json!({ "answer": "KEPT.", "seed": 1 }));
+    let run = &result.runs[0];
+    let jobs = run.sources[0].response_ns_steps.iter().map(|step| step.1).sum::<u64>();
+    assert_eq!((run.sources[0].name.as_str(), jobs), ("camera", 200));
+    assert!(!run.sources[0].is_best_effort && run.sources[1].is_best_effort);
+    // The longest response of the only task is the longest busy interval.
+    let longest = run.longest_busy_interval.as_ref().unwrap();
+    let response_max = run.sources[0].response_ns_steps.last().unwrap().0;
+    assert_eq!(longest.end_ns - longest.begin_ns, response_max);
+}
+
+#[test]
+fn other_versions_and_other_files_are_refused_by_name() {
+    let refusal = |text: &str| ResultFile::read(text).unwrap_err().to_string();
+    let text = result().to_text();
+    for version in [0, 2] {
+        let other = text.replacen("\"version\":1", &format!("\"version\":{version}"), 1);
+        let found = refusal(&other);
+        assert!(found.contains(&format!("version {version} ")), "{found}");
+        assert!(found.contains("reads version 1"), "{found}");
+    }
+    for foreign in ["", "{}", "drive = 1", "{\"format\": 1}", "{\"format\":\"x\",\"version\":1}"] {
+        assert!(refusal(foreign).starts_with("it is not a result file"), "{foreign}");
+    }
+    // A newer version may have other keys, and is still refused by its number.
+    let newer = format!("{{\"format\":\"{FORMAT}\",\"version\":7}}");
+    assert!(refusal(&newer).contains("version 7 "));
+    let damaged = text.replacen("\"runs\"", "\"rans\"", 1);
+    assert!(refusal(&damaged).starts_with("it is a damaged result file"));
+    assert!(refusal(&text[..text.len() / 2]).starts_with("it is not a result file"));
+}
+
+#[test]
+fn the_reference_lists_every_key() {
+    let written: Value = serde_json::from_str(&result().to_text()).unwrap();
+    let mut keys = BTreeSet::new();
+    collect(&written, "", &mut keys);
+    let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    assert_eq!(listed, keys);
+    let version = format!("| `version` | {VERSION} |");
+    assert!(PAGE.contains(&version), "the page must have the row: {version}");
+}
+
+/// Collects the keys of objects, with the path to each; the report's own keys are in json.md.
+fn collect(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                if path != "report" {
+                    collect(value, &path, keys);
+                }
+                keys.insert(path);
+            }
+        }
+        Value::Array(list) => {
+            let path = format!("{path}[]");
+            list.iter().for_each(|value| collect(value, &path, keys));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
