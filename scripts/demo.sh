@@ -25,6 +25,16 @@ show() {
 # Prints a paragraph, as wide as the terminal.
 tell() { printf '%s\n\n' "$*" | fold -s -w "${COLUMNS:-80}"; }
 
+# Writes the results so far as one page, and says where it is.
+finish() {
+    say "The report of this demo, for a browser and for paper."
+    "$tidegate" report "$work"/*.result.json -o "$work/report.html"
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+work=$(cd "$work" && pwd)
+
 say "(a) A disk of 2005 and sixteen cameras that each read 128 KiB every 300 ms."
 tell "Does every read complete in time? Tidegate sends the disk batches of requests. b(1), b(2), .. \
 are the longest times that so many requests took together; every bound follows from them:"
@@ -44,11 +54,10 @@ together and nothing else uses the disk. It has no bound:"
 say "Sixteen cameras, and a backup that keeps 450 requests outstanding."
 tell "noop keeps the drive's queue full, as most systems do. fifo gives up the drive's own \
 scheduling. dqf keeps it, and serves the backup where the proof leaves time."
-show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000
+show sim workloads/recorder.workload.toml --policy noop,fifo,dqf --jobs 2000 \
+    --result "$work/recorder.result.json"
 
 say "(b) This machine's own disk: measure, prove, keep."
-rm -rf "$work"
-mkdir -p "$work"
 cp workloads/this-disk.workload.toml "$work/"
 case $target in /*) ;; *) tidegate=$PWD/$tidegate ;; esac
 cd "$work"
@@ -62,16 +71,20 @@ printf '$ tidegate profile disk.img --create 1GiB --only batch --depth 16 --samp
 # A 1 is a measurement that the time limit ended: enough for a demo.
 if [ "$code" -gt 1 ]; then
     printf '\nSkipped: this disk cannot be measured here; see the reason above.\n'
+    finish
     exit 0
 fi
 
 say "Eight streams with a deadline beside a backup, on that file."
 show check this-disk.workload.toml
 echo
-show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s
+show run this-disk.workload.toml --device disk.img --policy noop,dqf --duration 6s \
+    --result this-disk.result.json
 
 echo
 tell "Where no deadline was missed under noop either, the disk is fast enough for this load. The \
 difference is the bound: it holds for the load of the next hour too."
+
+finish
 
 say "End of the demo. Next: README.md, \"A first session on your own disk\"."

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Tune(TuneArguments),
     /// Run the workload against a real device or file, with the policy deciding.
     Run(RunArguments),
+    /// Show results as one page, for a browser and for paper.
+    Report(ReportArguments),
     /// Serve a disk as block exports, each with a contract, to programs that know nothing of
     /// Tidegate.
     #[command(
@@ -192,6 +194,16 @@ pub(crate) struct VerifyArguments {
     pub(crate) drive: Option<String>,
     #[command(flatten)]
     pub(crate) form: FormArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// The results, as check, sim and run write them with --result.
+    #[arg(value_name = "RESULT", required = true)]
+    pub(crate) results: Vec<PathBuf>,
+    /// The page to create (HTML); printed to standard output if left out.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

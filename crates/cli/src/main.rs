@@ -24,6 +24,7 @@ mod profile;
 mod profile_output;
 mod profile_simulated;
 mod progress;
+mod report;
 mod result;
 mod run;
 mod run_progress;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Profile(arguments) => profile::profile(arguments),
         Command::Tune(arguments) => tune::tune(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Report(arguments) => report::report(arguments),
         Command::Serve(arguments) => serve::serve(arguments),
         Command::Ctl(arguments) => ctl::ctl(arguments),
         Command::Top(arguments) => top::top(arguments),

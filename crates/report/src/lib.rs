@@ -12,6 +12,7 @@ pub mod drive;
 mod drive_record;
 pub mod figures;
 mod host;
+pub mod html;
 pub mod machine;
 pub mod nbd;
 mod ns;

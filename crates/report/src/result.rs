@@ -30,6 +30,17 @@ pub enum ResultCommand {
     Run,
 }
 
+impl ResultCommand {
+    /// Returns its name.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Check => "check",
+            Self::Sim => "sim",
+            Self::Run => "run",
+        }
+    }
+}
+
 /// A report with its distributions and busy intervals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ResultFile {
@@ -117,19 +128,32 @@ pub enum StepRecord {
 #[non_exhaustive]
 pub enum UnreadableResult {
     /// Not a result file.
-    #[error("it is not a result file: `check`, `sim` and `run` write one with --result FILE")]
+    #[error("it is not a result file")]
     Foreign,
     /// Another version of the format.
     #[error(
-        "it has version {found} of the result format, and this tidegate reads version {VERSION}: make the result again, or read it with the tidegate that wrote it"
+        "it has version {found} of the result format, and this tidegate reads version {VERSION}"
     )]
     Version {
         /// The version of the file.
         found: u64,
     },
     /// A damaged file.
-    #[error("it is a damaged result file ({0}): make the result again")]
+    #[error("it is a damaged result file: {0}")]
     Damaged(#[source] serde_json::Error),
+}
+
+impl UnreadableResult {
+    /// Returns what to do.
+    pub const fn help(&self) -> &'static str {
+        match self {
+            Self::Foreign => "name a file that check, sim or run wrote with --result FILE",
+            Self::Version { .. } => {
+                "make the result again, or read it with the tidegate that wrote it"
+            }
+            Self::Damaged(_) => "make the result again",
+        }
+    }
 }
 
 /// The keys that every version has.

@@ -35,12 +35,18 @@ screens! {
     /// A result is an addition to the screen; an existing file is never replaced.
     results: [
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
-        "tr ',' '\\n' < r.json | grep -c at_ns | grep -q ... && echo logged",
         "cut -c 1-70 r.json",
         "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --result r.json",
         "tidegate check recorder.toml -q --result c.json",
         "tail -c 12 c.json",
         "tidegate check recorder.toml -q --result missing/c.json",
+        "tidegate report r.json c.json -o page.html",
+        "grep -c '<svg' page.html",
+        "tidegate report r.json | head -n 1",
+        "tidegate report r.json -o page.html",
+        "tidegate report recorder.toml",
+        "sed 's/\"version\":1,/\"version\":2,/' r.json > newer.json",
+        "tidegate report newer.json",
     ];
     sim_faults: [
         "tidegate sim recorder.toml --duration 3",
