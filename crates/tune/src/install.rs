@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The files that make settings and classes last: a udev rule, and a drop-in for each unit.
 
+use std::fmt::Write as _;
+
 use tidegate_model::workload_file::Unit;
 
 use crate::disk::Disk;
@@ -27,7 +29,7 @@ impl NewFile {
             pattern(&wwid)
         );
         for Setting { attribute, new, .. } in settings {
-            text.push_str(&format!(", \\\n  ATTR{{{attribute}}}=\"{new}\""));
+            let _ = write!(text, ", \\\n  ATTR{{{attribute}}}=\"{new}\"");
         }
         text.push('\n');
         Some(Self { path: format!("etc/udev/rules.d/90-tidegate-{}.rules", slug(&wwid)), text })

@@ -116,13 +116,7 @@ impl Theorem {
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
                 spends_slack: false,
             },
-            Self::DrainRounds | Self::LimitedDrainRounds => TheoremFacts {
-                dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
-                contract: Contract::Drain, needs: Nothing,
-                decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,
-                spends_slack: false,
-            },
-            Self::StrictClasses => TheoremFacts {
+            Self::DrainRounds | Self::LimitedDrainRounds | Self::StrictClasses => TheoremFacts {
                 dispatch: BestEffortDepth, conserves_work: RealTime, batch_limit: Count,
                 contract: Contract::Drain, needs: Nothing,
                 decides_by_deadline: false, counts_best_effort_ahead: false, has_soft_form: false,

@@ -118,7 +118,9 @@ fn collect(value: &Value, path: &str, keys: &mut BTreeSet<String>) {
         }
         Value::Array(list) => {
             let path = format!("{path}[]");
-            list.iter().for_each(|value| collect(value, &path, keys));
+            for value in list {
+                collect(value, &path, keys);
+            }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
