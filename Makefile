@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs book bench proof coqchk fuzz tools test-tools
+.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,12 @@ coqchk: ## The same, and check the proofs again with Coq's independent checker
 
 fuzz: ## Fuzz serve files, the control socket, requests and NBD, SECONDS=60 each; needs nightly and cargo-fuzz
 	@scripts/fuzz.sh $(or $(SECONDS),60)
+
+wheel: ## Build the wheel of the Python package in target/wheels
+	@scripts/python.sh
+
+test-python: ## Install the wheel into a clean environment and test it there
+	@scripts/python.sh test
 
 tools:
 	@scripts/tools.sh

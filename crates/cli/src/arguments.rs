@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use tidegate_commands::{Changes, DriveChoice, Input};
 use tidegate_engine::control::wire::Verb;
 use tidegate_measure::{Experiment, Kind, ProfileParams, Selection};
 use tidegate_model::quantity::Share;
@@ -13,6 +14,7 @@ use tidegate_stats::confidence::{FOUR_SIGMA, samples_needed};
 
 use crate::cpu::arguments::CpuArguments;
 use crate::drive::arguments::DriveArguments;
+use crate::failure::Failure;
 use crate::nbd::arguments::NbdArguments;
 use crate::show::Form;
 use crate::values::{
@@ -127,6 +129,19 @@ pub(crate) struct WorkloadArguments {
     pub(crate) margin: Option<Share>,
 }
 
+impl WorkloadArguments {
+    /// Reads the workload; `asked` holds the policies that the command line names.
+    pub(crate) fn read(&self, asked: &[PolicyName]) -> Result<Input, Failure> {
+        Ok(tidegate_commands::read(&self.workload, &self.changes(), asked)?)
+    }
+
+    /// Returns the values that override the workload's.
+    pub(crate) fn changes(&self) -> Changes {
+        let drive = self.drive.clone().map(DriveChoice::Named);
+        Changes { drive, batch: self.batch, order: self.order, margin: self.margin }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
@@ -151,6 +166,7 @@ pub(crate) struct CheckArguments {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct TuneArguments {
     /// The disk: `/dev/sdb`, a partition of it, or a link to it.
     #[arg(value_name = "DEVICE")]

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tidegate_commands::origin_of;
 use tidegate_report::cpu::CpuReport;
 use tidegate_report::{CheckReport, MachineReport, NoCertificate, Origin, ResultCommand};
 
@@ -11,12 +12,20 @@ use crate::arguments::CheckArguments;
 use crate::command_line;
 use crate::failure::Failure;
 use crate::result::Destination;
-use crate::{input, origin, show};
+use crate::show;
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
 pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     let result = Destination::prepare(&arguments.result)?;
-    let machine = input::read_machine(&arguments.workload, arguments.policy.as_slice())?;
+    let changes = arguments.workload.changes();
+    let asked = arguments.policy.as_slice();
+    let machine = tidegate_commands::read_machine(&arguments.workload.workload, &changes, asked)?;
+    if machine.disk.is_none() && (changes.is_some() || !asked.is_empty()) {
+        return Err(Failure::input(
+            "--drive, --batch, --order, --margin and --policy apply to a disk, but the workload has none",
+            "leave these options out, or add a drive and a [[task]] to the file",
+        ));
+    }
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
         let report = CheckReport::of(&disk.workload, policy).with_fits();
@@ -26,7 +35,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
     let of_drive = machine.disk.as_ref().and_then(|disk| disk.drive_origin.clone());
-    let origin = origin::of(machine.workload_origin.clone(), of_drive);
+    let origin = origin_of(machine.workload_origin.clone(), of_drive);
     if let Some(path) = &arguments.certificate {
         certify(path, disk.as_ref(), &origin)?;
     }

@@ -5,7 +5,6 @@
 pub(crate) mod arguments;
 mod check;
 mod conformance;
-pub(crate) mod input;
 mod profile;
 mod serve;
 mod sim;

@@ -6,6 +6,7 @@ mod new_export;
 mod tables;
 
 use serde::de::DeserializeOwned;
+use tidegate_commands::quoted;
 use tidegate_engine::control::wire::{self, Asked, ExportPart, Noted, Verb};
 use tidegate_report::Page;
 
@@ -15,7 +16,6 @@ pub(crate) use tidegate_report::printable as text;
 
 use crate::answer::Answer;
 use crate::arguments::{CtlArguments, CtlVerb};
-use crate::command_line::quoted;
 use crate::failure::Failure;
 use crate::show::{self, outln};
 

@@ -4,8 +4,6 @@
 //! This is the only module that uses `miette`, which shows the faulty line of a file with a caret.
 
 use std::error::Error;
-use std::fmt::Write as _;
-use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,12 +12,13 @@ use miette::{
     ThemeStyles,
 };
 use serde::Serialize;
+use tidegate_commands::{Fault, Faults, Place, with_causes};
 use tidegate_measure::OutputFault;
-use tidegate_model::{FileError, FileKind};
+use tidegate_model::FileError;
 use tidegate_platform::FileFault;
 use tidegate_report::{Look, wrapped};
 
-use crate::{command_line, show};
+use crate::show;
 
 /// The reason why a command did not run.
 #[derive(Debug)]
@@ -40,30 +39,6 @@ enum Kind {
     Environment = 3,
 }
 
-/// One fault, as people read it, and its place.
-#[derive(Debug)]
-struct Fault {
-    message: String,
-    help: Option<String>,
-    place: Option<Place>,
-    excerpt: Option<Excerpt>,
-}
-
-/// The text of a faulty file, and the fault's span in it.
-#[derive(Debug)]
-struct Excerpt {
-    text: String,
-    span: Range<usize>,
-}
-
-/// The place of a fault in a file.
-#[derive(Debug, Clone, Serialize)]
-struct Place {
-    file: String,
-    line: usize,
-    column: usize,
-}
-
 /// A fault in JSON.
 #[derive(Serialize)]
 struct FaultReport<'a> {
@@ -81,44 +56,12 @@ impl Failure {
     }
 
     fn of(kind: Kind, message: String, help: Option<String>) -> Self {
-        Self { kind, faults: vec![Fault { message, help, place: None, excerpt: None }] }
+        Self { kind, faults: vec![Fault::new(message, help)] }
     }
 
     /// Reports an error in a file and shows its line.
-    #[expect(clippy::needless_pass_by_value, reason = "callers are done with the text")]
-    pub(crate) fn in_file(path: &Path, text: String, error: &FileError) -> Self {
-        Self { kind: Kind::Input, faults: vec![Fault::in_file(path, &text, error)] }
-    }
-
-    /// Reports all errors of a file, in the file's order; `read` is the reader that found the
-    /// `first`. If the file is not of the `wanted` kind, that is the only error.
-    pub(crate) fn of_reading<T>(
-        path: &Path,
-        text: &str,
-        wanted: FileKind,
-        first: FileError,
-        read: impl Fn(&str) -> Result<T, FileError>,
-    ) -> Self {
-        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != wanted) {
-            let path = path.to_string_lossy();
-            let command = kind.command(&command_line::quoted(&path));
-            return Self::input(
-                format!("{path} is {}, not {}", kind.name(), wanted.name()),
-                format!("read it with `{command}`, or name {}", wanted.name()),
-            );
-        }
-        let faults = tidegate_model::all_faults(text, first, read);
-        let faults = faults.iter().map(|error| Fault::in_file(path, text, error));
-        Self { kind: Kind::Input, faults: faults.collect() }
-    }
-
-    /// Completes the commands in its texts.
-    pub(crate) fn completed(mut self, complete: impl Fn(&str) -> String) -> Self {
-        for fault in &mut self.faults {
-            fault.message = complete(&fault.message);
-            fault.help = fault.help.as_deref().map(&complete);
-        }
-        self
+    pub(crate) fn in_file(path: &Path, text: &str, error: &FileError) -> Self {
+        Faults::in_file(path, text, error).into()
     }
 
     /// Reports a measurement that ended before it had a result: an answer, and no fault.
@@ -133,7 +76,7 @@ impl Failure {
 
     /// Reports a named object that cannot be used, with the causes.
     pub(crate) fn unusable(error: &(dyn Error + 'static)) -> Self {
-        Self::of(Kind::Input, with_causes(error), None)
+        Faults::unusable(error).into()
     }
 
     /// Reports a failure of the machine.
@@ -149,7 +92,7 @@ impl Failure {
     /// Reports an error in the drive file that a measurement creates or extends.
     pub(crate) fn of_output(fault: OutputFault) -> Self {
         match fault {
-            OutputFault::Faulty { path, text, error } => Self::in_file(&path, text, &error),
+            OutputFault::Faulty { path, text, error } => Self::in_file(&path, &text, &error),
             fault => Self::input(fault.to_string(), fault.help()),
         }
     }
@@ -170,10 +113,10 @@ impl Failure {
     /// code.
     pub(crate) fn report(&self, is_json: bool) -> ExitCode {
         if is_json {
-            print_json(self.kind as u8, self.faults.iter().map(Fault::to_json));
+            print_json(self.kind as u8, self.faults.iter().map(to_json));
         } else {
             let look = show::look_of_messages();
-            let texts: Vec<String> = self.faults.iter().map(|it| it.to_text(look)).collect();
+            let texts: Vec<String> = self.faults.iter().map(|it| to_text(it, look)).collect();
             eprintln!("{}", texts.join("\n\n"));
         }
         ExitCode::from(self.kind as u8)
@@ -207,78 +150,49 @@ fn print_json<'a>(exit_code: u8, faults: impl Iterator<Item = FaultReport<'a>>) 
     eprintln!("{object:#}");
 }
 
-impl Fault {
-    fn in_file(path: &Path, text: &str, error: &FileError) -> Self {
-        let file = path.display().to_string();
-        let (message, help) = (format!("{file}: {}", error.message), error.help.clone());
-        if error.span == (0..0) {
-            // The error concerns the whole file.
-            return Self { message, help, place: None, excerpt: None };
-        }
-        let (line, column) = error.line_and_column(text);
-        let message = format!("{file}, line {line}, column {column}: {}", error.message);
-        // A position between two characters is shown on the first of them.
-        let start = error.span.start.min(text.len().saturating_sub(1));
-        let span = start..error.span.end.min(text.len()).max(start + 1);
-        let excerpt = Some(Excerpt { text: text.to_owned(), span });
-        Self { message, help, place: Some(Place { file, line, column }), excerpt }
-    }
-
-    fn to_json(&self) -> FaultReport<'_> {
-        let (message, help) = (self.message.clone(), self.help.clone());
-        FaultReport { message, help, place: self.place.as_ref() }
-    }
-
-    fn to_text(&self, look: Look) -> String {
-        let mut theme = GraphicalTheme::ascii();
-        "error:".clone_into(&mut theme.characters.error);
-        if !look.is_coloured {
-            theme.styles = ThemeStyles::none();
-        }
-        // Long lines go on below the first word of the message.
-        let room = look.columns.saturating_sub("  error: ".len());
-        let lines = |text: &str| wrapped(text, room, "").join("\n");
-        let mut diagnostic = MietteDiagnostic::new(lines(&self.message));
-        diagnostic.help = self.help.as_deref().map(lines);
-        let mut report = Report::new(match &self.excerpt {
-            Some(Excerpt { span, .. }) => {
-                diagnostic.with_label(LabeledSpan::new_with_span(None, span.clone()))
-            }
-            None => diagnostic,
-        });
-        if let (Some(Excerpt { text, .. }), Some(place)) = (&self.excerpt, &self.place) {
-            report = report.with_source_code(NamedSource::new(&place.file, text.clone()));
-        }
-        let mut text = String::new();
-        let rendered = GraphicalReportHandler::new_themed(theme)
-            .with_wrap_lines(false)
-            .with_links(false)
-            .render_report(&mut text, report.as_ref());
-        if rendered.is_err() {
-            text = report.to_string();
-        }
-        // The lines of a message begin below each other, so that a command in it can be pasted.
-        let indent = " ".repeat("  error: ".len());
-        let lines = text.trim_end().lines();
-        let indented = lines.map(|line| match line.strip_prefix("  | ") {
-            Some(rest) => format!("{indent}{rest}"),
-            None => line.to_owned(),
-        });
-        indented.collect::<Vec<_>>().join("\n")
+impl From<Faults> for Failure {
+    fn from(faults: Faults) -> Self {
+        Self { kind: Kind::Input, faults: faults.0 }
     }
 }
 
-/// Formats an error and its causes on one line.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        // Many messages already include their cause.
-        let reason = error.to_string();
-        if !text.contains(&reason) {
-            let _ = write!(text, ": {reason}");
-        }
-        cause = error.source();
+fn to_json(fault: &Fault) -> FaultReport<'_> {
+    let (message, help) = (fault.message.clone(), fault.help.clone());
+    FaultReport { message, help, place: fault.place.as_ref() }
+}
+
+fn to_text(fault: &Fault, look: Look) -> String {
+    let mut theme = GraphicalTheme::ascii();
+    "error:".clone_into(&mut theme.characters.error);
+    if !look.is_coloured {
+        theme.styles = ThemeStyles::none();
     }
-    text
+    // Long lines go on below the first word of the message.
+    let room = look.columns.saturating_sub("  error: ".len());
+    let lines = |text: &str| wrapped(text, room, "").join("\n");
+    let mut diagnostic = MietteDiagnostic::new(lines(&fault.message));
+    diagnostic.help = fault.help.as_deref().map(lines);
+    let mut report = Report::new(match &fault.excerpt {
+        Some((_, span)) => diagnostic.with_label(LabeledSpan::new_with_span(None, span.clone())),
+        None => diagnostic,
+    });
+    if let (Some((text, _)), Some(place)) = (&fault.excerpt, &fault.place) {
+        report = report.with_source_code(NamedSource::new(&place.file, text.clone()));
+    }
+    let mut text = String::new();
+    let rendered = GraphicalReportHandler::new_themed(theme)
+        .with_wrap_lines(false)
+        .with_links(false)
+        .render_report(&mut text, report.as_ref());
+    if rendered.is_err() {
+        text = report.to_string();
+    }
+    // The lines of a message begin below each other, so that a command in it can be pasted.
+    let indent = " ".repeat("  error: ".len());
+    let lines = text.trim_end().lines();
+    let indented = lines.map(|line| match line.strip_prefix("  | ") {
+        Some(rest) => format!("{indent}{rest}"),
+        None => line.to_owned(),
+    });
+    indented.collect::<Vec<_>>().join("\n")
 }

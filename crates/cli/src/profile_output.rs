@@ -6,6 +6,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use tidegate_commands::quoted;
 use tidegate_measure::samples_file::StuckSamples;
 use tidegate_measure::{
     Expected, Journal, Origin, OutputFile, Profile, ProfileError, SamplesFault, SamplesFile,
@@ -37,7 +38,7 @@ impl Output {
     pub(crate) fn prepare(arguments: &ProfileArguments, target: &Path) -> Result<Self, Failure> {
         let (is_json, is_quiet) = (arguments.json, arguments.quiet);
         let path = arguments.output.as_ref().filter(|_| !arguments.plan);
-        let named = command_line::quoted(&arguments.target.to_string_lossy());
+        let named = quoted(&arguments.target.to_string_lossy());
         let nowhere = Self { target: named, is_json, is_quiet, ..Self::default() };
         let Some(path) = path else { return Ok(nowhere) };
         if path.to_string_lossy().contains(char::is_control) {
@@ -141,7 +142,7 @@ impl Output {
 
     /// Completes the commands in a text about the file.
     fn completed(&self, text: &str) -> String {
-        let file = self.file.as_ref().map(|file| command_line::quoted(&file.name()));
+        let file = self.file.as_ref().map(|file| quoted(&file.name()));
         let output = file.map_or_else(String::new, |file| format!("-o {file}"));
         text.replace("profile TARGET", &format!("profile {}", self.target))
             .replace("-o FILE", &output)
@@ -201,7 +202,7 @@ fn warn<T>(removed: Result<T, StuckSamples>) {
 fn samples_failure(fault: SamplesFault) -> Failure {
     let help = match &fault {
         SamplesFault::Earlier(path) => {
-            let path = command_line::quoted(&path.to_string_lossy());
+            let path = quoted(&path.to_string_lossy());
             format!("to continue it: `{}`; to drop it: `rm {path}`", resuming())
         }
         SamplesFault::Nothing(_) => {

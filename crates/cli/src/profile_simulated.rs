@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use tidegate_commands::NamedDrive;
 use tidegate_device::DeviceFacts;
 use tidegate_measure::{Measurable as _, ProfileParams, SimulatedTarget, SimulatedTargetError};
 use tidegate_model::{DriveFile, DriveKind};
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 use crate::measurement::Measurement;
 use crate::profile_output::Output;
 use crate::show;
-use crate::{input, interrupt, progress};
+use crate::{interrupt, progress};
 
 /// The ending of drive file names.
 const EXTENSION: &str = ".drive.toml";
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
             "leave --create out",
         ));
     }
-    let file = input::drive_named(&arguments.target.to_string_lossy())?;
+    let file = NamedDrive::new(&arguments.target.to_string_lossy())?.file;
     // The drive file itself can be the output: changing it does not harm a simulated drive.
     let output = Output::prepare(arguments, Path::new(""))?;
     let kind = SimulatedTarget::kind_of(&file, arguments.model);

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use tidegate_commands::{file_origin, read_text};
 use tidegate_platform::NewFile;
 use tidegate_report::ResultFile;
 use tidegate_report::html::{self, NamedResult};
@@ -11,7 +12,6 @@ use crate::answer::Answer;
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
 use crate::show::{self, out};
-use crate::{origin, text_input};
 
 /// Runs the command.
 pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Failure> {
@@ -29,11 +29,11 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Failure> {
 }
 
 fn read(path: &Path) -> Result<NamedResult, Failure> {
-    let text = text_input::read_named(path, "result file")?;
+    let text = read_text(path, "result file")?;
     let fault = |error: tidegate_report::UnreadableResult| {
         Failure::input(format!("{}: {error}", path.display()), error.help())
     };
     let result = ResultFile::read(&text).map_err(fault)?;
-    let file = origin::of_file(path, &text);
+    let file = file_origin(path, &text);
     NamedResult::of(file, result).map_err(fault)
 }

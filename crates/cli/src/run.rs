@@ -3,6 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
+use tidegate_commands::{Input, policies};
 use tidegate_device::{Access, Target};
 use tidegate_engine::known_device::{self, UnknownDevice};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
@@ -16,7 +17,6 @@ use crate::answer::Answer;
 use crate::arguments::{LengthArguments, RunArguments};
 use crate::command_line;
 use crate::failure::Failure;
-use crate::input::{self, Input};
 use crate::interrupt;
 use crate::result::Destination;
 use crate::run_progress::WallTime;
@@ -28,10 +28,10 @@ const DURATION_DEFAULT: Duration = Duration::from_ms(10_000);
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     let result = Destination::prepare(&arguments.result)?;
-    let input = input::read(&arguments.workload, &arguments.policy)?;
+    let input = arguments.workload.read(&arguments.policy)?;
     let origin = input.origin();
     let Input { mut workload, drive, .. } = input;
-    let policies = input::policies(&arguments.policy, &workload);
+    let policies = policies(&arguments.policy, &workload);
     let access = if arguments.allow_writes { Access::ReadWrite } else { Access::ReadOnly };
     let target =
         Target::open(&arguments.device, access).map_err(|error| Failure::unusable(&error))?;

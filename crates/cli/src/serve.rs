@@ -15,6 +15,7 @@ use std::sync::mpsc::RecvTimeoutError;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use tidegate_commands::{Faults, NamedDrive, beside, completed, completed_fault, quoted};
 use tidegate_engine::log::Format;
 use tidegate_engine::serve::{Prepared, ServeError, Server, ServerEvent};
 use tidegate_model::{DriveFile, FileKind, ServeFile};
@@ -22,9 +23,8 @@ use tidegate_report::CheckReport;
 
 use crate::answer::Answer;
 use crate::arguments::{LogFormat, ServeArguments};
-use crate::command_line::{self, beside, completed_fault, quoted};
+use crate::command_line;
 use crate::failure::Failure;
-use crate::input;
 use crate::show::{self, Form, outln};
 
 use notify::Manager;
@@ -52,10 +52,9 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         let changes = if prepared.is_proven() { Vec::new() } else { prepared.what_would_fit() };
         let report = CheckReport::of(workload, workload.policy).with_changes(changes);
         match known_drive(prepared.file(), &arguments.file) {
-            Some((name, drive)) => report.with_commands(
-                |text| command_line::completed(text, &drive, Some(&name)),
-                String::new(),
-            ),
+            Some((name, drive)) => {
+                report.with_commands(|text| completed(text, &drive, Some(&name)), String::new())
+            }
             None => report,
         }
     });
@@ -152,7 +151,7 @@ fn run(mut server: Server, mut signals: Signals, format: Format) -> Result<Answe
 /// Returns the drive that a serve file names, and its name for the user.
 fn known_drive(file: &ServeFile, path: &Path) -> Option<(String, DriveFile)> {
     let name = beside(path, file.drive_reference()?.get_ref());
-    let drive = input::drive_named(&name).ok()?;
+    let drive = NamedDrive::new(&name).ok()?.file;
     Some((name, drive))
 }
 
@@ -178,8 +177,9 @@ fn failure(error: ServeError) -> Failure {
             Err(first) if first == error => {
                 let store = ServeFile::backing_of(&text);
                 let store = store.map(|name| quoted(&beside(&path, &name)));
-                Failure::of_reading(&path, &text, FileKind::Serve, first, ServeFile::parse)
+                Faults::of_reading(&path, &text, FileKind::Serve, first, ServeFile::parse)
                     .completed(|text| text.replace("TARGET", store.as_deref().unwrap_or("DEVICE")))
+                    .into()
             }
             // A fault that concerns the drive or the store.
             Ok(file) => {
@@ -187,10 +187,10 @@ fn failure(error: ServeError) -> Failure {
                     Some((name, drive)) => completed_fault(error, &drive, &name),
                     None => error,
                 };
-                Failure::in_file(&path, text, &error)
+                Failure::in_file(&path, &text, &error)
             }
             // A fault in the drive file.
-            Err(_) => Failure::in_file(&path, text, &error),
+            Err(_) => Failure::in_file(&path, &text, &error),
         },
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
         // The machine refused: once it is repaired, the same command works.

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! `tidegate sim`: compares policies on a simulated drive, in virtual time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::Ordering;
 
-use tidegate_analysis::assess;
-use tidegate_host::{BusyIntervals, Length};
-use tidegate_model::{DriveKind, PolicyName, TaskIndex, Workload};
-use tidegate_policy::BuildError;
-use tidegate_report::sim::{SimulatedRun, Simulation};
-use tidegate_report::{NotApplicable, PolicyReport, ResultCommand, RunRecord, SimReport};
-use tidegate_sim::{CheckedRun, CheckedSimulation, NotSimulated, SimParams};
+use tidegate_commands::{Faults, NotRun, policies, simulate};
+use tidegate_host::Length;
+use tidegate_model::{TaskIndex, Workload};
+use tidegate_report::sim::Simulation;
+use tidegate_report::{NotApplicable, ResultCommand, SimReport};
+use tidegate_sim::SimParams;
 
 use crate::answer::Answer;
 use crate::arguments::{LengthArguments, SimArguments};
 use crate::command_line;
 use crate::failure::Failure;
-use crate::input::{self, Input};
 use crate::interrupt;
 use crate::result::Destination;
 use crate::run_progress::VirtualTime;
@@ -28,14 +25,14 @@ const JOBS_DEFAULT: u64 = 10_000;
 /// Runs the command.
 pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     let result = Destination::prepare(&arguments.result)?;
-    let mut input = input::read(&arguments.workload, &arguments.policy)?;
+    let mut input = arguments.workload.read(&arguments.policy)?;
     let kind = arguments.model.unwrap_or(input.drive.kind);
     if kind != input.drive.kind {
         // The parts of one kind say nothing about another.
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
-    let policies = input::policies(&arguments.policy, &input.workload);
+    let policies = policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);
     let defaults = SimParams::new(&input.workload, length);
@@ -48,16 +45,19 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
             not_run.push(policy);
             continue;
         }
-        match simulate(&input, kind, policy, &params, &interrupted)? {
+        let progress = VirtualTime::new(policy, params.length, &input.workload);
+        let is_cancelled = || interrupted.load(Ordering::Relaxed);
+        match simulate(&input, kind, policy, &params, progress, is_cancelled) {
             Ok((run, record)) => {
                 runs.push(run);
                 records.push(record);
             }
-            Err(reason) => not_applicable.push((policy, reason)),
+            Err(NotRun::NotApplicable(reason)) => not_applicable.push((policy, reason)),
+            Err(NotRun::Unusable(faults)) => return Err(faults.into()),
         }
     }
     if let (true, Some((_, reason))) = (runs.is_empty(), not_applicable.first()) {
-        return Err(Failure::unusable(reason).completed(|text| input.completed(text)));
+        return Err(Faults::unusable(reason).completed(|text| input.completed(text)).into());
     }
     let not_applicable = not_applicable.into_iter();
     let not_applicable = not_applicable
@@ -96,37 +96,4 @@ fn soft_tasks(names: &[String], workload: &Workload) -> Result<Vec<TaskIndex>, F
         found.extend(tasks);
     }
     Ok(found)
-}
-
-/// Simulates one policy; `Ok(Err)` says why it does not apply to this drive.
-fn simulate<'a>(
-    input: &'a Input,
-    kind: DriveKind,
-    policy: PolicyName,
-    params: &SimParams<'_>,
-    interrupted: &AtomicBool,
-) -> Result<Result<(SimulatedRun<'a>, RunRecord), BuildError>, Failure> {
-    let workload = &input.workload;
-    let mut assessment = assess(workload, policy);
-    assessment.premises.extend(tidegate_sim::perfect_knowledge(policy, kind));
-    let plan = assessment.tolerant_plan(workload);
-    let served = assessment.charged(workload);
-    let drive = (kind, &input.drive, &served);
-    let simulation = match CheckedSimulation::new(params, policy, &plan, drive) {
-        Ok(simulation) => simulation,
-        Err(NotSimulated::Policy(reason)) => return Ok(Err(reason)),
-        Err(error) => {
-            return Err(Failure::unusable(&error).completed(|text| input.completed(text)));
-        }
-    };
-    let progress = VirtualTime::new(policy, params.length, workload);
-    let mut busy = BusyIntervals::default();
-    let start = Instant::now();
-    let CheckedRun { run, violations, watch } =
-        simulation.run((progress, &mut busy), || interrupted.load(Ordering::Relaxed));
-    let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let violations = violations.iter().map(ToString::to_string).collect();
-    let result = PolicyReport::of(workload, assessment, &run, wall_ns);
-    let record = RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref());
-    Ok(Ok((SimulatedRun { result, violations, watch }, record)))
 }

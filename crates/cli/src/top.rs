@@ -19,11 +19,11 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use tidegate_commands::quoted;
 use tidegate_engine::control::wire::Verb;
 
 use crate::answer::Answer;
 use crate::arguments::TopArguments;
-use crate::command_line::quoted;
 use crate::ctl::Client;
 use crate::failure::Failure;
 

@@ -5,15 +5,16 @@
 use std::num::NonZeroU32;
 
 use tidegate_analysis::{Assessment, assess};
+use tidegate_commands::{Changes, DriveChoice, read_text};
 use tidegate_model::workload_file::{Unit, WorkloadFile};
 use tidegate_model::{Document, Duration, PolicyName, Workload};
 use tidegate_report::tune::{Extent, TuneReport, TuneStatusReport, TuneUndoReport, Tuned};
 use tidegate_tune::{Demand, Disk, NewFile, Record, RecordError, Root};
 
 use crate::answer::Answer;
-use crate::arguments::{TuneArguments, WorkloadArguments};
+use crate::arguments::TuneArguments;
 use crate::failure::Failure;
-use crate::{input, show, text_input};
+use crate::show;
 
 const POLICY: PolicyName = PolicyName::MqDeadlineTuned;
 
@@ -50,14 +51,9 @@ fn status(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
 /// Proves the workload and shows the settings; makes and installs them if asked to.
 fn make(disk: &Disk, arguments: &TuneArguments) -> Result<Answer, Failure> {
     let path = arguments.workload.as_ref().expect("clap asks for it");
-    let named = WorkloadArguments {
-        workload: path.clone(),
-        drive: arguments.drive.clone(),
-        batch: None,
-        order: None,
-        margin: None,
-    };
-    let input = input::read(&named, &[POLICY])?;
+    let drive = arguments.drive.clone().map(DriveChoice::Named);
+    let changes = Changes { drive, ..Changes::default() };
+    let input = tidegate_commands::read(path, &changes, &[POLICY])?;
     let units = units(path)?;
     let measured = input.drive.identity.model.as_deref();
     let Proof { workload, assessment, depth_max } = prove(input.workload, disk);
@@ -149,8 +145,8 @@ fn fastest(workload: &Workload, most: u32) -> Option<NonZeroU32> {
 
 /// Reads the units that the workload file names.
 fn units(path: &std::path::Path) -> Result<Vec<Unit>, Failure> {
-    let text = text_input::read_named(path, "workload file")?;
-    let in_file = |error| Failure::in_file(path, text.clone(), &error);
+    let text = read_text(path, "workload file")?;
+    let in_file = |error| Failure::in_file(path, &text, &error);
     let mut document = Document::parse(&text).map_err(in_file)?;
     // The disk part alone names units.
     let _processor = document.take_processor();

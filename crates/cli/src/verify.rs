@@ -4,35 +4,33 @@
 mod numbers;
 
 use serde::Serialize;
+use tidegate_commands::{Input, NamedDrive, file_origin, read_text};
+use tidegate_model::FileError;
 use tidegate_report::{FileOrigin, Page, Report};
 use tidegate_verify::{Accepted, Certificate, FileHash, Refusal};
 
 use crate::answer::Answer;
 use crate::arguments::VerifyArguments;
 use crate::failure::Failure;
-use crate::input::Input;
-use crate::{input, origin, show, text_input};
+use crate::show;
 
 /// Runs the command. Without files to compare, it says which files the certificate is about.
 pub(crate) fn verify(arguments: &VerifyArguments) -> Result<Answer, Failure> {
     let path = &arguments.certificate;
-    let text = text_input::read_named(path, "certificate")?;
+    let text = read_text(path, "certificate")?;
     let certificate: Certificate = serde_json::from_str(&text).map_err(|error| {
         let help = "name a file that `tidegate check --certificate FILE` wrote";
-        Failure::in_file(
-            path,
-            text.clone(),
-            &text_input::json_fault(&text, &error, "certificate", help),
-        )
+        Failure::in_file(path, &text, &json_fault(&text, &error, "certificate", help))
     })?;
     let workload = arguments.workload.as_ref().map(|path| {
-        let text = text_input::read_named(path, "workload file")?;
-        let file = origin::of_file(path, &text);
+        let text = read_text(path, "workload file")?;
+        let file = file_origin(path, &text);
         let is_it = file.sha256 == certificate.workload.sha256;
         let on_drive = is_it.then(|| numbers::read(path, arguments.drive.clone(), &certificate));
         Ok::<_, Failure>((file, on_drive.transpose()?))
     });
-    let drive = arguments.drive.as_ref().map(|name| input::drive_origin(name));
+    let drive =
+        arguments.drive.as_ref().map(|name| NamedDrive::new(name).map(|drive| drive.origin));
     let drive = drive.or_else(|| numbers::drive_of(workload.as_ref()?.as_ref().ok()?).map(Ok));
     let (workload, drive) = (workload.transpose()?, drive.transpose()?);
     let found = checked(&certificate, workload.as_ref(), drive.as_ref());
@@ -124,4 +122,15 @@ fn compare(file: &FileOrigin, stated: &FileHash) -> Result<(), Refusal> {
     }
     let (name, found) = (file.name.clone(), file.sha256.clone());
     Err(Refusal::OtherFile { name, found, stated: stated.sha256.clone() })
+}
+
+/// Returns the fault of a text that should hold one JSON object, with its place.
+fn json_fault(text: &str, error: &serde_json::Error, wanted: &str, help: &str) -> FileError {
+    let start: usize = text.split_inclusive('\n').take(error.line().max(1) - 1).map(str::len).sum();
+    let at = (start + error.column().max(1) - 1).min(text.len());
+    let said = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    let said = if error.is_eof() { "the file ends too early" } else { said };
+    FileError::new(at..at + 1, format!("this is not a {wanted}: {said}"), help)
 }

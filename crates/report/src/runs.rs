@@ -5,6 +5,8 @@
 pub(crate) mod text;
 pub(crate) mod verdict;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use tidegate_analysis::{Answer, Assessment};
 use tidegate_host::{Run, RunEnd, SourceMetrics, Totals};
@@ -23,7 +25,7 @@ pub(crate) const P999: u32 = 999_000;
 /// The results of one policy for the workload.
 #[derive(Debug, Serialize)]
 pub struct PolicyReport<'a> {
-    policy: &'static str,
+    policy: Cow<'static, str>,
     verdict: verdict::RunVerdict,
     answer: String,
     /// Whether the policy promises every deadline.
@@ -151,7 +153,7 @@ impl<'a> PolicyReport<'a> {
         });
         let cost = assessment.batch_cost.as_ref();
         let result = Self {
-            policy: assessment.policy.name(),
+            policy: assessment.policy.name().into(),
             verdict: verdict::RunVerdict::Kept,
             answer: String::new(),
             is_promised: assessment.answer == Answer::Proven && !workload.tasks.is_empty(),
@@ -183,6 +185,12 @@ impl<'a> PolicyReport<'a> {
             workload,
         };
         result.with_verdict()
+    }
+
+    /// Gives the results another name: those of a policy that Tidegate does not know.
+    #[must_use]
+    pub fn named(self, name: String) -> Self {
+        Self { policy: name.into(), ..self }
     }
 
     fn with_verdict(mut self) -> Self {

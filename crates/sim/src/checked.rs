@@ -54,10 +54,24 @@ impl<'a> CheckedSimulation<'a> {
         plan: &Plan,
         (kind, file, served): (DriveKind, &DriveFile, &Workload),
     ) -> Result<Self, NotSimulated> {
-        let drive = tidegate_drive::build(kind, served, Some(file), params.seed)?;
         let is_known = kind.has_access_times();
         let access = is_known.then(|| tidegate_drive::access_time(file)).flatten();
         let (policy, checkers) = Checkers::watching(policy, plan, access)?;
+        Self::of(params, (policy, checkers), plan, (kind, file, served))
+    }
+
+    /// Makes the drive of `file` for the workload `served`, for any policy and the checkers of its
+    /// rules.
+    ///
+    /// # Errors
+    /// [`NotSimulated::Drive`].
+    pub fn of(
+        params: &HostParams<'a>,
+        (policy, checkers): (Box<dyn Policy>, Checkers),
+        plan: &Plan,
+        (kind, file, served): (DriveKind, &DriveFile, &Workload),
+    ) -> Result<Self, NotSimulated> {
+        let drive = tidegate_drive::build(kind, served, Some(file), params.seed)?;
         let capacity = file.capacity().unwrap_or(params.capacity);
         let params = HostParams { capacity, ..*params };
         Ok(Self { params, policy, drive, checkers, watch: ContractWatch::new(&plan.limits) })

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use tidegate_commands::read_text;
 use tidegate_cpu_measure::{
     Calibration, CpuMeasurement, CpuProfileEnd, CpuProfileError, CpuProfileParams, CpuProgress,
     IntervalRange, PartialFault, PartialFile, calibrated, check_baseline,
@@ -21,7 +22,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::{OF_MEASURING, bar, seed_of_now};
-use crate::{show, text_input};
+use crate::show;
 
 /// The interval at which a long measurement is saved: a kill loses at most this much.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
@@ -64,9 +65,9 @@ pub(super) fn profile(arguments: &CpuProfileArguments) -> Result<Answer, Failure
 /// Reads the profile of the machine without the load, which must have been measured with these
 /// parameters.
 fn baseline(path: &Path, params: &CpuProfileParams) -> Result<CpuProfile, Failure> {
-    let text = text_input::read_named(path, "processor profile")?;
+    let text = read_text(path, "processor profile")?;
     let profile =
-        CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, text.clone(), &error))?;
+        CpuProfile::parse(&text).map_err(|error| Failure::in_file(path, &text, &error))?;
     check_baseline(&profile, params).map_err(|error| {
         Failure::input(format!("{} cannot be the baseline: {error}", path.display()), &error.help)
     })?;

@@ -4,20 +4,20 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use tidegate_commands::{Processor, read_processor};
 use tidegate_cpu_model::{CpuWorkload, ServerKind, ServerParams};
 use tidegate_cpu_sim::{CpuParams, Disturbance, StolenTime, Timing, simulate};
 use tidegate_model::Duration;
 use tidegate_report::cpu::{CpuResult, CpuSimReport};
 
 use super::arguments::{CpuSimArguments, Disturb};
-use super::input::{self, Processor};
 use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::{interrupt, show};
 
 /// Runs the command.
 pub(super) fn sim(arguments: &CpuSimArguments) -> Result<Answer, Failure> {
-    let Processor { workload, thieves, .. } = input::read(&arguments.workload)?;
+    let Processor { workload, thieves, .. } = read_processor(&arguments.workload)?;
     let workloads = match &arguments.server[..] {
         [] => vec![(None, workload)],
         _ if workload.servers.is_empty() => {

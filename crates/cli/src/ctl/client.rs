@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use tidegate_commands::Faults;
 use tidegate_engine::control::wire::{self, Asked, Verb};
 use tidegate_model::{FileKind, ServeFile};
 
@@ -142,7 +143,7 @@ fn socket_of(target: &Path) -> Result<PathBuf, Failure> {
         )
     })?;
     let file = ServeFile::parse(&text).map_err(|error| {
-        Failure::of_reading(target, &text, FileKind::Serve, error, ServeFile::parse)
+        Faults::of_reading(target, &text, FileKind::Serve, error, ServeFile::parse)
     })?;
     match &file.control {
         Some(named) => Ok(target.parent().unwrap_or(Path::new("")).join(named.get_ref())),

@@ -8,6 +8,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::Value;
+use tidegate_commands::Faults;
 use tidegate_model::{FileKind, ServeFile};
 
 use crate::failure::Failure;
@@ -40,7 +41,7 @@ pub(super) fn read(what: &str, target: &Path) -> Result<Value, Failure> {
 /// Parses the keys of one export, alone or under `[[export]]`.
 fn of_text(path: &Path, text: &str) -> Result<Value, Failure> {
     let parse = ServeFile::parse_export;
-    parse(text).map_err(|error| Failure::of_reading(path, text, FileKind::Serve, error, parse))?;
+    parse(text).map_err(|error| Faults::of_reading(path, text, FileKind::Serve, error, parse))?;
     let table: toml::Table = text.parse().expect("the text was parsed before");
     let own = table.get("export").and_then(|exports| exports.get(0)).cloned();
     Ok(to_json(own.unwrap_or(toml::Value::Table(table))))

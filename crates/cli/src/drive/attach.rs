@@ -13,14 +13,15 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tidegate_attach::record::ROOT;
 use tidegate_attach::{AttachError, AttachParams, Attachment, DetachError, Statistics};
+use tidegate_commands::NamedDrive;
 use tidegate_report::Report;
 use tidegate_report::drive::{AttachReport, AttachmentStatistics};
 
 use super::arguments::AttachArguments;
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::interrupt;
 use crate::show::{self, outln};
-use crate::{input, interrupt};
 
 /// The interval between checks for a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -28,7 +29,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Runs the command.
 pub(crate) fn attach(arguments: &AttachArguments) -> Result<Answer, Failure> {
     // Errors in the drive file are reported here, even for a background process.
-    let file = input::drive_named(&arguments.drive)?;
+    let file = NamedDrive::new(&arguments.drive)?.file;
     if arguments.background {
         return start_in_background(arguments);
     }

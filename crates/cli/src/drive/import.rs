@@ -29,7 +29,7 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<(), Failure> {
 
 fn failure(error: ImportError) -> Failure {
     match error {
-        ImportError::Faulty(fault) => Failure::in_file(&fault.path, fault.text, &fault.error),
+        ImportError::Faulty(fault) => Failure::in_file(&fault.path, &fault.text, &fault.error),
         error => Failure::input(error.to_string(), error.help()),
     }
 }

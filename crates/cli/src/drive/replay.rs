@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tidegate_commands::{NamedDrive, read_text};
 use tidegate_drive::Drive;
 use tidegate_model::drive_file::Parts;
 use tidegate_model::{DriveFile, Duration, FileError, Op};
@@ -17,14 +18,14 @@ use tidegate_sim::replay::{
 
 use super::arguments::{Format, ReplayArguments};
 use crate::failure::Failure;
-use crate::{input, show, text_input};
+use crate::show;
 
 /// Runs the command.
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
-    let file = input::drive_named(&arguments.drive)?;
+    let file = NamedDrive::new(&arguments.drive)?.file;
     let csv = arguments.csv.as_deref().map(NewFile::prepare).transpose();
     let csv = csv.map_err(|fault| Failure::of_file(&fault))?;
-    let text = text_input::read_named(&arguments.trace, "trace")?;
+    let text = read_text(&arguments.trace, "trace")?;
     let rows = match format(arguments.format) {
         None => {
             let trace = whole(read_trace(&text), &text, arguments)?;
@@ -78,7 +79,7 @@ fn whole<T>(
             Err(Failure::input(format!("{} contains no request", path.display()), help))
         }
         Ok(trace) => Ok(trace),
-        Err(error) => Err(Failure::in_file(path, text.to_owned(), &fault(text, &error, help))),
+        Err(error) => Err(Failure::in_file(path, text, &fault(text, &error, help))),
     }
 }
 

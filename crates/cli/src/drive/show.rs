@@ -5,20 +5,19 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use tidegate_commands::{NamedDrive, quoted};
 use tidegate_drive::BuildError;
 use tidegate_model::DriveFile;
 use tidegate_model::mechanics::MechanicsError;
 use tidegate_report::drive::ShowReport;
 
 use super::arguments::ShowArguments;
-use crate::command_line::quoted;
 use crate::failure::Failure;
-use crate::input;
 use crate::show::{self, outln};
 
 /// Runs the command.
 pub(crate) fn show(arguments: &ShowArguments) -> Result<(), Failure> {
-    let file = input::drive_named(&arguments.drive)?;
+    let file = NamedDrive::new(&arguments.drive)?.file;
     let report = ShowReport::of(&file).map_err(unfit)?;
     if let Some(path) = &arguments.svg {
         write_svg(path, (&arguments.drive, &file), &report)?;

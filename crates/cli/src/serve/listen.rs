@@ -66,7 +66,7 @@ pub(super) fn check_control(prepared: &Prepared, file: &Path) -> Result<(), Fail
     }
     let help = "write for example control = \"serve.ctl\"";
     let fault = FileError::new(control.span(), "this is the clients' socket", help);
-    Err(Failure::in_file(file, prepared.text().to_owned(), &fault))
+    Err(Failure::in_file(file, prepared.text(), &fault))
 }
 
 /// Returns the path of the socket: the named one, or one beside the serve file.

@@ -5,14 +5,13 @@
 use std::path::Path;
 
 use tidegate_analysis::response_limit;
+use tidegate_commands::{Changes, DriveChoice, Input};
 use tidegate_model::quantity::Share;
 use tidegate_model::{HostTime, PolicyName, Task};
 use tidegate_report::FileOrigin;
 use tidegate_verify::{Certificate, CertifiedTask, Refusal};
 
-use crate::arguments::WorkloadArguments;
 use crate::failure::Failure;
-use crate::input::{self, Input};
 
 /// Reads the workload file, on its own drive or on `drive`, with the certificate's margin.
 pub(super) fn read(
@@ -20,15 +19,14 @@ pub(super) fn read(
     drive: Option<String>,
     certificate: &Certificate,
 ) -> Result<Input, Failure> {
-    let arguments = WorkloadArguments {
-        workload: path.to_owned(),
-        drive,
+    let changes = Changes {
+        drive: drive.map(DriveChoice::Named),
         // The certificate states z; a z in the file that does not fit is no reason to refuse.
         batch: Some(1),
         order: None,
         margin: Some(Share { ppm: certificate.margin_ppm }),
     };
-    input::read(&arguments, &[PolicyName::Dqf])
+    Ok(tidegate_commands::read(path, &changes, &[PolicyName::Dqf])?)
 }
 
 /// Returns the drive that the workload file names.

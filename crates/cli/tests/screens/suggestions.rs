@@ -238,7 +238,6 @@ const CASES: &[Case] = &[
 const SOURCES: &[(&str, usize, &str)] = &[
     ("attach/src/error.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
     ("cli/src/command_line.rs", 1, "doubts in full; doubts of a simulation in full"),
-    ("cli/src/cpu/input.rs", 1, "names a file"),
     ("cli/src/ctl.rs", 1, "an export without its name"),
     ("cli/src/drive/attach.rs", 1, "needs root: `tests/attach.rs` detaches by name"),
     ("cli/src/drive/detach.rs", 1, "an attached drive of another name"),
@@ -247,6 +246,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("cli/src/nbd.rs", 1, "an export that the server does not have: `nbd_client`"),
     ("cli/src/top.rs", 1, "a live view in a script"),
     ("cli/src/verify.rs", 1, "names a file"),
+    ("commands/src/processor.rs", 1, "names a file"),
     ("cpu/analysis/src/host.rs", 2, "names a file"),
     ("cpu/measure/src/calibration.rs", 1, "as of cpu/model; reached with a granted priority only"),
     ("cpu/model/src/profile.rs", 1, "a processor profile with a faulty line"),

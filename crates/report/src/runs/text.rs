@@ -12,7 +12,7 @@ use crate::page::{Page, Table, Tone};
 /// Writes all policies side by side: their verdicts, a table of tasks, then one of throughput.
 pub(crate) fn write(results: &[&PolicyReport<'_>], page: &mut Page) {
     for result in results {
-        page.labelled_as(result.policy, &result.answer, Some(result.verdict.tone()));
+        page.labelled_as(&result.policy, &result.answer, Some(result.verdict.tone()));
     }
     writeln!(page);
     if results.iter().any(|result| !result.tasks.is_empty()) {
@@ -48,7 +48,7 @@ fn write_tasks(results: &[&PolicyReport<'_>], page: &mut Page) {
     let (mut rows, mut tones) = (Vec::new(), Vec::new());
     for result in results {
         let mut heading = vec![String::new(); header.len()];
-        result.policy.clone_into(&mut heading[0]);
+        heading[0] = result.policy.to_string();
         rows.push(heading);
         tones.push(None);
         for entry in result.entries() {
@@ -78,7 +78,7 @@ fn write_order(results: &[&PolicyReport<'_>], page: &mut Page) {
     };
     let ordered: Vec<_> = results.iter().filter(|result| order_of(result).is_some()).collect();
     if let Some(order) = ordered.first().and_then(order_of) {
-        let policies: Vec<&str> = ordered.iter().map(|result| result.policy).collect();
+        let policies: Vec<&str> = ordered.iter().map(|result| &*result.policy).collect();
         page.labelled("Order", format!("{order} ({})", policies.join(", ")));
     }
 }
@@ -160,7 +160,7 @@ fn throughput_row(result: &PolicyReport<'_>) -> Vec<String> {
     let [real_time, best_effort] = [&result.real_time, &result.best_effort]
         .map(|volume| volume.throughput_bytes_per_s.unwrap_or_default());
     vec![
-        result.policy.to_owned(),
+        result.policy.to_string(),
         figures::throughput(real_time),
         figures::throughput(best_effort),
         figures::throughput(real_time + best_effort),

@@ -10,13 +10,18 @@ use tidegate_report::{FileOrigin, Origin};
 /// The commit that the build script found.
 const COMMIT: &str = env!("TIDEGATE_COMMIT");
 
+/// Returns the version and the commit of this build.
+pub fn version() -> String {
+    format!("{}+{COMMIT}", env!("CARGO_PKG_VERSION"))
+}
+
 /// Returns the origin of a verdict on these files.
-pub(crate) fn of(workload: FileOrigin, drive: Option<FileOrigin>) -> Origin {
+pub fn of(workload: FileOrigin, drive: Option<FileOrigin>) -> Origin {
     Origin { version: env!("CARGO_PKG_VERSION"), commit: COMMIT, workload, drive }
 }
 
 /// Returns the origin of a file with this `text`.
-pub(crate) fn of_file(path: &Path, text: &str) -> FileOrigin {
+pub fn of_file(path: &Path, text: &str) -> FileOrigin {
     let modified = path.metadata().and_then(|metadata| metadata.modified()).ok();
     let modified = modified.map(|at| humantime::format_rfc3339_seconds(at).to_string());
     FileOrigin { name: path.display().to_string(), sha256: sha256(text), modified }

@@ -10,21 +10,26 @@ use tidegate_cpu_sim::StolenTime;
 use tidegate_model::{FileError, HostSection};
 use tidegate_platform::text_file;
 
-use crate::failure::Failure;
-use crate::text_input::{self, WorkloadFault};
+use crate::fault::Faults;
+use crate::text::{self, WorkloadFault};
 
 /// A processor and the measurements of it.
-pub(crate) struct Processor {
-    pub(crate) workload: CpuWorkload,
+pub struct Processor {
+    /// The processor's part of the workload.
+    pub workload: CpuWorkload,
     /// The measured demand of each interference in the workload.
-    pub(crate) measured: Vec<MeasuredDemand>,
+    pub measured: Vec<MeasuredDemand>,
     /// The loads that take the same time in a simulation.
-    pub(crate) thieves: Vec<StolenTime>,
+    pub thieves: Vec<StolenTime>,
 }
 
 /// Reads the processor part of a workload file, and the profiles that it names.
-pub(super) fn read(path: &Path) -> Result<Processor, Failure> {
-    text_input::read_workload(path, |machine, _| {
+///
+/// # Errors
+/// All faults of the file, or the first of a profile; or that the file has no processor.
+pub fn read(path: &Path) -> Result<Processor, Faults> {
+    let text = text::read_text(path, "workload file")?;
+    text::parse_workload(path, &text, |machine, _| {
         with_profiles(machine.cpu.ok_or_else(without_processor)?, path)
     })
 }
@@ -76,6 +81,6 @@ fn read_profile(name: &str, span: &Range<usize>, path: &Path) -> Result<CpuProfi
         let message = format!("cannot read the processor profile {}: {error}", file.display());
         FileError::new(span.clone(), message, "name a file that `tidegate cpu profile` wrote")
     })?;
-    let in_profile = |error: FileError| Failure::in_file(&file, profile.clone(), &error);
+    let in_profile = |error: FileError| Faults::in_file(&file, &profile, &error);
     Ok(CpuProfile::parse(&profile).map_err(in_profile)?)
 }

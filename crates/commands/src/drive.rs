@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Finds the drives that a user names.
+
+use std::path::Path;
+
+use tidegate_drive::NamedError;
+use tidegate_model::{DriveFile, FileKind};
+use tidegate_platform::text_file;
+use tidegate_report::FileOrigin;
+
+use crate::fault::Faults;
+use crate::origin;
+
+/// A drive, and where it is from.
+#[derive(Debug, Clone)]
+pub struct NamedDrive {
+    /// The drive.
+    pub file: DriveFile,
+    /// The built-in drive's name or the file's path, and the hash of its text.
+    pub origin: FileOrigin,
+    /// Its text.
+    pub text: String,
+}
+
+impl NamedDrive {
+    /// Returns the drive with this name: a built-in one, or a file.
+    ///
+    /// # Errors
+    /// If there is neither, or the file is faulty.
+    pub fn new(name: &str) -> Result<Self, Faults> {
+        Self::beside(name, Path::new("")).map_err(|reason| match reason {
+            NotFound::Missing { message, help } => Faults::one(message, help),
+            NotFound::Faulty(faults) => faults,
+        })
+    }
+
+    /// Returns the drive of that name: a built-in one, or a file relative to `folder`.
+    pub(crate) fn beside(name: &str, folder: &Path) -> Result<Self, NotFound> {
+        let built_in = tidegate_drive::builtin::text(name);
+        let mut found =
+            built_in.map(|text| (origin::of_built_in(name, text), text.to_owned())).ok();
+        let read = |path: &Path| {
+            let text = text_file::read(path)?;
+            found = Some((origin::of_file(path, &text), text.clone()));
+            Ok::<_, text_file::ReadError>(text)
+        };
+        let file = tidegate_drive::named(name, folder, read).map_err(|error| match error {
+            NamedError::Unreadable { path, source } => {
+                let (message, help) = tidegate_drive::unreadable(name, &path, &source);
+                NotFound::Missing { message, help }
+            }
+            NamedError::Faulty { path, text, error } => NotFound::Faulty(Faults::of_reading(
+                &path,
+                &text,
+                FileKind::Drive,
+                error,
+                DriveFile::parse,
+            )),
+        })?;
+        let (origin, text) = found.expect("it is built in, or was read");
+        Ok(Self { file, origin, text })
+    }
+}
+
+/// Why no drive was found.
+pub(crate) enum NotFound {
+    /// No drive has this name; the fault is at the place where the name is given.
+    Missing { message: String, help: String },
+    /// The drive file is faulty.
+    Faulty(Faults),
+}

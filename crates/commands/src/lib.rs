@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The part of the commands that all front ends share: it reads workloads with the drives and
+//! profiles that they name, and runs policies on simulated drives.
+//!
+//! It prints nothing and reads no arguments. A fault says what is wrong, where, and what to do; each
+//! front end shows it in its own way.
+
+mod drive;
+mod fault;
+mod origin;
+mod processor;
+mod simulation;
+mod suggestion;
+mod text;
+mod workload;
+
+pub use drive::NamedDrive;
+pub use fault::{Fault, Faults, Place, with_causes};
+pub use origin::{of as origin_of, of_file as file_origin, version};
+pub use processor::{Processor, read as read_processor};
+pub use simulation::{NotRun, simulate, simulate_own};
+pub use suggestion::{beside, completed, completed_fault, quoted};
+pub use text::read_text;
+pub use workload::{Changes, DriveChoice, Input, Machine, parse, policies, read, read_machine};

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Reads a workload and its drive.
+
+use std::path::Path;
+
+use tidegate_cpu_model::MachineFile;
+use tidegate_model::quantity::Share;
+use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+use tidegate_model::{BatchChoice, BestEffortOrder, DriveFile, FileError, PolicyName, Workload};
+use tidegate_report::{FileOrigin, Origin};
+
+use crate::drive::{NamedDrive, NotFound};
+use crate::fault::Faults;
+use crate::processor::{Processor, add_interference, with_profiles};
+use crate::suggestion::{completed, completed_fault, quoted};
+use crate::text::WorkloadFault;
+use crate::{origin, text};
+
+/// The values that take the place of those in a workload file.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// The drive.
+    pub drive: Option<DriveChoice>,
+    /// The largest batch, in requests.
+    pub batch: Option<u32>,
+    /// The order in which best effort is served.
+    pub order: Option<BestEffortOrder>,
+    /// The share by which the drive is planned to exceed its tables.
+    pub margin: Option<Share>,
+}
+
+/// A drive in place of the workload's.
+#[derive(Debug, Clone)]
+pub enum DriveChoice {
+    /// A built-in drive's name, or the path of a drive file.
+    Named(String),
+    /// The drive itself.
+    Given(Box<NamedDrive>),
+}
+
+impl Changes {
+    /// Returns whether any change concerns the disk's part of a workload, as all do.
+    pub fn is_some(&self) -> bool {
+        let Self { drive, batch, order, margin } = self;
+        drive.is_some() || batch.is_some() || order.is_some() || margin.is_some()
+    }
+}
+
+/// A workload bound to its drive.
+pub struct Input {
+    /// The workload.
+    pub workload: Workload,
+    /// Its drive.
+    pub drive: DriveFile,
+    /// Where the drive is from; `None` if it is in the workload file.
+    pub drive_origin: Option<FileOrigin>,
+    /// The text of the drive file; `None` if the drive is in the workload file.
+    pub drive_text: Option<String>,
+    /// The workload file.
+    pub workload_origin: FileOrigin,
+}
+
+impl Input {
+    /// Returns what a verdict on it is made from.
+    pub fn origin(&self) -> Origin {
+        origin::of(self.workload_origin.clone(), self.drive_origin.clone())
+    }
+
+    /// Completes the commands in a text about the drive.
+    pub fn completed(&self, text: &str) -> String {
+        completed(text, &self.drive, self.drive_origin.as_ref().map(|origin| &*origin.name))
+    }
+}
+
+/// The disk part and the processor part of a workload file; it has at least one of them.
+pub struct Machine {
+    /// The disk's part.
+    pub disk: Option<Input>,
+    /// The processor's part.
+    pub cpu: Option<Processor>,
+    /// The workload file.
+    pub workload_origin: FileOrigin,
+}
+
+/// Reads the workload file at `path` and its drive; `asked` holds the policies that take the place
+/// of the file's.
+///
+/// # Errors
+/// All faults of the workload file, or of the drive file; or that the file has no disk.
+pub fn read(path: &Path, changes: &Changes, asked: &[PolicyName]) -> Result<Input, Faults> {
+    parse(path, &text::read_text(path, "workload file")?, changes, asked)
+}
+
+/// Like [`read`], for a workload with this `text`. Relative names in it are beside `path`, which
+/// names the workload in faults.
+///
+/// # Errors
+/// As of [`read`].
+pub fn parse(
+    path: &Path,
+    text: &str,
+    changes: &Changes,
+    asked: &[PolicyName],
+) -> Result<Input, Faults> {
+    let in_place = |text: &str| text.replace("WORKLOAD", &quoted(&path.to_string_lossy()));
+    let make = |machine: MachineFile, text: &str| {
+        // The processor's part is checked too: a fault there must not pass unnoticed.
+        let disk = machine.disk.map_or_else(|| WorkloadFile::parse(text), Ok)?;
+        bind(disk, (path, text), changes, asked)
+    };
+    text::parse_workload(path, text, make).map_err(|faults| faults.completed(in_place))
+}
+
+/// Reads both parts of a workload file, with the drive and the profiles that they name.
+///
+/// # Errors
+/// As of [`read`], and the first fault of a profile.
+pub fn read_machine(
+    path: &Path,
+    changes: &Changes,
+    asked: &[PolicyName],
+) -> Result<Machine, Faults> {
+    let text = text::read_text(path, "workload file")?;
+    text::parse_workload(path, &text, |file, text| {
+        let disk = file.disk.map(|disk| bind(disk, (path, text), changes, asked)).transpose()?;
+        let cpu = file.cpu.map(|cpu| with_profiles(cpu, path)).transpose()?;
+        Ok(Machine { disk, cpu, workload_origin: origin::of_file(path, text) })
+    })
+}
+
+/// Binds the disk part of the workload file at this path, with this text, to its drive.
+fn bind(
+    mut file: WorkloadFile,
+    (path, text): (&Path, &str),
+    changes: &Changes,
+    asked: &[PolicyName],
+) -> Result<Input, WorkloadFault> {
+    file.also_try(asked);
+    if let Some(order) = changes.order {
+        file.set_best_effort_order(order);
+    }
+    if let Some(margin) = changes.margin {
+        file.set_margin(margin);
+    }
+    if changes.batch.is_some() {
+        // The file's value does not count, and therefore is not a reason to refuse the file.
+        file.set_batch(BatchChoice::Auto);
+    }
+    if let Some(host) = &mut file.host {
+        add_interference(host, path)?;
+    }
+    let (drive, drive_origin, drive_text) = match (&changes.drive, &file.drive) {
+        (Some(DriveChoice::Named(name)), _) => from_file(NamedDrive::new(name)?),
+        (Some(DriveChoice::Given(drive)), _) => from_file((**drive).clone()),
+        (None, DriveReference::Inline(drive)) => ((**drive).clone(), None, None),
+        (None, DriveReference::Named { name, span }) => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            from_file(NamedDrive::beside(name, folder).map_err(|reason| match reason {
+                NotFound::Missing { message, help } => {
+                    FileError::new(span.clone(), message, help).into()
+                }
+                NotFound::Faulty(faults) => WorkloadFault::Elsewhere(faults),
+            })?)
+        }
+    };
+    let workload = file.bind(&drive).map_err(|fault| match &drive_origin {
+        Some(origin) => completed_fault(fault, &drive, &origin.name),
+        None => fault,
+    })?;
+    let mut workload = tidegate_drive::with_prediction(workload, &drive);
+    let known = drive_origin.as_ref().map(|origin| &*origin.name);
+    workload.premises.change_to_do(|command| completed(command, &drive, known));
+    if let Some(batch_max) = changes.batch {
+        check_batch(batch_max, &workload)?;
+        workload.batch = BatchChoice::Fixed(batch_max);
+    }
+    let workload_origin = origin::of_file(path, text);
+    Ok(Input { workload, drive, drive_origin, drive_text, workload_origin })
+}
+
+fn from_file(drive: NamedDrive) -> (DriveFile, Option<FileOrigin>, Option<String>) {
+    (drive.file, Some(drive.origin), Some(drive.text))
+}
+
+fn check_batch(batch_max: u32, workload: &Workload) -> Result<(), Faults> {
+    let largest = workload.table.batch_max();
+    if batch_max <= largest {
+        return Ok(());
+    }
+    Err(Faults::one(
+        format!(
+            "a batch of {batch_max} exceeds the table of `{}`, which ends at {largest}",
+            workload.drive_name
+        ),
+        format!("allow at most {largest} requests in a batch"),
+    ))
+}
+
+/// Returns the policies asked for, each once, or the one that the workload names.
+pub fn policies(asked: &[PolicyName], workload: &Workload) -> Vec<PolicyName> {
+    let mut policies = if asked.is_empty() { vec![workload.policy] } else { asked.to_vec() };
+    let mut seen = Vec::new();
+    policies.retain(|policy| {
+        let is_new = !seen.contains(policy);
+        seen.push(*policy);
+        is_new
+    });
+    policies
+}

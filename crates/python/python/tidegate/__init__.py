@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Response-time guarantees for workloads that share a disk.
+
+>>> import tidegate
+>>> cameras = tidegate.workload({
+...     "drive": "maxtor-atlas-10k-v",
+...     "policy": {"name": "dqf", "batch": "auto"},
+...     "task": [{"name": "camera", "count": 4, "period": "300ms", "size": "128KiB"}],
+... })
+>>> tidegate.check(cameras).is_proven
+True
+>>> run = tidegate.simulate(cameras, ["dqf", "noop"], jobs=200)
+>>> run.tasks.loc[run.tasks.policy == "dqf", "misses"].sum()
+np.int64(0)
+
+Every figure comes from the native code that the command line uses; the JSON reference
+(docs/reference/json.md) gives the meaning of each key. Names end in their unit.
+"""
+
+from typing import Any
+
+from ._native import (
+    Drive,
+    InputError,
+    NotApplicableError,
+    PolicyError,
+    TidegateError,
+    Workload,
+    __version__,
+    drive_names,
+    policy_names,
+)
+from .inputs import drive, load, workload
+from .policy import Policy
+from .results import Check, Simulation, check, simulate
+
+__all__ = [
+    "Check",
+    "Drive",
+    "InputError",
+    "NotApplicableError",
+    "Policy",
+    "PolicyError",
+    "Simulation",
+    "TidegateError",
+    "Workload",
+    "__version__",
+    "check",
+    "drive",
+    "drive_names",
+    "load",
+    "place",
+    "policy_names",
+    "simulate",
+    "sweep",
+    "workload",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The libraries of both are optional, `tidegate[sweep]` and `tidegate[place]`: they load when
+    # they are used.
+    if name == "sweep":
+        from ._sweep import sweep
+
+        return sweep
+    if name == "place":
+        from .placement import place
+
+        return place
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Proofs and simulations, with their results as objects and frames."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from . import _native
+from ._native import TidegateError, Workload
+from .policy import Policy
+
+#: The jobs of each task in a simulation, if neither jobs nor a duration is given.
+JOBS_DEFAULT = 10_000
+
+
+class Check:
+    """The verdict on a workload.
+
+    `data` is the whole result: the object that `tidegate check --json` prints.
+    """
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every deadline is proved, with a grade that is good enough."""
+        rank = {"strong": 0, "weak": 1}
+        grade = self.data["grade"]
+        return self.data["verdict"] == "proven" and rank[grade] <= rank[self.data["required"]]
+
+    @property
+    def answer(self) -> str:
+        """The first line of the screen."""
+        return str(self.data["answer"])
+
+    @property
+    def grade(self) -> str | None:
+        """`strong` or `weak`; `None` if the workload is not proven."""
+        grade: str | None = self.data["grade"]
+        return grade
+
+    @property
+    def tasks(self) -> pd.DataFrame:
+        """A row for each task: its bound, its deadline, and what is left between them."""
+        rows = [
+            {
+                "task": task["name"],
+                "period_ns": task["period_ns"],
+                "deadline_ns": task["deadline_ns"],
+                "requests": task["requests"],
+                "response_ns_max": task["response_ns_max"],
+                "bound_used": task["bound_used"],
+                "meets_deadline": task["meets_deadline"],
+            }
+            for task in self.data["tasks"]
+        ]
+        return whole(rows)
+
+    @property
+    def premises(self) -> pd.DataFrame:
+        """A row for each premise: `code`, `subject`, `weight`, `text` and perhaps `to_do`."""
+        return pd.DataFrame(
+            self.data["premises"], columns=["code", "subject", "weight", "text", "to_do"]
+        )
+
+    def __repr__(self) -> str:
+        return f"<Check: {self.answer}>"
+
+
+class Simulation:
+    """Policies side by side on a simulated drive.
+
+    `data` is the whole result: the object that `tidegate sim --json` prints.
+    """
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+    @property
+    def tasks(self) -> pd.DataFrame:
+        """A row for each policy and task: jobs, misses, response times, and the bound."""
+        rows = [
+            {"policy": policy["policy"]} | {"task": task["name"]} | _without(task, "name")
+            for policy in self.data["policies"]
+            for task in policy.get("tasks", [])
+        ]
+        return whole(rows)
+
+    @property
+    def policies(self) -> pd.DataFrame:
+        """A row for each policy: its verdict and its throughput."""
+        rows = [
+            {
+                "policy": policy["policy"],
+                "verdict": policy["verdict"],
+                "real_time_bytes_per_s": policy["real_time"]["throughput_bytes_per_s"],
+                "best_effort_bytes_per_s": policy["best_effort"]["throughput_bytes_per_s"],
+                "batches": policy["batches"],
+                "overruns": policy["overruns"],
+                "overrun_ns_max": policy["overrun_ns_max"],
+                "wall_ns": policy["wall_ns"],
+            }
+            for policy in self.data["policies"]
+            if "verdict" in policy
+        ]
+        return whole(rows)
+
+    def __repr__(self) -> str:
+        verdicts = (f"{row.policy} {row.verdict}" for row in self.policies.itertuples())
+        return f"<Simulation: {', '.join(verdicts)}>"
+
+
+def check(
+    workload: Workload,
+    policy: str | None = None,
+    *,
+    require: str = "weak",
+    explain: bool = False,
+    fits: bool = True,
+) -> Check:
+    """Proves the deadlines of a workload, or says that it cannot. A verdict is never an exception.
+
+    >>> from tidegate import load, workload
+    >>> tasks = [{"name": "camera", "count": 90, "period": "300ms", "size": "128KiB"}]
+    >>> verdict = check(workload({"drive": "maxtor-atlas-10k-v", "task": tasks}), "dqf")
+    >>> verdict.is_proven
+    False
+
+    `require="strong"` makes a weak grade count as not proven; `explain` adds the steps to each
+    bound to `data`. `fits=False` leaves out what would fit if the answer is no, which takes most of
+    the time.
+    """
+    text = workload.check_json(policy, require=require, explain=explain, fits=fits)
+    return Check(json.loads(text))
+
+
+def simulate(
+    workload: Workload,
+    policies: str | Policy | Iterable[str] = (),
+    *,
+    jobs: int | None = None,
+    duration_ns: int | None = None,
+    seed: int = 0,
+) -> Simulation:
+    """Simulates policies side by side, by name, or one that is written in Python.
+
+    Without policies, the workload's own runs. A run lasts until each task has released `jobs` jobs
+    (10,000 by default), or for `duration_ns`. The same arguments give the same result anywhere,
+    wall times apart. Every run is watched by the checkers of the policy's rules.
+
+    Named policies run without the interpreter's lock, so that threads use all cores; Ctrl-C ends a
+    run with `KeyboardInterrupt`.
+    """
+    if jobs is None and duration_ns is None:
+        jobs = JOBS_DEFAULT
+    if isinstance(policies, Policy):
+        policies.start(workload)
+        name, rules = type(policies).__name__, list(policies.rules)
+        result = _native.simulate_own(
+            workload,
+            policies,
+            name=name,
+            rules=rules,
+            jobs=jobs,
+            duration_ns=duration_ns,
+            seed=seed,
+        )
+    else:
+        names = [policies] if isinstance(policies, str) else list(policies)
+        result = _native.simulate(workload, names, jobs=jobs, duration_ns=duration_ns, seed=seed)
+    text, defects = result
+    if defects:
+        raise TidegateError(
+            "a promise of Tidegate did not hold; please report this: " + "; ".join(defects)
+        )
+    return Simulation(json.loads(text))
+
+
+def _without(row: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != key}
+
+
+def whole(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Returns a frame in which whole numbers stay whole where some are missing."""
+    frame = pd.DataFrame(rows)
+    for column in frame:
+        values = frame[column].dropna()
+        if len(values) and all(_is_whole(value) for value in values):
+            frame[column] = pd.array(
+                [None if pd.isna(x) else int(x) for x in frame[column]], "Int64"
+            )
+    return frame
+
+
+def _is_whole(value: Any) -> bool:
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    return is_integer or (isinstance(value, float) and value.is_integer())

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The native half of the Python package `tidegate`: drives, workloads, proofs and simulations.
+//!
+//! Results cross the border as the JSON of the commands; the Python half makes objects and frames
+//! from it. Nothing is computed in Python that these crates know.
+
+mod fault;
+mod input;
+mod own_policy;
+mod simulation;
+
+/// The native module.
+#[pyo3::pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::fault::{InputError, NotApplicableError, PolicyError, TidegateError};
+    #[pymodule_export]
+    use crate::input::{Drive, Workload, drive_names, policy_names};
+    #[pymodule_export]
+    use crate::own_policy::{Cancel, Complete, Full, Notice, Release, Request, Wait};
+    #[pymodule_export]
+    use crate::simulation::{simulate, simulate_own};
+
+    /// Adds the version with the commit that it was built from.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", tidegate_commands::version())
+    }
+}
