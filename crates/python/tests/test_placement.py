@@ -114,7 +114,7 @@ def test_a_stream_that_no_disk_can_serve_is_named():
 
 def test_more_disks_allow_a_larger_margin():
     few, many = (
-        place_with_margin(Fleet([FAST], [Disk("shelf", MAXTOR, count=count)])) for count in (3, 6)
+        place_with_margin(Fleet([FAST], [Disk("shelf", MAXTOR, count=count)])) for count in (5, 10)
     )
     assert many.margin_ppm > few.margin_ppm
     assert proved(many)

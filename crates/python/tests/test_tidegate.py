@@ -167,6 +167,8 @@ def test_a_faulty_policy_ends_the_run_with_its_own_error(policy, error):
 
 
 def test_ctrl_c_ends_a_simulation():
+    # In the background of a shell the signal is ignored from the start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     start = time.monotonic()
