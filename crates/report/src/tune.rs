@@ -265,7 +265,7 @@ impl Report for TuneStatusReport<'_> {
     }
 }
 
-/// What an undo took back.
+/// The values that an undo restored and the files that it removed.
 #[derive(Debug, Serialize)]
 pub struct TuneUndoReport<'a> {
     device: &'a str,

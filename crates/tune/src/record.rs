@@ -48,7 +48,7 @@ pub struct Drift {
     pub found: Option<String>,
 }
 
-/// What an undo took back.
+/// The values that an undo restored and the files that it removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Undone {
     /// The attributes with their restored values.

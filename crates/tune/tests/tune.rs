@@ -326,7 +326,7 @@ fn each_reason_is_found() {
         assert_eq!(refusals.len(), 1, "{name}: {refusals:?}");
         assert!(is_it(&refusals[0]), "{name}: {refusals:?}");
     }
-    // The cache matters only to writes, and a cache that is off to nobody.
+    // A cache that is off is no reason to refuse, whatever the workload does.
     let off = |it: &Machine| it.set("queue/write_cache", "write through\n");
     assert_eq!(refused(writes, off), []);
 }

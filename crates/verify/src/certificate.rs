@@ -52,7 +52,7 @@ pub struct FileHash {
 pub struct HostTime {
     /// J: until the policy sees a job.
     pub release_ns: u64,
-    /// What each batch time contains.
+    /// h: the part of it that each batch time contains.
     pub batch_ns: u64,
     /// c: until the client has the answer.
     pub reply_ns: u64,
