@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         }
         let progress =
             WallTime::start(length, &workload).map_err(|it| Failure::environment(&it))?;
-        let mut busy = BusyIntervals::default();
+        let mut busy = BusyIntervals::with_room(params.limits.in_flight_max);
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
             tidegate_drive::access_time_of_device(&drive),

@@ -79,7 +79,7 @@ fn run<'a>(
     follower: impl Observer,
     is_cancelled: impl Fn() -> bool,
 ) -> (SimulatedRun<'a>, RunRecord) {
-    let mut busy = BusyIntervals::default();
+    let mut busy = BusyIntervals::with_room(input.workload.depth);
     let start = Instant::now();
     let CheckedRun { run, violations, watch } = simulation.run((follower, &mut busy), is_cancelled);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);

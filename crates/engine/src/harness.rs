@@ -22,5 +22,6 @@ pub fn control(bytes: &[u8]) {
 
 /// Reads the bytes as a scenario: calls, faults and disconnections of a service's clients.
 pub fn requests(bytes: &[u8]) {
-    requests::run(bytes, requests::Sabotage::default()).unwrap_or_else(|fault| panic!("{fault}"));
+    requests::run(bytes, requests::InjectedFaults::default())
+        .unwrap_or_else(|fault| panic!("{fault}"));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Logs the events of a run's longest busy interval: the stretch in which response times grow.
 //!
-//! All memory is allocated beforehand, and the log is limited: an overloaded run is one busy
-//! interval, of which the first events are kept and the others counted.
+//! The log is limited: an overloaded run is one busy interval, of which the first events are kept
+//! and the others counted. A run on a device allocates all memory beforehand.
 
 use tidegate_model::{Duration, Outcome, Request, RequestId, TaskIndex, Time};
 
@@ -10,9 +10,6 @@ use crate::observer::Observer;
 
 /// The number of events that are kept of one busy interval.
 const EVENTS_MAX: usize = 4096;
-
-/// The number of requests in flight for which memory is allocated beforehand.
-const IN_FLIGHT: usize = 256;
 
 /// The step that a request took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,19 +82,19 @@ impl BusyInterval {
     }
 }
 
-impl Default for BusyIntervals {
-    fn default() -> Self {
+impl BusyIntervals {
+    /// Makes an empty log with memory for `in_flight_max` requests in flight. It allocates no other
+    /// memory later unless more are in flight at once.
+    pub fn with_room(in_flight_max: u32) -> Self {
         Self {
             outstanding: 0,
             batches: 0,
-            in_flight: Vec::with_capacity(IN_FLIGHT),
+            in_flight: Vec::with_capacity(in_flight_max as usize),
             current: BusyInterval::empty(),
             longest: BusyInterval::empty(),
         }
     }
-}
 
-impl BusyIntervals {
     /// Returns the longest busy interval, the first of equally long ones; `None` if the run had no
     /// real-time request.
     pub fn into_longest(self) -> Option<BusyInterval> {
@@ -207,7 +204,7 @@ mod tests {
     /// a short interval, then one behind a batch of best effort, then another short one.
     #[test]
     fn longest_interval_begins_with_the_batch_in_flight() {
-        let mut log = BusyIntervals::default();
+        let mut log = BusyIntervals::with_room(8);
         log.released(at(0), &real_time(1));
         log.dispatched(at(0), &[real_time(1)]);
         log.completed(at(5), &real_time(1), Outcome::Done);
@@ -239,7 +236,7 @@ mod tests {
 
     #[test]
     fn an_overload_is_one_interval_whose_log_is_limited() {
-        let mut log = BusyIntervals::default();
+        let mut log = BusyIntervals::with_room(8);
         let count = EVENTS_MAX as u64 + 10;
         for id in 1..=count {
             log.released(at(id), &real_time(id));
@@ -250,9 +247,32 @@ mod tests {
         assert_eq!((longest.events.len(), longest.events_left_out), (EVENTS_MAX, 10));
     }
 
+    /// On a device, observing must not allocate: the thread that submits is a real-time one.
+    #[test]
+    fn an_overload_at_full_depth_allocates_nothing() {
+        let mut log = BusyIntervals::with_room(300);
+        let memory = |log: &BusyIntervals| {
+            let vectors = [&log.in_flight, &log.current.events, &log.longest.events];
+            vectors.map(Vec::capacity)
+        };
+        let before = memory(&log);
+        for round in 0..20 {
+            let batch: Vec<Request> = (0..300).map(|id| real_time(300 * round + id)).collect();
+            for request in &batch {
+                log.released(at(round), request);
+            }
+            log.dispatched(at(round), &batch);
+            for request in &batch {
+                log.completed(at(round + 1), request, Outcome::Done);
+            }
+        }
+        assert_eq!(memory(&log), before);
+        assert!(log.in_flight.is_empty());
+    }
+
     #[test]
     fn best_effort_alone_is_no_busy_interval() {
-        let mut log = BusyIntervals::default();
+        let mut log = BusyIntervals::with_room(8);
         log.released(at(0), &best_effort(1));
         log.dispatched(at(0), &[best_effort(1)]);
         log.completed(at(9), &best_effort(1), Outcome::Done);

@@ -15,7 +15,7 @@ use tidegate_model::drive_file::Identity;
 
 use figures::Figures;
 pub use figures::Unit;
-use sampling::{Chance, Figure, Sampling};
+use sampling::{ErrorLimit, Figure, Sampling};
 
 /// A change in parts per million of the first value.
 pub type ChangePpm = i64;
@@ -107,7 +107,7 @@ impl Comparison {
         let beside = |name: &str| b.iter().find(|it| it.name == name);
         let both: Vec<(&Figures, &Figures)> =
             a.iter().filter_map(|one| Some((one, beside(&one.name)?))).collect();
-        let chance = Chance::among(both.iter().map(|(a, b)| a.sampled_beside(b)).sum());
+        let chance = ErrorLimit::among(both.iter().map(|(a, b)| a.sampled_beside(b)).sum());
         Self {
             facts: facts(first, second),
             rows: both.iter().map(|(a, b)| a.beside(b, chance)).collect(),
@@ -138,7 +138,7 @@ impl Figures {
         2 * if is_sampled { self.entries.iter().filter(is_common).count() } else { 0 }
     }
 
-    fn beside(&self, other: &Self, chance: Chance) -> Row {
+    fn beside(&self, other: &Self, chance: ErrorLimit) -> Row {
         let common = self.entries.iter().filter(|&&entry| other.index(entry).is_some());
         let most = |pairs: Vec<Pair>| {
             pairs.into_iter().max_by_key(|it| (!it.is_chance, it.change_ppm().unsigned_abs()))

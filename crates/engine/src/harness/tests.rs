@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::serve::harness::Reached;
-use crate::service::harness::requests::{Report, Sabotage, run};
+use crate::service::harness::requests::{InjectedFaults, Report, run};
 
 /// Returns the files in `fuzz/seeds` for that target.
 fn seeds(target: &str) -> Vec<Vec<u8>> {
@@ -62,7 +62,8 @@ fn requests_of_the_seeds_are_answered_as_promised() {
 fn requests_at_random_are_answered_as_promised() {
     let mut sum = Report::default();
     for bytes in scenarios() {
-        let report = run(&bytes, Sabotage::default()).unwrap_or_else(|fault| panic!("{fault}"));
+        let report =
+            run(&bytes, InjectedFaults::default()).unwrap_or_else(|fault| panic!("{fault}"));
         sum.answered += report.answered;
         sum.failed += report.failed;
         sum.refused += report.refused;
@@ -75,16 +76,16 @@ fn requests_at_random_are_answered_as_promised() {
     assert!(seen > 10_000 && promised > 5_000 && bounded > 500, "{sum:?}");
 }
 
-/// Canary: each kind of sabotage is detected.
+/// Canary: each kind of injected fault is detected.
 #[test]
-fn sabotage_is_noticed() {
-    for sabotage in [
-        Sabotage { is_disordered: true, ..Sabotage::default() },
-        Sabotage { is_early: true, ..Sabotage::default() },
-        Sabotage { is_late: true, ..Sabotage::default() },
+fn injected_faults_are_noticed() {
+    for faults in [
+        InjectedFaults { is_disordered: true, ..InjectedFaults::default() },
+        InjectedFaults { is_early: true, ..InjectedFaults::default() },
+        InjectedFaults { is_late: true, ..InjectedFaults::default() },
     ] {
-        let noticed = scenarios().filter(|bytes| run(bytes, sabotage).is_err()).count();
-        assert!(noticed >= 10, "{sabotage:?}: {noticed} of 300");
+        let noticed = scenarios().filter(|bytes| run(bytes, faults).is_err()).count();
+        assert!(noticed >= 10, "{faults:?}: {noticed} of 300");
     }
 }
 

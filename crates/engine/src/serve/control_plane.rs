@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::{Prepared, ServeError, trouble_log};
+use super::{Prepared, ServeError, incident_log};
 use crate::control::Control;
 use crate::metrics::Metrics;
 use crate::peers::LogSink;
@@ -45,9 +45,9 @@ impl Prepared {
         say_grade(&service.view().offer(), &say);
         let stop = Arc::new(stop);
         let at_end = stop.clone();
-        let begin = |troubles| trouble_log::start(troubles, say.clone(), move || at_end());
-        let log = service.troubles().map(begin).transpose();
-        let log = log.map_err(failed("the log of troubles".to_owned()))?;
+        let begin = |incidents| incident_log::start(incidents, say.clone(), move || at_end());
+        let log = service.incidents().map(begin).transpose();
+        let log = log.map_err(failed("the log of incidents".to_owned()))?;
         let control = match &self.file.control {
             None => None,
             Some(named) => {

@@ -14,6 +14,7 @@ mod fit;
 #[cfg(any(test, feature = "harness"))]
 pub(crate) mod harness;
 mod host;
+mod incident_log;
 mod prover;
 mod reload;
 mod server;
@@ -21,7 +22,6 @@ mod simulated;
 mod store_lock;
 #[cfg(test)]
 mod tests;
-mod trouble_log;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

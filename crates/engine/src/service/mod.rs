@@ -83,14 +83,14 @@ pub use self::offer::{Arrangement, Offer};
 pub use self::params::ServiceParams;
 pub use self::prover::{Prover, Refusal};
 pub use self::response_counts::ResponseCounts;
-pub use self::statistics::{Overrun, ServiceStatistics, Stall, Trouble};
+pub use self::statistics::{Incident, Overrun, ServiceStatistics, Stall};
 pub use self::summary::Summary;
 pub use self::view::View;
 pub use tidegate_model::{Duration, ExportContract, ExportPlace, ExportSpec, NewExport};
 pub use tidegate_policy::NoticeKind;
 
-/// The largest number of troubles that wait for their receiver.
-const TROUBLES_WAITING_MAX: usize = 256;
+/// The largest number of incidents that wait for their receiver.
+const INCIDENTS_WAITING_MAX: usize = 256;
 
 /// Why a service cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -115,7 +115,7 @@ pub enum ServiceError {
 pub struct Service {
     shared: Arc<Shared>,
     real_time: RealTime,
-    troubles: Mutex<Option<Receiver<Trouble>>>,
+    incidents: Mutex<Option<Receiver<Incident>>>,
     thread: Option<JoinHandle<Result<(), RingError>>>,
 }
 
@@ -147,7 +147,7 @@ impl Service {
         let shared = Shared { params, inbox, pool, gates, offer, table, changing, recent };
         let shared = Arc::new(shared);
         let (ready, is_ready) = sync_channel(1);
-        let (heard_by, troubles) = sync_channel(TROUBLES_WAITING_MAX);
+        let (heard_by, incidents) = sync_channel(INCIDENTS_WAITING_MAX);
         let of_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("tidegate".to_owned())
@@ -155,15 +155,15 @@ impl Service {
                 let _closing = Closing { inbox: &of_thread.inbox, heard_by: heard_by.clone() };
                 let served = serve(&of_thread, || make(clock, waker), &ready, heard_by.clone());
                 if let Err(error) = &served {
-                    let _ = heard_by.try_send(Trouble::Ended { reason: error.to_string() });
+                    let _ = heard_by.try_send(Incident::Ended { reason: error.to_string() });
                 }
                 served
             })
             .map_err(ServiceError::Thread)?;
         match is_ready.recv() {
             Ok(real_time) => {
-                let troubles = Mutex::new(Some(troubles));
-                Ok(Self { shared, real_time, troubles, thread: Some(thread) })
+                let incidents = Mutex::new(Some(incidents));
+                Ok(Self { shared, real_time, incidents, thread: Some(thread) })
             }
             // The thread ended before it was ready; its result says why.
             Err(_) => match thread.join() {
@@ -213,8 +213,8 @@ impl Service {
     /// longer than the table allows; only the first caller gets it. The channel ends with the
     /// service. The service does not wait for the receiver: events that are not fetched in time are
     /// lost, but [`ServiceStatistics`] counts them.
-    pub fn troubles(&self) -> Option<Receiver<Trouble>> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take()
+    pub fn incidents(&self) -> Option<Receiver<Incident>> {
+        self.incidents.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Prepares the end: outstanding requests complete as soon as possible, including best effort
@@ -255,7 +255,7 @@ impl Drop for Service {
 /// Refuses clients when the service's thread ends for any reason.
 struct Closing<'a> {
     inbox: &'a Inbox,
-    heard_by: SyncSender<Trouble>,
+    heard_by: SyncSender<Incident>,
 }
 
 impl Drop for Closing<'_> {
@@ -263,7 +263,7 @@ impl Drop for Closing<'_> {
         self.inbox.close();
         if std::thread::panicking() {
             let reason = "a fault of the program, reported above".to_owned();
-            let _ = self.heard_by.try_send(Trouble::Ended { reason });
+            let _ = self.heard_by.try_send(Incident::Ended { reason });
         }
     }
 }
@@ -273,7 +273,7 @@ fn serve<B: DataBackend>(
     shared: &Shared,
     make: impl FnOnce() -> Result<B, RingError>,
     ready: &SyncSender<RealTime>,
-    heard_by: SyncSender<Trouble>,
+    heard_by: SyncSender<Incident>,
 ) -> Result<(), RingError>
 where
     RingError: From<B::Error>,

@@ -81,7 +81,7 @@ pub struct Stall {
 /// An event that an operator must know about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum Incident {
     /// A batch took longer than the table allows.
     Overrun(Overrun),
     /// The drive completes nothing; reported once per stall.
@@ -212,8 +212,8 @@ pub(crate) struct Watch {
     host_late: Duration,
     /// The instant from which the next dispatch could have been sent.
     read: Time,
-    /// The receiver of troubles; sending to it does not block this thread.
-    heard_by: Option<SyncSender<Trouble>>,
+    /// The receiver of incidents; sending to it does not block this thread.
+    heard_by: Option<SyncSender<Incident>>,
 }
 
 impl Watch {
@@ -251,7 +251,7 @@ impl Watch {
         self.in_flight
     }
 
-    pub(crate) fn telling(mut self, heard_by: SyncSender<Trouble>) -> Self {
+    pub(crate) fn telling(mut self, heard_by: SyncSender<Incident>) -> Self {
         self.heard_by = Some(heard_by);
         self
     }
@@ -274,7 +274,7 @@ impl Watch {
             self.stalls += 1;
             self.degrade_drive(now);
             let waited = now.since(self.progress);
-            self.tell(Trouble::Stall(Stall { at: now, waited, in_flight: self.in_flight }));
+            self.tell(Incident::Stall(Stall { at: now, waited, in_flight: self.in_flight }));
         }
     }
 
@@ -350,14 +350,14 @@ impl Watch {
 
     /// Reports the first failed flush.
     pub(crate) fn flush_failed(&self, now: Time, error: IoError) {
-        self.tell(Trouble::FlushFailed { at: now, error });
+        self.tell(Incident::FlushFailed { at: now, error });
     }
 
-    /// Reports a trouble to the operator. The report is lost if the receiver is gone or full; the
+    /// Reports an incident to the operator. The report is lost if the receiver is gone or full; the
     /// counters include it.
-    fn tell(&self, trouble: Trouble) {
+    fn tell(&self, incident: Incident) {
         if let Some(heard_by) = &self.heard_by {
-            let _ = heard_by.try_send(trouble);
+            let _ = heard_by.try_send(incident);
         }
     }
 
@@ -389,7 +389,7 @@ impl Watch {
                 let time = now.since(sent);
                 let is_tolerated = batches.tolerated_overruns > tolerated;
                 let overrun = Overrun { number, at: now, time, excess, is_tolerated };
-                self.tell(Trouble::Overrun(overrun));
+                self.tell(Incident::Overrun(overrun));
                 if !is_tolerated {
                     self.degrade_drive(now);
                 }

@@ -74,11 +74,11 @@ pub(super) enum Sampling {
 
 /// The largest difference, in standard errors, that still counts as chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Chance {
+pub(super) struct ErrorLimit {
     errors: f64,
 }
 
-impl Chance {
+impl ErrorLimit {
     /// Returns the limit for this many comparisons.
     pub(super) fn among(comparisons: usize) -> Self {
         let comparisons = u64::try_from(comparisons.max(1)).expect("a length fits");

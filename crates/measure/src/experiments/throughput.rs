@@ -102,8 +102,8 @@ fn sample(
     place: FlowPlace,
     depth: u32,
 ) -> TrialResult<Duration> {
-    let mut course = Course::start(places, place, depth, flow.random);
-    flow.keep(depth, depth, |random| course.next(random))?;
+    let mut cursor = Cursor::start(places, place, depth, flow.random);
+    flow.keep(depth, depth, |random| cursor.next(random))?;
     let begun = flow.now();
     let (mut done, wanted) = (0, length(depth));
     while done < wanted {
@@ -112,7 +112,7 @@ fn sample(
         // Requests that complete together with the last do not count: a stretch is not shorter than
         // its stated length.
         if done < wanted {
-            flow.send(returned, Tag::Simple, |random| course.next(random))?;
+            flow.send(returned, Tag::Simple, |random| cursor.next(random))?;
         }
     }
     let took = flow.now().since(begun);
@@ -121,14 +121,14 @@ fn sample(
 }
 
 /// Where the next request of a flow lies.
-struct Course {
+struct Cursor {
     places: Places,
     place: FlowPlace,
     range: Range<usize>,
     last: usize,
 }
 
-impl Course {
+impl Cursor {
     /// Starts anywhere in the part of the target where such a flow lies.
     fn start(places: Places, place: FlowPlace, depth: u32, random: &mut Pcg64) -> Self {
         let needed = depth as usize + 1;

@@ -50,7 +50,7 @@ fn result() -> ResultFile {
     let workload = file.bind(drive).unwrap();
     let params = SimParams::new(&workload, Length::Jobs(200));
     let drive = PseudoDisk::new(2, workload.table.clone(), 1);
-    let mut busy = BusyIntervals::default();
+    let mut busy = BusyIntervals::with_room(8);
     let run = simulate(&params, Dqf::new(2, 2, 64), drive, &mut busy);
     let record = RunRecord::of(PolicyName::Dqf, &run.metrics, busy.into_longest().as_ref());
     ResultFile::of(ResultCommand::Sim, &Example { seed: 1 }, vec![record])

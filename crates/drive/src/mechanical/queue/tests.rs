@@ -71,7 +71,7 @@ fn filled(params: &Queue, held: &[Pending]) -> DiskQueue {
 /// moves to each.
 fn drained(queue: &mut DiskQueue, now_ns: u64, mut arm: u32) -> Vec<u64> {
     let mut ids = Vec::new();
-    while let Some(taken) = queue.take(at(now_ns), arm, &Toy::new(now_ns, arm)) {
+    while let Some(taken) = queue.take(at(now_ns), arm, &ToyDisk::new(now_ns, arm)) {
         arm = taken.target.cylinder;
         ids.push(taken.request.id.0);
     }
@@ -91,19 +91,19 @@ fn toy_access(now_ns: u64, arm: u32, target: &Extent) -> Duration {
 }
 
 /// The toy disk with a count of its calls; the arm's seek is the lower bound.
-struct Toy {
+struct ToyDisk {
     now_ns: u64,
     arm: u32,
     access_count: Cell<usize>,
 }
 
-impl Toy {
+impl ToyDisk {
     fn new(now_ns: u64, arm: u32) -> Self {
         Self { now_ns, arm, access_count: Cell::new(0) }
     }
 }
 
-impl Reach for Toy {
+impl Reach for ToyDisk {
     fn access(&self, pending: &Pending) -> Duration {
         self.access_count.set(self.access_count.get() + 1);
         toy_access(self.now_ns, self.arm, &pending.target)
@@ -180,7 +180,7 @@ impl Host {
     /// Takes a request and serves it in 10 ns; returns whether there was one.
     fn take(&mut self, drift: u32) -> bool {
         let (now_ns, arm) = (self.now_ns, self.arm);
-        let toy = Toy::new(now_ns, arm);
+        let toy = ToyDisk::new(now_ns, arm);
         let taken = self.queue.take(at(now_ns), arm, &toy);
         let Some(taken) = taken else { return false };
         let held = self.held.clone();

@@ -26,7 +26,7 @@ struct Place;
 impl SlotGuard for Place {}
 
 /// The service's thread without its core.
-struct Rig {
+struct Fixture {
     connections: Connections,
     ring: DataRing,
     departures: Arc<Departures>,
@@ -35,7 +35,7 @@ struct Rig {
     calls: Vec<Call>,
 }
 
-impl Rig {
+impl Fixture {
     fn new() -> Self {
         let waker = Waker::new().unwrap();
         Self {
@@ -124,42 +124,42 @@ impl Rig {
 /// never read, and its client was closed as slow.
 #[test]
 fn a_client_that_waits_for_a_closed_clients_room_is_served() {
-    let mut rig = Rig::new();
-    let _slow = rig.client(READS, PART_MAX);
-    let mut waiting = rig.client(1, 4096);
-    rig.iterate(0);
-    assert_eq!(rig.calls.len(), READS, "the room is full, and the second client waits");
+    let mut fixture = Fixture::new();
+    let _slow = fixture.client(READS, PART_MAX);
+    let mut waiting = fixture.client(1, 4096);
+    fixture.iterate(0);
+    assert_eq!(fixture.calls.len(), READS, "the room is full, and the second client waits");
     // The first reply fills the socket, and the others wait behind it.
-    rig.iterate(1);
-    rig.iterate(READS - 1);
-    rig.iterate(0);
-    rig.later(PATIENCE);
+    fixture.iterate(1);
+    fixture.iterate(READS - 1);
+    fixture.iterate(0);
+    fixture.later(PATIENCE);
     for _ in 0..3 {
-        rig.iterate(0);
+        fixture.iterate(0);
     }
-    assert_eq!(rig.ended(), [Ended::Slow], "a failed sending does not hide why");
-    assert_eq!(rig.calls.len(), 1, "the second client's read has begun");
-    rig.later(PATIENCE);
-    rig.iterate(1);
+    assert_eq!(fixture.ended(), [Ended::Slow], "a failed sending does not hide why");
+    assert_eq!(fixture.calls.len(), 1, "the second client's read has begun");
+    fixture.later(PATIENCE);
+    fixture.iterate(1);
     let mut reply = vec![0; wire::SIMPLE_REPLY_BYTES + 4096];
     waiting.read_exact(&mut reply).unwrap();
     assert_eq!(reply[..4], wire::SIMPLE_REPLY_MAGIC.to_be_bytes());
-    rig.iterate(0);
-    assert_eq!(rig.ended(), []);
+    fixture.iterate(0);
+    assert_eq!(fixture.ended(), []);
 }
 
 /// A client of a removed export is told so once and disconnected: otherwise it would never look for
 /// the export that replaces it.
 #[test]
 fn a_client_of_a_removed_export_is_told_and_disconnected() {
-    let mut rig = Rig::new();
-    let mut client = rig.client(2, 4096);
-    rig.iterate(0);
-    assert_eq!(rig.calls.len(), 2);
-    rig.iterate_with(2, Err(CallError::Removed));
-    rig.iterate(0);
-    rig.iterate(0);
-    assert_eq!(rig.ended(), [Ended::Removed]);
+    let mut fixture = Fixture::new();
+    let mut client = fixture.client(2, 4096);
+    fixture.iterate(0);
+    assert_eq!(fixture.calls.len(), 2);
+    fixture.iterate_with(2, Err(CallError::Removed));
+    fixture.iterate(0);
+    fixture.iterate(0);
+    assert_eq!(fixture.ended(), [Ended::Removed]);
     let mut replies = Vec::new();
     client.read_to_end(&mut replies).unwrap();
     assert_eq!(replies.len(), 2 * wire::SIMPLE_REPLY_BYTES);
@@ -172,19 +172,19 @@ fn a_client_of_a_removed_export_is_told_and_disconnected() {
 /// leaves.
 #[test]
 fn a_client_that_does_not_read_does_not_keep_the_service_from_ending() {
-    let mut rig = Rig::new();
-    let _client = rig.client(1, PART_MAX);
-    rig.iterate(0);
-    rig.iterate(1);
-    rig.iterate(0);
-    rig.connections.end();
-    rig.connections.limit_last_replies(rig.now);
-    rig.iterate(0);
-    assert!(!rig.connections.is_empty(), "it may still take its reply");
-    rig.later(LAST_WORDS);
+    let mut fixture = Fixture::new();
+    let _client = fixture.client(1, PART_MAX);
+    fixture.iterate(0);
+    fixture.iterate(1);
+    fixture.iterate(0);
+    fixture.connections.end();
+    fixture.connections.limit_last_replies(fixture.now);
+    fixture.iterate(0);
+    assert!(!fixture.connections.is_empty(), "it may still take its reply");
+    fixture.later(LAST_WORDS);
     for _ in 0..3 {
-        rig.iterate(0);
+        fixture.iterate(0);
     }
-    assert!(rig.connections.is_empty());
-    assert_eq!(rig.ended(), [Ended::Ending]);
+    assert!(fixture.connections.is_empty());
+    assert_eq!(fixture.ended(), [Ended::Ending]);
 }

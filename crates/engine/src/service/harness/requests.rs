@@ -44,7 +44,7 @@ pub(crate) struct Report {
 
 /// The faults that a canary injects.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Sabotage {
+pub(crate) struct InjectedFaults {
     pub(crate) is_disordered: bool,
     /// Whether promises are dated one journal entry too early.
     pub(crate) is_early: bool,
@@ -56,9 +56,9 @@ pub(crate) struct Sabotage {
 ///
 /// # Errors
 /// The description of a broken promise.
-pub(crate) fn run(bytes: &[u8], sabotage: Sabotage) -> Result<Report, String> {
+pub(crate) fn run(bytes: &[u8], faults: InjectedFaults) -> Result<Report, String> {
     let scenario = Scenario::read(bytes);
-    let mut fixture = Fixture::new(&scenario, sabotage);
+    let mut fixture = Fixture::new(&scenario, faults);
     for &(step, export, is_together) in &scenario.steps {
         fixture.take(step, export)?;
         if !is_together {
@@ -92,19 +92,19 @@ pub(in crate::service) struct Fixture {
     asked: Vec<Asked>,
     coming: Vec<Call>,
     is_flush_broken: bool,
-    sabotage: Sabotage,
+    faults: InjectedFaults,
     pub(in crate::service) report: Report,
 }
 
 impl Fixture {
-    fn new(scenario: &Scenario, sabotage: Sabotage) -> Self {
+    fn new(scenario: &Scenario, faults: InjectedFaults) -> Self {
         let shared = shared(scenario.has_contracts, scenario.policy);
         // The drive takes up to b(i); a proof's table also contains the flush.
-        let factor = if sabotage.is_late { 4 } else { 1 };
+        let factor = if faults.is_late { 4 } else { 1 };
         let times = table(&BATCH_MS.map(|ms| ms * factor));
         let limits = scenario.has_contracts.then_some(&shared.params.arrangement.plan.limits);
-        let watch = Watch::new(limits.filter(|_| !sabotage.is_late));
-        Self::on(shared, &times, watch, scenario.seed, sabotage)
+        let watch = Watch::new(limits.filter(|_| !faults.is_late));
+        Self::on(shared, &times, watch, scenario.seed, faults)
     }
 
     /// Makes a fixture of that service on a drive with these batch times.
@@ -113,10 +113,10 @@ impl Fixture {
         times: &BatchTable,
         watch: Watch,
         seed: u64,
-        sabotage: Sabotage,
+        faults: InjectedFaults,
     ) -> Self {
         let mut core = core_on(&shared.params, times, watch, seed);
-        if sabotage.is_disordered {
+        if faults.is_disordered {
             core.disorder();
         }
         let blocks = SPREAD * shared.params.exports.len();
@@ -127,7 +127,7 @@ impl Fixture {
             asked: Vec::new(),
             coming: Vec::new(),
             is_flush_broken: false,
-            sabotage,
+            faults,
             report: Report::default(),
         }
     }
@@ -172,7 +172,7 @@ impl Fixture {
                 self.faults().region = region.map(|first| (first..first + 2, EIO));
             }
             // The statistics would show a stall.
-            Step::Stall(_) if self.sabotage.is_late => {}
+            Step::Stall(_) if self.faults.is_late => {}
             Step::Stall(time) => {
                 let until = self.now() + time;
                 self.core.backend_mut().faults.stalled_until = until;
@@ -411,7 +411,7 @@ impl Fixture {
     pub(in crate::service) fn broken_promises(&mut self) -> Result<usize, String> {
         self.settle()?;
         let mut promises = self.reference.promises();
-        if self.sabotage.is_early {
+        if self.faults.is_early {
             for promise in &mut promises {
                 promise.after = promise.after.saturating_sub(1);
             }

@@ -9,7 +9,7 @@ use tidegate_model::{DriveLimits, Duration, PolicyName, Time};
 
 use crate::service::call::CallKind;
 use crate::service::harness::offered::{exports, share_with};
-use crate::service::harness::requests::{Fixture, Sabotage};
+use crate::service::harness::requests::{Fixture, InjectedFaults};
 use crate::service::harness::scenario::{BLOCKS, BlockRange};
 use crate::service::harness::{params, table};
 use crate::service::statistics::Watch;
@@ -32,7 +32,7 @@ pub(super) struct Clients {
     pub(super) pause_ms: u64,
     /// Whether clients trim too.
     pub(super) has_trims: bool,
-    pub(super) sabotage: Sabotage,
+    pub(super) faults: InjectedFaults,
 }
 
 /// A client: the instant of its next call, and the arrival number of the call that has no reply.
@@ -52,7 +52,7 @@ impl Clients {
         let waker = Waker::new().expect("a descriptor");
         let shared = share_with(params(exports(self.exports), self.policy, &times), waker);
         let watch = Watch::new(Some(&DriveLimits::of_table(times.clone())));
-        let mut fixture = Fixture::on(shared, &times, watch, self.seed, self.sabotage);
+        let mut fixture = Fixture::on(shared, &times, watch, self.seed, self.faults);
         let mut random = Pcg64Mcg::seed_from_u64(self.seed);
         let all = usize::try_from(self.exports).expect("a few") * self.count;
         let mut clients = vec![Client { next: Time::ZERO, waits_for: None }; all];

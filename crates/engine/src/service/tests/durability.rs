@@ -7,7 +7,7 @@
 use tidegate_model::PolicyName;
 
 use super::clients::Clients;
-use crate::service::harness::requests::Sabotage;
+use crate::service::harness::requests::InjectedFaults;
 
 fn clients(policy: PolicyName, seed: u64, is_early: bool) -> Clients {
     Clients {
@@ -19,7 +19,7 @@ fn clients(policy: PolicyName, seed: u64, is_early: bool) -> Clients {
         calls: 300,
         pause_ms: 8,
         has_trims: false,
-        sabotage: Sabotage { is_early, ..Sabotage::default() },
+        faults: InjectedFaults { is_early, ..InjectedFaults::default() },
     }
 }
 

@@ -18,14 +18,14 @@ use crate::service::data_backend::Returned;
 use crate::service::harness::offered::{SPREAD, core_on, exports};
 use crate::service::harness::store::{BLOCK, EIO, Store, stamp_of};
 use crate::service::harness::{params, table};
-use crate::service::statistics::{Trouble, Watch};
+use crate::service::statistics::{Incident, Watch};
 use crate::service::{CallError, Guarantee, Service};
 
 const NO_SPACE: IoError = IoError::Device(Errno::NOSPC);
 
 /// Makes a service of two exports on a drive whose batches take 4, 6 or 8 ms, and the receiver
-/// of its troubles.
-fn service(policy: PolicyName) -> (Core<Store>, Receiver<Trouble>) {
+/// of its incidents.
+fn service(policy: PolicyName) -> (Core<Store>, Receiver<Incident>) {
     // A flush of 3 ms may follow each batch.
     service_on(&table(&[4, 6, 8]), policy, Some(table(&[7, 9, 11])))
 }
@@ -35,7 +35,7 @@ fn service_on(
     times: &BatchTable,
     policy: PolicyName,
     watched: Option<BatchTable>,
-) -> (Core<Store>, Receiver<Trouble>) {
+) -> (Core<Store>, Receiver<Incident>) {
     let (heard_by, heard) = sync_channel(16);
     let limits = watched.map(DriveLimits::of_table);
     let watch = Watch::new(limits.as_ref()).telling(heard_by);
@@ -167,7 +167,7 @@ fn what_waits_for_a_flush_while_one_fails_is_not_answered_as_durable() {
         assert_eq!(ask(&mut core, 1, 5, WRITE), Ok(()));
         assert_eq!(ask(&mut core, 1, 5, DURABLE), Err(CallError::FlushBroken));
         let said: Vec<_> = heard.try_iter().collect();
-        let [Trouble::FlushFailed { error: EIO, .. }] = said[..] else { panic!("{said:?}") };
+        let [Incident::FlushFailed { error: EIO, .. }] = said[..] else { panic!("{said:?}") };
     }
 }
 
@@ -201,13 +201,13 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     assert_eq!(heard.try_recv().ok(), None, "a short overrun is not reported");
     run_until(&mut core, at(19_000));
     let said: Vec<_> = heard.try_iter().collect();
-    let [Trouble::Stall(stall)] = said[..] else { panic!("{said:?}") };
+    let [Incident::Stall(stall)] = said[..] else { panic!("{said:?}") };
     // Five seconds more than the longest batch.
     assert_eq!((stall.at, stall.waited, stall.in_flight), (at(5_011), Duration::from_ms(5_011), 1));
     settle(&mut core);
     assert_eq!(result(&awaited), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
-    let [Trouble::Overrun(overrun)] = said[..] else { panic!("{said:?}") };
+    let [Incident::Overrun(overrun)] = said[..] else { panic!("{said:?}") };
     assert_eq!((overrun.time.ns(), overrun.excess.ns()), (20_000_000_000, 19_993_000_000));
     let seen = core.statistics();
     assert_eq!((seen.overruns, seen.stalls, seen.is_overdue), (1, 1, false));
@@ -220,7 +220,7 @@ fn a_stall_is_said_once_and_degrades_while_it_lasts() {
     assert!(core.backend().now >= at(39_993));
     core.backend_mut().faults.stalled_until = core.backend().now + Duration::from_ms(6_000);
     assert_eq!(ask(&mut core, 1, 1, DURABLE), Ok(()));
-    assert!(matches!(heard.try_iter().next(), Some(Trouble::Stall(_))));
+    assert!(matches!(heard.try_iter().next(), Some(Incident::Stall(_))));
 }
 
 /// Without a table lateness is unknown, but a store that completes nothing is reported.
@@ -231,7 +231,7 @@ fn a_stall_of_an_unknown_store_is_said() {
     assert_eq!(ask(&mut core, 0, 0, WRITE), Ok(()));
     let said: Vec<_> = heard.try_iter().collect();
     assert!(
-        matches!(said[..], [Trouble::Stall(stall)] if stall.at == Time::from_ns(5_000_000_000))
+        matches!(said[..], [Incident::Stall(stall)] if stall.at == Time::from_ns(5_000_000_000))
     );
 }
 
@@ -286,10 +286,10 @@ fn a_service_that_ends_by_itself_says_why_and_refuses() {
         let params = params(exports(1), PolicyName::Noop, &table(&[4, 6]));
         let make = move |clock, _| Ok(Unusable { clock, is_panicking, was_used: false });
         let service = Service::start(params, make).unwrap();
-        let troubles = service.troubles().expect("the first caller gets it");
+        let incidents = service.incidents().expect("the first caller gets it");
         let export = service.export("export-0").unwrap();
         assert_eq!(export.write(0, &[1; BLOCK], false), Err(CallError::Ended));
-        let Ok(Trouble::Ended { reason }) = troubles.recv() else { panic!("it reports the end") };
+        let Ok(Incident::Ended { reason }) = incidents.recv() else { panic!("it reports the end") };
         assert!(reason.contains(why), "{reason}");
         assert_eq!(export.flush(), Err(CallError::Ended));
         assert!(service.statistics().is_none() && service.summary().is_none());

@@ -5,7 +5,7 @@
 use tidegate_model::PolicyName;
 
 use super::clients::Clients;
-use crate::service::harness::requests::Sabotage;
+use crate::service::harness::requests::InjectedFaults;
 
 fn clients(policy: PolicyName, seed: u64) -> Clients {
     Clients {
@@ -17,7 +17,7 @@ fn clients(policy: PolicyName, seed: u64) -> Clients {
         calls: 400,
         pause_ms: 2,
         has_trims: false,
-        sabotage: Sabotage::default(),
+        faults: InjectedFaults::default(),
     }
 }
 
@@ -42,10 +42,10 @@ fn reads_see_exactly_what_was_written_or_trimmed_before_them() {
 /// Canary: without the order, the harness detects wrong reads.
 #[test]
 fn disorder_is_noticed() {
-    let sabotage = Sabotage { is_disordered: true, ..Sabotage::default() };
+    let faults = InjectedFaults { is_disordered: true, ..InjectedFaults::default() };
     for has_trims in [false, true] {
         let is_wrong = |seed: &u64| {
-            let disordered = Clients { has_trims, sabotage, ..clients(PolicyName::Noop, *seed) };
+            let disordered = Clients { has_trims, faults, ..clients(PolicyName::Noop, *seed) };
             disordered.run().is_err_and(|fault| fault.contains(" saw "))
         };
         let wrong = (0..12).filter(is_wrong).count();

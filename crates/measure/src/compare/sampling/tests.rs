@@ -6,7 +6,7 @@
 use tidegate_model::Duration;
 use tidegate_stats::order_statistics::Summary;
 
-use super::{Chance, Figure, LEVELS, Sampling};
+use super::{ErrorLimit, Figure, LEVELS, Sampling};
 
 const ENTRIES: usize = 16;
 const TOLERANCE: f64 = 0.05;
@@ -54,7 +54,7 @@ fn changed(one: u64, other: u64) -> bool {
     (super::float(other) / super::float(one) - 1.0).abs() > TOLERANCE
 }
 
-fn is_told_apart(chance: Chance, first: Sampling, second: Sampling) -> bool {
+fn is_told_apart(chance: ErrorLimit, first: Sampling, second: Sampling) -> bool {
     let figures = [(Figure::Median, 2, 0), (Figure::Tail, 4, 1)];
     figures.into_iter().any(|(figure, of_times, of_rates)| {
         let has_changed = match (first, second) {
@@ -68,7 +68,7 @@ fn is_told_apart(chance: Chance, first: Sampling, second: Sampling) -> bool {
 
 /// Returns how many of `pairs` pairs of tables are reported as different.
 fn told_apart(pairs: usize, mut both: impl FnMut() -> [Sampling; 2]) -> usize {
-    let chance = Chance::among(2 * ENTRIES);
+    let chance = ErrorLimit::among(2 * ENTRIES);
     let mut is_apart = || {
         let [first, second] = both();
         is_told_apart(chance, first, second)
@@ -137,7 +137,8 @@ fn what_is_chance_ends_with_more_samples() {
         let ns: [u64; LEVELS] = [5000, 5500, 7500, 9500, 9950, 9995, 10_000];
         Sampling::Times(ns.map(|ns| ns * slower / 100), samples)
     };
-    let is_chance = |n, m| Chance::among(1).explains(Figure::Median, even(100, n), even(110, m));
+    let is_chance =
+        |n, m| ErrorLimit::among(1).explains(Figure::Median, even(100, n), even(110, m));
     assert!(is_chance(20, 20) && is_chance(20, 1_000_000) && !is_chance(1000, 1000));
 }
 
@@ -145,7 +146,7 @@ fn what_is_chance_ends_with_more_samples() {
 fn a_bare_median_moves_far_or_with_many_samples() {
     let is_chance = |ns, samples| {
         let medians = [100, ns].map(|ns| Sampling::Median(ns, samples));
-        Chance::among(8).explains(Figure::Median, medians[0], medians[1])
+        ErrorLimit::among(8).explains(Figure::Median, medians[0], medians[1])
     };
     assert!(is_chance(106, 50) && !is_chance(106, 5000) && !is_chance(200, 50));
 }

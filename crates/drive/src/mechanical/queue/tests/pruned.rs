@@ -8,7 +8,7 @@ use super::*;
 
 /// The toy disk with a different lower bound than the arm's seek.
 struct WithFloor<F> {
-    toy: Toy,
+    toy: ToyDisk,
     floor_ns: F,
 }
 
@@ -34,7 +34,7 @@ fn served(
     let (mut now_ns, mut arm, mut ids) = (0, 0, Vec::new());
     let asked = Cell::new(0);
     let mut take = |queue: &mut DiskQueue, now_ns: u64| {
-        let reach = WithFloor { toy: Toy::new(now_ns, arm), floor_ns };
+        let reach = WithFloor { toy: ToyDisk::new(now_ns, arm), floor_ns };
         let taken = queue.take(at(now_ns), arm, &reach)?;
         asked.set(asked.get() + reach.toy.access_count.get());
         arm = taken.target.cylinder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Logs each trouble immediately, but overruns at most once per second.
+//! Logs each incident immediately, but overruns at most once per second.
 //!
 //! A drive that exceeds its table often does so hundreds of times per second, and no one reads
 //! hundreds of lines; the next line counts the suppressed overruns. The service's thread only puts
@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::peers::LogSink;
-use crate::service::{Overrun, Stall, Trouble};
+use crate::service::{Incident, Overrun, Stall};
 
 /// The shortest time between two lines about overruns.
 const QUIET: Duration = Duration::from_secs(1);
@@ -18,13 +18,13 @@ const QUIET: Duration = Duration::from_secs(1);
 /// The thread's stack size: the thread needs little, and its stack may be locked into memory.
 const STACK_BYTES: usize = 128 << 10;
 
-/// Starts a thread that logs troubles until their service ends. Calls `end` if the service ended by
+/// Starts a thread that logs incidents until their service ends. Calls `end` if the service ended by
 /// itself.
 ///
 /// # Errors
 /// If no thread can be started.
 pub(super) fn start(
-    troubles: Receiver<Trouble>,
+    incidents: Receiver<Incident>,
     say: LogSink,
     end: impl Fn() + Send + 'static,
 ) -> std::io::Result<JoinHandle<()>> {
@@ -33,14 +33,14 @@ pub(super) fn start(
         loop {
             let now = Instant::now();
             let heard = match lines.due(now) {
-                None => troubles.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(time) => troubles.recv_timeout(time),
+                None => incidents.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(time) => incidents.recv_timeout(time),
             };
             let line = match heard {
-                Ok(Trouble::Overrun(overrun)) => lines.overran(Instant::now(), overrun),
-                Ok(trouble) => {
-                    say(&sentence(&trouble));
-                    if matches!(trouble, Trouble::Ended { .. }) {
+                Ok(Incident::Overrun(overrun)) => lines.overran(Instant::now(), overrun),
+                Ok(incident) => {
+                    say(&sentence(&incident));
+                    if matches!(incident, Incident::Ended { .. }) {
                         end();
                     }
                     None
@@ -64,25 +64,25 @@ pub(super) fn start(
         .spawn(listen)
 }
 
-/// Returns the line of a rare trouble, which is logged immediately.
-fn sentence(trouble: &Trouble) -> String {
-    match trouble {
-        Trouble::Stall(Stall { at: instant, waited, in_flight }) => format!(
+/// Returns the line of a rare incident, which is logged immediately.
+fn sentence(incident: &Incident) -> String {
+    match incident {
+        Incident::Stall(Stall { at: instant, waited, in_flight }) => format!(
             "warning: {}: the drive completed none of {in_flight} requests in flight for {}; the \
              service keeps waiting, and no bound is guaranteed until the next start",
             at(*instant),
             tidegate_model::Duration::from_ms(waited.ns() / 1_000_000),
         ),
-        Trouble::FlushFailed { at: instant, error } => format!(
+        Incident::FlushFailed { at: instant, error } => format!(
             "error: {}: a flush failed: {error}; data written since the last successful flush may be \
              lost, and every flush and every write with FUA is refused until the next start: check \
              the drive, then restart",
             at(*instant),
         ),
-        Trouble::Ended { reason } => {
+        Incident::Ended { reason } => {
             format!("error: the service ended: {reason}; every request is refused")
         }
-        Trouble::Overrun(_) => unreachable!("overruns have lines of their own"),
+        Incident::Overrun(_) => unreachable!("overruns have lines of their own"),
     }
 }
 
