@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 use tidegate_commands::{Changes, DriveChoice, Input};
 use tidegate_engine::control::wire::Verb;
@@ -265,7 +265,7 @@ pub(crate) struct CtlArguments {
     #[arg(value_name = "SOCKET|FILE")]
     pub(crate) target: PathBuf,
     /// The query or command.
-    #[arg(value_name = "VERB")]
+    #[arg(value_name = "VERB", default_value = "status")]
     pub(crate) verb: CtlVerb,
     /// The export. For check and admit: a file with the export's keys as in a serve file, `-` for
     /// standard input, or the name of an export that was added to the serve file.
@@ -362,6 +362,7 @@ pub(crate) struct SimArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("away_from_output").args(["output", "plan"]).multiple(true))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
 pub(crate) struct ProfileArguments {
     /// A block device, a file on the device, or a simulated drive.
@@ -441,12 +442,17 @@ pub(crate) struct ProfileArguments {
     /// Print one JSON object instead of tables or the drive file; also with --plan.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print only whether the drive file can be used.
-    #[arg(long, short, conflicts_with = "json", requires = "output")]
+    /// Print only whether the drive file can be used; with --plan, only how long it would take.
+    #[arg(long, short, conflicts_with = "json", requires = "away_from_output")]
     pub(crate) quiet: bool,
 }
 
 impl ProfileArguments {
+    /// Returns the form of a plan.
+    pub(crate) const fn form(&self) -> Form {
+        Form { is_json: self.json, is_quiet: self.quiet }
+    }
+
     /// Returns the experiments that the user wants.
     pub(crate) fn selection(&self) -> Selection<'_> {
         Selection { only: &self.only, is_quick: self.samples.quick }

@@ -12,6 +12,7 @@ use crate::arguments::CheckArguments;
 use crate::command_line;
 use crate::failure::Failure;
 use crate::result::Destination;
+use crate::run_progress::WallTime;
 use crate::show;
 
 /// Runs the command for the workload's disk, its processor, or both; both give one answer.
@@ -26,6 +27,8 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
             "leave these options out, or add a drive and a [[task]] to the file",
         ));
     }
+    // The search for the largest batch takes seconds on a drive with a large table.
+    let working = WallTime::of_work("Checking").map_err(|error| Failure::environment(&error))?;
     let disk = machine.disk.as_ref().map(|disk| {
         let policy = arguments.policy.unwrap_or(disk.workload.policy);
         let report = CheckReport::of(&disk.workload, policy).with_fits();
@@ -34,6 +37,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Answer, Failure> {
         if arguments.explain { report.explained() } else { report }
     });
     let cpu = machine.cpu.as_ref().map(|cpu| CpuReport::of(&cpu.workload, &cpu.measured));
+    drop(working);
     let of_drive = machine.disk.as_ref().and_then(|disk| disk.drive_origin.clone());
     let origin = origin_of(machine.workload_origin.clone(), of_drive);
     if let Some(path) = &arguments.certificate {

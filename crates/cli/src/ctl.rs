@@ -33,8 +33,11 @@ pub(crate) fn ctl(arguments: &CtlArguments) -> Result<Answer, Failure> {
         && let Ok(Err(refused)) = wire::read::<Noted>(&line)
         && refused.is_refused
     {
-        if !arguments.json {
-            show::page(|page| page.lines(&tables::refusal(&refused, arguments.verb)));
+        let write = |page: &mut Page| page.lines(&tables::refusal(&refused, arguments.verb));
+        if arguments.quiet {
+            show::first_line(write);
+        } else if !arguments.json {
+            show::page(write);
         }
         return Ok(Answer::No);
     }

@@ -37,7 +37,7 @@ pub(crate) fn profile(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     }
     let steps = target.plan(&params).map_err(profile_failure)?;
     if arguments.plan {
-        show::report(&PlanReport::of(&steps), arguments.json);
+        show::report_in(&PlanReport::of(&steps), arguments.form());
         return Ok(Answer::Yes);
     }
     // A target made for the measurement is kept once something was measured on it.
@@ -103,7 +103,9 @@ fn open_target(
         let target = Target::open(path, access).map_err(|error| not_opened(&error))?;
         return Ok((target, None));
     };
-    show::say("Creating", format!("{}, {size} of random data", path.display()));
+    if !arguments.quiet {
+        show::say("Creating", format!("{}, {size} of random data", path.display()));
+    }
     let bar = bar_of_bytes(size);
     let target =
         Target::create(path, size, access, |written| bar.set_position(written.get()), interrupted);

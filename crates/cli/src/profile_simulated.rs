@@ -47,8 +47,8 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<Answer, Failure> {
     }
     let steps = drive.plan(&params).map_err(progress::profile_failure)?;
     if arguments.plan {
-        show::report(&PlanReport::of(&steps), arguments.json);
-        if !arguments.json {
+        show::report_in(&PlanReport::of(&steps), arguments.form());
+        if !arguments.json && !arguments.quiet {
             show::labelled("Time", "is the drive's time; simulating it takes much less");
         }
         return Ok(Answer::Yes);

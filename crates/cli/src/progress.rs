@@ -36,6 +36,8 @@ pub(crate) const OF_MEASURING: &str = "{wide_bar} {percent:>3} %  {msg}";
 const OF_WRITING: &str = "{wide_bar} {percent:>3} % of {total_bytes}, {eta} left";
 pub(crate) const OF_RUNNING: &str = "{msg} {wide_bar} {percent:>3} %, {eta} left";
 
+pub(crate) const OF_WORK: &str = "{spinner} {msg}, {elapsed}";
+
 /// Returns a progress bar as wide as the terminal; it is hidden if there is none.
 pub(crate) fn bar(template: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             eprintln!("running {policy} ..");
         }
         let progress =
-            WallTime::start(length, &workload).map_err(|it| Failure::environment(&it))?;
+            WallTime::of_run(length, &workload).map_err(|it| Failure::environment(&it))?;
         let mut busy = BusyIntervals::with_room(params.limits.in_flight_max);
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
             &interrupted,
         )
         .map_err(run_failure)?;
-        progress.finish();
+        drop(progress);
         records.push(RunRecord::of(policy, &run.metrics, busy.into_longest().as_ref()));
         let wall_ns = run.ended.since(Time::ZERO).ns();
         ran.push(run::DeviceRun {

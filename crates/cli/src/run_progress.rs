@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! Shows how long a simulation or a run will still take. Only a terminal shows it.
+//! Shows how long a simulation or a run will still take, and that a proof goes on. Only a terminal
+//! shows it.
 
 use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration as Wall, Instant};
 
 use indicatif::ProgressBar;
+use tidegate_cpu_sim::{CpuObserver, Thread};
 use tidegate_host::{Length, Observer};
 use tidegate_model::{Duration, PolicyName, Time, Workload};
 
-use crate::progress::{self, OF_RUNNING};
+use crate::progress::{self, OF_RUNNING, OF_WORK};
 
-/// The interval between two readings of the clock.
+/// The interval between two drawings.
 const TICK: Wall = Wall::from_millis(250);
 
 /// The stack of the thread that draws; small, because memory may be locked.
@@ -46,71 +47,92 @@ pub(crate) struct VirtualTime {
 }
 
 impl VirtualTime {
-    pub(crate) fn new(policy: PolicyName, length: Length, workload: &Workload) -> Self {
-        let time = time_of(length, workload);
+    pub(crate) fn of_disk(policy: PolicyName, length: Length, workload: &Workload) -> Self {
+        Self::new(policy.name(), time_of(length, workload))
+    }
+
+    pub(crate) fn new(what: &str, time: Duration) -> Self {
         let step_ms =
             if io::stderr().is_terminal() { time.ns() / 1_000_000 / 200 } else { u64::MAX };
-        Self { bar: bar(policy.name(), time), shown_ms: 0, step_ms }
+        Self { bar: bar(what, time), shown_ms: 0, step_ms }
     }
-}
 
-impl Observer for VirtualTime {
-    fn settled(&mut self, now: Time) {
+    fn reach(&mut self, now: Time) {
         let now_ms = now.since(Time::ZERO).ns() / 1_000_000;
         if now_ms - self.shown_ms >= self.step_ms {
             self.shown_ms = now_ms;
             self.bar.set_position(now_ms);
         }
     }
+}
 
-    fn ended(&mut self, _now: Time) {
+impl Observer for VirtualTime {
+    fn settled(&mut self, now: Time) {
+        self.reach(now);
+    }
+}
+
+impl CpuObserver for VirtualTime {
+    fn completed(&mut self, _thread: Thread, _arrival: Time, now: Time) {
+        self.reach(now);
+    }
+}
+
+impl Drop for VirtualTime {
+    fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The progress of a run in real time, drawn by a thread of its own.
+/// A bar that a thread of its own draws until it is dropped; work of less than a [`TICK`] draws
+/// nothing.
 pub(crate) struct WallTime {
     bar: ProgressBar,
-    is_over: Arc<AtomicBool>,
+    /// The thread ends when this is dropped.
+    is_over: Option<Sender<()>>,
     drawing: Option<JoinHandle<()>>,
 }
 
 impl WallTime {
-    pub(crate) fn start(length: Length, workload: &Workload) -> io::Result<Self> {
-        let (bar, is_over) = (bar("", time_of(length, workload)), Arc::new(AtomicBool::new(false)));
-        let drawing = if bar.is_hidden() {
-            None
-        } else {
-            let (bar, is_over, begun) = (bar.clone(), Arc::clone(&is_over), Instant::now());
-            let draw = move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    bar.set_position(ms);
-                    thread::sleep(TICK);
-                }
-            };
-            let builder = thread::Builder::new().name("progress".to_owned());
-            Some(builder.stack_size(STACK_BYTES).spawn(draw)?)
-        };
-        Ok(Self { bar, is_over, drawing })
+    /// Shows how long a run will still take.
+    pub(crate) fn of_run(length: Length, workload: &Workload) -> io::Result<Self> {
+        let begun = Instant::now();
+        Self::start(bar("", time_of(length, workload)), move |bar| {
+            bar.set_position(u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX));
+        })
     }
 
-    pub(crate) fn finish(mut self) {
-        self.end();
+    /// Shows that work of unknown length continues.
+    pub(crate) fn of_work(what: &'static str) -> io::Result<Self> {
+        let bar = progress::bar(OF_WORK);
+        bar.set_message(what);
+        Self::start(bar, ProgressBar::tick)
     }
 
-    fn end(&mut self) {
-        self.is_over.store(true, Ordering::Relaxed);
-        if let Some(drawing) = self.drawing.take() {
-            // A bar that cannot be drawn is no failure of the run.
-            let _ = drawing.join();
+    fn start(bar: ProgressBar, draw: impl Fn(&ProgressBar) + Send + 'static) -> io::Result<Self> {
+        if bar.is_hidden() {
+            return Ok(Self { bar, is_over: None, drawing: None });
         }
-        self.bar.finish_and_clear();
+        let (is_over, over) = mpsc::channel();
+        let drawn = bar.clone();
+        let draw = move || {
+            while over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                draw(&drawn);
+            }
+        };
+        let builder = thread::Builder::new().name("progress".to_owned());
+        let drawing = Some(builder.stack_size(STACK_BYTES).spawn(draw)?);
+        Ok(Self { bar, is_over: Some(is_over), drawing })
     }
 }
 
 impl Drop for WallTime {
     fn drop(&mut self) {
-        self.end();
+        drop(self.is_over.take());
+        if let Some(drawing) = self.drawing.take() {
+            // A bar that cannot be drawn is no failure of the work.
+            let _ = drawing.join();
+        }
+        self.bar.finish_and_clear();
     }
 }

@@ -65,6 +65,9 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Answer, Failure> {
         listen::check_control(&prepared, &arguments.file)?;
         prepared.check_keys().map_err(failure)?;
         listen::check(&prepared, &arguments.file)?;
+        if arguments.print {
+            prepared.check_start().map_err(failure)?;
+        }
     }
     let place = if arguments.print && !is_refused {
         let clients = listen::place(&prepared, &arguments.file)?;

@@ -43,11 +43,6 @@ pub(crate) struct Form {
     pub(crate) is_quiet: bool,
 }
 
-/// Prints a report as text or as JSON.
-pub(crate) fn report(report: &impl Report, is_json: bool) {
-    report_in(report, Form { is_json, is_quiet: false });
-}
-
 /// Prints a report in this form.
 pub(crate) fn report_in(report: &impl Report, form: impl Into<Form>) {
     let form = form.into();

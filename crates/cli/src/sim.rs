@@ -45,7 +45,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
             not_run.push(policy);
             continue;
         }
-        let progress = VirtualTime::new(policy, params.length, &input.workload);
+        let progress = VirtualTime::of_disk(policy, params.length, &input.workload);
         let is_cancelled = || interrupted.load(Ordering::Relaxed);
         match simulate(&input, kind, policy, &params, progress, is_cancelled) {
             Ok((run, record)) => {

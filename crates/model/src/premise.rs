@@ -336,13 +336,16 @@ impl Premises {
         let mut doubts: Vec<_> = self.of(Weight::Weak).map(|it| (it.code, &*it.subject)).collect();
         doubts.sort_by_key(|&(code, _)| code);
         doubts.dedup();
-        let subjects = doubts.iter().take(NAMED_MAX).map(|&(_, subject)| subject);
-        let named = subjects.collect::<Vec<_>>().join(", ");
-        match doubts.len().saturating_sub(NAMED_MAX) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
+        listed(&doubts.iter().map(|&(_, subject)| subject).collect::<Vec<_>>())
     }
+}
+
+/// Lists the first names, and counts the others if they are several: `a, b, c and 2 more`.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let more = names.len().saturating_sub(NAMED_MAX);
+    let shown = if more == 1 { names.len() } else { names.len() - more };
+    let text = names[..shown].iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", ");
+    if more > 1 { format!("{text} and {more} more") } else { text }
 }
 
 impl FromIterator<Premise> for Premises {

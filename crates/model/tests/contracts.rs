@@ -32,7 +32,7 @@ fn what_is_measured_below_a_batch_that_is_a_case_of_it_is_raised_and_said() {
     assert_eq!(times(raised.contracts.drain.as_ref()), [5_000, 9_000, 11_000]);
     assert_eq!(times(raised.contracts.priority.as_ref()), [6_000, 8_000]);
     let [text] = texts(&raised, DriveContract::Drain)[..] else { panic!("one premise") };
-    assert!(text.contains("drain(1) and 1 more") && text.contains("0.004ms"), "{text}");
+    assert!(text.contains("drain(1), drain(3)") && text.contains("0.004ms"), "{text}");
     assert_eq!(texts(&raised, DriveContract::Priority).len(), 1);
 }
 

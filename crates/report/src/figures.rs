@@ -118,7 +118,7 @@ pub fn count(number: usize, what: &str) -> String {
 }
 
 /// Formats a number with separators, for example `1,234,567`.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -32,6 +32,7 @@ mod soft;
 mod structure;
 mod tolerance;
 pub mod tune;
+mod xml;
 
 pub use certificate::{Certificate, NoCertificate};
 pub use check::CheckReport;

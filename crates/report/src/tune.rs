@@ -181,15 +181,21 @@ impl Report for TuneReport<'_> {
             let bound = task.response_ns_max.map_or("none".to_owned(), |it| ms_ceil(it.0));
             vec![printable(task.name), ms_ceil(task.deadline_ns.0), bound]
         };
-        let header = ["task", "deadline ms", "bound ms"];
+        let header = ["task", "deadline", "bound"];
         page.table(&header, self.tasks.iter().map(row).collect(), 1);
         let row = |it: &TunedSetting<'_>| {
             let old = it.old.map_or("-".to_owned(), printable);
-            vec![it.attribute.to_owned(), old, it.new.to_owned(), it.reason.to_owned()]
+            vec![it.attribute.to_owned(), old, it.new.to_owned()]
         };
         if self.is_proven() {
-            let header = ["setting", "now", "needed", "because"];
-            page.table(&header, self.settings.iter().map(row).collect(), 4);
+            writeln!(page);
+            let header = ["setting", "now", "needed"];
+            page.table(&header, self.settings.iter().map(row).collect(), 1);
+            writeln!(page);
+            for (index, setting) in self.settings.iter().enumerate() {
+                let label = if index == 0 { "Reasons" } else { "" };
+                page.labelled(label, format!("{}: {}", setting.attribute, setting.reason));
+            }
             let depth = match self.depth_max {
                 None => format!("{}, as the workload states", self.depth),
                 Some(most) => format!(

@@ -22,7 +22,7 @@ use crate::answer::Answer;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::progress::{OF_MEASURING, bar, seed_of_now};
-use crate::show;
+use crate::show::{self, Form};
 
 /// The interval at which a long measurement is saved: a kill loses at most this much.
 const KEEP_EVERY: Duration = Duration::from_ms(60_000);
@@ -207,7 +207,9 @@ impl Output {
         }
         let written_to = self.toml.as_ref().filter(|_| is_written).map(NewFile::name);
         let report = CpuProfileReport::of(measured, calibration, written_to.as_deref(), &text);
-        show::report_in(&report, arguments.form);
+        // A profile that cannot be written is printed whole.
+        let is_quiet = arguments.form.quiet && written.is_ok();
+        show::report_in(&report, Form { is_json: arguments.form.json, is_quiet });
         written.map_err(Failure::after_measuring)?;
         drawn.map(|_| ())
     }

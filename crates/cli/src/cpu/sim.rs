@@ -13,6 +13,7 @@ use tidegate_report::cpu::{CpuResult, CpuSimReport};
 use super::arguments::{CpuSimArguments, Disturb};
 use crate::answer::Answer;
 use crate::failure::Failure;
+use crate::run_progress::VirtualTime;
 use crate::{interrupt, show};
 
 /// Runs the command.
@@ -79,7 +80,10 @@ fn run(
     let disturbance = Disturbance { timing, stolen: thieves, grain: GRAIN };
     let params = CpuParams::new(&workload, arguments.duration, arguments.seed);
     let params = CpuParams { disturbance, interrupted: Some(interrupted), ..params };
-    let run = simulate(&params, &mut ());
+    let what = kind.map_or("cpu sim", ServerKind::name);
+    let mut progress = VirtualTime::new(what, arguments.duration);
+    let run = simulate(&params, &mut progress);
+    drop(progress);
     let wall_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
     CpuResult { kind, workload, run, wall_ns }
 }

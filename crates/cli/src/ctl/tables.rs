@@ -109,6 +109,24 @@ fn beyond(export: &ExportStatus) -> String {
     export.contract.as_ref().map_or_else(|| "-".to_owned(), |terms| text(&terms.beyond))
 }
 
+/// Returns the first line about what was measured: the misses, excesses and failures of all exports.
+fn statistics_answer(seen: &Statistics) -> Answer {
+    let sum = |of: fn(&ExportFigures) -> u64| seen.exports.iter().map(of).sum::<u64>();
+    let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let faults = [
+        counted(sum(|export| export.misses), "missed a deadline"),
+        counted(sum(|export| export.exceeded), "exceeded a bound"),
+        counted(sum(|export| export.failed), "failed"),
+    ];
+    let faults: Vec<String> = faults.into_iter().flatten().collect();
+    let requests = figures::thousands(sum(|export| export.requests));
+    let time = elapsed(seen.uptime_ns);
+    match faults.as_slice() {
+        [] => Answer::good(format!("None of {requests} requests in {time} was late or failed.")),
+        faults => Answer::bad(format!("Of {requests} requests in {time}, {}.", faults.join(", "))),
+    }
+}
+
 pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
     let exports = &seen.exports;
     let cells = |of: fn(&ExportFigures) -> String| exports.iter().map(of).collect::<Vec<_>>();
@@ -129,7 +147,7 @@ pub(super) fn write_statistics(seen: &Statistics, page: &mut Page) {
         ("data", cells(|export| megabytes(export.transferred_bytes))),
         ("flushes", cells(|export| export.flushes.to_string())),
     ];
-    page.paragraph(format!("In {}:", elapsed(seen.uptime_ns)));
+    page.answer(&statistics_answer(seen));
     writeln!(page);
     let optional = ["flushes", "p99.9", "tokens", "beyond", "p50", "outstanding", "data", "failed"];
     page.put(Table::of_columns(&columns, 1).optional(&optional));

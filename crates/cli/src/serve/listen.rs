@@ -46,11 +46,13 @@ pub(super) fn place(prepared: &Prepared, file: &Path) -> Result<String, Failure>
 pub(super) fn check(prepared: &Prepared, file: &Path) -> Result<(), Failure> {
     match &prepared.file().listen {
         // Passed sockets take the place of the file's.
-        Listen::Unix(_) if std::env::var_os("LISTEN_FDS").is_some() => Ok(()),
+        _ if std::env::var_os("LISTEN_FDS").is_some() => Ok(()),
         Listen::Unix(_) => {
             Listener::check_path(&socket_path(prepared, file)?).map_err(|error| failure(&error))
         }
-        Listen::Tcp { .. } => Ok(()),
+        Listen::Tcp { address, .. } => {
+            Listener::at_address(address.get_ref()).map(drop).map_err(|error| failure(&error))
+        }
     }
 }
 

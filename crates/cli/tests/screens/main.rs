@@ -21,6 +21,7 @@ mod figures;
 mod help;
 mod measured;
 mod profile;
+mod quiet;
 mod service;
 mod sim;
 mod simulated;

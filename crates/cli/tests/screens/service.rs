@@ -3,6 +3,7 @@
 //! nothing is served: `ctl` queries a listener of this test, which reads its replies from
 //! `files/services`.
 
+use std::cell::Cell;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{command, compare_in, folders, screens};
+use crate::{command, compare_in, folders, run, screens};
 
 screens! {
     serve_proves_first: [
@@ -93,10 +94,10 @@ fn ctl_tables() {
 
 /// A server of `files/nbd.serve.toml` in the first of the folders, and a link to its socket in the
 /// others; it ends with the test.
-struct Serving(Child);
+pub(crate) struct Serving(Child);
 
 impl Serving {
-    fn start(folders: &[TempDir; 3]) -> Self {
+    pub(crate) fn start(folders: &[TempDir; 3]) -> Self {
         let [folder, others @ ..] = folders.each_ref().map(TempDir::path);
         let line = "exec tidegate serve nbd.serve.toml > nbd.log 2>&1";
         let serving = Self(command(line, folder, "80").stdin(Stdio::null()).spawn().unwrap());
@@ -156,6 +157,56 @@ fn nbd_client() {
         "tidegate nbd info http://localhost/rest",
     ];
     compare_in("nbd_client", &lines, &folders);
+}
+
+/// Goal: `serve --print` fails where `serve` would. Method: each case takes something that the server
+/// needs; printing and serving must end with the same error, and printing changes no file.
+#[test]
+fn printing_fails_where_serving_would() {
+    let folder = crate::folder();
+    let folder = folder.path();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = port.local_addr().unwrap();
+    let _socket = UnixListener::bind(folder.join("used.sock")).unwrap();
+    let store = std::fs::File::create(folder.join("used.store")).unwrap();
+    store.lock().unwrap();
+    let cases = [
+        ("socket = \"used.sock\"".to_owned(), "used.sock"),
+        ("socket = \"nowhere/a.sock\"".to_owned(), "nowhere"),
+        (format!("listen = \"{address}\""), "in use"),
+        ("control = \"used.sock\"".to_owned(), "used.sock"),
+        ("control = \"nowhere/a.ctl\"".to_owned(), "nowhere"),
+        (format!("metrics = \"{address}\""), "in use"),
+        ("store = \"used.store\"".to_owned(), "used.store"),
+        ("store = \"nowhere/store\"".to_owned(), "nowhere"),
+    ];
+    for (key, named) in cases {
+        let text = format!(
+            "simulate = \"sata-ssd\"\n{key}\n[[export]]\nname = \"a\"\nsize = \"1GiB\"\n\
+             best_effort = true\n"
+        );
+        std::fs::write(folder.join("s.toml"), text).unwrap();
+        let files = || std::fs::read_dir(folder).unwrap().count();
+        let before = files();
+        let [printed, served] = ["--print", ""].map(|option| {
+            let output = run(&format!("timeout 20 tidegate serve s.toml {option}"), folder, "80");
+            let said = String::from_utf8(output.stderr).unwrap();
+            let error = said.find("error:").map_or("", |at| &said[at..]).to_owned();
+            assert!(option.is_empty() || files() == before, "{key}");
+            (output.status.code(), error)
+        });
+        assert_eq!(printed, served, "{key}");
+        assert!(
+            matches!(printed.0, Some(2 | 3)) && printed.1.contains(named),
+            "{key}: {printed:?}"
+        );
+    }
+    let text = "simulate = \"sata-ssd\"\nstore = \"new\"\ncontrol = \"new.ctl\"\n\
+                socket = \"new.sock\"\n[[export]]\nname = \"a\"\nsize = \"1GiB\"\nbest_effort = true\n";
+    std::fs::write(folder.join("s.toml"), text).unwrap();
+    assert_eq!(run("tidegate serve s.toml --print", folder, "80").status.code(), Some(0));
+    let made = ["new", "new.ctl", "new.sock"].map(|name| folder.join(name).exists());
+    assert_eq!(made, [false; 3]);
 }
 
 /// Listens like a service with a reply for each verb, until the test ends.
@@ -231,16 +282,34 @@ fn within_patience(is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// Waits for the end of a process; a zombie has ended too.
-fn ends(pid: u32) -> bool {
-    within_patience(|| {
-        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        state.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'))
-    })
+/// Returns a process's state and the ticks of processor time that it has used; `None` once it is
+/// gone.
+fn state(pid: u32) -> Option<(char, u64)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields: Vec<&str> = stat.rsplit(") ").next()?.split(' ').collect();
+    let ticks = |index: usize| fields[index].parse::<u64>().unwrap();
+    Some((fields[0].chars().next()?, ticks(11) + ticks(12)))
 }
 
-/// Goal: the live view ends when its terminal is gone, and on SIGTERM. Method: it is started on a
-/// terminal of `script`, which is then killed, or the view gets the signal.
+/// Waits for the end of a process; a zombie has ended too. Returns whether it ended, and the ticks of
+/// processor time that it was seen to use meanwhile.
+fn ends(pid: u32) -> (bool, u64) {
+    let first = state(pid).map_or(0, |(_, ticks)| ticks);
+    let last = Cell::new(first);
+    let has_ended = within_patience(|| {
+        let found = state(pid);
+        last.set(found.map_or(last.get(), |(_, ticks)| ticks));
+        found.is_none_or(|(state, _)| state == 'Z')
+    });
+    (has_ended, last.get() - first)
+}
+
+/// The most ticks of processor time, of 10 ms each, that a view may use to end.
+const TICKS_MAX: u64 = 20;
+
+/// Goal: the live view ends when its terminal is gone, and on SIGTERM, and does not spin until then.
+/// Method: it is started on a terminal of `script`, which is then killed, or the view gets the
+/// signal; its processor time is counted.
 #[test]
 fn live_view_ends_with_its_terminal_and_on_sigterm() {
     for is_terminal_killed in [true, false] {
@@ -261,13 +330,14 @@ fn live_view_ends_with_its_terminal_and_on_sigterm() {
             let killed = Command::new("kill").arg(view.to_string()).status().unwrap();
             assert!(killed.success());
         }
-        let has_ended = ends(view);
+        let (has_ended, ticks) = ends(view);
         if !has_ended {
             let _ = Command::new("kill").args(["-9", &view.to_string()]).status();
         }
         let _ = script.kill();
         script.wait().unwrap();
         assert!(has_ended, "terminal killed: {is_terminal_killed}");
+        assert!(ticks <= TICKS_MAX, "{ticks} ticks; terminal killed: {is_terminal_killed}");
     }
 }
 
@@ -299,19 +369,25 @@ fn live_view_cuts_no_number_on_a_terminal() {
 /// drawn there; a line that is too long would move on to the next.
 #[test]
 fn progress_fits_on_a_narrow_terminal() {
-    let folder = crate::folder();
-    let line =
-        "timeout -s INT 2 tidegate sim recorder.toml --policy adaptive-drain --duration 9000h";
-    let mut script = start_on_terminal(line, "40", folder.path());
-    script.wait().unwrap();
-    let text = drawn(folder.path());
-    let bars: Vec<&str> = text.split(['\r', '\n']).filter(|it| it.contains(" %, ")).collect();
-    if text.trim().is_empty() {
-        eprintln!("skipped: `script` is missing or does not work here");
-        return;
-    }
-    assert!(!bars.is_empty(), "no progress in {text}");
-    for bar in bars {
-        assert!(bar.trim().chars().count() <= 40 && bar.contains(" left"), "{bar}");
+    let lines = [
+        "timeout -s INT 2 tidegate sim recorder.toml --policy adaptive-drain --duration 9000h",
+        "timeout -s INT 2 tidegate cpu sim processor.toml --duration 800000h",
+    ];
+    for line in lines {
+        let folder = crate::folder();
+        let mut script = start_on_terminal(line, "40", folder.path());
+        script.wait().unwrap();
+        let text = drawn(folder.path());
+        // The result follows.
+        let during = text.split("INCOMPLETE").next().unwrap_or_default();
+        let bars: Vec<&str> = during.split(['\r', '\n']).filter(|it| it.contains(" %, ")).collect();
+        if text.trim().is_empty() {
+            eprintln!("skipped: `script` is missing or does not work here");
+            return;
+        }
+        assert!(!bars.is_empty(), "no progress in {text}");
+        for bar in bars {
+            assert!(bar.trim().chars().count() <= 40 && bar.contains(" left"), "{bar}");
+        }
     }
 }

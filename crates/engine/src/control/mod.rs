@@ -68,6 +68,11 @@ impl Control {
         let peers = Peers::start("tidegate-ctl", PathListener::open(path)?, protocol, say)?;
         Ok(Self { _peers: peers })
     }
+
+    /// Refuses a path at which [`Self::open`] could not make a socket; changes nothing.
+    pub(crate) fn check(path: &Path) -> io::Result<()> {
+        PathListener::check(path)
+    }
 }
 
 /// Replies to one request as the control socket does, for programs that contain the service. `stop`

@@ -33,20 +33,29 @@ impl Metrics {
     /// If the address is not available, is reachable from other machines, or no thread can be
     /// started.
     pub fn open(address: SocketAddr, view: View, say: LogSink) -> io::Result<Self> {
-        if !address.ip().is_loopback() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "metrics are served to this machine only: use a loopback address such as 127.0.0.1:9464",
-            ));
-        }
-        let listener = PortListener::open(address)?;
+        let listener = listen(address)?;
         let address = listener.address()?;
         let peers = Peers::start("tidegate-http", listener, Page { view }, say)?;
         Ok(Self { address, _peers: peers })
+    }
+
+    /// Refuses an address at which [`Self::open`] could not listen.
+    pub(crate) fn check(address: SocketAddr) -> io::Result<()> {
+        listen(address).map(drop)
     }
 
     /// Returns the address of the port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+fn listen(address: SocketAddr) -> io::Result<PortListener> {
+    if !address.ip().is_loopback() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "metrics are served to this machine only: use a loopback address such as 127.0.0.1:9464",
+        ));
+    }
+    PortListener::open(address)
 }

@@ -94,6 +94,14 @@ impl PathListener {
         Ok(listener)
     }
 
+    /// Refuses a path at which [`Self::open`] could not make a socket; changes nothing.
+    pub(crate) fn check(path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        folder.map_or(Ok(()), |folder| fs::metadata(folder).map(drop))?;
+        SocketAddrUnix::new(path)?;
+        is_left_behind(path).map(drop)
+    }
+
     fn is_there(&self) -> bool {
         let found = fs::symlink_metadata(&self.path);
         found.is_ok_and(|found| (found.dev(), found.ino()) == self.identity)
@@ -102,12 +110,17 @@ impl PathListener {
 
 /// Removes a leftover socket; refuses to remove anything else.
 fn remove_stale_socket(path: &Path) -> io::Result<()> {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
+    if is_left_behind(path)? { fs::remove_file(path) } else { Ok(()) }
+}
+
+/// Returns whether a killed service left the socket; refuses a path that is in use.
+fn is_left_behind(path: &Path) -> io::Result<bool> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(false) };
     if !metadata.file_type().is_socket() {
         return Err(Error::new(ErrorKind::AlreadyExists, "the path exists and is not a socket"));
     }
     match UnixStream::connect(path) {
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => fs::remove_file(path),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(true),
         Err(error) => Err(error),
         Ok(_) => Err(Error::new(ErrorKind::AddrInUse, "another service listens there")),
     }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The control plane of a running service: its control socket, its metrics and its warnings.
 
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -22,7 +25,7 @@ pub struct ControlPlane {
 
 impl ControlPlane {
     /// Returns the address at which metrics are read.
-    pub fn metrics_address(&self) -> Option<std::net::SocketAddr> {
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().map(Metrics::address)
     }
 }
@@ -40,31 +43,51 @@ impl Prepared {
         stop: impl Fn() + Send + Sync + 'static,
         say: LogSink,
     ) -> Result<ControlPlane, ServeError> {
-        let failed =
-            |what: String| move |source| ServeError::ControlPlane { what: what.clone(), source };
         say_grade(&service.view().offer(), &say);
         let stop = Arc::new(stop);
         let at_end = stop.clone();
         let begin = |incidents| incident_log::start(incidents, say.clone(), move || at_end());
         let log = service.incidents().map(begin).transpose();
-        let log = log.map_err(failed("the log of incidents".to_owned()))?;
-        let control = match &self.file.control {
-            None => None,
-            Some(named) => {
-                let path = self.resolve(named.get_ref());
-                let control = Control::open(&path, service.view(), move || stop(), say.clone());
-                Some(control.map_err(failed(format!("the control socket {}", path.display())))?)
-            }
-        };
-        let metrics = match self.file.metrics {
-            None => None,
-            Some(address) => {
-                let metrics = Metrics::open(address, service.view(), say);
-                Some(metrics.map_err(failed(format!("metrics at {address}")))?)
-            }
-        };
+        let log = log.map_err(|source| {
+            let what = "the log of incidents".to_owned();
+            ServeError::ControlPlane { what, source }
+        })?;
+        let control = self.control_path().map(|path| {
+            let control = Control::open(&path, service.view(), move || stop(), say.clone());
+            control.map_err(|source| control_failure(&path, source))
+        });
+        let control = control.transpose()?;
+        let metrics = self.file.metrics.map(|address| {
+            let metrics = Metrics::open(address, service.view(), say);
+            metrics.map_err(|source| metrics_failure(address, source))
+        });
+        let metrics = metrics.transpose()?;
         Ok(ControlPlane { _control: control, metrics, _log: log })
     }
+
+    /// Refuses a control socket or an address of metrics that cannot be opened; leaves nothing
+    /// behind.
+    pub(super) fn check_control_plane(&self) -> Result<(), ServeError> {
+        if let Some(path) = self.control_path() {
+            Control::check(&path).map_err(|source| control_failure(&path, source))?;
+        }
+        if let Some(address) = self.file.metrics {
+            Metrics::check(address).map_err(|source| metrics_failure(address, source))?;
+        }
+        Ok(())
+    }
+
+    fn control_path(&self) -> Option<PathBuf> {
+        self.file.control.as_ref().map(|named| self.resolve(named.get_ref()))
+    }
+}
+
+fn control_failure(path: &Path, source: io::Error) -> ServeError {
+    ServeError::ControlPlane { what: format!("the control socket {}", path.display()), source }
+}
+
+fn metrics_failure(address: SocketAddr, source: io::Error) -> ServeError {
+    ServeError::ControlPlane { what: format!("metrics at {address}"), source }
 }
 
 /// Reports the grade of the bounds, and every doubt about them; nothing if nothing is proved.

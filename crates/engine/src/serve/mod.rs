@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidegate_analysis::{Answer, Assessment, assess};
-use tidegate_device::{Access, DeviceFacts, memory_file};
+use tidegate_device::{Access, DeviceFacts, Target, memory_file};
 use tidegate_drive::NamedError;
 use tidegate_model::drive_file::Parts;
 use tidegate_model::quantity::{Quantity as _, QuantityError, Share};
@@ -235,19 +235,37 @@ impl Prepared {
         }
     }
 
+    /// Opens the store and closes it again. A store that the server would create is not created.
+    fn check_store(&self) -> Result<(), ServeError> {
+        match &self.file.backing {
+            BackingReference::Path(path) => {
+                self.open_backing(&self.resolve(path.get_ref())).map(drop)
+            }
+            BackingReference::Simulated { store, .. } => match store {
+                Some(store) => store_lock::check_store(&self.resolve(store.get_ref())),
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn open_backing(&self, path: &Path) -> Result<Target, ServeError> {
+        let is_written = self.file.is_written();
+        let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
+        let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
+        self.check_device(target.facts())?;
+        Ok(target)
+    }
+
     fn open_target(
         &self,
         path: &Path,
         sockets: u32,
         requests_max: Option<Bytes>,
     ) -> Result<Service, ServeError> {
-        let is_written = self.file.is_written();
-        let access = if is_written { Access::ReadWrite } else { Access::ReadOnly };
-        let target = store_lock::open_backing(path, access, self.file.has_contracts())?;
-        self.check_device(target.facts())?;
+        let target = self.open_backing(path)?;
         let layout = Layout { size: target.size(), alignment: target.alignment() };
         let mut params = self.params(layout, requests_max)?;
-        params.can_trim = is_written && target.can_deallocate();
+        params.can_trim = self.file.is_written() && target.can_deallocate();
         let depth = params.arrangement.plan.depth;
         let busy_poll = self.file.busy_poll;
         let make =

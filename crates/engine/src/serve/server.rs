@@ -130,6 +130,19 @@ impl Prepared {
         self.encryption().map(drop)
     }
 
+    /// Refuses the file if a server of it could not start on this machine now: its store is absent
+    /// or in use, its control socket or its metrics cannot be opened, or it names a processor that
+    /// this process may not use. It leaves everything as it was. The command that serves checks
+    /// where clients connect.
+    ///
+    /// # Errors
+    /// The error of [`Self::serve`].
+    pub fn check_start(&self) -> Result<(), ServeError> {
+        self.check_processors()?;
+        self.check_store()?;
+        self.check_control_plane()
+    }
+
     /// Reads the keys that the file names.
     fn encryption(&self) -> Result<Option<Encryption>, ServeError> {
         let Listen::Tcp { tls: Some(tls), .. } = &self.file.listen else { return Ok(None) };

@@ -33,6 +33,18 @@ pub(super) fn open_store(path: &Path) -> Result<File, ServeError> {
     Ok(file)
 }
 
+/// Refuses a store that [`open_store`] could not open; creates none.
+pub(super) fn check_store(path: &Path) -> Result<(), ServeError> {
+    if path.exists() {
+        return open_store(path).map(drop);
+    }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    if folder.is_none_or(Path::is_dir) {
+        return Ok(());
+    }
+    Err(OpenError::Refused { path: path.to_owned(), source: Errno::NOENT }.into())
+}
+
 /// Opens a backing. Opening a device for writing claims it; a file is locked.
 pub(super) fn open_backing(
     path: &Path,

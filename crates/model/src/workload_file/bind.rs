@@ -11,7 +11,7 @@ use crate::drive_file::{DriveFile, MeasuredTable};
 use crate::file_error::FileError;
 use crate::host_section::HostSection;
 use crate::measurement::Measurement;
-use crate::premise::{Premise, PremiseCode, Premises};
+use crate::premise::{Premise, PremiseCode, Premises, listed};
 use crate::sampling::{self, Sampling};
 use crate::soft_table::SoftTable;
 use crate::task::Op;
@@ -318,10 +318,5 @@ fn note_table(measured: &MeasuredTable, size: Bytes, premises: &mut Premises) {
 
 /// Formats batch sizes as `b(3), b(4) and 7 more`.
 fn raised_entries(raised: &[u32]) -> String {
-    let named: Vec<String> =
-        raised.iter().take(3).map(|requests| format!("b({requests})")).collect();
-    match raised.len().saturating_sub(3) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+    listed(&raised.iter().map(|requests| format!("b({requests})")).collect::<Vec<_>>())
 }

@@ -17,7 +17,7 @@ use crate::batch_table::BatchTable;
 use crate::contracts::{ContractPremise, Contracts, DeferredWrites, DriveContract};
 use crate::cost::CostModel;
 use crate::drive_file::{DriveFile, MeasuredTable};
-use crate::premise::{Premise, PremiseCode};
+use crate::premise::{Premise, PremiseCode, listed};
 use crate::sampling;
 use crate::task::Op;
 use crate::units::{Bytes, Duration};
@@ -209,14 +209,19 @@ fn of_raised(
 ) -> Option<ContractPremise> {
     let excess = |requests: u32| table.time_max(requests) - measured.time_max(requests);
     let is_raised = |requests: &u32| !excess(*requests).is_zero();
-    let count = (1..=table.batch_max()).filter(is_raised).count();
-    let first = (1..=table.batch_max()).find(is_raised)?;
-    let most = (1..=table.batch_max()).map(excess).max()?;
-    let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
     let name = contract.name();
+    let raised_entries: Vec<String> = (1..=table.batch_max())
+        .filter(is_raised)
+        .map(|requests| format!("{name}({requests})"))
+        .collect();
+    if raised_entries.is_empty() {
+        return None;
+    }
+    let most = (1..=table.batch_max()).map(excess).max()?;
     let text = format!(
-        "{name}({first}){more} measured shorter than batches of as many requests, by up to {}; {case}, \
+        "{} measured shorter than batches of as many requests, by up to {}; {case}, \
          so b(q) is used there",
+        listed(&raised_entries),
         ms_ceil(most)
     );
     Some(raised(contract, text))

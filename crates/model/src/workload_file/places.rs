@@ -7,6 +7,7 @@ use crate::drive_file::{DriveFile, FamilyTimes, MeasuredTable, PlaceFamily, miss
 use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises};
 use crate::task::{Op, Place};
+use crate::units::Bytes;
 
 /// The places at which one measurement was made.
 struct Measured<'a> {
@@ -14,6 +15,13 @@ struct Measured<'a> {
     missing: Vec<PlaceFamily>,
     /// The requests of its table and how many at once; of all requests if there is none.
     requests: Measurement,
+}
+
+/// Places that a measurement does not have, and places of which it has few samples.
+#[derive(PartialEq, Eq)]
+struct Gaps {
+    missing: Vec<PlaceFamily>,
+    screened: Vec<PlaceFamily>,
 }
 
 impl WorkloadFile {
@@ -74,6 +82,7 @@ impl WorkloadFile {
         premises.into_iter().map(|premise| ContractPremise { contract, premise }).collect()
     }
 
+    /// Returns the premises about the places of tables; tables without the same places share one.
     fn of_tables(
         &self,
         drive: &DriveFile,
@@ -81,35 +90,65 @@ impl WorkloadFile {
         experiment: &str,
         tables: &[&MeasuredTable],
     ) -> Vec<Premise> {
-        let of_table = |table: &&MeasuredTable| {
-            let measured = Measured {
-                families: &table.families,
-                missing: table.missing_families(),
-                requests: again(experiment, table),
+        let mut groups: Vec<(Gaps, Vec<&MeasuredTable>)> = Vec::new();
+        for table in tables {
+            let gaps = self.gaps(&table.families, table.missing_families());
+            match groups.iter_mut().find(|(found, _)| *found == gaps) {
+                Some((_, alike)) => alike.push(table),
+                None => groups.push((gaps, vec![table])),
+            }
+        }
+        let of_group = |(gaps, alike): (Gaps, Vec<&MeasuredTable>)| {
+            let kinds = || alike.iter().map(|table| kind(table));
+            let depth = alike.iter().map(|table| table.ns_max.len()).max().unwrap_or_default();
+            let requests = Measurement::of(experiment).with(kinds()).at_once(depth);
+            let of_kinds = if tables.len() > 1 {
+                let names = kinds().map(|(op, size)| format!("{size} {}s", op.name()));
+                format!(" of {}", names.collect::<Vec<_>>().join(" and "))
+            } else {
+                String::new()
             };
-            self.of_measured(drive, what, measured)
+            self.of_gaps(drive, (what, &of_kinds), &gaps, &requests)
         };
-        tables.iter().flat_map(of_table).collect()
+        groups.into_iter().flat_map(of_group).collect()
     }
 
     fn of_measured(&self, drive: &DriveFile, what: &str, measured: Measured<'_>) -> Vec<Premise> {
         let Measured { families, missing, requests } = measured;
+        self.of_gaps(drive, (what, ""), &self.gaps(families, missing), &requests)
+    }
+
+    /// Returns the gaps of a measurement at these places, without those that the file states absent.
+    fn gaps(&self, families: &[FamilyTimes], missing: Vec<PlaceFamily>) -> Gaps {
         let is_absent = |family: &PlaceFamily| self.absent_places.contains(family);
-        let missing: Vec<_> = missing.into_iter().filter(|family| !is_absent(family)).collect();
         let screened = families.iter().filter(|it| it.screened).map(|it| it.places);
-        let screened: Vec<_> = screened.filter(|family| !is_absent(family)).collect();
+        Gaps {
+            missing: missing.into_iter().filter(|family| !is_absent(family)).collect(),
+            screened: screened.filter(|family| !is_absent(family)).collect(),
+        }
+    }
+
+    /// Returns the premises about gaps in the measurement of `what`; `of_kinds` tells which of
+    /// several tables have them.
+    fn of_gaps(
+        &self,
+        drive: &DriveFile,
+        (what, of_kinds): (&str, &str),
+        Gaps { missing, screened }: &Gaps,
+        requests: &Measurement,
+    ) -> Vec<Premise> {
         let mut premises = Vec::new();
         if !missing.is_empty() {
-            premises.push(self.of_missing(drive, what, &missing, &requests));
+            premises.push(self.of_missing(drive, &format!("{what}{of_kinds}"), missing, requests));
         }
         if !screened.is_empty() {
             premises.push(Premise::new(
                 PremiseCode::FamiliesScreened,
                 format!("few samples of some places of {what}"),
                 format!(
-                    "{what} at {} places have the few samples of a pilot, which found them far below \
-                     other places",
-                    names(&screened)
+                    "{what}{of_kinds} at {} places have the few samples of a pilot, which found them \
+                     far below other places",
+                    names(screened)
                 ),
             ));
         }
@@ -167,10 +206,9 @@ impl WorkloadFile {
     }
 }
 
-/// Returns the measurement of a table's requests by another experiment.
-fn again(experiment: &str, table: &MeasuredTable) -> Measurement {
-    let kind = (table.op.unwrap_or(Op::Read), table.size.unwrap_or_default());
-    Measurement::of(experiment).with([kind]).at_once(table.ns_max.len())
+/// Returns the kind of a table's requests.
+fn kind(table: &MeasuredTable) -> (Op, Bytes) {
+    (table.op.unwrap_or(Op::Read), table.size.unwrap_or_default())
 }
 
 /// Lists families: `both_ends, clusters`.

@@ -7,7 +7,7 @@ use tidegate_model::{BatchChoice, DispatchMode, Grade, Workload};
 use super::{CheckReport, Detail, HeadroomReport, TaskReport};
 use crate::figures;
 use crate::ns::Ns;
-use crate::page::{Answer, Page, Report, Table, Tone};
+use crate::page::{Answer, Page, Report, Table, Tone, printable};
 use crate::premises;
 use crate::soft::Soft;
 use crate::tolerance::percent_floor;
@@ -232,6 +232,22 @@ fn margin(task: &TaskReport<'_>) -> String {
     }
 }
 
+/// The most best-effort loads that the head names.
+const LOADS_NAMED_MAX: usize = 4;
+
+/// Names the best-effort loads: one export of a serve file makes several.
+fn best_effort(workload: &Workload) -> String {
+    let loads = &workload.best_effort;
+    if loads.is_empty() {
+        return "no best effort".to_owned();
+    }
+    if loads.len() > LOADS_NAMED_MAX {
+        return figures::count(loads.len(), "best-effort load");
+    }
+    let names: Vec<String> = loads.iter().map(|load| printable(&load.name)).collect();
+    format!("best effort: {}", names.join(", "))
+}
+
 fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
     let drive = format!(
         "{}, up to {} at once; proved with b(1) = {} to b({}) = {}",
@@ -242,12 +258,8 @@ fn write_head(page: &mut Page, workload: &Workload, assessment: &Assessment) {
         figures::ms_ceil(workload.table.time_max(workload.table.batch_max())),
     );
     page.labelled("Drive", &drive);
-    let sources = format!(
-        "{}, {}",
-        figures::count(workload.tasks.len(), "task"),
-        figures::count(workload.best_effort.len(), "best-effort load"),
-    );
-    page.labelled("Workload", &sources);
+    let tasks = figures::count(workload.tasks.len(), "task");
+    page.labelled("Workload", format!("{tasks}, {}", best_effort(workload)));
     let batch_max = assessment.batch_max;
     let batch = match assessment.policy.facts().dispatch {
         DispatchMode::Batches if assessment.batch_cost.is_some() => {

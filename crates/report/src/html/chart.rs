@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::facts::TaskFacts;
-use super::markup::{Markup, escaped};
+use super::markup::Markup;
 use super::ms;
 use crate::result::{BusyIntervalRecord, SourceRecord, StepRecord};
+use crate::xml::escaped;
 
 /// The size of a distribution's chart, and the area of its curve.
 const WIDTH: u64 = 300;

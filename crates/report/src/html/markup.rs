@@ -3,6 +3,8 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::xml::escaped;
+
 /// The text of a page. Only `write!` and [`Markup::raw`] take markup.
 #[derive(Debug, Default)]
 pub(super) struct Markup(String);
@@ -69,20 +71,4 @@ impl Markup {
         }
         self.raw("</table></div>\n");
     }
-}
-
-/// Returns a text that HTML and SVG show as it is.
-pub(super) fn escaped(text: &str) -> String {
-    let mut safe = String::new();
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            letter if letter.is_control() => safe.push(' '),
-            letter => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use tidegate_host::RunEnd;
-use tidegate_model::{Grade, PolicyName, Premises, Weight};
+use tidegate_model::{Grade, PolicyName, Premise, Premises, Weight};
 
 use super::PolicyReport;
 use crate::figures;
@@ -147,11 +147,14 @@ pub(crate) fn deciding<'r, 'w>(results: &[&'r PolicyReport<'w>]) -> Vec<&'r Poli
     if promised.is_empty() { results.to_vec() } else { promised }
 }
 
-/// Returns the premises of a workload, with the doubts of the proofs on which the results rest.
+/// Returns the premises of a workload, with the doubts of the proofs on which the results rest; the
+/// workload's own doubts stand only where nothing is proved.
 pub(crate) fn premises(workload: &Premises, results: &[&PolicyReport<'_>]) -> Premises {
+    let is_doubt = |premise: &&Premise| premise.weight() == Weight::Weak;
+    let has_proof = results.iter().any(|result| result.is_promised && result.grade.is_some());
+    let of_workload = workload.iter().filter(|premise| !has_proof || !is_doubt(premise));
     let proofs = results.iter().filter_map(|result| result.doubts()).flatten();
-    let doubts = proofs.filter(|premise| premise.weight() == Weight::Weak);
-    workload.iter().chain(doubts).cloned().collect()
+    of_workload.chain(proofs.filter(is_doubt)).cloned().collect()
 }
 
 /// Returns the worst verdict of the deciding results; an interruption of any run is one too.
