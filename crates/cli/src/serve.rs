@@ -195,6 +195,9 @@ fn failure(error: ServeError) -> Failure {
             // A fault in the drive file.
             Err(_) => Failure::in_file(&path, &text, &error),
         },
+        ServeError::Unreadable { .. } => {
+            Failure::input(error.to_string(), "name an existing, readable file")
+        }
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
         // The machine refused: once it is repaired, the same command works.
         ServeError::Served { .. }
