@@ -15,7 +15,9 @@ use std::sync::mpsc::RecvTimeoutError;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tidegate_commands::{Faults, NamedDrive, beside, completed, completed_fault, quoted};
+use tidegate_commands::{
+    Faults, NamedDrive, beside, completed, completed_fault, missing_file_help, quoted,
+};
 use tidegate_engine::log::Format;
 use tidegate_engine::serve::{Prepared, ServeError, Server, ServerEvent};
 use tidegate_model::{DriveFile, FileKind, ServeFile};
@@ -195,8 +197,8 @@ fn failure(error: ServeError) -> Failure {
             // A fault in the drive file.
             Err(_) => Failure::in_file(&path, &text, &error),
         },
-        ServeError::Unreadable { .. } => {
-            Failure::input(error.to_string(), "name an existing, readable file")
+        ServeError::Unreadable { ref path, .. } => {
+            Failure::input(error.to_string(), missing_file_help(path))
         }
         ServeError::Keys { .. } | ServeError::Processor { .. } => Failure::unusable(&error),
         // The machine refused: once it is repaired, the same command works.

@@ -10,6 +10,7 @@ use tidegate_report::FileOrigin;
 
 use crate::fault::Faults;
 use crate::origin;
+use crate::text::near_file;
 
 /// A drive, and where it is from.
 #[derive(Debug, Clone)]
@@ -47,6 +48,18 @@ impl NamedDrive {
         let file = tidegate_drive::named(name, folder, read).map_err(|error| match error {
             NamedError::Unreadable { path, source } => {
                 let (message, help) = tidegate_drive::unreadable(name, &path, &source);
+                let near = near_file(&path);
+                let help = match near.as_deref().and_then(Path::file_name) {
+                    Some(meant) => {
+                        let meant = Path::new(name).with_file_name(meant);
+                        format!(
+                            "did you mean the file `{}`? Otherwise name a drive that `tidegate drive \
+                             list` shows, or a drive file",
+                            meant.display()
+                        )
+                    }
+                    None => help,
+                };
                 NotFound::Missing { message, help }
             }
             NamedError::Faulty { path, text, error } => NotFound::Faulty(Faults::of_reading(

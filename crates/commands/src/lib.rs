@@ -20,5 +20,5 @@ pub use origin::{of as origin_of, of_file as file_origin, version};
 pub use processor::{Processor, read as read_processor};
 pub use simulation::{NotRun, simulate, simulate_own};
 pub use suggestion::{beside, completed, completed_fault, quoted};
-pub use text::read_text;
+pub use text::{missing_file_help, read_text};
 pub use workload::{Changes, DriveChoice, Input, Machine, parse, policies, read, read_machine};

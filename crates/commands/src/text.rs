@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Reads the text of files that a user names.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidegate_cpu_model::MachineFile;
-use tidegate_model::{FileError, FileKind};
+use tidegate_model::{FileError, FileKind, did_you_mean};
 use tidegate_platform::text_file;
 
 use crate::fault::Faults;
@@ -17,9 +17,40 @@ pub fn read_text(path: &Path, what: &str) -> Result<String, Faults> {
     text_file::read(path).map_err(|error| {
         Faults::one(
             format!("cannot read the {what} {}: {error}", path.display()),
-            "name an existing, readable file",
+            missing_file_help(path),
         )
     })
+}
+
+/// Returns the advice about a file that cannot be read: the file that was probably meant.
+pub fn missing_file_help(path: &Path) -> String {
+    let otherwise = "name an existing, readable file";
+    match near_file(path) {
+        Some(meant) => format!("did you mean `{}`? Otherwise {otherwise}", meant.display()),
+        None => otherwise.to_owned(),
+    }
+}
+
+/// Returns the file beside a missing one that was probably meant: its name up to the first dot is
+/// nearly the same.
+pub(crate) fn near_file(path: &Path) -> Option<PathBuf> {
+    let wanted = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.exists() {
+        return None;
+    }
+    let files = std::fs::read_dir(folder).ok()?.flatten().filter(|it| it.path().is_file());
+    let names = files.filter_map(|file| file.file_name().into_string().ok());
+    let is_near = |name: &String| did_you_mean::closest(stem(wanted), [stem(name)]).is_some();
+    let mut near: Vec<String> = names.filter(is_near).collect();
+    // The order of a folder differs from machine to machine.
+    near.sort_unstable();
+    let meant = did_you_mean::closest(wanted, near.iter().map(String::as_str))?;
+    Some(path.with_file_name(meant))
+}
+
+fn stem(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
 }
 
 /// Why a workload file cannot be used.

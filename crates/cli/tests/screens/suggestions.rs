@@ -224,6 +224,11 @@ const CASES: &[Case] = &[
         then: Exits(0),
     },
     Case {
+        name: "a misspelt drive file",
+        lines: &["tidegate check inline.toml --drive doubts.drive.tml"],
+        then: Exits(0),
+    },
+    Case {
         name: "an attached drive of another name",
         lines: &["tidegate drive detach nosuch"],
         then: Exits(0),
@@ -249,6 +254,7 @@ const SOURCES: &[(&str, usize, &str)] = &[
     ("cli/src/nbd.rs", 1, "an export that the server does not have: `nbd_client`"),
     ("cli/src/top.rs", 1, "a live view in a script"),
     ("cli/src/verify.rs", 1, "names a file"),
+    ("commands/src/drive.rs", 1, "a misspelt drive file"),
     ("commands/src/processor.rs", 1, "names a file"),
     ("cpu/analysis/src/host.rs", 2, "names a file"),
     ("cpu/measure/src/calibration.rs", 1, "as of cpu/model; reached with a granted priority only"),
