@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use crate::{assert_snapshot, folder, run};
+use crate::widths::assert_fits;
+use crate::{COLUMNS, assert_snapshot, folder, run};
 
 /// A width at which no line is wrapped.
 const WIDE: &str = "10000";
@@ -69,6 +70,39 @@ fn measured_profile_and_run() {
     let screens: Option<String> = lines.iter().map(|line| printed(line, folder.path())).collect();
     if let Some(screens) = screens {
         assert_snapshot("measured_profile_and_run", &screens);
+    }
+}
+
+/// Goal: measured screens fit their terminal too. Method: they are taken at every width; their
+/// figures differ, so only the width of the lines is compared, and that the first line is an answer.
+#[test]
+fn measured_screens_fit() {
+    let folder = folder();
+    let made = "tidegate profile disk.img --create 8MiB --size 64KiB --depth 4 --samples 20 --seed 1 \
+                --only batch --name here -o d.toml";
+    if printed(made, folder.path()).is_none() {
+        return;
+    }
+    let lines = [
+        ("tidegate run run.toml --device disk.img --policy noop,fifo --jobs 3", "KEPT MISSED"),
+        (
+            "tidegate cpu profile --trials 5 --longest 2ms --lengths 4 --seed 1 -o WIDTH.cpu.toml",
+            "MEASURED",
+        ),
+    ];
+    for columns in COLUMNS {
+        for (line, answers) in lines {
+            let line = line.replace("WIDTH", columns);
+            let output = run(&line, folder.path(), columns);
+            let text = String::from_utf8(output.stdout).unwrap();
+            if output.status.code().is_none_or(|code| code > 1) {
+                println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+                continue;
+            }
+            assert_fits(&line, &text, columns);
+            let is_answer = answers.split(' ').any(|word| text.starts_with(word));
+            assert!(is_answer, "{line}: {text}");
+        }
     }
 }
 
