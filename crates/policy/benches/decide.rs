@@ -5,7 +5,7 @@
 //! at its length, and its round of `decide`. Divan counts decisions. An iteration's time includes
 //! the events, so a decision costs less than time / decisions.
 
-#[path = "../tests/common/task.rs"]
+#[path = "../tests/all/common/task.rs"]
 mod task;
 
 use std::fmt;

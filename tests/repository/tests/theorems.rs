@@ -87,7 +87,7 @@ fn read(path: &str) -> String {
 
 #[test]
 fn the_table_says_what_the_machine_checks() {
-    let attacks = files::root().join("tests/soundness/tests");
+    let attacks = files::root().join("tests/soundness/tests/all");
     let is_attack = |name: &str| attacks.join(format!("{name}.rs")).exists();
     let table = read(TABLE);
     let faults = faults(&table, &read(THEOREMS), is_attack);
