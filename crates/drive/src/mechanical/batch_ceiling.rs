@@ -6,9 +6,9 @@
 //!   and the transfer:
 //!
 //!     |<----------------- L ----------------->|    the longest: L
-//!     |<----------------- L ----------------->|    the next: L / 1
 //!     |<------- L/2 ------>|                       the next: L / 2
 //!     |<--- L/3 --->|                              the next: L / 3
+//!     |<- L/4 ->|                                  the next: L / 4
 //! ```
 //!
 //! # Bound
@@ -21,29 +21,35 @@
 //! serve, the instant at which the bus is free, the last completion. Each request raises U by at
 //! most its S, whether the heads or the memory serve it.
 //!
-//! *Nearest first (SSTF).* For the k-th request that the heads serve, let `d_k` be the distance from
-//! the heads to the nearest request that waits. The heads are within the stray s of a request of
-//! the batch that they served last. If `d_k >= d + s` and `d_l >= d + s` for k < l, the request
-//! behind `d_l` waited at k, so the two requests are at least d apart. On L cylinders at most
-//! `L / d + 1` places are d apart. So the r-th longest of them is at most `s + L / (r - 1)`, and L
-//! for r = 1.
+//! *Nearest first (SSTF).* For the k-th request that the heads serve, let `c_k` be the cylinder of
+//! the heads and `d_k` the distance to the nearest request that waits. Take r services with
+//! `d_k >= d`. Before each but the first of them, the heads are within the stray s of a request that
+//! waited at all earlier ones, and the last of the requests waited at all of them. So the r places
+//! `c_k` and the place of the last request are at least `d - s` apart. On L cylinders they are at
+//! most `L / r` apart, so the r-th longest distance is at most `L / r + s`.
 //!
 //! *Shortest access first (SATF).* The chosen access takes no longer than an access to the nearest
 //! request, which is at most its movement and one turn. So the same distances count. The choice may
-//! rest on another angle than the service: for the first request, whose command is still processed;
-//! a read that begins in the middle of its sectors; writes whose data are late; and faults. The
-//! ceiling then includes the time that the difference can cost. Requests of one batch wait equally
-//! long, so ageing changes nothing.
+//! rest on another angle than the service: for a request that is chosen before its command is
+//! processed; a read that begins in the middle of its sectors; writes whose data are late; and
+//! faults. Of the first kind only the last one counts: the services before it end before the
+//! commands are processed. Its movement is charged as the longest, so the r-th longest of all is at
+//! most `L / (r - 1) + s`. For the other kinds the ceiling includes the time that the difference can
+//! cost. Requests of one batch wait equally long, so ageing changes nothing.
 //!
 //! *In a sweep (SCAN, C-LOOK, SCAN with SSTF).* Together the movements cross at most `2 L` and the
 //! strays, so the r-th longest crosses at most `2 L / r + s`.
+//!
+//! *Begun in memory.* Distances are measured to the first sector of a request. If memory has the
+//! beginning of a read, the heads move to a later sector, so the span of a request is added to each
+//! distance. Under SATF they reach that sector no later than by way of the first one.
 //!
 //! *Starvation.* The order holds while no request has waited too long. If the bound says that a
 //! batch may last so long, it becomes n times the longest service, in any order.
 //!
 //! # Assumptions
 //! The drive is idle before the batch and gets nothing else until it is complete; tags are simple.
-//! A seek takes no longer than two seeks one after the other over the same cylinders.
+//! The way from one track to another takes no longer by itself than by way of a third one.
 //!
 //! # Source
 //! Own derivation. The dissertation's equation 7.4.1.7 has two long seeks and n short ones on a
@@ -95,6 +101,7 @@ impl<'a> BatchCeiling<'a> {
                     .max(own.but_movement + misjudged(mechanics, op, &ceiling)),
                 movement_min: all.movement_min.max(own.movement_min),
                 stray: all.stray.max(own.stray),
+                span: all.span.max(own.span),
             };
         }
         let follows_hits = mechanics.cache.as_ref().is_some_and(|it| it.read_ahead_after_hits);
@@ -156,15 +163,14 @@ impl<'a> BatchCeiling<'a> {
     fn distance(&self, r: u32) -> u32 {
         let share = match self.queue.scheduler {
             Scheduler::Fifo => self.stroke,
-            Scheduler::Sstf => self.stroke / (r - 1).max(1),
-            // The first request may be chosen by another angle.
-            Scheduler::Satf | Scheduler::SatfAging => self.stroke / r.saturating_sub(2).max(1),
+            Scheduler::Sstf => self.stroke / r,
+            // One request may be chosen by another angle.
+            Scheduler::Satf | Scheduler::SatfAging => self.stroke / (r - 1).max(1),
             Scheduler::Scan | Scheduler::CLook | Scheduler::ScanSstf => {
                 self.stroke.saturating_mul(2) / r
             }
         };
-        // One more for the rounding.
-        share.saturating_add(self.in_batch.stray).saturating_add(1)
+        share.saturating_add(self.in_batch.stray).saturating_add(self.in_batch.span)
     }
 }
 

@@ -28,6 +28,7 @@
 //! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
 //! and the disk's end suffice; otherwise all tracks are examined.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use tidegate_model::mechanics::{
@@ -71,6 +72,9 @@ pub struct InBatch {
     /// The largest number of cylinders between the first sector of a request and the heads when the
     /// drive chooses the next request: cylinders of the request itself and of its read-ahead.
     pub stray: u32,
+    /// The largest number of cylinders between the first sector of a request and the sector at which
+    /// the heads begin: memory may have the sectors before it.
+    pub span: u32,
 }
 
 impl Ceiling {
@@ -125,8 +129,6 @@ struct Passage {
     time: Duration,
     /// The longest movement from one track to the next.
     step: Duration,
-    /// The most cylinders from one track to the next.
-    stride: u32,
 }
 
 impl Disk<'_> {
@@ -150,7 +152,8 @@ impl Disk<'_> {
         let in_batch = InBatch {
             but_movement: standing + completion,
             movement_min: or_zero(all, standing).max(or_zero(Duration::from_ns(hit), free)),
-            stray: self.stray(passage),
+            stray: self.cylinders_within(self.sectors + self.ahead()),
+            span: self.cylinders_within(self.sectors - 1),
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
@@ -172,27 +175,43 @@ impl Disk<'_> {
         let in_batch = InBatch {
             but_movement: found.total() - movement + completion,
             movement_min: or_zero(received, command + found.faults).max(least),
-            stray: self.stray(passage),
+            stray: self.cylinders_within(self.sectors - 1),
+            span: 0,
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
 
-    /// Returns how far the heads are from a request's first sector when they are free, in
-    /// cylinders.
-    fn stray(&self, passage: Passage) -> u32 {
-        let zones = self.mechanism.layout.zones();
-        let fewest = zones.iter().map(|zone| u64::from(zone.sectors_per_track)).min().unwrap_or(1);
-        let ahead = match self.cache.read_ahead {
+    /// Returns the most sectors that the heads read ahead behind a read.
+    fn ahead(&self) -> u64 {
+        match self.cache.read_ahead {
             _ if !self.cache.read => 0,
             ReadAhead::Off => 0,
             ReadAhead::Adaptive => 2 * self.most_per_track(),
             ReadAhead::Track | ReadAhead::Cylinder | ReadAhead::Segment => {
                 u64::from(self.cache.read_ahead_sectors_max.unwrap_or(self.cache.segment_sectors))
             }
-        };
-        // One track more at either end, and one on which a movement of the read-ahead ends.
-        let tracks = (self.sectors + ahead).div_ceil(fewest.max(1)) + 2;
-        u32::try_from(tracks.saturating_mul(passage.stride.into())).unwrap_or(u32::MAX)
+        }
+    }
+
+    /// Returns the largest number of cylinders between two sectors whose numbers differ by at most
+    /// `sectors`.
+    fn cylinders_within(&self, sectors: u64) -> u32 {
+        let mut most = 0;
+        for range in self.examined() {
+            let (mut next, mut near) = (range.start, VecDeque::<Extent>::new());
+            while next < range.end {
+                let run = self.mechanism.layout.extent(Lba::new(next), u64::MAX);
+                let is_near = |before: &Extent| next < before.track_end.get() + sectors;
+                while near.front().is_some_and(|before| !is_near(before)) {
+                    near.pop_front();
+                }
+                let distances = near.iter().map(|before| before.cylinder.abs_diff(run.cylinder));
+                most = distances.fold(most, u32::max);
+                next = run.track_end.get();
+                near.push_back(run);
+            }
+        }
+        most
     }
 
     fn most_per_track(&self) -> u64 {
@@ -276,7 +295,6 @@ impl Disk<'_> {
                 // The read-ahead crosses tracks even where requests have one sector.
                 let across = self.passage_from(next - 1..(next + 1).min(layout.sectors()), op);
                 longest.step = longest.step.max(across.step);
-                longest.stride = longest.stride.max(across.stride);
                 for start in [at_end, at_start] {
                     longest.time = longest.time.max(of_request(start).time);
                 }
@@ -291,21 +309,16 @@ impl Disk<'_> {
         let extent = |next: u64| self.mechanism.layout.extent(Lba::new(next), end - next);
         let mut before = extent(sectors.start);
         let (mut units, mut pieces) = (u128::from(before.span.units()), 1);
-        let (mut step, mut stride) = (Duration::ZERO, 1);
+        let mut step = Duration::ZERO;
         while before.start.get() + u64::from(before.sectors) < end {
             let next = extent(before.start.get() + u64::from(before.sectors));
             let moving = self.movement(&before, &next, op);
             units += self.crossing_units(&before, &next, moving) + u128::from(next.span.units());
-            stride = stride.max(before.cylinder.abs_diff(next.cylinder));
             (before, pieces, step) = (next, pieces + 1, step.max(moving));
         }
         let ns = units.div_ceil(u128::from(self.mechanics.rpm));
         // The disk rounds the end of each piece up.
-        Passage {
-            time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces),
-            step,
-            stride,
-        }
+        Passage { time: Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX) + pieces), step }
     }
 
     fn movement(&self, from: &Extent, to: &Extent, op: Op) -> Duration {
@@ -339,7 +352,7 @@ impl Disk<'_> {
             return std::iter::once(0..sectors).collect();
         };
         let tracks = PERIODS_EXAMINED * cylinders * u64::from(self.mechanics.surfaces);
-        let reach = self.sectors + tracks * self.most_per_track();
+        let reach = self.sectors + self.ahead() + tracks * self.most_per_track();
         let around = |start: u64| start.saturating_sub(reach)..(start + reach).min(sectors);
         let starts = self.mechanism.layout.zones().into_iter().map(|zone| zone.start.get());
         starts.chain([sectors]).map(around).collect()

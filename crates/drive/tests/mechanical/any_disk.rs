@@ -22,7 +22,7 @@ const READ_AHEAD: [ReadAhead; 5] = [
     ReadAhead::Segment,
     ReadAhead::Adaptive,
 ];
-const SCHEDULERS: [Scheduler; 7] = [
+pub(crate) const SCHEDULERS: [Scheduler; 7] = [
     Scheduler::Fifo,
     Scheduler::Sstf,
     Scheduler::Scan,

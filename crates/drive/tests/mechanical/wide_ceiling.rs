@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest time of a batch on wide disks: 3,000 cylinders in two zones, where seeks decide. An
 //! adversary climbs over the places of a batch, its order, the position of the heads, and the instant.
+//! It may have the beginnings of some requests read into memory before.
 
 use tidegate_drive::Drive as _;
 use tidegate_drive::mechanical::BatchCeiling;
-use tidegate_model::mechanics::{Layout, Mechanics, Scheduler, Seek, Zone};
-use tidegate_model::{Bytes, Duration, Lba, Op, Request, Time};
+use tidegate_model::mechanics::{Layout, Mechanics, Scheduler, Seek, TrackOrder, Zone};
+use tidegate_model::{Bytes, Duration, Lba, Op, Request};
 
-use crate::any_disk::{Dice, any_disk};
+use crate::any_disk::{Dice, SCHEDULERS, any_disk};
 use crate::disk_support::{Host, request};
 
 const CYLINDERS: u32 = 3_000;
 /// The first cylinder of the inner zone.
 const INNER: u32 = 1_300;
 
-const SCHEDULERS: [Scheduler; 7] = [
-    Scheduler::Fifo,
-    Scheduler::Sstf,
-    Scheduler::Scan,
-    Scheduler::CLook,
-    Scheduler::Satf,
-    Scheduler::SatfAging,
-    Scheduler::ScanSstf,
+const ORDERS: [TrackOrder; 4] = [
+    TrackOrder::Cylinder,
+    TrackOrder::CylinderSerpentine,
+    TrackOrder::CylinderSerpentineParity,
+    TrackOrder::SurfaceSerpentine,
 ];
 
 /// The disks of each order: as many as `DISKS` says, or enough for every build.
@@ -53,11 +51,15 @@ fn wide_disk(dice: &mut Dice, scheduler: Scheduler) -> Mechanics {
     let mut mechanics = any_disk(dice);
     let Layout::Zones(zones) = &mut mechanics.layout else { unreachable!() };
     let only = zones.zone[0].clone();
-    let outer = Zone { cylinder_last: INNER - 1, sectors_per_track: 131, ..only.clone() };
+    zones.order = dice.pick(&ORDERS);
+    zones.range_cylinders = (zones.order == TrackOrder::SurfaceSerpentine).then_some(50);
+    // On short tracks a request spans many cylinders.
+    let (longer, shorter) = dice.pick(&[(131, 100), (9, 7)]);
+    let outer = Zone { cylinder_last: INNER - 1, sectors_per_track: longer, ..only.clone() };
     let inner = Zone {
         cylinder_first: INNER,
         cylinder_last: CYLINDERS - 1,
-        sectors_per_track: 100,
+        sectors_per_track: shorter,
         ..only
     };
     let sectors = |zone: &Zone| {
@@ -85,6 +87,8 @@ struct Choice {
     /// The time for which the disk is then idle.
     pause: Duration,
     batch: Vec<Access>,
+    /// How many sectors of each request of the batch are read before the heads go to `before`.
+    begun: Vec<u64>,
 }
 
 struct Adversary {
@@ -125,7 +129,21 @@ impl Adversary {
             })
             .collect();
         let pause = Duration::from_ns(self.dice.below(20_000_000));
-        Choice { before: accesses.remove(0), pause, batch: accesses }
+        let before = accesses.remove(0);
+        let begun = accesses.iter().map(|it| self.beginning(it)).collect();
+        Choice { before, pause, batch: accesses, begun }
+    }
+
+    /// Returns how much of this request is read before: nothing, all but a sector, or any part.
+    fn beginning(&mut self, &(op, _, sectors): &Access) -> u64 {
+        match op {
+            Op::Read => match self.dice.below(3) {
+                0 => 0,
+                1 => sectors - 1,
+                _ => self.dice.below(sectors),
+            },
+            Op::Write => 0,
+        }
     }
 
     /// Returns the choice with one thing changed.
@@ -148,6 +166,12 @@ impl Adversary {
         let index = usize::try_from(which - 1).expect("few");
         let access = next.batch.get_mut(index).unwrap_or(&mut next.before);
         *access = if self.dice.once_in(4) { anew } else { moved(*access) };
+        let access = *access;
+        if let Some(begun) = next.begun.get_mut(index)
+            && self.dice.once_in(2)
+        {
+            *begun = self.beginning(&access);
+        }
         next
     }
 
@@ -155,19 +179,24 @@ impl Adversary {
     fn took(&self, choice: &Choice) -> Duration {
         let mut host = Host::new(&self.mechanics, 16);
         let mut done = Vec::new();
-        let all = std::iter::once(&choice.before).chain(&choice.batch);
+        let beginnings = choice.batch.iter().zip(&choice.begun);
+        let beginnings = beginnings.filter(|&(_, &begun)| begun > 0);
+        let before = beginnings.map(|(&(op, start, _), &begun)| (op, start, begun));
+        let before: Vec<Access> = before.chain([choice.before]).collect();
         let requests: Vec<Request> = (0..)
-            .zip(all)
+            .zip(before.iter().chain(&choice.batch))
             .map(|(id, &(op, start, sectors))| request(id, op, start, sectors))
             .collect();
-        host.drive.submit(Time::ZERO, &requests[..1]);
-        while done.is_empty() {
-            let next = host.drive.next_event().expect("a request is outstanding");
-            host.drive.advance(next, &mut done);
+        let (before, batch) = requests.split_at(before.len());
+        for request in before {
+            done.clear();
+            host.drive.submit(host.now, std::slice::from_ref(request));
+            host.drain(&mut done);
         }
-        let begun = done[0].at + choice.pause;
+        let begun = host.now + choice.pause;
+        done.clear();
         host.go_to(begun, &mut done);
-        host.drive.submit(begun, &requests[1..]);
+        host.drive.submit(begun, batch);
         host.drain(&mut done);
         done.iter().map(|done| done.at).max().expect("some requests").since(begun)
     }
