@@ -3,8 +3,8 @@
 //! no code with the analysis.
 
 use serde::Serialize;
-use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, TaskAssessment, dqf};
-use tidegate_model::{Duration, HostTime, Premises, Theorem, Workload};
+use tidegate_analysis::{Answer, Assessment, BoundName, SporadicTask, System, dqf, response_limit};
+use tidegate_model::{Duration, PolicyName, Premises, Theorem, Workload};
 
 use crate::ns::Ns;
 use crate::origin::Origin;
@@ -20,7 +20,7 @@ pub enum NoCertificate {
     #[error("not every deadline is proven, so there is nothing to certify")]
     NotProven,
     /// Another policy.
-    #[error("only verdicts on `dqf` and `dq-edf` have certificates")]
+    #[error("only verdicts on `dqf`, `dq-edf` and `gated-drain` have certificates")]
     Policy,
     /// The order of deadlines counts.
     #[error(
@@ -28,7 +28,9 @@ pub enum NoCertificate {
     )]
     Order,
     /// The bounds rest on the costs of requests.
-    #[error("verdicts that rest on the costs of requests have no certificates yet")]
+    #[error(
+        "verdicts that rest on the costs of requests have certificates only if each batch takes all that waits (E <= z), no cost limits it, and no change of direction takes time"
+    )]
     Costs,
     /// The workload has regulators, so the verdict rests on the tasks' tokens.
     #[error("verdicts about workloads with regulators have no certificates yet")]
@@ -50,6 +52,8 @@ pub struct Certificate<'a> {
     tasks: Vec<CertifiedTask<'a>>,
     busy_interval: Option<BusyInterval>,
     backlog: Vec<BacklogStep>,
+    costs: Option<Costs>,
+    drain: Option<Drain>,
     premises: &'a Premises,
 }
 
@@ -71,6 +75,7 @@ struct CertifiedTask<'a> {
     response_ns_max: Ns,
     bound_used: &'static str,
     tight_ns: Option<Ns>,
+    cost_ns: Option<Ns>,
     /// The contract before the host; `None` without one.
     client: Option<Client>,
 }
@@ -80,6 +85,18 @@ struct Client {
     period_ns: Ns,
     deadline_ns: Ns,
     response_ns_max: Ns,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Costs {
+    positioning_ns: Ns,
+    best_effort_ns: Ns,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Drain {
+    ns_max: Vec<u64>,
+    has_best_effort: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -114,141 +131,236 @@ impl<'a> Certificate<'a> {
                 return Err(NoCertificate::NotProven);
             }
         }
-        let is_in_order = match assessment.policy.facts().theorem {
-            Ok(Theorem::DualQueue) => true,
-            Ok(Theorem::DualQueueEdf) => false,
-            Ok(
-                Theorem::Fifo
-                | Theorem::Edf
-                | Theorem::ActiveSubset
-                | Theorem::ElasticDualQueue
-                | Theorem::Starvation
-                | Theorem::DrainRounds
-                | Theorem::LimitedDrainRounds
-                | Theorem::PriorityRounds
-                | Theorem::AdaptiveDrain
-                | Theorem::GatedDrain
-                | Theorem::StrictClasses,
-            )
-            | Err(_) => return Err(NoCertificate::Policy),
-        };
-        if assessment.rests_on_costs() {
-            return Err(NoCertificate::Costs);
-        }
+        let argument = argument(assessment.policy)?;
         if !workload.regulators.is_empty() {
             return Err(NoCertificate::Regulators);
         }
-        let host = workload.host.uncharged();
-        let system = system(&workload.planned(), assessment);
-        let around = host.unwrap_or_default().around_policy();
-        let backlog = backlog(assessment, &system, around);
-        let takes_all = system.requests_sum() <= u64::from(system.batch_max) && !backlog.is_empty();
-        if !is_in_order && !takes_all {
-            return Err(NoCertificate::Order);
-        }
-        let tasks: Option<Vec<_>> = (0..system.tasks.len())
-            .map(|index| certified(workload, assessment, &system, (index, host)))
-            .collect();
-        Ok(Self {
+        let verdict = Verdict::of(workload, assessment)?;
+        let tasks: Option<Vec<_>> =
+            (0..workload.tasks.len()).map(|index| verdict.certified(index)).collect();
+        let certificate = Self {
             format: VERSION,
             origin,
             policy: assessment.policy.name(),
             batch: assessment.batch_max,
             best_effort_fill: assessment.best_effort_fill,
             margin_ppm: workload.margin_ppm,
-            host: host.map(|time| CertifiedHost {
-                release_ns: time.release.into(),
-                batch_ns: workload.host_in_batch().into(),
-                reply_ns: time.reply.into(),
-            }),
-            batch_ns_max: (1..=system.batch_max).map(|n| system.table.time_max(n).ns()).collect(),
+            host: verdict.host(),
+            batch_ns_max: Vec::new(),
             tasks: tasks.ok_or(NoCertificate::NotProven)?,
-            busy_interval: busy_interval(assessment, &system, around),
-            backlog,
+            busy_interval: None,
+            backlog: Vec::new(),
+            costs: verdict.costs.as_ref().map(|costs| Costs {
+                positioning_ns: costs.positioning.into(),
+                best_effort_ns: costs.best_effort.into(),
+            }),
+            drain: None,
             premises: &assessment.premises,
+        };
+        if argument == Argument::Gate {
+            let drain = Some(Drain {
+                ns_max: drain_ns_max(workload),
+                has_best_effort: !workload.best_effort.is_empty(),
+            });
+            return Ok(Self { drain, ..certificate });
+        }
+        let (system, backlog) = (&verdict.system, verdict.backlog());
+        let takes_all = system.requests_sum() <= u64::from(system.batch_max) && !backlog.is_empty();
+        if argument == Argument::Due && !takes_all {
+            return Err(NoCertificate::Order);
+        }
+        Ok(Self {
+            batch_ns_max: (1..=system.batch_max).map(|n| system.table.time_max(n).ns()).collect(),
+            busy_interval: verdict.busy_interval(),
+            backlog,
+            ..certificate
         })
     }
 }
 
-/// Returns the system that the verdict on a planned workload is about.
-fn system(planned: &Workload, assessment: &Assessment) -> System {
-    let task = |task: &tidegate_model::Task| SporadicTask {
-        period: task.period,
-        requests: task.requests,
-        deadline: tidegate_analysis::response_limit(task),
-    };
-    System {
-        tasks: planned.tasks.iter().map(task).collect(),
-        table: planned.table.clone(),
-        batch_max: assessment.batch_max,
-        best_effort_fill: assessment.best_effort_fill,
+/// The family of theorems that a certificate appeals to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Argument {
+    /// Batches in the order of release.
+    Release,
+    /// Batches in the order of deadlines.
+    Due,
+    /// The gate of the drain.
+    Gate,
+}
+
+fn argument(policy: PolicyName) -> Result<Argument, NoCertificate> {
+    match policy.facts().theorem {
+        Ok(Theorem::DualQueue) => Ok(Argument::Release),
+        Ok(Theorem::DualQueueEdf) => Ok(Argument::Due),
+        Ok(Theorem::GatedDrain) => Ok(Argument::Gate),
+        Ok(
+            Theorem::Fifo
+            | Theorem::Edf
+            | Theorem::ActiveSubset
+            | Theorem::ElasticDualQueue
+            | Theorem::Starvation
+            | Theorem::DrainRounds
+            | Theorem::LimitedDrainRounds
+            | Theorem::PriorityRounds
+            | Theorem::AdaptiveDrain
+            | Theorem::StrictClasses,
+        )
+        | Err(_) => Err(NoCertificate::Policy),
     }
 }
 
-fn certified<'a>(
+/// Returns drain(1) to drain(K), with the margin and the host's time, for as many requests as
+/// `gated-drain` lets onto the drive.
+pub fn drain_ns_max(workload: &Workload) -> Vec<u64> {
+    let planned = workload.planned();
+    let Some(table) = &planned.contracts.drain else { return Vec::new() };
+    let most = planned.depth.min(table.batch_max());
+    (1..=most).map(|requests| table.time_max(requests).ns()).collect()
+}
+
+/// The costs of a workload's requests, with the margin and the host's time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkloadCosts {
+    /// A.
+    pub positioning: Duration,
+    /// The most that a best-effort request adds to a batch; 0 without best effort.
+    pub best_effort: Duration,
+    /// c of each task.
+    pub of_tasks: Vec<Duration>,
+    /// Whether a change of direction can take time.
+    pub has_switches: bool,
+    /// The largest batch for which these costs are known; `None` if they hold for every batch.
+    pub known_max: Option<u32>,
+}
+
+impl WorkloadCosts {
+    /// Returns the costs; `None` if the drive does not state them for every request.
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let planned = workload.planned();
+        let costs = planned.contracts.costs.as_ref()?;
+        let tasks = planned.tasks.iter().map(|task| (task.op, task.size));
+        let loads = planned.best_effort.iter().map(|load| (load.op, load.size));
+        let mut ops = tasks.clone().chain(loads.clone()).map(|(op, _)| op);
+        let first = ops.next();
+        let is_mixed = ops.any(|op| Some(op) != first);
+        let of_loads: Vec<Duration> =
+            loads.map(|(op, size)| costs.cost(op, size)).collect::<Option<_>>()?;
+        Some(Self {
+            positioning: costs.positioning_max,
+            best_effort: of_loads.into_iter().max().unwrap_or_default(),
+            of_tasks: tasks.map(|(op, size)| costs.cost(op, size)).collect::<Option<_>>()?,
+            has_switches: is_mixed && costs.switch_max.is_some_and(|time| !time.is_zero()),
+            known_max: costs.batch_max,
+        })
+    }
+}
+
+/// A verdict, and the system that the policy sees.
+struct Verdict<'a> {
     workload: &'a Workload,
-    assessment: &Assessment,
-    system: &System,
-    (index, host): (usize, Option<HostTime>),
-) -> Option<CertifiedTask<'a>> {
-    let (task, assessed) = (&system.tasks[index], &assessment.tasks[index]);
-    let (at_client, bound) = assessed.response_max?;
-    let around = host.unwrap_or_default().around_policy();
-    let stated = &workload.tasks[index];
-    let client = host.map(|_| Client {
-        period_ns: stated.period.into(),
-        deadline_ns: tidegate_analysis::response_limit(stated).into(),
-        response_ns_max: at_client.into(),
-    });
-    Some(CertifiedTask {
-        name: &stated.name,
-        period_ns: task.period.into(),
-        deadline_ns: task.deadline.into(),
-        requests: task.requests,
-        response_ns_max: at_client.checked_sub(around)?.into(),
-        bound_used: bound.name(),
-        tight_ns: Ns::of(tight(assessed, around)),
-        client,
-    })
-}
-
-/// Returns R of Theorems 1 to 3 as the policy sees it, which is `around` less than at the client.
-fn tight(assessed: &TaskAssessment, around: Duration) -> Option<Duration> {
-    assessed.bounds.of(BoundName::Tight)?.checked_sub(around)
-}
-
-/// Returns the window of full batches behind the busy-interval bound.
-fn busy_interval(
-    assessment: &Assessment,
-    system: &System,
+    assessment: &'a Assessment,
+    system: System,
+    /// The costs, if the verdict follows from them.
+    costs: Option<WorkloadCosts>,
+    /// The host's time before and after the policy.
     around: Duration,
-) -> Option<BusyInterval> {
-    let at_client = assessment.tasks.first()?.bounds.of(BoundName::BusyInterval)?;
-    let bound = at_client.checked_sub(around)?.ns();
-    let full_ns = system.table.time_max(system.batch_max).ns();
-    // The bound is (x + 1) b(z).
-    let batches = bound / full_ns - 1;
-    let released = |task: &SporadicTask| {
-        u64::from(task.requests) * (batches * full_ns).div_ceil(task.period.ns())
-    };
-    Some(BusyInterval { batches, released: system.tasks.iter().map(released).sum() })
 }
 
-/// Returns the steps of the backlog bound if it applies: every R is below its period.
-fn backlog(assessment: &Assessment, system: &System, around: Duration) -> Vec<BacklogStep> {
-    let is_below = assessment.tasks.iter().zip(&system.tasks).all(|(assessed, task)| {
-        tight(assessed, around).is_some_and(|response| response < task.period)
-    });
-    let steps = is_below.then(|| dqf::backlog_steps(system)).flatten().unwrap_or_default();
-    let step = |step: dqf::BacklogStep| BacklogStep {
-        requests: step.requests,
-        carry_ins: step.carry_ins,
-        in_flight: step.in_flight,
-        batches: step.batches,
-        last: step.last,
-        response_ns: step.response_ns,
-    };
-    steps.into_iter().map(step).collect()
+impl<'a> Verdict<'a> {
+    fn of(workload: &'a Workload, assessment: &'a Assessment) -> Result<Self, NoCertificate> {
+        let planned = workload.planned();
+        let task = |task: &tidegate_model::Task| SporadicTask {
+            period: task.period,
+            requests: task.requests,
+            deadline: response_limit(task),
+        };
+        let system = System {
+            tasks: planned.tasks.iter().map(task).collect(),
+            table: planned.table.clone(),
+            batch_max: assessment.batch_max,
+            best_effort_fill: assessment.best_effort_fill,
+        };
+        let around = workload.host.uncharged().unwrap_or_default().around_policy();
+        let verdict = Self { workload, assessment, system, costs: None, around };
+        let costs = assessment.rests_on_costs().then(|| verdict.costs()).transpose()?;
+        Ok(Self { costs, ..verdict })
+    }
+
+    /// Returns the costs, if the verdict follows from them by the theorem for batches that take all
+    /// that waits.
+    fn costs(&self) -> Result<WorkloadCosts, NoCertificate> {
+        let requests = self.system.requests_sum();
+        let takes_all = self.assessment.batch_cost.is_none()
+            && requests <= u64::from(self.assessment.batch_max);
+        WorkloadCosts::of(self.workload)
+            .filter(|costs| takes_all && !costs.has_switches)
+            .ok_or(NoCertificate::Costs)
+    }
+
+    fn host(&self) -> Option<CertifiedHost> {
+        self.workload.host.uncharged().map(|time| CertifiedHost {
+            release_ns: time.release.into(),
+            batch_ns: self.workload.host_in_batch().into(),
+            reply_ns: time.reply.into(),
+        })
+    }
+
+    fn certified(&self, index: usize) -> Option<CertifiedTask<'a>> {
+        let (task, stated) = (&self.system.tasks[index], &self.workload.tasks[index]);
+        let assessed = &self.assessment.tasks[index];
+        let (at_client, bound) = assessed.response_max?;
+        let client = self.workload.host.uncharged().map(|_| Client {
+            period_ns: stated.period.into(),
+            deadline_ns: response_limit(stated).into(),
+            response_ns_max: at_client.into(),
+        });
+        Some(CertifiedTask {
+            name: &stated.name,
+            period_ns: task.period.into(),
+            deadline_ns: task.deadline.into(),
+            requests: task.requests,
+            response_ns_max: at_client.checked_sub(self.around)?.into(),
+            bound_used: bound.name(),
+            tight_ns: Ns::of(self.bound(index, BoundName::Tight)),
+            cost_ns: Ns::of(self.costs.as_ref().map(|costs| costs.of_tasks[index])),
+            client,
+        })
+    }
+
+    /// Returns a bound of a task as the policy sees it, without the host's time around the policy.
+    fn bound(&self, task: usize, name: BoundName) -> Option<Duration> {
+        self.assessment.tasks.get(task)?.bounds.of(name)?.checked_sub(self.around)
+    }
+
+    /// Returns the window of full batches behind the busy-interval bound.
+    fn busy_interval(&self) -> Option<BusyInterval> {
+        let bound = self.bound(0, BoundName::BusyInterval)?.ns();
+        let full_ns = self.system.table.time_max(self.system.batch_max).ns();
+        // The bound is (x + 1) b(z).
+        let batches = bound / full_ns - 1;
+        let released = |task: &SporadicTask| {
+            u64::from(task.requests) * (batches * full_ns).div_ceil(task.period.ns())
+        };
+        Some(BusyInterval { batches, released: self.system.tasks.iter().map(released).sum() })
+    }
+
+    /// Returns the steps of the backlog bound if it applies: every R is below its period.
+    fn backlog(&self) -> Vec<BacklogStep> {
+        let is_below = self.system.tasks.iter().enumerate().all(|(index, task)| {
+            self.bound(index, BoundName::Tight).is_some_and(|response| response < task.period)
+        });
+        let steps = is_below.then(|| dqf::backlog_steps(&self.system)).flatten();
+        let step = |step: dqf::BacklogStep| BacklogStep {
+            requests: step.requests,
+            carry_ins: step.carry_ins,
+            in_flight: step.in_flight,
+            batches: step.batches,
+            last: step.last,
+            response_ns: step.response_ns,
+        };
+        steps.unwrap_or_default().into_iter().map(step).collect()
+    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod tolerance;
 pub mod tune;
 mod xml;
 
-pub use certificate::{Certificate, NoCertificate};
+pub use certificate::{Certificate, NoCertificate, WorkloadCosts, drain_ns_max};
 pub use check::CheckReport;
 pub use machine::MachineReport;
 pub use ns::Ns;

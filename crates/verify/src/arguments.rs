@@ -8,12 +8,14 @@
 //! | minimum period | Theorem 9.2.7, corrected | `proofs/MinPeriod.v`, `min_period` |
 //! | backlog | Theorems 1 (A), 2 and 3 | `proofs/Backlog.v`, `dqf_backlog_bound` |
 //! | window, and the minimum of all | Theorem 1 | `proofs/FixedPoint.v`, `theorem_1` |
+//! | costs, E <= z | 11.1 and 11.2 | `proofs/Costs.v`, `two_batches_of_costs`, `one_task_of_costs` |
 //! | backlog under `dq-edf`, E <= z | Theorems 2 and 3, any order | `proofs/DqEdf.v`, `dq_edf` |
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::certificate::{BacklogStep, Certificate};
+use crate::costs;
 use crate::refusal::{Refusal, StepFault};
 use crate::system::{HORIZON, System};
 use crate::window;
@@ -50,8 +52,9 @@ pub(crate) fn bounds(certificate: &Certificate, system: &System) -> Result<Bound
         };
         is_sound &= is_by_others || is_by_window();
     }
+    let by_costs = costs::response(certificate, system)?;
     let tight = system.tasks.iter().map(|task| task.r.filter(|_| is_sound));
-    let responses = tight.map(|tight| [tight, alone].into_iter().flatten().min());
+    let responses = tight.map(|tight| [tight, alone, by_costs].into_iter().flatten().min());
     Ok(Bounds { responses: responses.collect(), by_window })
 }
 

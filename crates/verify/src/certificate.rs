@@ -16,7 +16,7 @@ pub struct Certificate {
     pub workload: FileHash,
     /// The drive file or built-in drive; `None` if the workload file holds the drive.
     pub drive: Option<FileHash>,
-    /// The policy, `dqf` or `dq-edf`.
+    /// The policy, `dqf`, `dq-edf` or `gated-drain`.
     pub policy: String,
     /// z.
     pub batch: u64,
@@ -27,7 +27,8 @@ pub struct Certificate {
     /// The host's time; `None` if the workload states none.
     #[serde(default)]
     pub host: Option<HostTime>,
-    /// b(1) to b(z), with the margin and with what the host adds to a batch.
+    /// b(1) to b(z), with the margin and with what the host adds to a batch; not used for
+    /// `gated-drain`.
     pub batch_ns_max: Vec<u64>,
     /// The tasks with their stated bounds.
     pub tasks: Vec<CertifiedTask>,
@@ -36,6 +37,10 @@ pub struct Certificate {
     /// The steps of the backlog bound, one for each number of requests of a job; empty if it is not
     /// used.
     pub backlog: Vec<BacklogStep>,
+    /// The costs of requests, if a bound rests on them.
+    pub costs: Option<Costs>,
+    /// The drain times, for `gated-drain`.
+    pub drain: Option<Drain>,
 }
 
 /// A file, by its content.
@@ -73,6 +78,8 @@ pub struct CertifiedTask {
     pub response_ns_max: u64,
     /// R of Theorems 1 to 3, which hold for all tasks together; `None` if they give none.
     pub tight_ns: Option<u64>,
+    /// c: the most that one request adds to a batch, if a bound rests on costs.
+    pub cost_ns: Option<u64>,
     /// The contract before the host.
     #[serde(default)]
     pub client: Option<Client>,
@@ -87,6 +94,25 @@ pub struct Client {
     pub deadline_ns: u64,
     /// The bound at the client.
     pub response_ns_max: u64,
+}
+
+/// The costs of a batch beside those of the tasks' requests, with the margin.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Costs {
+    /// A: once for each batch; with what the host adds to a batch.
+    pub positioning_ns: u64,
+    /// The most that one best-effort request adds to a batch.
+    pub best_effort_ns: u64,
+}
+
+/// The drain times, with the margin, and whether there is best effort.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Drain {
+    /// drain(1) to drain(K), with what the host adds to a drain: the drive never gets more than K
+    /// requests.
+    pub ns_max: Vec<u64>,
+    /// Whether best effort is sent too.
+    pub has_best_effort: bool,
 }
 
 /// A window of full batches that closes.

@@ -4,20 +4,23 @@
 //! This crate is small and imports nothing of the workspace. It shares no code with the analysis
 //! that made the verdict, so an error must be made twice to go unnoticed. It does not search for
 //! bounds; it only checks that the responses which a certificate states satisfy one of the theorems
-//! of `docs/theory/dual-queue-fifo.md`. Clarity comes before speed: no work is shared or skipped.
+//! of `docs/theory`. Clarity comes before speed: no work is shared or skipped.
 //!
 //! A certificate speaks of numbers: tasks, a batch table, z, beta. That these are the workload's and
 //! the drive's is for the caller to compare; `tidegate verify --workload` does.
 
 mod arguments;
 mod certificate;
+mod costs;
+mod gated;
 mod host;
 mod refusal;
 mod system;
 mod window;
 
 pub use certificate::{
-    BacklogStep, BusyInterval, Certificate, CertifiedTask, Client, FileHash, HostTime, VERSION,
+    BacklogStep, BusyInterval, Certificate, CertifiedTask, Client, Costs, Drain, FileHash,
+    HostTime, VERSION,
 };
 pub use refusal::Refusal;
 
@@ -43,8 +46,10 @@ pub fn verify(certificate: &Certificate) -> Result<Accepted, Refusal> {
     if certificate.format != VERSION {
         return Err(Refusal::Version { found: certificate.format });
     }
-    let system = System::of(certificate)?;
-    let bounds = arguments::bounds(certificate, &system)?;
+    let bounds = match &certificate.drain {
+        Some(drain) => gated::bounds(certificate, drain)?,
+        None => arguments::bounds(certificate, &System::of(certificate)?)?,
+    };
     for (task, bound) in certificate.tasks.iter().zip(&bounds.responses) {
         let stated = u128::from(task.response_ns_max);
         let Some(bound) = *bound else {

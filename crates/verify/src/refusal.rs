@@ -25,6 +25,17 @@ pub enum Refusal {
         /// z.
         batch: u64,
     },
+    /// The drain times do not fit the policy or the tasks.
+    #[error(
+        "the drain times belong to `gated-drain`, never decrease, are below 146 years, and cover the {requests} requests that the tasks can release together"
+    )]
+    Drain {
+        /// n.
+        requests: u128,
+    },
+    /// A task without a cost, or costs beyond the limits of this check.
+    #[error("the costs are not those of every task, or beyond all limits")]
+    Costs,
     /// A task without a period or a request, or with one beyond the limits of this check.
     #[error("task `{task}` has no period or no request, or one beyond all limits")]
     Task {

@@ -16,7 +16,8 @@ pub(crate) struct System {
     pub(crate) tasks: Vec<Task>,
     /// z.
     pub(crate) z: u128,
-    beta: u128,
+    /// beta.
+    pub(crate) beta: u128,
     /// b(0) to b(z).
     times: Vec<u128>,
 }

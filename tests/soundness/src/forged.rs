@@ -37,6 +37,8 @@ pub fn certificate(
         tasks,
         busy_interval: random.random_bool(0.7).then(|| busy_interval(random, system)),
         backlog: if random.random_bool(0.2) { Vec::new() } else { backlog(random, steps) },
+        costs: None,
+        drain: None,
     }
 }
 
@@ -69,6 +71,7 @@ fn claim(
         requests: task.requests.into(),
         response_ns_max: stated,
         tight_ns: random.random_bool(0.95).then_some(tight),
+        cost_ns: None,
         client: None,
     }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use tidegate_analysis::response_limit;
 use tidegate_commands::{Changes, DriveChoice, Input};
 use tidegate_model::quantity::Share;
-use tidegate_model::{HostTime, PolicyName, Task};
-use tidegate_report::FileOrigin;
+use tidegate_model::{HostTime, PolicyName, Task, Workload};
+use tidegate_report::{FileOrigin, WorkloadCosts, drain_ns_max};
 use tidegate_verify::{Certificate, CertifiedTask, Refusal};
 
 use crate::failure::Failure;
@@ -70,12 +70,37 @@ pub(super) fn compare(certificate: &Certificate, input: &Input) -> Result<(), Re
     let times = (1..=table.batch_max()).map(|requests| Some(table.time_max(requests).ns()));
     let mut times = times.chain(std::iter::repeat(None));
     let differs = |&(_, &ns): &(u32, &u64)| times.next() != Some(Some(ns));
-    match (1_u32..).zip(&certificate.batch_ns_max).find(differs) {
-        Some((requests, _)) => other(format!(
+    if let Some((requests, _)) = (1_u32..).zip(&certificate.batch_ns_max).find(differs) {
+        return other(format!(
             "b({requests}) is another one on the drive, with the margin and the host's time"
-        )),
-        None => Ok(()),
+        ));
     }
+    if !has_costs_of(certificate, &input.workload) {
+        return other("the costs of requests are others on the drive, with the margin".to_owned());
+    }
+    let Some(drain) = &certificate.drain else { return Ok(()) };
+    if drain_ns_max(&input.workload) != drain.ns_max {
+        return other("the drain times are others on the drive, with the margin".to_owned());
+    }
+    if drain.has_best_effort == input.workload.best_effort.is_empty() {
+        return other("the workload differs in whether it has best effort".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns whether the costs that the certificate states, if any, are the workload's.
+fn has_costs_of(certificate: &Certificate, workload: &Workload) -> bool {
+    let Some(stated) = &certificate.costs else { return true };
+    let requests = certificate.tasks.iter().map(|task| task.requests);
+    let largest = requests.fold(0, u64::saturating_add).max(certificate.best_effort_fill);
+    WorkloadCosts::of(workload).is_some_and(|found| {
+        let of_tasks = certificate.tasks.iter().map(|task| task.cost_ns);
+        !found.has_switches
+            && found.known_max.is_none_or(|known| largest <= u64::from(known))
+            && stated.positioning_ns == found.positioning.ns()
+            && stated.best_effort_ns == found.best_effort.ns()
+            && of_tasks.eq(found.of_tasks.iter().map(|cost| Some(cost.ns())))
+    })
 }
 
 fn is_of(stated: &CertifiedTask, task: &Task) -> bool {

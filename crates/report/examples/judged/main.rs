@@ -46,9 +46,7 @@ fn main() {
         }
         ["certificates", number] => certificates::certificates(count(number), ""),
         ["certificates", number, flaw] => certificates::certificates(count(number), flaw),
-        _ => panic!(
-            "judged logs|adaptive|gated COUNT EVENTS [FLAW] | judged certificates COUNT [FLAW]"
-        ),
+        _ => panic!("{USAGE}"),
     }
 }
 

@@ -10,8 +10,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 use tidegate_analysis::assess;
+use tidegate_model::cost::{CostModel, RequestCost};
 use tidegate_model::workload_file::{DriveReference, WorkloadFile};
-use tidegate_model::{PolicyName, Workload};
+use tidegate_model::{Bytes, Op, PolicyName, Workload};
 use tidegate_verify::{Accepted, Refusal};
 
 use super::*;
@@ -33,9 +34,12 @@ fn workload(random: &mut Pcg64) -> Workload {
         0 => "\"auto\"".to_owned(),
         _ => random.random_range(1..=batch_max).to_string(),
     };
+    let drains: Vec<String> = (0..24_u64).map(|more| (at + more * at / 8).to_string()).collect();
     let mut text = format!(
-        "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [{}]\n[policy]\nname = \"dqf\"\nbatch = {batch}\n",
-        times.join(", ")
+        "[drive]\nkind = \"pseudo\"\ndepth = 24\nbatch_ns_max = [{}]\ndrain_ns_max = [{}]\n\
+         [policy]\nname = \"dqf\"\nbatch = {batch}\n",
+        times.join(", "),
+        drains.join(", ")
     );
     for task in 0..random.random_range(1..=4_u32) {
         let period = random.random_range(at..at * 16);
@@ -44,13 +48,14 @@ fn workload(random: &mut Pcg64) -> Workload {
         let _ = write!(
             text,
             "[[task]]\nname = \"t{task}\"\nperiod = \"{period}ns\"\ndeadline = \"{deadline}ns\"\n\
-             requests = {requests}\ncount = {count}\nsize = \"4KiB\"\n"
+             requests = {requests}\ncount = {count}\nsize = \"{}KiB\"\n",
+            4 << task
         );
     }
     if random.random_bool(0.3) {
         text += "[[best_effort]]\nname = \"b\"\noutstanding = 9\nsize = \"4KiB\"\n";
     }
-    if random.random_bool(0.3) {
+    if random.random_bool(0.5) {
         let mut time = || random.random_range(0..400_u64);
         let (release, submit, complete, reply) = (time(), time(), time(), time());
         let _ = write!(
@@ -61,7 +66,25 @@ fn workload(random: &mut Pcg64) -> Workload {
     }
     let file = WorkloadFile::parse(&text).unwrap();
     let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
-    file.bind(drive).unwrap()
+    let mut workload = file.bind(drive).unwrap();
+    if random.random_bool(0.6) {
+        let each = at / batch_max;
+        let mut of_size = |kib: u64| RequestCost {
+            op: Op::Read,
+            size: Bytes::new(kib << 10),
+            time_max: Duration::from_ns(random.random_range(1..=each + 1)),
+        };
+        workload.contracts.costs = Some(CostModel {
+            positioning_max: Duration::from_ns(at / 8),
+            requests: [4, 8, 16, 32].map(&mut of_size).into(),
+            switch_max: None,
+            fua_max: None,
+            batch_max: None,
+            how: None,
+            samples: None,
+        });
+    }
+    workload
 }
 
 fn origin() -> Origin {
@@ -82,7 +105,7 @@ fn add(number: &mut Value, added: i64) -> Option<()> {
     Some(())
 }
 
-const FLAWS: [Flaw; 14] = [
+const FLAWS: [Flaw; 19] = [
     ("a bound 1 ns lower", |it| add(&mut it["tasks"][0]["response_ns_max"], -1)),
     ("a deadline below the bound", |it| {
         let bound = it["tasks"][0]["response_ns_max"].as_u64()?;
@@ -98,7 +121,7 @@ const FLAWS: [Flaw; 14] = [
     }),
     ("a window one batch shorter", |it| add(it["busy_interval"].get_mut("batches")?, -1)),
     ("a batch time that takes longer", |it| {
-        let times = it["batch_ns_max"].as_array_mut()?;
+        let times = it["batch_ns_max"].as_array_mut().filter(|times| !times.is_empty())?;
         times.iter_mut().try_for_each(|time| add(time, 1))
     }),
     ("one more request in a job", |it| add(&mut it["tasks"][0]["requests"], 1)),
@@ -116,24 +139,49 @@ const FLAWS: [Flaw; 14] = [
         Some(())
     }),
     ("another format", |it| add(&mut it["format"], 1)),
+    ("a more expensive request", |it| {
+        it["costs"].as_object()?;
+        let tasks = it["tasks"].as_array_mut()?;
+        tasks.iter_mut().try_for_each(|task| add(&mut task["cost_ns"], 1))
+    }),
+    ("a longer positioning", |it| add(it["costs"].get_mut("positioning_ns")?, 1)),
+    ("a task without its cost", |it| {
+        it["costs"].as_object()?;
+        it["tasks"][0]["cost_ns"] = Value::Null;
+        Some(())
+    }),
+    ("drain times that are too few", |it| {
+        let tasks = it["tasks"].as_array()?;
+        let sum: u64 = tasks.iter().filter_map(|task| task["requests"].as_u64()).sum();
+        let times = it["drain"].get_mut("ns_max")?.as_array_mut()?;
+        times.truncate(usize::try_from(sum).ok()? - 1);
+        Some(())
+    }),
+    ("drain times beyond the deadline", |it| {
+        let deadline = it["tasks"][0]["deadline_ns"].as_i64()?;
+        let times = it["drain"].get_mut("ns_max")?.as_array_mut()?;
+        times.iter_mut().try_for_each(|time| add(time, deadline))
+    }),
     ("the order of deadlines", |it| {
         let tasks = it["tasks"].as_array()?;
         let sum: u64 = tasks.iter().filter_map(|task| task["requests"].as_u64()).sum();
-        (sum > it["batch"].as_u64()?).then(|| it["policy"] = json!("dq-edf"))
+        let is_cut = sum > it["batch"].as_u64()? && it["policy"] == "dqf";
+        is_cut.then(|| it["policy"] = json!("dq-edf"))
     }),
 ];
 
 #[test]
 fn certificates_are_accepted_and_flaws_are_refused() {
-    let (mut accepted, mut by_window, mut by_deadline, mut behind_host) = (0, 0, 0, 0);
+    let (mut accepted, mut by_window, mut behind_host) = (0, 0, 0);
+    let (mut by_deadline, mut by_costs, mut by_drain) = (0, [0, 0], [0, 0]);
     let mut refused: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    let policies = [PolicyName::Dqf, PolicyName::DqEdf];
+    let policies = [PolicyName::Dqf, PolicyName::DqEdf, PolicyName::GatedDrain];
     for (number, policy) in (0..1_500).flat_map(|number| policies.map(|policy| (number, policy))) {
         let workload = workload(&mut Pcg64::seed_from_u64(SEED + number));
         let assessment = assess(&workload, policy);
         let certificate = match Certificate::of(&workload, &assessment, origin()) {
             Ok(certificate) => serde_json::to_value(&certificate).unwrap(),
-            Err(NoCertificate::Order) => continue,
+            Err(NoCertificate::Order | NoCertificate::Costs) => continue,
             Err(reason) => {
                 assert_ne!(assessment.answer, Answer::Proven, "seed {SEED} + {number}: {reason}");
                 continue;
@@ -145,6 +193,9 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         by_window += u32::from(found.by_window > 0);
         behind_host += u32::from(!certificate["host"].is_null());
         by_deadline += u32::from(certificate["policy"] == "dq-edf");
+        let is_behind = usize::from(!certificate["host"].is_null());
+        by_costs[is_behind] += u32::from(!certificate["costs"].is_null());
+        by_drain[is_behind] += u32::from(!certificate["drain"].is_null());
         for (name, flaw) in FLAWS {
             let mut flawed = certificate.clone();
             if flaw(&mut flawed).is_none() {
@@ -158,14 +209,20 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         }
     }
     println!(
-        "{accepted} certificates accepted, {by_window} by the window, {by_deadline} of `dq-edf`, {behind_host} \
-         behind a host; refused, accepted:"
+        "{accepted} certificates accepted, {behind_host} behind a host; {by_window} by the window, {by_deadline} of \
+         `dq-edf`; without and behind a host, {by_costs:?} by costs, {by_drain:?} of `gated-drain`; refused, accepted:"
     );
     for (name, (no, yes)) in &refused {
         println!("  {name}: {no}, {yes}");
     }
     assert!(accepted > 400 && by_window > 20 && by_deadline > 100, "too few certificates");
     assert!(behind_host > 100, "too few certificates behind a host");
+    for found in by_costs.into_iter().chain(by_drain) {
+        assert!(
+            found > 20,
+            "too few certificates: {by_costs:?} by costs, {by_drain:?} of the drain"
+        );
+    }
     // A flaw that contradicts the certificate itself is always refused.
     for name in [
         "a deadline below the bound",
@@ -176,6 +233,9 @@ fn certificates_are_accepted_and_flaws_are_refused() {
         "a longer way to the client",
         "a client's deadline below the bound",
         "a host without its clients",
+        "a task without its cost",
+        "drain times that are too few",
+        "drain times beyond the deadline",
     ] {
         assert_eq!(refused[name].1, 0, "{name}");
     }
