@@ -27,14 +27,14 @@ pub enum Refusal {
     },
     /// The drain times do not fit the policy or the tasks.
     #[error(
-        "the drain times belong to `gated-drain`, never decrease, are below 146 years, and cover the {requests} requests that the tasks can release together"
+        "the drain times must belong to `gated-drain`, never decrease, stay below 146 years, and cover the {requests} requests that the tasks can release together"
     )]
     Drain {
         /// n.
         requests: u128,
     },
     /// A task without a cost, or costs beyond the limits of this check.
-    #[error("the costs are not those of every task, or beyond all limits")]
+    #[error("a task has no cost, or a cost is beyond all limits")]
     Costs,
     /// A task without a period or a request, or with one beyond the limits of this check.
     #[error("task `{task}` has no period or no request, or one beyond all limits")]

@@ -76,11 +76,11 @@ pub(super) fn compare(certificate: &Certificate, input: &Input) -> Result<(), Re
         ));
     }
     if !has_costs_of(certificate, &input.workload) {
-        return other("the costs of requests are others on the drive, with the margin".to_owned());
+        return other("the costs of requests on the drive differ, with the margin".to_owned());
     }
     let Some(drain) = &certificate.drain else { return Ok(()) };
     if drain_ns_max(&input.workload) != drain.ns_max {
-        return other("the drain times are others on the drive, with the margin".to_owned());
+        return other("the drain times of the drive differ, with the margin".to_owned());
     }
     if drain.has_best_effort == input.workload.best_effort.is_empty() {
         return other("the workload differs in whether it has best effort".to_owned());
