@@ -19,48 +19,23 @@
 //! Source: A. Merten, "Some Quantitative Techniques for File Organization", Madison 1970 (C-LOOK);
 //! the limit on newcomers is this project's.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use tidegate_model::{Request, RequestId};
 
 use super::{Order, Positions};
 
-/// A waiting request. The greatest is served first: the lowest position, then the oldest.
-#[derive(Debug, Clone, Copy)]
-struct Waiting {
-    position: u64,
-    number: u64,
-    request: Request,
-}
-
-impl Waiting {
-    const fn key(&self) -> (u64, u64) {
-        (self.position, self.number)
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.key().cmp(&self.key())
-    }
-}
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-impl Eq for Waiting {}
+/// The position of a waiting request, its sequence number, and its slot among the requests. The least
+/// is served first: the lowest position, then the oldest. A heap moves only these three numbers, not
+/// the request.
+type Waiting = Reverse<(u64, u64, usize)>;
 
 /// C-LOOK; see the module documentation.
 ///
 /// # Invariants
 /// - Every request in `running` lies at or above `heads_at`.
+/// - `free` has every slot of `requests` that neither sweep names, once each.
 ///
 /// # Complexity
 /// O(log queued) for `push` and `pop`, O(1) for `peek`; allocates nothing once its capacity has
@@ -70,6 +45,8 @@ pub(crate) struct Elevator {
     positions: Positions,
     running: BinaryHeap<Waiting>,
     next: BinaryHeap<Waiting>,
+    requests: Vec<Request>,
+    free: Vec<usize>,
     /// The position of the last request.
     heads_at: u64,
     /// How many newcomers may still join the running sweep.
@@ -94,18 +71,37 @@ impl Elevator {
             positions,
             running: BinaryHeap::new(),
             next: BinaryHeap::new(),
+            requests: Vec::new(),
+            free: Vec::new(),
             heads_at: 0,
             newcomers_left: 0,
             is_bounded,
             arrived: 0,
         }
     }
+
+    /// Stores a request and returns its slot.
+    fn store(&mut self, request: Request) -> usize {
+        if let Some(slot) = self.free.pop() {
+            self.requests[slot] = request;
+            return slot;
+        }
+        self.requests.push(request);
+        self.requests.len() - 1
+    }
+
+    /// Frees a slot and returns its request.
+    fn release(&mut self, slot: usize) -> Request {
+        self.free.push(slot);
+        self.requests[slot]
+    }
 }
 
 impl Order for Elevator {
     fn push(&mut self, request: Request) {
         let (position, _) = self.positions.span(&request);
-        let waiting = Waiting { position, number: self.arrived, request };
+        let slot = self.store(request);
+        let waiting = Reverse((position, self.arrived, slot));
         self.arrived += 1;
         let has_room = !self.is_bounded || self.newcomers_left > 0;
         if position >= self.heads_at && has_room {
@@ -117,7 +113,10 @@ impl Order for Elevator {
     }
 
     fn peek(&self) -> Option<&Request> {
-        self.running.peek().or_else(|| self.next.peek()).map(|waiting| &waiting.request)
+        self.running
+            .peek()
+            .or_else(|| self.next.peek())
+            .map(|Reverse((_, _, slot))| &self.requests[*slot])
     }
 
     fn pop(&mut self) -> Option<Request> {
@@ -126,17 +125,20 @@ impl Order for Elevator {
             std::mem::swap(&mut self.running, &mut self.next);
             self.newcomers_left = self.running.len();
         }
-        let Waiting { position, request, .. } = self.running.pop()?;
+        let Reverse((position, _, slot)) = self.running.pop()?;
         self.heads_at = position;
-        Some(request)
+        Some(self.release(slot))
     }
 
     fn cancel(&mut self, id: RequestId) -> Option<Request> {
-        [&mut self.running, &mut self.next].into_iter().find_map(|sweep| {
-            let found = sweep.iter().find(|waiting| waiting.request.id == id)?.request;
-            sweep.retain(|waiting| waiting.request.id != id);
+        let Self { running, next, requests, .. } = self;
+        let slot = [running, next].into_iter().find_map(|sweep| {
+            let mut slots = sweep.iter().map(|Reverse((_, _, slot))| *slot);
+            let found = slots.find(|&slot| requests[slot].id == id)?;
+            sweep.retain(|Reverse((_, _, slot))| *slot != found);
             Some(found)
-        })
+        })?;
+        Some(self.release(slot))
     }
 
     fn len(&self) -> usize {
