@@ -13,6 +13,7 @@ use tidegate_model::{BatchChoice, BatchCost, BatchTable, Premises};
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;
 use crate::heterogeneous::{self, MixedSystem};
+use crate::search::largest;
 use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
 
 /// The order in which requests wait for their batch.
@@ -143,19 +144,7 @@ impl Question<'_> {
     /// Returns the largest beta up to z for which `fits` holds. It must hold for 0; bounds grow
     /// with beta.
     fn largest_fill(&self, batch_max: u32, fits: impl Fn(u32) -> bool) -> u32 {
-        if !self.is_shared {
-            return 0;
-        }
-        let (mut enough, mut too_much) = (0, batch_max + 1);
-        while enough + 1 < too_much {
-            let middle = enough + (too_much - enough) / 2;
-            if fits(middle) {
-                enough = middle;
-            } else {
-                too_much = middle;
-            }
-        }
-        enough
+        if self.is_shared { largest(0..=batch_max, fits) } else { 0 }
     }
 
     /// Returns the batch sizes to try, ascending.

@@ -11,6 +11,7 @@ use std::ops::Range;
 use tidegate_model::{Duration, PolicyName, Task, Workload};
 
 use crate::headroom::{ENTRIES_MAX, entries};
+use crate::search::largest;
 use crate::{Answer, assess, headroom};
 
 /// The number of times that a period is doubled.
@@ -187,8 +188,9 @@ pub fn changes(
             changed[index] = terms;
             prove(&changed).is_some_and(|proof| proof.is_proven).then_some(terms)
         };
-        let requests =
-            most(terms.requests, |requests| would(Terms { requests, ..*terms }).is_some());
+        let fewer = 0..=terms.requests.saturating_sub(1);
+        let fewer = largest(fewer, |requests| would(Terms { requests, ..*terms }).is_some());
+        let requests = (fewer > 0).then_some(fewer);
         let name = || (*name).to_owned();
         found.extend(requests.map(|requests| Change::Requests { name: name(), requests }));
         if later.is_none() && entries.len() == 1 {
@@ -322,16 +324,6 @@ fn shortest<T>(mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
         }
     }
     Some(found)
-}
-
-/// Returns the largest number below `count` that passes the test; `None` if 1 already fails.
-fn most(count: u32, mut will_do: impl FnMut(u32) -> bool) -> Option<u32> {
-    let (mut least, mut too_many) = (0, count);
-    while too_many - least > 1 {
-        let middle = least + (too_many - least) / 2;
-        if will_do(middle) { least = middle } else { too_many = middle }
-    }
-    (least > 0).then_some(least)
 }
 
 /// Rounds up to the next microsecond, for display.

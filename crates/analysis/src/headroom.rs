@@ -3,6 +3,7 @@
 
 use tidegate_model::{PolicyName, Workload};
 
+use crate::search;
 use crate::select::is_provable;
 use crate::shaping::sporadic;
 
@@ -10,7 +11,7 @@ use crate::shaping::sporadic;
 pub(crate) const ENTRIES_MAX: usize = 16;
 
 /// The search stops at this count.
-const COUNT_MAX: usize = 1 << 14;
+const COUNT_MAX: u32 = 1 << 14;
 
 /// The number of further tasks of one `[[task]]` entry that can be proven beside everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
             first_task,
             more: count_max.saturating_sub(count),
             count_max,
-            is_at_least: count_max + 1 >= COUNT_MAX,
+            is_at_least: count_max + 1 >= COUNT_MAX as usize,
         }
     };
     Some(entries.into_iter().map(of_entry).collect())
@@ -77,18 +78,10 @@ pub(crate) fn entries(workload: &Workload) -> Vec<std::ops::Range<usize>> {
 /// Returns the largest count from 0 to `COUNT_MAX` that fits, by doubling, then bisection. Returns
 /// 0 if not even one fits with the others.
 fn largest(fits: impl Fn(usize) -> bool) -> usize {
+    let fits = |count: u32| fits(count as usize);
     let mut too_many = 1;
     while too_many < COUNT_MAX && fits(too_many) {
         too_many *= 2;
     }
-    let mut enough = too_many / 2;
-    while enough + 1 < too_many {
-        let middle = enough + (too_many - enough) / 2;
-        if fits(middle) {
-            enough = middle;
-        } else {
-            too_many = middle;
-        }
-    }
-    enough
+    search::largest(too_many / 2..=too_many - 1, fits) as usize
 }

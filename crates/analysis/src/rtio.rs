@@ -13,6 +13,7 @@ use tidegate_model::{BatchTable, Duration, Premise, PremiseCode, Premises, Workl
 use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
+use crate::search::largest;
 
 /// Returns the longest response of a job whose requests go to the drive in rounds; `None` on
 /// overflow.
@@ -214,16 +215,7 @@ impl<'a> Question<'a> {
         if expected == 0 {
             return 0;
         }
-        let (mut enough, mut too_much) = (0, most + 1);
-        while enough + 1 < too_much {
-            let middle = enough + (too_much - enough) / 2;
-            if proven_count(middle) == expected {
-                enough = middle;
-            } else {
-                too_much = middle;
-            }
-        }
-        enough
+        largest(0..=most, |depth| proven_count(depth) == expected)
     }
 
     fn drained(&self, drain: &BatchTable, best_effort_depth: u32) -> Promise {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The search limits, the least fixed point and the bisection that analyses share.
 
+use std::ops::RangeInclusive;
+
 use tidegate_model::Duration;
 
 use crate::Verdict;
@@ -42,16 +44,22 @@ pub(crate) fn least_fixed_point(start: u64, f: impl Fn(u64) -> Option<u64>) -> O
     None
 }
 
-/// Returns the largest value up to `most` that `holds`, by bisection; 0 if not even 0 does.
-pub(crate) fn largest(most: u64, holds: impl Fn(u64) -> bool) -> u64 {
-    let (mut enough, mut too_much) = (0, most.saturating_add(1));
+/// Returns the largest number of the range that `holds`, by bisection: none holds above one that does
+/// not. The first number counts as holding.
+pub(crate) fn largest<N>(range: RangeInclusive<N>, mut holds: impl FnMut(N) -> bool) -> N
+where
+    N: Into<u64> + TryFrom<u64, Error: std::fmt::Debug>,
+{
+    let number = |n: u64| N::try_from(n).expect("a number of the range");
+    let (first, last) = range.into_inner();
+    let (mut enough, mut too_much) = (first.into(), last.into().saturating_add(1));
     while enough + 1 < too_much {
         let middle = enough + (too_much - enough) / 2;
-        if holds(middle) {
+        if holds(number(middle)) {
             enough = middle;
         } else {
             too_much = middle;
         }
     }
-    enough
+    number(enough)
 }

@@ -9,6 +9,7 @@ use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
 use crate::drain::{self, Drain};
+use crate::search::largest;
 
 const OPEN_LOOP: &str = "best effort with a `rate` can have any number of requests waiting, and the kernel's \
      scheduler holds at most `nr_requests` of all classes: a real-time request that finds none free \
@@ -191,16 +192,7 @@ impl<'a> Question<'a> {
         if expected == 0 && !self.tasks.is_empty() {
             return 1;
         }
-        let (mut enough, mut too_much) = (1, most + 1);
-        while enough + 1 < too_much {
-            let middle = enough + (too_much - enough) / 2;
-            if proven_count(middle) == expected {
-                enough = middle;
-            } else {
-                too_much = middle;
-            }
-        }
-        enough
+        largest(1..=most, |depth| proven_count(depth) == expected)
     }
 }
 

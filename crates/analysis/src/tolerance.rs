@@ -117,7 +117,7 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
     let added_to = |base: &Workload| {
         let holds =
             |ns| proof.holds(&Slowdown::by(Duration::from_ns(ns)).of_contract(base, contract));
-        Duration::from_ns(largest(deadline_ns, holds))
+        Duration::from_ns(largest(0..=deadline_ns, holds))
     };
     let beyond_plan = added_to(&planned);
     let added =
@@ -130,7 +130,7 @@ pub fn tolerance(workload: &Workload, assessment: &Assessment) -> Option<Toleran
             u64::try_from(factor).unwrap_or(FACTOR_PPM_MAX).min(FACTOR_PPM_MAX).max(factor_planned)
         }
         // A factor that adds more than the tolerance to the shortest time adds more to all times.
-        None => largest(factor_max(&measured, contract, added), |ppm| {
+        None => largest(0..=factor_max(&measured, contract, added), |ppm| {
             proof.holds(&Slowdown::by_ppm(ppm).of_contract(&measured, contract).behind_host())
         }),
     };

@@ -16,6 +16,7 @@
 
 use super::system::CostLimitedSystem;
 use crate::mixed_task::MixedTask;
+use crate::search::largest;
 
 /// The search gives up beyond this many batches.
 const BATCHES_MAX: u64 = 1 << 16;
@@ -113,16 +114,7 @@ impl Requests {
             needed_ns + u128::from(own_ns) <= queue_ns + behind_ns
         };
         // One more cut needs Z + 1 and adds less than that, because no request costs more than Z.
-        let (mut enough, mut too_many) = (0, most + 1);
-        while enough + 1 < too_many {
-            let middle = enough + (too_many - enough) / 2;
-            if is_possible(middle) {
-                enough = middle;
-            } else {
-                too_many = middle;
-            }
-        }
-        enough
+        largest(0..=most, is_possible)
     }
 }
 

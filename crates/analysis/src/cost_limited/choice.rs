@@ -15,6 +15,7 @@ use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::Bounds;
 use crate::mixed_task::MixedTask;
+use crate::search::largest;
 
 /// The input to a choice: a workload's tasks in batches limited by cost, before F is chosen.
 struct Question {
@@ -72,16 +73,7 @@ impl Question {
         let costliest = costliest.fold(least, Duration::max);
         let all_ns = costliest.ns().saturating_mul(u64::from(self.system.batch_max));
         let most_ns = self.system.cost_max.ns().min(all_ns);
-        let (mut enough, mut too_much) = (least.ns(), most_ns.saturating_add(1));
-        while enough + 1 < too_much {
-            let middle = enough + (too_much - enough) / 2;
-            if fits(middle) {
-                enough = middle;
-            } else {
-                too_much = middle;
-            }
-        }
-        Duration::from_ns(enough)
+        Duration::from_ns(largest(least.ns()..=most_ns, fits))
     }
 }
 

@@ -212,10 +212,11 @@ impl<'a> EdfEvaluation<'a> {
                 let jobs_from = |start_ns: u64| {
                     last_ns.checked_sub(start_ns).map_or(0, |rest| rest / task.period.ns() + 1)
                 };
+                let jobs = jobs_from(0);
                 let requests = tasks * u64::from(task.requests);
-                ahead += u128::from(jobs_from(0)) * u128::from(requests);
+                ahead += u128::from(jobs) * u128::from(requests);
                 if let Some(again_ns) = again_ns {
-                    carried.push((jobs_from(0) - jobs_from(again_ns), requests));
+                    carried.push((jobs - jobs_from(again_ns), requests));
                 }
             };
             if is_own {

@@ -200,8 +200,8 @@ impl<'a> FifoEvaluation<'a> {
         let time_ns = |size| self.system.batch_time_of_ns(size);
         let room = |size| Room::of(&self.demand.kinds, bounded, time_ns(size));
         // The largest carry-in that takes nothing is worse than all smaller ones.
-        let first = largest(self.batch_max, |size| room(size).free >= size);
-        let last = largest(self.batch_max, |size| room(size).all >= size);
+        let first = largest(0..=self.batch_max, |size| room(size).free >= size);
+        let last = largest(0..=self.batch_max, |size| room(size).all >= size);
         // So is the smallest of those that take equally long: a larger one takes more away.
         let is_worse = |&size: &u64| size == first || time_ns(size) > time_ns(size - 1);
         (first..=last).filter(is_worse).collect()
