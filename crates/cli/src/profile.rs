@@ -136,7 +136,8 @@ fn params(arguments: &ProfileArguments, target: &Target) -> ProfileParams {
         path.to_string_lossy().into_owned()
     });
     ProfileParams {
-        allows_writes: arguments.allow_writes,
+        // A plan writes nothing.
+        allows_writes: arguments.allow_writes || arguments.plan && arguments.writes(),
         seed: arguments.seed.unwrap_or_else(seed_of_now),
         real_time: Some(realtime::request(realtime::PRIORITY)),
         ..arguments.params(ProfileParams::new(name, facts), arguments.experiments())

@@ -64,6 +64,10 @@ fn a_plan_and_what_is_said_of_costs_are_in_the_object() {
     let steps = plan["plan"].as_array().unwrap();
     let time = |step: &Value| step["time_ns"].as_u64().unwrap();
     assert_eq!(steps.iter().map(time).sum::<u64>(), time(&plan));
+    // Nothing is written, so that permission to write is not needed yet.
+    let plan = profile(&folder, &["--only=flush", "--plan"]);
+    let experiments = plan["plan"].as_array().unwrap().iter().map(|step| &step["experiment"]);
+    assert_eq!(experiments.collect::<Vec<_>>(), ["flush"]);
     assert_eq!((&steps[0]["experiment"], &steps[0]["samples"]), (&"batch".into(), &15.into()));
     profile(&folder, &["--only=batch", "-o", "d.toml"]);
     let value = profile(&folder, &["--only=batch", "--size=4KiB", "--add", "-o", "d.toml"]);
