@@ -99,7 +99,8 @@ fn contract(export: &ExportStatus) -> String {
     let access = if export.is_soft { format!("{access}soft, ") } else { access.to_owned() };
     let requests = terms.requests;
     let plural = if requests == 1 { "" } else { "s" };
-    let what = terms.op.as_deref().map_or(format!("read{plural} or write"), text);
+    let op = terms.op.as_deref().or(export.is_read_only.then_some("read"));
+    let what = op.map_or(format!("read{plural} or write"), text);
     let size = Bytes::new(terms.size_bytes_max);
     let period = Duration::from_ns(terms.period_ns);
     format!("{access}{requests} {what}{plural} of {size} every {period}")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The service's exports as clients see them.
 
-use tidegate_model::{ExportContract, ExportSpec};
+use tidegate_model::{ExportContract, ExportSpec, Op};
 use tidegate_nbd::{BlockSizes, Catalogue, ExportInfo, Listed, Unavailable, wire};
 
 use super::places::{PlaceTaken, Places};
@@ -90,6 +90,7 @@ fn description(export: &ExportSpec) -> String {
         None => format!("{access}best effort"),
         Some(ExportContract { requests, period, deadline, size_max, op, .. }) => {
             let plural = if *requests == 1 { "" } else { "s" };
+            let op = op.or(export.is_read_only.then_some(Op::Read));
             let what = op.map_or(format!("read{plural} or write"), |op| op.name().to_owned());
             format!(
                 "{access}{soft}{requests} {what}{plural} of {size_max} every {period}, within {deadline}"
