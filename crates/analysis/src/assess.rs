@@ -10,7 +10,6 @@ use tidegate_model::{
 use crate::assessment::{Answer, Assessment, Comparison, Limit, TaskAssessment};
 use crate::batch_choice::{Choice, Order};
 use crate::bounds::{bound_of, edf_responses, is_met};
-use crate::dqf::Demand;
 use crate::regulated::{self, Regulated};
 use crate::select::{self, best_effort_ahead, is_shared, mixed, objection, question, single};
 use crate::shaping::sporadic;
@@ -165,7 +164,7 @@ fn conclude(workload: &Workload, policy: PolicyName, choice: Choice) -> Assessme
     // limits the batches, their number of requests is unknown.
     let is_within_capacity = choice.batch_cost.is_some()
         || policy.facts().dispatch.limits_best_effort()
-        || Demand::new(&tasks).is_within_capacity(choice.batch_max, full_batch_ns);
+        || tasks.demand().is_within_capacity(choice.batch_max, full_batch_ns);
     Assessment {
         policy,
         batch_max: choice.batch_max,

@@ -14,7 +14,7 @@ use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::search::largest;
-use crate::{SporadicTask, System, Verdict, dq_edf, dqf};
+use crate::{SporadicTask, System, Tasks, Verdict, dq_edf, dqf};
 
 /// The order in which requests wait for their batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Order {
 /// The input to a choice: tasks on a device, before z and beta are chosen.
 #[derive(Debug, Clone)]
 pub(crate) struct Question<'a> {
-    pub(crate) tasks: &'a [SporadicTask],
+    pub(crate) tasks: &'a Tasks,
     pub(crate) table: &'a BatchTable,
     /// The order in which the policy queues requests.
     pub(crate) order: Order,
@@ -156,12 +156,7 @@ impl Question<'_> {
     }
 
     fn system(&self, batch_max: u32, best_effort_fill: u32) -> System {
-        System {
-            tasks: self.tasks.to_vec(),
-            table: self.table.clone(),
-            batch_max,
-            best_effort_fill,
-        }
+        System { tasks: self.tasks.clone(), table: self.table.clone(), batch_max, best_effort_fill }
     }
 
     fn mixed_system(&self, batch_max: u32, best_effort_fill: u32) -> Option<MixedSystem> {

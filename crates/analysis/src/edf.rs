@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 
 use crate::budget::Budget;
-use crate::dqf::Demand;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 
@@ -171,12 +170,15 @@ impl<'a> Search<'a> {
     /// Returns `None` if the busy interval does not end.
     fn of(system: &System, kinds: &'a [(SporadicTask, u64)], is_shared: bool) -> Option<Self> {
         let request_ns = system.table.time_max(1).ns();
-        let demand = Demand::new(&system.tasks);
+        let demand = system.tasks.demand();
+        if !demand.is_within_capacity(1, request_ns) {
+            return None;
+        }
         // A request with a later deadline may be in service first; if all deadlines are equal there
         // is none.
         let has_later = kinds.iter().any(|(task, _)| task.deadline != kinds[0].0.deadline);
         let blocking = u128::from(is_shared || has_later);
-        let busy_ns = least_fixed_point(1, |length| {
+        let busy_ns = least_fixed_point(demand.kinds.len(), 1, |length| {
             serial_time_ns(request_ns, demand.half_open(length).checked_add(blocking)?)
         })?;
         Some(Self { kinds, request_ns, busy_ns, is_shared })
@@ -189,7 +191,7 @@ impl<'a> Search<'a> {
             if self.busy_ns - release_ns <= worst {
                 break;
             }
-            let start_ns = least_fixed_point(0, |start_ns| {
+            let start_ns = least_fixed_point(self.kinds.len(), 0, |start_ns| {
                 self.last_request_start(task, release_ns, start_ns)
             })?;
             let response = start_ns.checked_add(self.request_ns)?.saturating_sub(release_ns);

@@ -5,7 +5,7 @@ use tidegate_model::{Duration, HostTime, PolicyName, Workload};
 
 use crate::regulated::Regulated;
 use crate::shaping::sporadic;
-use crate::{Assessment, System, dqf};
+use crate::{Assessment, System, TaskAssessment, dqf};
 
 /// The longest wait of a job, step by step. The times of batches and of the host around the policy
 /// add up to its bound, less `released`.
@@ -31,28 +31,26 @@ pub struct Explanation {
     pub host_in_batch: Duration,
 }
 
-/// Returns the steps of a task's bound; `None` for a policy, a bound or a workload without batches
-/// of dual-queue FIFO.
+/// Returns the steps of each task's bound; `None` for a policy, a bound or a workload without
+/// batches of dual-queue FIFO.
 ///
 /// # Complexity
 /// The same as [`dqf::tight`].
-pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Explanation> {
+pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Explanation>> {
     let is_dual_queue = |policy: PolicyName| assessment.policy.shares_bounds_with(policy);
     let workload = &*workload.planned();
     let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
     if has_other_bound || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
     {
-        return None;
+        return vec![None; workload.tasks.len()];
     }
-    let (response, _) = assessment.tasks[task].response_max?;
     let system = System {
         tasks: sporadic(&workload.tasks),
         table: workload.table.clone(),
         batch_max: assessment.batch_max,
         best_effort_fill: assessment.best_effort_fill,
     };
-    let steps = dqf::steps(&system, task)?;
-    let explanation = Explanation {
+    let explanation = |steps: dqf::Steps| Explanation {
         steps,
         batch_max: system.batch_max,
         best_effort_fill: system.best_effort_fill,
@@ -63,8 +61,12 @@ pub fn explain(workload: &Workload, assessment: &Assessment, task: usize) -> Opt
         host: workload.host.time(),
         host_in_batch: workload.host_in_batch(),
     };
-    // Another bound may be the least one.
-    (explanation.total() == Some(response)).then_some(explanation)
+    let of_task = |(steps, task): (Option<dqf::Steps>, &TaskAssessment)| {
+        let (response, _) = task.response_max?;
+        // Another bound may be the least one.
+        steps.map(explanation).filter(|explanation| explanation.total() == Some(response))
+    };
+    dqf::steps(&system).into_iter().zip(&assessment.tasks).map(of_task).collect()
 }
 
 impl Explanation {

@@ -58,14 +58,19 @@ pub fn responses_with_best_effort(
     system: &System,
     ahead: &BestEffortAhead,
 ) -> Result<Vec<Verdict>, Inapplicable> {
-    let mut all = system.tasks.clone();
-    all.extend(&ahead.open_loops);
-    let demand = Demand::new(&all);
+    let all = match &*ahead.open_loops {
+        [] => system.tasks.clone(),
+        open_loops => system.tasks.iter().chain(open_loops).copied().collect(),
+    };
+    let demand = all.demand();
     let request_ns = system.table.time_max(1).ns();
-    let response = if ahead.outstanding == 0 {
-        by_busy_interval(&demand, request_ns)
+    let response = if !demand.is_within_capacity(1, request_ns) {
+        // No busy interval ends, and no backlog is bounded.
+        None
+    } else if ahead.outstanding == 0 {
+        by_busy_interval(demand, request_ns)
     } else {
-        by_backlog(&demand, request_ns, ahead.outstanding)
+        by_backlog(demand, request_ns, ahead.outstanding)
     };
     Ok(vec![verdict(response); system.tasks.len()])
 }
@@ -84,8 +89,9 @@ pub(crate) fn exceeds_at_once(
 }
 
 fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
-    let busy_ns =
-        least_fixed_point(1, |length| serial_time_ns(request_ns, demand.half_open(length)))?;
+    let busy_ns = least_fixed_point(demand.kinds.len(), 1, |length| {
+        serial_time_ns(request_ns, demand.half_open(length))
+    })?;
     let backlog_seen_at = |release_ns: u64| {
         Some(serial_time_ns(request_ns, demand.closed(release_ns))?.saturating_sub(release_ns))
     };
@@ -98,7 +104,7 @@ fn by_busy_interval(demand: &Demand, request_ns: u64) -> Option<u64> {
 }
 
 fn by_backlog(demand: &Demand, request_ns: u64, outstanding: u64) -> Option<u64> {
-    least_fixed_point(0, |response| {
+    least_fixed_point(demand.kinds.len(), 0, |response| {
         serial_time_ns(request_ns, u128::from(outstanding) + demand.closed(response))
     })
 }

@@ -12,7 +12,7 @@ use tidegate_model::{Duration, PolicyName, Task, Workload};
 
 use crate::headroom::{ENTRIES_MAX, entries};
 use crate::search::largest;
-use crate::{Answer, assess, headroom};
+use crate::{Answer, Assessment, assess, headroom};
 
 /// The number of times that a period is doubled.
 const DOUBLINGS: u32 = 6;
@@ -221,14 +221,14 @@ pub fn changes(
     found
 }
 
-/// Returns changes with which `workload` would be proved under `policy`; empty if it is proved, or
-/// if nothing helps.
+/// Returns changes with which `workload`, which has this assessment, would be proved under the same
+/// policy; empty if it is proved, or if nothing helps.
 ///
 /// # Complexity
 /// [`changes`], the headroom, and one assessment for each policy. Workloads of more than 16 entries
 /// or 1,024 tasks get no changes.
-pub fn fits(workload: &Workload, policy: PolicyName) -> Vec<Change> {
-    let assessment = assess(workload, policy);
+pub fn fits(workload: &Workload, assessment: &Assessment) -> Vec<Change> {
+    let policy = assessment.policy;
     let is_small = workload.tasks.len() <= TASKS_MAX && entries(workload).len() <= ENTRIES_MAX;
     if assessment.answer == Answer::Proven || workload.premises.void().is_some() || !is_small {
         return Vec::new();

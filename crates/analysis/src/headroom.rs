@@ -50,7 +50,7 @@ pub fn headroom(workload: &Workload, policy: PolicyName) -> Option<Vec<Headroom>
             set.extend(std::iter::repeat_n(tasks[first_task], count));
             let mut sources = sources.clone();
             sources.extend(std::iter::repeat_n(first_task, count));
-            is_provable(workload, policy, &set, &sources)
+            is_provable(workload, policy, &set.into(), &sources)
         });
         Headroom {
             entry: workload.tasks[first_task].entry,

@@ -33,6 +33,7 @@ mod shaping;
 mod soft;
 mod strict_classes;
 mod system;
+mod tasks;
 mod tolerance;
 
 pub mod cost_limited;
@@ -54,5 +55,6 @@ pub use inapplicable::Inapplicable;
 pub use shaping::response_limit;
 pub use soft::{SoftPromise, soft_promise};
 pub use system::{SporadicTask, System};
+pub use tasks::Tasks;
 pub use tidegate_model::Verdict;
 pub use tolerance::{Tolerance, tolerance};

@@ -10,7 +10,7 @@
 
 use tidegate_model::{BatchChoice, Premise, PremiseCode, Premises, RegulatorName, Task, Workload};
 
-use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment};
+use crate::{Assessment, Comparison, Limit, SporadicTask, TaskAssessment, Tasks};
 
 /// Workloads with more units are not analysed.
 const UNITS_MAX: u64 = 1 << 20;
@@ -124,9 +124,9 @@ impl Regulated {
 }
 
 /// Returns the tasks as the policy behind the workload's regulators sees them.
-pub(crate) fn unit_tasks(workload: &Workload, tasks: &[SporadicTask]) -> Vec<SporadicTask> {
+pub(crate) fn unit_tasks(workload: &Workload, tasks: &Tasks) -> Tasks {
     if !has(workload, RegulatorName::TokensPerTask) {
-        return tasks.to_vec();
+        return tasks.clone();
     }
     let units = |task: &SporadicTask| {
         std::iter::repeat_n(SporadicTask { requests: 1, ..*task }, task.requests as usize)

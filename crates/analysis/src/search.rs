@@ -14,7 +14,10 @@ pub(crate) const HORIZON_NS: u64 = 1 << 62;
 pub(crate) const OFFSETS_MAX: usize = 1 << 20;
 /// Rounds of an iteration after which the result is "no bound"; reached only within one part in
 /// 10,000 of the capacity.
-const ROUNDS_MAX: u32 = 10_000;
+const ROUNDS_MAX: u64 = 10_000;
+/// Terms after which it is "no bound": of 100,000 different tasks, within one part in 50 of the
+/// capacity.
+const TERMS_MAX: u64 = 1 << 26;
 
 /// Returns the verdict for a bound in ns; `None` means no bound within the horizon.
 pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
@@ -31,10 +34,14 @@ pub(crate) fn serial_time_ns(request_ns: u64, requests: u128) -> Option<u64> {
 }
 
 /// Returns the least `x >= start` with `f(x) <= x`, for nondecreasing f. Returns `None` if f does,
-/// or after 10,000 rounds.
-pub(crate) fn least_fixed_point(start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<u64> {
+/// or after 10,000 rounds, or after fewer if one of them takes thousands of `terms`.
+pub(crate) fn least_fixed_point(
+    terms: usize,
+    start: u64,
+    f: impl Fn(u64) -> Option<u64>,
+) -> Option<u64> {
     let mut x = start;
-    for _ in 0..ROUNDS_MAX {
+    for _ in 0..ROUNDS_MAX.min(TERMS_MAX / (terms as u64).max(1)) {
         let next = f(x)?;
         if next <= x {
             return Some(x);

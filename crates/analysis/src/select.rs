@@ -16,8 +16,8 @@ use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::shaping::{self, sporadic};
 use crate::{
-    Inapplicable, SporadicTask, System, adaptive_drain, cost_limited, das, deferred, dqf, elastic,
-    fifo, gated_drain, rtio, rtio_slots, strict_classes,
+    Inapplicable, SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, dqf,
+    elastic, fifo, gated_drain, rtio, rtio_slots, strict_classes,
 };
 
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
@@ -52,7 +52,7 @@ fn passed_on_late(workload: &Workload, theorem: Theorem) -> Option<&'static str>
 pub(crate) fn choose(
     workload: &Workload,
     policy: PolicyName,
-    tasks: &[SporadicTask],
+    tasks: &Tasks,
 ) -> Result<Choice, &'static str> {
     Ok(match policy.facts().theorem? {
         Theorem::Fifo => Choice::of_batches(1, 0, fifo_bounds(workload, tasks)),
@@ -96,7 +96,7 @@ pub(crate) fn depth_without_bound(workload: &Workload, policy: PolicyName) -> u3
 pub(crate) fn is_provable(
     workload: &Workload,
     policy: PolicyName,
-    tasks: &[SporadicTask],
+    tasks: &Tasks,
     sources: &[usize],
 ) -> bool {
     if regulated::objection(workload).is_some() || workload.premises.void().is_some() {
@@ -139,7 +139,7 @@ pub(crate) fn is_provable(
     }
 }
 
-fn of_dqf(workload: &Workload, tasks: &[SporadicTask]) -> Choice {
+fn of_dqf(workload: &Workload, tasks: &Tasks) -> Choice {
     let mixed = mixed(workload, tasks);
     question(workload, tasks, mixed.as_ref(), workload.batch, Order::Release).choose()
 }
@@ -147,7 +147,7 @@ fn of_dqf(workload: &Workload, tasks: &[SporadicTask]) -> Choice {
 /// Returns the input to the choice of z and beta.
 pub(crate) fn question<'a>(
     workload: &'a Workload,
-    tasks: &'a [SporadicTask],
+    tasks: &'a Tasks,
     mixed: Option<&'a MixedSystem>,
     batch: BatchChoice,
     order: Order,
@@ -158,7 +158,7 @@ pub(crate) fn question<'a>(
 }
 
 /// Returns all tasks of a workload with their own costs, if requests differ.
-pub(crate) fn mixed(workload: &Workload, tasks: &[SporadicTask]) -> Option<MixedSystem> {
+pub(crate) fn mixed(workload: &Workload, tasks: &Tasks) -> Option<MixedSystem> {
     let all: Vec<usize> = (0..tasks.len()).collect();
     heterogeneous::system_of(workload, &all, tasks)
 }
@@ -169,13 +169,13 @@ pub(crate) fn is_shared(workload: &Workload) -> bool {
 }
 
 /// Returns the tasks on a device that serves one request at a time.
-pub(crate) fn single(workload: &Workload, tasks: &[SporadicTask]) -> System {
+pub(crate) fn single(workload: &Workload, tasks: &Tasks) -> System {
     let table = workload.table.clone();
-    System { tasks: tasks.to_vec(), table, batch_max: 1, best_effort_fill: 0 }
+    System { tasks: tasks.clone(), table, batch_max: 1, best_effort_fill: 0 }
 }
 
 /// Returns all bounds of one-at-a-time FIFO: without best effort it is dual-queue FIFO with z = 1.
-pub(crate) fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bounds> {
+pub(crate) fn fifo_bounds(workload: &Workload, tasks: &Tasks) -> Vec<Bounds> {
     let system = single(workload, tasks);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
     if workload.best_effort.is_empty() {
@@ -188,7 +188,7 @@ pub(crate) fn fifo_bounds(workload: &Workload, tasks: &[SporadicTask]) -> Vec<Bo
 }
 
 /// Returns whether one-at-a-time FIFO bounds every task within its deadline.
-pub(crate) fn fifo_proves(workload: &Workload, tasks: &[SporadicTask]) -> bool {
+pub(crate) fn fifo_proves(workload: &Workload, tasks: &Tasks) -> bool {
     let system = single(workload, tasks);
     let ahead = best_effort_ahead(workload);
     let shortest = tasks.iter().map(|task| task.deadline).min();
@@ -200,7 +200,7 @@ pub(crate) fn fifo_proves(workload: &Workload, tasks: &[SporadicTask]) -> bool {
 
 /// Returns the choice for the dynamic active subset; nothing is promised if service times cannot be
 /// predicted, or if the error of the predictions is unknown.
-fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
+fn by_active_subset(workload: &Workload, tasks: &Tasks) -> Result<Choice, &'static str> {
     let times = das::times(workload)?;
     Ok(Choice {
         premises: [das::premise(times.margin)].into_iter().collect(),
@@ -209,7 +209,7 @@ fn by_active_subset(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choic
 }
 
 /// Returns the bound of the dynamic active subset.
-fn das_bounds(times: ActiveSubset, tasks: &[SporadicTask]) -> Vec<Bounds> {
+fn das_bounds(times: ActiveSubset, tasks: &Tasks) -> Vec<Bounds> {
     let tight = das::responses(tasks, times.service_max);
     let verdicts =
         tight.iter().map(|verdict| Bounds { tight: verdict.bound(), ..Bounds::default() });

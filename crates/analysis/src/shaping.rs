@@ -11,8 +11,8 @@ use tidegate_model::{
     Workload,
 };
 
-use crate::SporadicTask;
 use crate::bounds::Bounds;
+use crate::{SporadicTask, Tasks};
 
 /// Returns the shapers around a policy.
 fn shapers(workload: &Workload) -> impl Iterator<Item = Shaping> {
@@ -93,7 +93,7 @@ pub fn response_limit(task: &Task) -> Duration {
 }
 
 /// Returns the tasks in the form that the analyses take.
-pub(crate) fn sporadic(tasks: &[Task]) -> Vec<SporadicTask> {
+pub(crate) fn sporadic(tasks: &[Task]) -> Tasks {
     let sporadic = |task: &Task| SporadicTask {
         period: task.period,
         requests: task.requests,

@@ -103,18 +103,17 @@ pub fn soft_promise(
 
 /// Returns R_q in ns, and M.
 fn promise(soft: &System, hard: &System, responses: &[Duration]) -> Option<(u64, u128)> {
-    let demand = Demand::new(&soft.tasks);
+    let demand = soft.tasks.demand();
     // The longest time of a batch of best effort alone.
     let alone_ns = hard.batch_time_ns(0);
     let mut pairs = responses.iter().zip(&soft.tasks);
     if pairs.all(|(&response, task)| response < task.period) {
-        return Some((by_backlog(soft, &demand, alone_ns)?, leaders(soft, |_| 1)));
+        return Some((by_backlog(soft, demand, alone_ns)?, leaders(soft, |_| 1)));
     }
     let batch_max = soft.batch_max;
     let full_ns = soft.table.time_max(batch_max).ns();
     let carry_ns = full_ns.max(alone_ns);
-    let batches =
-        window_batches(|length_ns| demand.half_open(length_ns), 1, batch_max, carry_ns, full_ns)?;
+    let batches = window_batches(soft, |length_ns| demand.half_open(length_ns), 1, carry_ns)?;
     let response_ns = carry_ns.checked_add(batches.checked_mul(full_ns)?)?;
     let window = dqf::busy_interval(hard).ok()?.first()?.bound()?;
     let reach_ns = window.checked_add(*responses.iter().max()?)?.ns();

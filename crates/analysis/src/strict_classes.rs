@@ -5,11 +5,11 @@
 use tidegate_model::parameters::MqDeadlineParameters;
 use tidegate_model::{Duration, Intensity, Premise, PremiseCode, Premises, Workload};
 
-use crate::SporadicTask;
 use crate::batch_choice::Choice;
 use crate::bounds::{Bounds, is_met};
 use crate::drain::{self, Drain};
-use crate::search::largest;
+use crate::search::{largest, least_fixed_point, serial_time_ns};
+use crate::{SporadicTask, Tasks};
 
 const OPEN_LOOP: &str = "best effort with a `rate` can have any number of requests waiting, and the kernel's \
      scheduler holds at most `nr_requests` of all classes: a real-time request that finds none free \
@@ -31,9 +31,6 @@ const TOO_DEEP: &str = "`queue_depth` of [policy.mq-deadline-tuned] is larger th
 
 /// The most requests that the kernel's scheduler holds, of all classes.
 const NR_REQUESTS_MAX: u64 = 2_048;
-
-/// The search for a bound ends after this many steps; each adds at least one dispatch.
-const STEPS_MAX: u32 = 10_000;
 
 /// Returns the longest time from the release of a real-time request to the completion of all
 /// real-time requests, or `None` if the search ends without one.
@@ -65,22 +62,14 @@ const STEPS_MAX: u32 = 10_000;
 /// - The scheduler has a place for every request, and no lower request ages: checked by the caller.
 ///
 /// # Complexity
-/// At most [`STEPS_MAX`] steps of O(tasks).
-fn busy_period(tasks: &[SporadicTask], ahead: u64, step: Duration) -> Option<Duration> {
-    let mut length: u64 = 1;
-    for _ in 0..STEPS_MAX {
-        let released = |task: &SporadicTask| {
-            u64::from(task.requests).checked_mul(length.div_ceil(task.period.ns()))
-        };
-        let sum = |so_far: u64, task: &SporadicTask| so_far.checked_add(released(task)?);
-        let requests = tasks.iter().try_fold(ahead, sum)?;
-        let needed = requests.checked_mul(step.ns())?;
-        if needed <= length {
-            return Some(Duration::from_ns(length));
-        }
-        length = needed;
-    }
-    None
+/// O(n) per round, in at most 10,000 rounds.
+fn busy_period(tasks: &Tasks, ahead: u64, step: Duration) -> Option<Duration> {
+    let demand = tasks.demand();
+    // Beyond capacity no period ends.
+    demand.is_within_capacity(1, step.ns()).then_some(())?;
+    let needed_ns =
+        |length| serial_time_ns(step.ns(), u128::from(ahead) + demand.half_open(length));
+    least_fixed_point(demand.kinds.len(), 1, needed_ns).map(Duration::from_ns)
 }
 
 /// Returns the choice for these tasks: the given depth, or the largest under which every provable
@@ -88,7 +77,7 @@ fn busy_period(tasks: &[SporadicTask], ahead: u64, step: Duration) -> Option<Dur
 ///
 /// # Errors
 /// A sentence, without its full stop, that says why nothing can be promised.
-pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choice, &'static str> {
+pub(crate) fn choose(workload: &Workload, tasks: &Tasks) -> Result<Choice, &'static str> {
     let question = Question::of(workload, tasks)?;
     let given = workload.parameters.mq_deadline_tuned.queue_depth;
     let depth = match given {
@@ -101,7 +90,7 @@ pub(crate) fn choose(workload: &Workload, tasks: &[SporadicTask]) -> Result<Choi
 /// Returns the choice for these tasks at this depth.
 pub(crate) fn at_depth(
     workload: &Workload,
-    tasks: &[SporadicTask],
+    tasks: &Tasks,
     depth: u32,
 ) -> Result<Choice, &'static str> {
     Question::of(workload, tasks)?.at_depth(depth)
@@ -110,7 +99,7 @@ pub(crate) fn at_depth(
 /// Tasks and loads under settings of the scheduler whose hypotheses hold, before the depth is
 /// chosen.
 struct Question<'a> {
-    tasks: &'a [SporadicTask],
+    tasks: &'a Tasks,
     drain: Drain<'a>,
     settings: MqDeadlineParameters,
     /// The requests that the loads can have outstanding.
@@ -118,7 +107,7 @@ struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    fn of(workload: &'a Workload, tasks: &'a [SporadicTask]) -> Result<Self, &'static str> {
+    fn of(workload: &'a Workload, tasks: &'a Tasks) -> Result<Self, &'static str> {
         let drain = Drain::of(workload).ok_or(drain::UNKNOWN)?;
         let settings = workload.parameters.mq_deadline_tuned;
         let mut best_effort: u64 = 0;
@@ -220,7 +209,7 @@ mod tests {
             SporadicTask { period, requests, deadline: period }
         };
         let ms = |tasks: &[SporadicTask], ahead, step| {
-            let length = busy_period(tasks, ahead, Duration::from_ms(step));
+            let length = busy_period(&tasks.to_vec().into(), ahead, Duration::from_ms(step));
             length.map(|length| length.ns() / 1_000_000)
         };
         let one = [task(100, 1)];

@@ -3,6 +3,8 @@
 
 use tidegate_model::{BatchTable, Duration};
 
+use crate::Tasks;
+
 /// A task under analysis: (e, p, d).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SporadicTask {
@@ -22,7 +24,7 @@ pub struct SporadicTask {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct System {
     /// The tasks; results are in the same order.
-    pub tasks: Vec<SporadicTask>,
+    pub tasks: Tasks,
     /// b(i): the longest time of a batch of i requests.
     pub table: BatchTable,
     /// z: the largest number of requests in a batch.

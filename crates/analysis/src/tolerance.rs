@@ -27,7 +27,7 @@ use crate::regulated::Regulated;
 use crate::search::largest;
 use crate::select::{fifo_proves, is_shared, mixed, single};
 use crate::shaping::sporadic;
-use crate::{SporadicTask, System, cost_limited, edf, rtio, strict_classes};
+use crate::{System, Tasks, cost_limited, edf, rtio, strict_classes};
 
 /// Factors beyond this are not searched: a thousand times the table.
 const FACTOR_PPM_MAX: u64 = 1_000_000_000;
@@ -165,9 +165,8 @@ pub(crate) fn holds_at_ceilings(
         | Theorem::LimitedDrainRounds
         | Theorem::PriorityRounds
         | Theorem::StrictClasses => {
-            let tasks = sporadic(&planned.tasks);
-            let budget = Budget::of_tasks(tasks.len());
-            let (planned, tasks) = (&planned, &*tasks);
+            let tasks = &sporadic(&planned.tasks);
+            let (planned, budget) = (&planned, Budget::of_tasks(tasks.len()));
             Proof { theorem, assessment, planned, tasks, budget }.holds(&slowest)
         }
     }
@@ -208,7 +207,7 @@ struct Proof<'a> {
     assessment: &'a Assessment,
     /// The workload that the plan was made for, as the wrapped policy sees it.
     planned: &'a Workload,
-    tasks: &'a [SporadicTask],
+    tasks: &'a Tasks,
     budget: Budget,
 }
 
@@ -267,7 +266,7 @@ impl Proof<'_> {
     fn holds_in_batches(&self, slowed: &Workload, order: Order) -> bool {
         let Assessment { batch_max, best_effort_fill, .. } = *self.assessment;
         let system = System {
-            tasks: self.tasks.to_vec(),
+            tasks: self.tasks.clone(),
             table: slowed.table.clone(),
             batch_max,
             best_effort_fill,

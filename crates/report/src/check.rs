@@ -7,7 +7,7 @@ mod text;
 
 use serde::{Serialize, Serializer};
 use tidegate_analysis::{
-    Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, headroom,
+    Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, explain, headroom,
 };
 use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 
@@ -232,7 +232,7 @@ impl<'a> CheckReport<'a> {
     /// Adds, if the deadlines are not proven, changes with which they would be.
     #[must_use]
     pub fn with_fits(self) -> Self {
-        let changes = tidegate_analysis::fit::fits(self.workload, self.assessment.policy);
+        let changes = tidegate_analysis::fit::fits(self.workload, &self.assessment);
         Self { would_fit: changes.iter().map(ToString::to_string).collect(), ..self }
     }
 
@@ -247,15 +247,9 @@ impl<'a> CheckReport<'a> {
     #[must_use]
     pub fn explained(mut self) -> Self {
         self.detail = Detail::Explained;
-        let mut last: Option<usize> = None;
-        for index in 0..self.tasks.len() {
-            // Tasks of one row have the same steps.
-            let same = last.filter(|&last| self.tasks[last].is_like(&self.tasks[index]));
-            self.tasks[index].steps = match same {
-                Some(last) => self.tasks[last].steps,
-                None => StepsReport::of(self.workload, &self.assessment, index),
-            };
-            last = Some(index);
+        let explanations = explain(self.workload, &self.assessment);
+        for (task, explanation) in self.tasks.iter_mut().zip(explanations) {
+            task.steps = explanation.as_ref().map(StepsReport::of);
         }
         self
     }

@@ -101,11 +101,10 @@ impl<'a> EdfEvaluation<'a> {
         let carry_in_ns = self.system.batch_time_of_ns(carried);
         // x >= 2 if nothing is in flight at first: the first batch starts immediately.
         let first = if carry_in_ns > 0 { 1 } else { 2 };
-        let batch_max = self.system.batch_max;
         // A closed window, because a request released at a dispatch may take a place before one
         // that waited.
         let released = |window_ns| self.demand.closed(window_ns);
-        let batches = window_batches(released, first, batch_max, carry_in_ns, self.full_batch_ns)?;
+        let batches = window_batches(self.system, released, first, carry_in_ns)?;
         // Saturation is intended: a re-release beyond the horizon counts as none.
         let again = |(&response, (task, _)): (&u64, &(SporadicTask, u64))| {
             carry_in_ns.saturating_add(task.period.ns() - response)
@@ -183,7 +182,7 @@ impl<'a> EdfEvaluation<'a> {
     /// Returns the longest response of a job, or 0 if it cannot be released at that instant. `None`
     /// if the search is abandoned.
     fn response_of_ns(&self, job: &Job<'_>) -> Option<u64> {
-        let batches = least_fixed_point(1, |batches| {
+        let batches = least_fixed_point(self.kinds.len(), 1, |batches| {
             let ahead = self.requests_ahead(job, self.sent_ns(job, batches)?)?;
             u64::try_from(ahead.div_ceil(u128::from(self.system.batch_max))).ok()
         })?;

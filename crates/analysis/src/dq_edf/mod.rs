@@ -83,10 +83,10 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
         return verdicts;
     }
     let kinds = kinds(&system.tasks);
-    let demand = Demand::new(&system.tasks);
-    let cap = window_ns(system, &demand);
+    let demand = system.tasks.demand();
+    let cap = window_ns(system, demand);
     // Without limits the climb is never abandoned.
-    let responses = climb(system, &demand, &kinds, cap, None, budget).unwrap_or_default();
+    let responses = climb(system, demand, &kinds, cap, None, budget).unwrap_or_default();
     let of_task = |task: &SporadicTask| {
         let kind = kinds.binary_search_by(|(kind, _)| kind.cmp(task)).ok();
         verdict(kind.and_then(|kind| responses.get(kind).copied().flatten()))
@@ -103,14 +103,14 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     if let Some(verdicts) = as_fifo(system, budget) {
         return system.tasks.iter().zip(&verdicts).all(is_met);
     }
-    let demand = Demand::new(&system.tasks);
-    let cap = window_ns(system, &demand);
+    let demand = system.tasks.demand();
+    let cap = window_ns(system, demand);
     if cap.is_some_and(|cap| system.tasks.iter().all(|task| cap <= task.deadline.ns())) {
         return true;
     }
     let kinds = kinds(&system.tasks);
     let limits_ns: Vec<u64> = kinds.iter().map(|(task, _)| task.deadline.ns()).collect();
-    let responses = climb(system, &demand, &kinds, cap, Some(&limits_ns), budget);
+    let responses = climb(system, demand, &kinds, cap, Some(&limits_ns), budget);
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 
@@ -150,7 +150,10 @@ fn climb(
 /// of the requests in it: `(X + 1) b(z)`.
 fn window_ns(system: &System, demand: &Demand) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
+    if !demand.is_within_capacity(system.batch_max, full_batch_ns) {
+        return None;
+    }
     let released = |window_ns| demand.closed(window_ns);
-    let batches = window_batches(released, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
+    let batches = window_batches(system, released, 1, full_batch_ns)?;
     batches.checked_add(1)?.checked_mul(full_batch_ns).filter(|&ns| ns <= HORIZON_NS)
 }

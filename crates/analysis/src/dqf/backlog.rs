@@ -2,10 +2,9 @@
 //! A, the bound of Theorem 1 by the backlog: while every response is below its period, no task has
 //! two jobs pending.
 
-use std::collections::BTreeMap;
-
 use crate::System;
 use crate::budget::Budget;
+use crate::dqf::demand::Kind;
 use crate::dqf::totals::Totals;
 use crate::dqf::{Demand, Steps, two_batches};
 use crate::search::HORIZON_NS;
@@ -14,7 +13,7 @@ use crate::search::HORIZON_NS;
 /// not on R.
 #[derive(Debug)]
 pub(super) struct Backlog {
-    by_requests: BTreeMap<u64, Option<u64>>,
+    by_rank: Vec<Option<u64>>,
 }
 
 impl Backlog {
@@ -31,7 +30,7 @@ impl Backlog {
         let requests = demand.tasks_by_requests().keys().copied();
         if demand.requests_sum() <= u64::from(system.batch_max) {
             let longest = two_batches::longest_pair_ns(system, demand);
-            return Self { by_requests: requests.map(|requests| (requests, longest)).collect() };
+            return Self { by_rank: requests.map(|_| longest).collect() };
         }
         let sets = demand.tasks_by_requests().len() as u64;
         let words = u64::from(system.batch_max) / 64 + 1;
@@ -43,12 +42,12 @@ impl Backlog {
                 carry_ins(system, demand, requests, of_others.as_ref().unwrap_or(&whole));
             longest_ns(system, demand, carry_ins, |count| system.batch_time_of_ns(count))
         };
-        Self { by_requests: requests.map(|requests| (requests, response(requests))).collect() }
+        Self { by_rank: requests.map(response).collect() }
     }
 
-    /// Returns A for a job of this many requests; `None` beyond the horizon.
-    pub(super) fn response_ns(&self, requests: u64) -> Option<u64> {
-        self.by_requests[&requests]
+    /// Returns A for a job of this kind; `None` beyond the horizon.
+    pub(super) fn response_ns(&self, kind: &Kind) -> Option<u64> {
+        self.by_rank[kind.rank]
     }
 }
 
@@ -94,13 +93,13 @@ pub struct BacklogStep {
 /// # Complexity
 /// O(D^2 z log n) for D different numbers of requests, 64 totals at a time.
 pub fn backlog_steps(system: &System) -> Option<Vec<BacklogStep>> {
-    let demand = Demand::new(&system.tasks);
+    let demand = system.tasks.demand();
     let step = |requests: u64| {
-        let totals = totals_of_others(system, &demand, requests);
-        let mut carry_ins: Vec<u64> = carry_ins(system, &demand, requests, &totals).collect();
+        let totals = totals_of_others(system, demand, requests);
+        let mut carry_ins: Vec<u64> = carry_ins(system, demand, requests, &totals).collect();
         carry_ins.dedup();
         let time_ns = |count| system.batch_time_of_ns(count);
-        let waits = carry_ins.iter().map(|&carry| wait(system, &demand, carry, time_ns));
+        let waits = carry_ins.iter().map(|&carry| wait(system, demand, carry, time_ns));
         let waits = waits.collect::<Option<Vec<_>>>()?;
         let longest = (0..waits.len()).max_by_key(|&index| waits[index].2)?;
         let (in_flight, (batches, last, response_ns)) = (carry_ins[longest], waits[longest]);

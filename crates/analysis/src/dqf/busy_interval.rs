@@ -24,15 +24,19 @@ use crate::{Inapplicable, System, Verdict};
 /// # Complexity
 /// O(n) per round; x grows to its least fixed point in at most 10,000 rounds.
 pub fn busy_interval(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
-    let demand = Demand::new(&system.tasks);
-    Ok(vec![verdict(response_ns(system, &demand, HORIZON_NS)); system.tasks.len()])
+    let demand = system.tasks.demand();
+    let full_batch_ns = system.table.time_max(system.batch_max).ns();
+    // Beyond capacity no window closes.
+    let is_within = demand.is_within_capacity(system.batch_max, full_batch_ns);
+    let response_ns = is_within.then(|| response_ns(system, demand, HORIZON_NS)).flatten();
+    Ok(vec![verdict(response_ns); system.tasks.len()])
 }
 
 /// Returns the bound in ns, or `None` if no window closes within `horizon_ns`.
 pub(super) fn response_ns(system: &System, demand: &Demand, horizon_ns: u64) -> Option<u64> {
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let released = |window_ns| (window_ns <= horizon_ns).then(|| demand.half_open(window_ns));
-    let batches = batches_while(released, 1, system.batch_max, full_batch_ns, full_batch_ns)?;
+    let batches = batches_while(system, released, 1, full_batch_ns)?;
     let response = batches.checked_add(1)?.checked_mul(full_batch_ns)?;
     Some(response).filter(|&ns| ns <= HORIZON_NS)
 }
@@ -44,31 +48,31 @@ pub(super) fn response_ns(system: &System, demand: &Demand, horizon_ns: u64) -> 
 /// length. The window is half-open if requests released at its last instant go last, and closed if
 /// they may go first.
 ///
-/// Returns `None` if x passes the horizon, or after 10,000 rounds. From `first` on, the iteration
-/// x := ceil(released / z) cannot pass the least solution, because `released` is monotone.
+/// Returns `None` if x passes the horizon, or after as many rounds as [`least_fixed_point`]. From
+/// `first` on, the iteration x := ceil(released / z) cannot pass the least solution, because
+/// `released` is monotone.
 pub(crate) fn window_batches(
+    system: &System,
     released: impl Fn(u64) -> u128,
     first: u64,
-    batch_max: u32,
     lead_ns: u64,
-    full_batch_ns: u64,
 ) -> Option<u64> {
-    batches_while(|ns| Some(released(ns)), first, batch_max, lead_ns, full_batch_ns)
+    batches_while(system, |ns| Some(released(ns)), first, lead_ns)
 }
 
 /// Returns the same as [`window_batches`], or `None` as soon as `released` returns `None`.
 fn batches_while(
+    system: &System,
     released: impl Fn(u64) -> Option<u128>,
     first: u64,
-    batch_max: u32,
     lead_ns: u64,
-    full_batch_ns: u64,
 ) -> Option<u64> {
-    least_fixed_point(first, |batches| {
+    let full_batch_ns = system.table.time_max(system.batch_max).ns();
+    least_fixed_point(system.tasks.demand().kinds.len(), first, |batches| {
         let window_ns = lead_ns.checked_add((batches - 1).checked_mul(full_batch_ns)?)?;
         if window_ns > HORIZON_NS {
             return None;
         }
-        u64::try_from(released(window_ns)?.div_ceil(u128::from(batch_max))).ok()
+        u64::try_from(released(window_ns)?.div_ceil(u128::from(system.batch_max))).ok()
     })
 }

@@ -10,6 +10,12 @@ use std::collections::BTreeMap;
 use crate::SporadicTask;
 use crate::dqf::totals::Totals;
 
+#[cfg(test)]
+thread_local! {
+    /// The number of calls of [`Demand::new`], each of which sorts all tasks.
+    pub(crate) static BUILT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+}
+
 /// Tasks with equal (e, p).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kind {
@@ -18,6 +24,8 @@ pub(crate) struct Kind {
     pub(crate) requests: u64,
     /// The number of tasks of this kind.
     pub(crate) count: u64,
+    /// The number of smaller e that tasks have.
+    pub(crate) rank: usize,
 }
 
 impl Kind {
@@ -64,10 +72,15 @@ pub(crate) struct Demand {
     kind_of_task: Vec<usize>,
     /// The number of tasks with each e.
     tasks_by_requests: BTreeMap<u64, u64>,
+    /// `sum e / p`, the requests released per ns in the long run, in units of 2^-64 and rounded down
+    /// for each kind.
+    rate: u128,
 }
 
 impl Demand {
     pub(crate) fn new(tasks: &[SporadicTask]) -> Self {
+        #[cfg(test)]
+        BUILT.set(BUILT.get() + 1);
         let key = |&index: &usize| (tasks[index].period.ns(), u64::from(tasks[index].requests));
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         order.sort_unstable_by_key(key);
@@ -81,14 +94,21 @@ impl Demand {
                 kind_of_task[task] = kinds.len();
             }
             *tasks_by_requests.entry(requests).or_default() += count;
-            kinds.push(Kind { period_ns, requests, count });
+            kinds.push(Kind { period_ns, requests, count, rank: 0 });
+        }
+        let ranked: Vec<u64> = tasks_by_requests.keys().copied().collect();
+        for kind in &mut kinds {
+            kind.rank = ranked.partition_point(|&requests| requests < kind.requests);
         }
         let mut requests_from = vec![0];
         for kind in kinds.iter().rev() {
             requests_from.push(requests_from[requests_from.len() - 1] + kind.requests_sum());
         }
         requests_from.reverse();
-        Self { kinds, requests_from, kind_of_task, tasks_by_requests }
+        let of_kind =
+            |kind: &Kind| (u128::from(kind.requests_sum()) << 64) / u128::from(kind.period_ns);
+        let rate = kinds.iter().map(of_kind).fold(0, u128::saturating_add);
+        Self { kinds, requests_from, kind_of_task, tasks_by_requests, rate }
     }
 
     /// Returns one value per task, in task order, from one value per kind.
@@ -97,11 +117,6 @@ impl Demand {
         by_kind: &'a [T],
     ) -> impl Iterator<Item = T> + 'a {
         self.kind_of_task.iter().map(|&kind| by_kind[kind])
-    }
-
-    /// Returns the index of a task's kind.
-    pub(crate) fn kind_of(&self, task: usize) -> usize {
-        self.kind_of_task[task]
     }
 
     /// Returns the shortest deadline of each kind, in ns.
@@ -151,8 +166,18 @@ impl Demand {
     /// Exact while the common denominator fits into 128 bits. Beyond that, each term is rounded up
     /// by less than 2^-64, so at worst a workload exactly at capacity is refused.
     pub(crate) fn is_within_capacity(&self, batch_max: u32, full_batch_ns: u64) -> bool {
+        let capacity = u128::from(batch_max) << 64;
+        // Saturation is intended: more than any drive serves.
+        let released = |rate: u128| rate.saturating_mul(u128::from(full_batch_ns));
+        if released(self.rate) > capacity {
+            return false;
+        }
+        // Rounding takes less than one unit from each kind.
+        if released(self.rate.saturating_add(self.kinds.len() as u128)) <= capacity {
+            return true;
+        }
         self.capacity_exact(batch_max, full_batch_ns)
-            .unwrap_or_else(|| self.released_per(full_batch_ns, 64) <= u128::from(batch_max) << 64)
+            .unwrap_or_else(|| self.released_per(full_batch_ns, 64) <= capacity)
     }
 
     /// Returns the requests that the tasks release per `span_ns` in the long run, `span sum e / p`,

@@ -10,6 +10,7 @@
 //! whose requests are in the carry-in.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use crate::System;
 use crate::budget::Budget;
@@ -77,13 +78,13 @@ fn climb(
     })
 }
 
-/// Returns the steps of a task's bound; `None` if it has no such steps.
-pub(super) fn steps(system: &System, demand: &Demand, task: usize) -> Option<Steps> {
+/// Returns the steps of the bound of each kind; `None` if it has no such steps, or if the search
+/// exceeds its budget.
+pub(super) fn steps(system: &System, demand: &Demand) -> Vec<Option<Steps>> {
     let budget = Budget::of_tasks(system.tasks.len());
     let responses = responses(system, demand, &budget);
-    let kind = demand.kind_of(task);
     let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
-    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).steps(kind, responses[kind]?)
+    FifoEvaluation::new(system, demand, &budget, &backlog, &responses).steps(&responses)
 }
 
 /// One evaluation of F at R.
@@ -104,8 +105,8 @@ struct FifoEvaluation<'a> {
     requests_max: u64,
     full_batch_ns: u64,
     /// `b(z) sum e_i / p_i`, the requests released while a full batch is served, rounded up to
-    /// 2^-32.
-    rate: u128,
+    /// 2^-32; only W needs it.
+    rate: OnceCell<u128>,
 }
 
 /// A carry-in batch: its requests, its cost, and the earliest re-releases of its tasks.
@@ -144,7 +145,7 @@ impl<'a> FifoEvaluation<'a> {
             batch_max: u64::from(system.batch_max),
             requests_max: demand.kinds.iter().map(|kind| kind.requests).max().unwrap_or(0),
             full_batch_ns: system.table.time_max(system.batch_max).ns(),
-            rate: demand.released_per(system.table.time_max(system.batch_max).ns(), RATE_BITS),
+            rate: OnceCell::new(),
         }
     }
 
@@ -158,7 +159,7 @@ impl<'a> FifoEvaluation<'a> {
         kinds
             .map(|(index, kind)| {
                 let by_window = by_window.as_ref().map(|worst| worst[index]);
-                let by_backlog = backlog.and_then(|it| it.response_ns(kind.requests));
+                let by_backlog = backlog.and_then(|it| it.response_ns(kind));
                 [by_window, by_backlog].into_iter().flatten().min()
             })
             .collect()
@@ -237,13 +238,8 @@ impl<'a> FifoEvaluation<'a> {
         offsets: &mut Vec<u64>,
         worst: &mut [u64],
     ) -> Option<()> {
-        let batches = busy_interval::window_batches(
-            |window_ns| self.demand.half_open(window_ns),
-            1,
-            self.system.batch_max,
-            carry_in.time_ns,
-            self.full_batch_ns,
-        )?;
+        let released = |window_ns| self.demand.half_open(window_ns);
+        let batches = busy_interval::window_batches(self.system, released, 1, carry_in.time_ns)?;
         let window_ns = carry_in.time_ns + (batches - 1) * self.full_batch_ns;
         self.fill_offsets(offsets, carry_in, window_ns.min(self.last_worse_ns(carry_in, worst)))?;
         if !self.budget.afford(self.terms(offsets.len())?) {
@@ -269,7 +265,9 @@ impl<'a> FifoEvaluation<'a> {
         let longest =
             u128::from(carry_in.time_ns) * batch_max + u128::from(self.full_batch_ns) * requests;
         let excess = longest.saturating_sub(least * batch_max);
-        let spare = (batch_max << RATE_BITS).saturating_sub(self.rate);
+        let rate =
+            self.rate.get_or_init(|| self.demand.released_per(self.full_batch_ns, RATE_BITS));
+        let spare = (batch_max << RATE_BITS).saturating_sub(*rate);
         let latest = excess.checked_mul(1 << RATE_BITS).and_then(|it| it.checked_div(spare));
         latest.and_then(|latest| u64::try_from(latest + 1).ok()).unwrap_or(u64::MAX)
     }
@@ -379,51 +377,85 @@ impl<'a> FifoEvaluation<'a> {
         Losses::of(std::iter::once((0, carry_in.free)).chain(last_jobs))
     }
 
-    /// Returns steps that take exactly `response_ns` for a job of that kind; `None` if another
-    /// bound is below all of these.
-    fn steps(&self, kind: usize, response_ns: u64) -> Option<Steps> {
-        let requests = self.demand.kinds[kind].requests;
+    /// Returns steps that take exactly the response of each kind; `None` if another bound is below
+    /// all of these, or if the search exceeds the budget.
+    fn steps(&self, responses: &Responses) -> Vec<Option<Steps>> {
+        let mut steps = vec![None; responses.len()];
         if self.is_strictly_within && self.demand.requests_sum() > self.batch_max {
-            let found = backlog::steps(self.system, self.demand, requests, response_ns);
-            if found.is_some() {
-                return found;
+            let mut known = BTreeMap::new();
+            for ((kind, response), steps) in self.demand.kinds.iter().zip(responses).zip(&mut steps)
+            {
+                let Some(response) = *response else { continue };
+                let of_backlog =
+                    || backlog::steps(self.system, self.demand, kind.requests, response);
+                *steps = *known.entry((kind.requests, response)).or_insert_with(of_backlog);
             }
         }
-        let bounded = self.bounded.as_deref()?;
-        let counted = self.carry_in_sizes(bounded).into_iter();
-        let carry_ins = counted
-            .map(|size| self.carry_in(size, bounded))
-            .chain(std::iter::once(self.taking_nothing(self.batch_max)));
-        let found = |carry_in| self.steps_in_window(kind, response_ns, &carry_in);
-        carry_ins.into_iter().find_map(found)
+        if let Some(bounded) = self.bounded.as_deref() {
+            self.add_steps_of_windows(bounded, &mut steps);
+        }
+        steps
     }
 
-    /// Returns steps of W that begin with that carry-in.
-    fn steps_in_window(&self, kind: usize, response_ns: u64, carry_in: &CarryIn) -> Option<Steps> {
+    /// Adds steps of W for the kinds that have none; `None` once the budget is spent.
+    fn add_steps_of_windows(&self, responses: &[u64], steps: &mut [Option<Steps>]) -> Option<()> {
+        for size in self.carry_in_sizes(responses) {
+            self.add_steps_of_window(&self.carry_in(size, responses), responses, steps)?;
+        }
+        self.add_steps_of_window(&self.taking_nothing(self.batch_max), responses, steps)
+    }
+
+    /// Adds steps of W that begin with that carry-in; `None` once the budget is spent.
+    fn add_steps_of_window(
+        &self,
+        carry_in: &CarryIn,
+        responses: &[u64],
+        steps: &mut [Option<Steps>],
+    ) -> Option<()> {
+        let pending = responses.iter().zip(&*steps).filter(|(_, steps)| steps.is_none());
+        let Some(longest) = pending.map(|(&response, _)| response).max() else { return Some(()) };
         let mut offsets = Vec::new();
-        self.fill_offsets(&mut offsets, carry_in, response_ns.max(carry_in.time_ns))?;
-        offsets.into_iter().find_map(|release_ns| {
-            // Only a response of `response_ns` of this kind raises these.
-            let mut worst = vec![u64::MAX; self.demand.kinds.len()];
-            worst[kind] = response_ns.checked_sub(1)?;
-            self.raise_by_release(carry_in, release_ns, &mut worst)?;
-            if worst[kind] != response_ns {
-                return None;
+        self.budget.afford(self.terms(1)?).then_some(())?;
+        if self.fill_offsets(&mut offsets, carry_in, longest.max(carry_in.time_ns)).is_none() {
+            return Some(());
+        }
+        for release_ns in offsets {
+            self.budget.afford(self.terms(1)?).then_some(())?;
+            // Only a response as long as the bound raises these.
+            let below = |(&response, steps): (&u64, &Option<Steps>)| match steps {
+                None => response.saturating_sub(1),
+                Some(_) => u64::MAX,
+            };
+            let mut worst: Vec<u64> = responses.iter().zip(&*steps).map(below).collect();
+            if self.raise_by_release(carry_in, release_ns, &mut worst).is_none() {
+                return Some(());
             }
-            let lost = self.losses(carry_in, release_ns).least(carry_in.requests);
-            let ahead = self.demand.closed(release_ns).saturating_sub(lost);
-            let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
-            let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
-            let last_ns = response_ns + release_ns - before_ns;
-            let takes = |&requests: &u64| self.system.batch_time_of_ns(requests) == last_ns;
-            let last_batch = (1..=self.batch_max).rev().find(takes)?;
-            Some(Steps {
-                carry_in: carry_in.requests,
-                full_batches,
-                last_batch,
-                released_ns: release_ns,
-            })
-        })
+            for ((&response, &worst), steps) in responses.iter().zip(&worst).zip(&mut *steps) {
+                if worst == response && steps.is_none() {
+                    *steps = self.steps_of_release(carry_in, release_ns, response);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Returns the steps of W for a job that is released `release_ns` into the window and responds
+    /// after `response_ns`.
+    fn steps_of_release(
+        &self,
+        carry_in: &CarryIn,
+        release_ns: u64,
+        response_ns: u64,
+    ) -> Option<Steps> {
+        let lost = self.losses(carry_in, release_ns).least(carry_in.requests);
+        let ahead = self.demand.closed(release_ns).saturating_sub(lost);
+        let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
+        let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
+        let last_ns = response_ns + release_ns - before_ns;
+        let takes = |&requests: &u64| self.system.batch_time_of_ns(requests) == last_ns;
+        let last_batch = (1..=self.batch_max).rev().find(takes)?;
+        let carry_in = carry_in.requests;
+        Some(Steps { carry_in, full_batches, last_batch, released_ns: release_ns })
     }
 }
 
@@ -444,7 +476,7 @@ mod tests {
             deadline: Duration::from_ns(period),
         };
         let system = System {
-            tasks: vec![task(3, 12), task(3, 14)],
+            tasks: vec![task(3, 12), task(3, 14)].into(),
             table: BatchTable::new(&[3, 5, 6, 7].map(Duration::from_ns)).unwrap(),
             batch_max: 4,
             best_effort_fill: 0,

@@ -25,8 +25,7 @@ use crate::{Inapplicable, System, Verdict};
 /// # Complexity
 /// O(n log n).
 pub fn linear(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
-    let demand = Demand::new(&system.tasks);
-    let response_ns = response_ns(system, &demand)?;
+    let response_ns = response_ns(system, system.tasks.demand())?;
     Ok(vec![verdict(response_ns); system.tasks.len()])
 }
 

@@ -3,7 +3,6 @@
 
 use tidegate_model::Duration;
 
-use crate::dqf::Demand;
 use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, System, Verdict};
 
@@ -30,7 +29,7 @@ pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     if system.best_effort_fill > 0 {
         return Err(Inapplicable::BestEffortAboard);
     }
-    let demand = Demand::new(&system.tasks);
+    let demand = system.tasks.demand();
     let (requests, batch_max) = (demand.requests_sum(), u64::from(system.batch_max));
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let busy_ns = (requests / batch_max + 1).checked_mul(full_batch_ns);

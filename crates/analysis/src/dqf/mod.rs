@@ -32,6 +32,8 @@ pub use min_period::min_period;
 pub use steps::{Steps, steps};
 
 pub(crate) use busy_interval::window_batches;
+#[cfg(test)]
+pub(crate) use demand::BUILT;
 pub(crate) use demand::Demand;
 
 use crate::budget::Budget;
@@ -64,22 +66,22 @@ pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 
 /// Returns the bounds of [`tight`] within a budget.
 pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
-    let demand = Demand::new(&system.tasks);
-    if let Some(response) = two_batches::common_response_ns(system, &demand) {
+    let demand = system.tasks.demand();
+    if let Some(response) = two_batches::common_response_ns(system, demand) {
         return vec![verdict(Some(response)); system.tasks.len()];
     }
-    let kinds = fixed_point::responses(system, &demand, budget);
+    let kinds = fixed_point::responses(system, demand, budget);
     demand.per_task(&kinds).map(verdict).collect()
 }
 
 /// Returns whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the
 /// answer is known.
 pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
-    let demand = Demand::new(&system.tasks);
+    let demand = system.tasks.demand();
     let is_met =
         |response_ns: u64| system.tasks.iter().all(|task| response_ns <= task.deadline.ns());
-    match two_batches::common_response_ns(system, &demand) {
+    match two_batches::common_response_ns(system, demand) {
         Some(response) => is_met(response),
-        None => fixed_point::is_within(system, &demand, &demand.limits_ns(&system.tasks), budget),
+        None => fixed_point::is_within(system, demand, &demand.limits_ns(&system.tasks), budget),
     }
 }

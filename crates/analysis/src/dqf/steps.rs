@@ -5,7 +5,7 @@
 use tidegate_model::Duration;
 
 use crate::System;
-use crate::dqf::{Demand, fixed_point, two_batches};
+use crate::dqf::{fixed_point, two_batches};
 
 /// A longest response time as its steps: a batch in flight, full batches, and the job's own batch.
 ///
@@ -52,14 +52,18 @@ impl Steps {
     }
 }
 
-/// Returns the steps of a task's bound [`super::tight`]; `None` if there is no bound, or if it is
-/// another bound that caps it.
+/// Returns the steps of each task's bound [`super::tight`]; `None` if there is no bound, if another
+/// bound caps it, or if the search exceeds its budget.
 ///
 /// # Complexity
 /// The same as [`super::tight`].
-pub fn steps(system: &System, task: usize) -> Option<Steps> {
-    let demand = Demand::new(&system.tasks);
-    two_batches::steps(system, &demand).or_else(|| fixed_point::steps(system, &demand, task))
+pub fn steps(system: &System) -> Vec<Option<Steps>> {
+    let demand = system.tasks.demand();
+    if let Some(steps) = two_batches::steps(system, demand) {
+        return vec![Some(steps); system.tasks.len()];
+    }
+    let kinds = fixed_point::steps(system, demand);
+    demand.per_task(&kinds).collect()
 }
 
 #[cfg(test)]
@@ -85,9 +89,10 @@ mod tests {
             tasks.push(SporadicTask { period: other, requests: 2, deadline: other });
             let best_effort_fill = fill.min(batch_max);
             let table = table.clone();
-            let system = System { tasks, table, batch_max, best_effort_fill };
-            for (task, verdict) in crate::dqf::tight(&system).unwrap().iter().enumerate() {
-                let Some(steps) = steps(&system, task) else { continue };
+            let system = System { tasks: tasks.into(), table, batch_max, best_effort_fill };
+            let verdicts = crate::dqf::tight(&system).unwrap();
+            for (steps, verdict) in steps(&system).into_iter().zip(verdicts) {
+                let Some(steps) = steps else { continue };
                 let total = steps.response_ns(&system).map(Duration::from_ns);
                 assert_eq!(total, verdict.bound(), "{steps:?} of {system:?}");
                 found[usize::from(steps.full_batches > 0)] += 1;

@@ -360,7 +360,7 @@ fn everything_beside_the_verdict_contains_the_host() {
     assert_eq!(with.edf, later(without.edf, 8 * 2 + 5));
     assert!(headroom(&sources)[0].count_max < headroom(&cameras(8))[0].count_max);
     let assessment = assess(&behind, PolicyName::Dqf);
-    let steps = tidegate_analysis::explain(&behind, &assessment, 0).expect("steps add up");
+    let steps = tidegate_analysis::explain(&behind, &assessment)[0].expect("steps add up");
     assert_eq!(steps.total(), Some(assessment.tasks[0].response_max.unwrap().0));
 }
 

@@ -22,7 +22,7 @@ fn maxtor() -> BatchTable {
 fn cameras(count: usize, batch_max: u32, best_effort_fill: u32) -> System {
     let period = Duration::from_ms(300);
     let task = SporadicTask { period, requests: 1, deadline: period };
-    System { tasks: vec![task; count], table: maxtor(), batch_max, best_effort_fill }
+    System { tasks: vec![task; count].into(), table: maxtor(), batch_max, best_effort_fill }
 }
 
 /// Returns the bound in milliseconds to one decimal, as the literature prints it.
@@ -117,7 +117,8 @@ fn a_batch_in_flight_holds_whole_jobs_of_the_others_or_is_full() {
         let period = Duration::from_ms(2_000);
         let task_of = |&requests: &u32| SporadicTask { period, requests, deadline: period };
         let tasks: Vec<SporadicTask> = requests.iter().map(task_of).collect();
-        let system = System { tasks, table: maxtor(), batch_max, best_effort_fill: 0 };
+        let system =
+            System { tasks: tasks.into(), table: maxtor(), batch_max, best_effort_fill: 0 };
         let ns = dqf::tight(&system).unwrap()[task].bound().unwrap().ns();
         format!("{}.{:02}", ns / 1_000_000, ns / 10_000 % 100)
     };

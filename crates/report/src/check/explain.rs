@@ -2,8 +2,8 @@
 //! The steps of a bound: what a job waits for at worst, with numbers.
 
 use serde::Serialize;
-use tidegate_analysis::{Assessment, Explanation, explain};
-use tidegate_model::{Duration, HostTime, Workload};
+use tidegate_analysis::Explanation;
+use tidegate_model::{Duration, HostTime};
 
 use crate::figures;
 use crate::ns::Ns;
@@ -58,11 +58,9 @@ pub(super) struct StepsReport {
 }
 
 impl StepsReport {
-    /// `None` if the bound has no such steps.
-    pub(super) fn of(workload: &Workload, assessment: &Assessment, task: usize) -> Option<Self> {
-        let explanation = explain(workload, assessment, task)?;
-        let Explanation { steps, batch_max, best_effort_fill, .. } = explanation;
-        Some(Self {
+    pub(super) fn of(explanation: &Explanation) -> Self {
+        let Explanation { steps, batch_max, best_effort_fill, .. } = *explanation;
+        Self {
             carry_in_requests: steps.carry_in,
             carry_in_ns_max: explanation.carry_in_max.into(),
             full_batches: steps.full_batches,
@@ -73,7 +71,7 @@ impl StepsReport {
             released_ns: explanation.released.into(),
             host: HostSteps::of(explanation.host, explanation.host_in_batch),
             fill: best_effort_fill,
-        })
+        }
     }
 
     /// Writes a line for each step of the task's bound.
