@@ -41,15 +41,17 @@
 //! strays, so the r-th longest crosses at most `2 L / r + s`.
 //!
 //! *Begun in memory.* Distances are measured to the first sector of a request. If memory has the
-//! beginning of a read, the heads move to a later sector, so the span of a request is added to each
-//! distance. Under SATF they reach that sector no later than by way of the first one.
+//! beginning of a read, the heads go straight to a later sector. They arrive no later than by way of
+//! the first sector and the tracks between them, which S includes: a movement to the first one, a
+//! turn, and the passage from it. But a seek curve can rise so steeply that the way by other tracks
+//! is shorter than the straight one. Then the order bounds nothing, and the batch takes up to n
+//! times the longest service.
 //!
 //! *Starvation.* The order holds while no request has waited too long. If the bound says that a
 //! batch may last so long, it becomes n times the longest service, in any order.
 //!
 //! # Assumptions
 //! The drive is idle before the batch and gets nothing else until it is complete; tags are simple.
-//! The way from one track to another takes no longer by itself than by way of a third one.
 //!
 //! # Source
 //! Own derivation. The dissertation's equation 7.4.1.7 has two long seeks and n short ones on a
@@ -101,7 +103,7 @@ impl<'a> BatchCeiling<'a> {
                     .max(own.but_movement + misjudged(mechanics, op, &ceiling)),
                 movement_min: all.movement_min.max(own.movement_min),
                 stray: all.stray.max(own.stray),
-                span: all.span.max(own.span),
+                has_shortcuts: all.has_shortcuts || own.has_shortcuts,
             };
         }
         let follows_hits = mechanics.cache.as_ref().is_some_and(|it| it.read_ahead_after_hits);
@@ -110,10 +112,10 @@ impl<'a> BatchCeiling<'a> {
             queue: &mechanics.queue,
             stroke: mechanics.cylinders.saturating_sub(1),
             ops: kinds.iter().map(|&(op, _)| op).collect(),
+            // After hits the heads may return to the other end.
+            is_in_order: !follows_hits && !all.has_shortcuts,
             in_batch: all,
             one,
-            // After hits the heads may return to the other end.
-            is_in_order: !follows_hits,
         }))
     }
 
@@ -170,7 +172,7 @@ impl<'a> BatchCeiling<'a> {
                 self.stroke.saturating_mul(2) / r
             }
         };
-        share.saturating_add(self.in_batch.stray).saturating_add(self.in_batch.span)
+        share.saturating_add(self.in_batch.stray)
     }
 }
 

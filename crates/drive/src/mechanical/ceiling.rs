@@ -28,7 +28,7 @@
 //! longest one. If a layout repeats itself within each zone, those around the zones' beginnings
 //! and the disk's end suffice; otherwise all tracks are examined.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use tidegate_model::mechanics::{
@@ -72,9 +72,8 @@ pub struct InBatch {
     /// The largest number of cylinders between the first sector of a request and the heads when the
     /// drive chooses the next request: cylinders of the request itself and of its read-ahead.
     pub stray: u32,
-    /// The largest number of cylinders between the first sector of a request and the sector at which
-    /// the heads begin: memory may have the sectors before it.
-    pub span: u32,
+    /// Whether some movement takes longer than one by way of a track that a read passes before.
+    pub has_shortcuts: bool,
 }
 
 impl Ceiling {
@@ -153,7 +152,7 @@ impl Disk<'_> {
             but_movement: standing + completion,
             movement_min: or_zero(all, standing).max(or_zero(Duration::from_ns(hit), free)),
             stray: self.cylinders_within(self.sectors + self.ahead()),
-            span: self.cylinders_within(self.sectors - 1),
+            has_shortcuts: self.cache.read && self.has_shortcuts(),
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
@@ -176,7 +175,7 @@ impl Disk<'_> {
             but_movement: found.total() - movement + completion,
             movement_min: or_zero(received, command + found.faults).max(least),
             stray: self.cylinders_within(self.sectors - 1),
-            span: 0,
+            has_shortcuts: false,
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
@@ -198,20 +197,45 @@ impl Disk<'_> {
     fn cylinders_within(&self, sectors: u64) -> u32 {
         let mut most = 0;
         for range in self.examined() {
-            let (mut next, mut near) = (range.start, VecDeque::<Extent>::new());
-            while next < range.end {
-                let run = self.mechanism.layout.extent(Lba::new(next), u64::MAX);
-                let is_near = |before: &Extent| next < before.track_end.get() + sectors;
+            let mut near = VecDeque::<Extent>::new();
+            for run in self.runs(range) {
+                let first = run.start.get();
+                let is_near = |before: &Extent| first < before.track_end.get() + sectors;
                 while near.front().is_some_and(|before| !is_near(before)) {
                     near.pop_front();
                 }
                 let distances = near.iter().map(|before| before.cylinder.abs_diff(run.cylinder));
                 most = distances.fold(most, u32::max);
-                next = run.track_end.get();
                 near.push_back(run);
             }
         }
         most
+    }
+
+    /// Returns whether some movement takes longer than one by way of a track that a read passes
+    /// before.
+    ///
+    /// # Complexity
+    /// Linear in the cylinders, for each distance between tracks that follow each other.
+    fn has_shortcuts(&self) -> bool {
+        let mut steps = BTreeSet::new();
+        for range in self.examined() {
+            let cylinders = self.runs(range).map(|run| run.cylinder);
+            let mut before = None;
+            for cylinder in cylinders {
+                steps.extend(before.map(|before: u32| before.abs_diff(cylinder)));
+                before = Some(cylinder);
+            }
+        }
+        steps.into_iter().any(|step| self.mechanism.has_shortcut(step))
+    }
+
+    /// Returns the sectors that follow each other on one track, for all tracks of this range.
+    fn runs(&self, range: Range<u64>) -> impl Iterator<Item = Extent> {
+        let run = move |next: u64| {
+            (next < range.end).then(|| self.mechanism.layout.extent(Lba::new(next), u64::MAX))
+        };
+        std::iter::successors(run(range.start), move |before| run(before.track_end.get()))
     }
 
     fn most_per_track(&self) -> u64 {

@@ -135,6 +135,12 @@ impl Mechanism {
         }
     }
 
+    /// Returns whether a movement can take longer than one by way of a cylinder that is `step` from
+    /// its end.
+    pub(crate) fn has_shortcut(&self, step: u32) -> bool {
+        self.seek.has_shortcut(step)
+    }
+
     /// Returns the waiting time after `now` in the access to `extent`: until its first sector is
     /// under the head or, if the drive begins in the middle, a turn less the transfer time.
     pub(crate) fn access(&self, arm: Arm, now: Time, extent: &Extent, op: Op) -> Duration {

@@ -85,6 +85,19 @@ impl SeekCurve {
         }
     }
 
+    /// Returns whether some seek takes longer than two seeks to the same cylinder, of which the second
+    /// crosses `step` cylinders.
+    ///
+    /// # Complexity
+    /// Linear in the number of cylinders.
+    pub(super) fn has_shortcut(&self, step: u32) -> bool {
+        let second = self.time(step);
+        (0..=self.stroke).any(|first| {
+            let ends = [first.abs_diff(step), first.saturating_add(step).min(self.stroke)];
+            ends.into_iter().any(|distance| self.time(distance) > self.time(first) + second)
+        })
+    }
+
     /// Returns a table of lower bounds of the curve, with `change_ns` added to each of its times.
     pub(super) fn floors(&self, change_ns: i64) -> Floors {
         Floors::new(self.stroke, |first, last| {

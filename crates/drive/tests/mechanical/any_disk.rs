@@ -4,11 +4,14 @@
 //!
 //! One number determines disk and script; a failure prints it.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use tidegate_drive::mechanical::MechanicalDrive;
 use tidegate_drive::{Completion, Drive};
 use tidegate_model::mechanics::{
-    Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, WriteBack,
+    Bus, Cache, Faults, Layout, Mechanics, Overhead, Queue, ReadAhead, Scheduler, Seek, Sparing,
+    WriteBack, Zone,
 };
 use tidegate_model::{Duration, Op, Outcome, Random, Request, RequestId, Tag, Time};
 
@@ -90,6 +93,21 @@ fn lay_out(dice: &mut Dice, mechanics: &mut Mechanics) {
     zone.cylinder_skew_millisectors = dice.0.below(30_000);
     mechanics.sectors =
         u64::from(mechanics.surfaces * mechanics.cylinders * zone.sectors_per_track);
+    if dice.once_in(4) {
+        zones.sparing = Sparing::Zone;
+        mechanics.sectors -= remap(dice, &mut zones.zone[0], mechanics.sectors);
+    }
+}
+
+/// Stores some sectors of a zone, which has this many, behind all others; returns the number of
+/// spares.
+pub(crate) fn remap(dice: &mut Dice, zone: &mut Zone, sectors: u64) -> u64 {
+    const SPARES: u32 = 12;
+    let data = sectors - u64::from(SPARES);
+    let defects: BTreeSet<u64> = (0..SPARES).map(|_| dice.below(data)).collect();
+    zone.spares = SPARES;
+    zone.defects = defects.into_iter().zip(data..).collect();
+    SPARES.into()
 }
 
 fn any_overhead(dice: &mut Dice) -> Overhead {

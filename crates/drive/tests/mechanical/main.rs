@@ -20,5 +20,6 @@ mod layout_zones;
 mod memory;
 mod rotation;
 mod seek;
+mod shortcuts;
 mod table;
 mod wide_ceiling;

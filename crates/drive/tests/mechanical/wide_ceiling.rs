@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The longest time of a batch on wide disks: 3,000 cylinders in two zones, where seeks decide. An
 //! adversary climbs over the places of a batch, its order, the position of the heads, and the instant.
-//! It may have the beginnings of some requests read into memory before.
+//! It may have the beginnings of some requests read into memory before. Some disks have remapped
+//! sectors.
 
 use tidegate_drive::Drive as _;
-use tidegate_drive::mechanical::BatchCeiling;
-use tidegate_model::mechanics::{Layout, Mechanics, Scheduler, Seek, TrackOrder, Zone};
+use tidegate_drive::mechanical::{BatchCeiling, MechanicalDrive};
+use tidegate_model::mechanics::{Layout, Mechanics, Scheduler, Seek, Sparing, TrackOrder, Zone};
 use tidegate_model::{Bytes, Duration, Lba, Op, Request};
 
-use crate::any_disk::{Dice, SCHEDULERS, any_disk};
+use crate::any_disk::{Dice, SCHEDULERS, any_disk, remap};
 use crate::disk_support::{Host, request};
 
 const CYLINDERS: u32 = 3_000;
@@ -35,7 +36,7 @@ fn seeks() -> [Seek; 5] {
         of(&[(1, 100_000), (1_000, 1_000_000), (2_000, 8_000_000), (2_999, 40_000_000)]),
         of(&[(1, 300_000), (2_700, 400_000), (2_999, 40_000_000)]),
         of(&[(1, 500_000), (1_500, 30_000_000), (2_999, 2_000_000)]),
-        of(&[(1, 10_000), (2_999, 30_000_000)]),
+        of(&[(1, 10_010), (2_999, 30_000_000)]),
         Seek::Formula {
             short_ns: 500_000,
             per_root_ns: 300_000,
@@ -55,17 +56,23 @@ fn wide_disk(dice: &mut Dice, scheduler: Scheduler) -> Mechanics {
     zones.range_cylinders = (zones.order == TrackOrder::SurfaceSerpentine).then_some(50);
     // On short tracks a request spans many cylinders.
     let (longer, shorter) = dice.pick(&[(131, 100), (9, 7)]);
-    let outer = Zone { cylinder_last: INNER - 1, sectors_per_track: longer, ..only.clone() };
-    let inner = Zone {
+    let mut outer = Zone { cylinder_last: INNER - 1, sectors_per_track: longer, ..only.clone() };
+    let mut inner = Zone {
         cylinder_first: INNER,
         cylinder_last: CYLINDERS - 1,
         sectors_per_track: shorter,
         ..only
     };
-    let sectors = |zone: &Zone| {
-        u64::from(zone.cylinder_last - zone.cylinder_first + 1) * u64::from(zone.sectors_per_track)
-    };
-    mechanics.sectors = u64::from(mechanics.surfaces) * (sectors(&outer) + sectors(&inner));
+    mechanics.sectors = 0;
+    for zone in [&mut outer, &mut inner] {
+        let cylinders = u64::from(zone.cylinder_last - zone.cylinder_first + 1);
+        let tracks = cylinders * u64::from(mechanics.surfaces);
+        let sectors = tracks * u64::from(zone.sectors_per_track);
+        zone.defects.clear();
+        let is_remapped = zones.sparing == Sparing::Zone;
+        let spares = if is_remapped { remap(dice, zone, sectors) } else { 0 };
+        mechanics.sectors += sectors - spares;
+    }
     zones.zone = vec![outer, inner];
     mechanics.cylinders = CYLINDERS;
     mechanics.seek = seeks()[usize::try_from(dice.below(5)).expect("few")].clone();
@@ -74,6 +81,15 @@ fn wide_disk(dice: &mut Dice, scheduler: Scheduler) -> Mechanics {
     let is_ageing = scheduler == Scheduler::SatfAging;
     mechanics.queue.aging_ns_per_ms = is_ageing.then(|| dice.pick(&[0, 1_000, u64::MAX]));
     mechanics
+}
+
+/// Returns the remapped sectors of a disk.
+fn remapped(mechanics: &Mechanics) -> Vec<u64> {
+    let Layout::Zones(zones) = &mechanics.layout else { unreachable!() };
+    let disk = MechanicalDrive::new(mechanics, 1, 0).expect("a disk");
+    let starts = disk.layout().zones().into_iter().map(|zone| zone.start.get());
+    let zones = zones.zone.iter().zip(starts);
+    zones.flat_map(|(zone, start)| zone.defects.iter().map(move |&(at, _)| start + at)).collect()
 }
 
 /// A request's operation, first sector and number of sectors.
@@ -94,6 +110,8 @@ struct Choice {
 struct Adversary {
     mechanics: Mechanics,
     kinds: Vec<(Op, Bytes)>,
+    /// Sectors that are not stored beside their neighbours.
+    remapped: Vec<u64>,
     dice: Dice,
 }
 
@@ -103,7 +121,8 @@ impl Adversary {
         let mechanics = wide_disk(&mut dice, scheduler);
         let size = Bytes::new(dice.pick(&[1, 8, 64]) * Lba::SECTOR_BYTES);
         let ops: &[Op] = dice.pick(&[&[Op::Read][..], &[Op::Write], &[Op::Read, Op::Write]]);
-        Self { mechanics, kinds: ops.iter().map(|&op| (op, size)).collect(), dice }
+        let kinds = ops.iter().map(|&op| (op, size)).collect();
+        Self { remapped: remapped(&mechanics), mechanics, kinds, dice }
     }
 
     /// Returns an access to this part of the disk, in thousandths.
@@ -111,7 +130,11 @@ impl Adversary {
         let kinds = self.kinds.clone();
         let (op, size) = self.dice.pick(&kinds);
         let last = self.mechanics.sectors - size.sectors_ceil();
-        (op, (last * share / 1_000).saturating_sub(self.dice.below(200)), size.sectors_ceil())
+        let near = match &self.remapped[..] {
+            [_, ..] if self.dice.once_in(4) => self.dice.pick(&self.remapped).min(last),
+            _ => last * share / 1_000,
+        };
+        (op, near.saturating_sub(self.dice.below(200)), size.sectors_ceil())
     }
 
     /// Returns places at the two ends in turns, at even distances, or anywhere.
@@ -288,4 +311,20 @@ fn ceilings_without_the_longest_movement_are_caught() {
         });
         assert!(highest[1..].iter().any(|&share| share > 1_000), "{scheduler:?} survives");
     }
+}
+
+/// Canary: the same disks with all sectors beside their neighbours.
+#[test]
+fn ceilings_without_remapped_sectors_are_caught() {
+    let whole = |mechanics: &Mechanics| {
+        let mut whole = mechanics.clone();
+        let Layout::Zones(zones) = &mut whole.layout else { unreachable!() };
+        zones.zone.iter_mut().for_each(|zone| zone.defects.clear());
+        whole
+    };
+    let is_caught = |&scheduler: &Scheduler| {
+        let highest = attack(scheduler, |it| ceilings(&whole(&it.mechanics), &it.kinds));
+        highest.iter().any(|&share| share > 1_000)
+    };
+    assert!(SCHEDULERS.iter().any(is_caught));
 }
