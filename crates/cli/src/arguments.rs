@@ -395,6 +395,7 @@ pub(crate) struct ProfileArguments {
     /// drain: from the end of a flow of requests until the device is empty; policies that stop
     /// best effort need it; it takes about ten times as long as batch.
     /// throughput: the rate of flows of requests, by depth and position.
+    /// elevator: the rate of requests that the host sends by rising position, by depth.
     /// rotation, overhead, zones, seek-curve: the parts of a rotating disk, from the angle at
     /// which each read completes; at most 60,000 reads, one at a time.
     /// stripe: how a device that does not rotate spreads data over chips and, if writes are
@@ -499,7 +500,7 @@ pub(crate) struct SamplesArguments {
     /// Samples of each entry.
     #[arg(long, value_name = "N", default_value_t = ProfileParams::SAMPLES, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
-    /// 100 samples, without drain-adversary and the places of drains, starvation and mixed
+    /// 100 samples, without elevator, drain-adversary and the places of drains, starvation and mixed
     /// batches: enough for a first look, not for a guarantee.
     #[arg(long)]
     pub(crate) quick: bool,

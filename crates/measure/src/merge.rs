@@ -12,7 +12,7 @@ mod starvation;
 mod tables;
 
 use tidegate_model::DriveFile;
-use tidegate_model::drive_file::{FamilyTimes, Identity, PlaceFamily, Throughput};
+use tidegate_model::drive_file::{FamilyTimes, Identity, PlaceFamily};
 
 use crate::origin::Origin;
 use crate::start::StartTimes;
@@ -58,12 +58,10 @@ pub fn with_tables_of(
         file.single.push(single.clone());
     }
     for flow in &measured.throughput {
-        let is_it =
-            |it: &Throughput| (it.op, it.size, it.place) == (flow.op, flow.size, flow.place);
         if !file.throughput.iter().any(|known| (known.op, known.size) == (flow.op, flow.size)) {
             added.push(format!("throughput of {}s of {}", flow.op.name(), flow.size));
         }
-        file.throughput.retain(|known| !is_it(known));
+        file.throughput.retain(|known| !known.is_like(flow));
         file.throughput.push(flow.clone());
     }
     costs::add_mixed(&mut file.mixed, &measured.mixed);

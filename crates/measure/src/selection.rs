@@ -71,7 +71,7 @@ mod tests {
         };
         assert_eq!(left_out(false, true), "");
         assert_eq!(left_out(false, false), "flush");
-        let quick = "drain-places starvation-places mixed-places drain-adversary";
+        let quick = "drain-places elevator starvation-places mixed-places drain-adversary";
         assert_eq!(left_out(true, true), quick);
     }
 

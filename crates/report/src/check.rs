@@ -7,7 +7,8 @@ mod text;
 
 use serde::{Serialize, Serializer};
 use tidegate_analysis::{
-    Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, explain, headroom,
+    Answer, Assessment, BoundName, Bounds, Comparison, assess, compare, expected_best_effort,
+    explain, headroom,
 };
 use tidegate_model::{BestEffortOrder, Duration, Grade, PolicyName, Premises, Task, Workload};
 
@@ -45,6 +46,8 @@ pub struct CheckReport<'a> {
     to_do: Option<String>,
     best_effort_depth: Option<u32>,
     best_effort_order: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best_effort_expected_bytes_per_s: Option<u64>,
     margin_ppm: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<HostReport>,
@@ -205,6 +208,7 @@ impl<'a> CheckReport<'a> {
             best_effort_depth: figures::best_effort_depth(&assessment),
             best_effort_order: figures::best_effort_order(workload, assessment.policy)
                 .map(BestEffortOrder::name),
+            best_effort_expected_bytes_per_s: expected_best_effort(workload, &assessment),
             margin_ppm: workload.margin_ppm,
             host: HostReport::of(workload),
             tolerance: ToleranceReport::of(workload, &assessment),

@@ -195,7 +195,7 @@ fn added_names_stop_the_build_wherever_they_count() {
     let arm = "DriveContract::Batches => Vec::new(),\n";
     copy.insert(PLACES, arm, "DriveContract::Probe => Vec::new(),\n");
     copy.insert(SLOWDOWN, "match contract {\n", "DriveContract::Probe => (),\n");
-    copy.stops("analysis", &["ceilings.rs", "deferred.rs", "tolerance.rs"]);
+    copy.stops("analysis", &["ceilings.rs", "deferred.rs", "expected.rs", "tolerance.rs"]);
     copy.stops("host", &["contract_watch.rs"]);
 
     let copy = Copy::new();

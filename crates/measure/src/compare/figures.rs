@@ -101,9 +101,11 @@ impl Figures {
             FlowPlace::SequentialFirst => "sequential (first tenth)",
             FlowPlace::SequentialLast => "sequential (last tenth)",
         };
+        let order = flow.elevator.map(|all| format!(" in the elevator's order of {all}"));
+        let order = order.unwrap_or_default();
         let drawn = flow.bytes_per_s.iter().zip(&flow.bytes_per_s_min);
         Self {
-            name: format!("throughput of {place} {}", kind(Some(flow.op), Some(flow.size))),
+            name: format!("throughput of {place} {}{order}", kind(Some(flow.op), Some(flow.size))),
             unit: Unit::Rate,
             entries: flow.depth.clone(),
             median: flow.bytes_per_s.clone(),

@@ -14,6 +14,7 @@ mod by_places;
 mod drain;
 mod drain_adversary;
 mod drain_places;
+mod elevator;
 pub mod flush;
 mod mixed;
 mod mixed_places;
@@ -33,13 +34,14 @@ mod throughput;
 mod zones;
 
 /// Every experiment and how it is run, in this order.
-const LIST: [(Experiment, &dyn Procedure); 20] = [
+const LIST: [(Experiment, &dyn Procedure); 21] = [
     (Experiment::BATCH, &batch::Batch),
     (Experiment::PLACES, &places::PROCEDURE),
     (Experiment::SINGLE, &single::Single),
     (Experiment::DRAIN, &drain::Drain),
     (Experiment::DRAIN_PLACES, &drain_places::PROCEDURE),
     (Experiment::THROUGHPUT, &throughput::Flows),
+    (Experiment::ELEVATOR, &elevator::Elevators),
     (Experiment::ROTATION, &rotation::PROCEDURE),
     (Experiment::OVERHEAD, &overhead::PROCEDURE),
     (Experiment::ZONES, &zones::PROCEDURE),

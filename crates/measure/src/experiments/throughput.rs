@@ -73,19 +73,32 @@ impl Procedure for Flows {
         let rounds = context.rounds(Experiment::THROUGHPUT, kind, self.grid(context.params));
         let ways = rounds.grid.ways;
         let measured = context.measure(&rounds, |flow, cell| {
-            sample(flow, places, FlowPlace::ALL[cell % ways], depths[cell / ways])
+            let (place, depth) = (FlowPlace::ALL[cell % ways], depths[cell / ways]);
+            let mut cursor = Cursor::start(places, place, depth, flow.random);
+            let stretch = Stretch { depth, begin: depth, length: length(depth) };
+            stretch.time(flow, |random| cursor.next(random))
         })?;
         found.note(&rounds, &measured);
         for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
             let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();
-            found.file.throughput.extend(table(kind, place, &depths, &cells));
+            let of = |samples, bytes_per_s, bytes_per_s_min| Throughput {
+                op: kind.op,
+                size: kind.size,
+                place,
+                elevator: None,
+                samples,
+                depth: depths.clone(),
+                bytes_per_s,
+                bytes_per_s_min,
+            };
+            found.file.throughput.extend(table(kind, &depths, length, &cells, of));
         }
         Ok(())
     }
 }
 
 /// Returns 1, 2, 4, .. and the depth itself.
-fn depths(depth: u32) -> Vec<u32> {
+pub(super) fn depths(depth: u32) -> Vec<u32> {
     let powers = std::iter::successors(Some(1_u32), |power| power.checked_mul(2));
     powers.take_while(|&power| power < depth).chain([depth]).collect()
 }
@@ -95,29 +108,39 @@ fn length(depth: u32) -> u32 {
     STRETCH_MIN.max(depth.saturating_mul(STRETCH_DEPTHS))
 }
 
-/// Returns the time of one stretch of [`length`] requests at `depth`.
-fn sample(
-    flow: &mut Flow<'_>,
-    places: Places,
-    place: FlowPlace,
-    depth: u32,
-) -> TrialResult<Duration> {
-    let mut cursor = Cursor::start(places, place, depth, flow.random);
-    flow.keep(depth, depth, |random| cursor.next(random))?;
-    let begun = flow.now();
-    let (mut done, wanted) = (0, length(depth));
-    while done < wanted {
-        let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
-        done += returned;
-        // Requests that complete together with the last do not count: a stretch is not shorter than
-        // its stated length.
-        if done < wanted {
-            flow.send(returned, Tag::Simple, |random| cursor.next(random))?;
+/// A part of a flow that is timed.
+pub(super) struct Stretch {
+    /// Requests on the device.
+    pub(super) depth: u32,
+    /// Requests of the flow before it.
+    pub(super) begin: u32,
+    /// Its own requests.
+    pub(super) length: u32,
+}
+
+impl Stretch {
+    /// Returns its time. `draw` gives the next request of the flow.
+    pub(super) fn time(
+        &self,
+        flow: &mut Flow<'_>,
+        mut draw: impl FnMut(&mut Pcg64) -> Probe,
+    ) -> TrialResult<Duration> {
+        flow.keep(self.depth, self.begin, &mut draw)?;
+        let begun = flow.now();
+        let mut done = 0;
+        while done < self.length {
+            let returned = u32::try_from(flow.wait()?.len()).expect("a device holds few requests");
+            done += returned;
+            // Requests that complete together with the last do not count: a stretch is not shorter
+            // than its stated length.
+            if done < self.length {
+                flow.send(returned, Tag::Simple, &mut draw)?;
+            }
         }
+        let took = flow.now().since(begun);
+        flow.drain()?;
+        Ok(took)
     }
-    let took = flow.now().since(begun);
-    flow.drain()?;
-    Ok(took)
 }
 
 /// Where the next request of a flow lies.
@@ -151,12 +174,14 @@ impl Cursor {
     }
 }
 
-/// Returns the rates at each of `depths`; `None` without a sample of each.
-fn table(
+/// Returns the flow with the rates at each of `depths`, the median and the slowest; `None` without a
+/// sample of each.
+pub(super) fn table(
     kind: Kind,
-    place: FlowPlace,
     depths: &[u32],
+    length: impl Fn(u32) -> u32,
     cells: &[&Vec<Sample>],
+    flow: impl Fn(u64, Vec<u64>, Vec<u64>) -> Throughput,
 ) -> Option<Throughput> {
     let samples = cells.iter().map(|cell| cell.len()).min().filter(|&count| count > 0)?;
     let mut times: Vec<_> = cells.iter().map(|cell| Sample::times(cell)).collect();
@@ -174,15 +199,8 @@ fn table(
         };
         times.iter().zip(depths).map(of_cell).collect::<Vec<u64>>()
     };
-    Some(Throughput {
-        op: kind.op,
-        size: kind.size,
-        place,
-        samples: u64::try_from(samples).expect("a count fits"),
-        depth: depths.to_vec(),
-        bytes_per_s: at_level(500_000),
-        bytes_per_s_min: at_level(1_000_000),
-    })
+    let samples = u64::try_from(samples).expect("a count fits");
+    Some(flow(samples, at_level(500_000), at_level(1_000_000)))
 }
 
 #[cfg(test)]

@@ -153,6 +153,10 @@ pub struct Throughput {
     pub size: Bytes,
     /// The places of the requests.
     pub place: FlowPlace,
+    /// How many requests are outstanding at a host that sends them in the elevator's order, always as
+    /// many as `depth` says; `None` if the host sends each request at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elevator: Option<u32>,
     /// Number of intervals of the flow measured at each depth.
     pub samples: u64,
     /// Numbers of requests in flight.
@@ -180,17 +184,34 @@ impl SingleTimes {
 }
 
 impl Throughput {
+    /// Describes the requests and their order.
+    pub fn requests(&self) -> String {
+        let order = self.elevator.map(|all| format!(" in the elevator's order, {all} outstanding"));
+        let (place, op, order) = (self.place.name(), self.op.name(), order.unwrap_or_default());
+        format!("{place} {op}s of {}{order}", self.size)
+    }
+
+    /// Returns whether two flows differ only in their figures.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let key = |flow: &Self| (flow.op, flow.size, flow.place, flow.elevator);
+        key(self) == key(other)
+    }
+
     /// Returns the first fault as a sentence.
     pub(super) fn fault(&self) -> Option<String> {
         let entries = self.depth.len();
         let is_even = [self.bytes_per_s.len(), self.bytes_per_s_min.len()] == [entries; 2];
         let rises = self.depth.windows(2).all(|pair| pair[0] < pair[1]);
-        let place = self.place.name();
-        let what = format!("[[throughput]] of {} {}s of {}", place, self.op.name(), self.size);
+        let what = format!("[[throughput]] of {}", self.requests());
+        let is_beyond = self.elevator.is_some_and(|all| self.depth.last() > Some(&all));
         match () {
             () if self.size.get() == 0 => Some(format!("{what}: size is 0")),
             () if !is_even => Some(format!("{what}: its lists differ in length")),
             () if !rises => Some(format!("{what}: its depths do not ascend")),
+            () if self.depth.first() == Some(&0) => Some(format!("{what}: a depth is 0")),
+            () if is_beyond => {
+                Some(format!("{what}: a depth exceeds the requests of the elevator"))
+            }
             () => None,
         }
     }

@@ -14,8 +14,9 @@ use crate::measurement::Measurement;
 use crate::premise::{Premise, PremiseCode, Premises, listed};
 use crate::sampling::{self, Sampling};
 use crate::soft_table::SoftTable;
-use crate::task::Op;
+use crate::task::{Op, Place};
 use crate::units::{Bytes, Duration};
+use crate::usual_times::UsualTimes;
 use crate::workload::{BatchChoice, Workload};
 
 /// An operation that the workload needs, with its first source's position for messages.
@@ -92,6 +93,7 @@ impl WorkloadFile {
             batch: self.policy.batch,
             best_effort_order: self.policy.best_effort_order,
             rotates: drive.rotates(),
+            usual: self.usual_times(drive),
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,
@@ -142,6 +144,21 @@ impl WorkloadFile {
             return None;
         }
         Some(costs.clone())
+    }
+
+    /// Returns how long the drive usually takes, if all sources have requests of one kind at random
+    /// places.
+    fn usual_times(&self, drive: &DriveFile) -> Option<UsualTimes> {
+        let is_random = |place: Place| match place {
+            Place::Random => true,
+            Place::Sequential | Place::Range { .. } => false,
+        };
+        let tasks = self.tasks.iter().map(|placed| placed.source.place);
+        let loads = self.best_effort.iter().map(|placed| placed.source.place);
+        let mut kinds = self.kinds().map(|(op, size, _)| (op, size));
+        let (op, size) = kinds.next()?;
+        let is_usual = tasks.chain(loads).all(is_random) && kinds.all(|kind| kind == (op, size));
+        is_usual.then(|| UsualTimes::of(drive, op, size))?
     }
 
     /// Returns the operation, size and number of requests of every source.

@@ -124,6 +124,13 @@ impl CheckReport<'_> {
             if let Some(order) = order.and_then(figures::order) {
                 page.labelled("Order", order);
             }
+            if let Some(rate) = self.best_effort_expected_bytes_per_s {
+                let rate = figures::throughput(rate);
+                let text = format!(
+                    "about {rate} of best effort: a prediction from measured throughput, not a bound"
+                );
+                page.labelled("Expected", text);
+            }
         }
     }
 

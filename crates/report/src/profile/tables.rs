@@ -136,6 +136,8 @@ pub(super) struct Flow<'a> {
     #[serde(flatten)]
     kind: KindReport,
     place: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    elevator: Option<u32>,
     samples: u64,
     depth: &'a [u32],
     bytes_per_s: &'a [u64],
@@ -147,6 +149,7 @@ impl<'a> Flow<'a> {
         Self {
             kind: KindReport::of(Some(flow.op), Some(flow.size)),
             place: flow.place.name(),
+            elevator: flow.elevator,
             samples: flow.samples,
             depth: &flow.depth,
             bytes_per_s: &flow.bytes_per_s,

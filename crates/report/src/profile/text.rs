@@ -29,7 +29,8 @@ pub(super) fn write(profile: &Profile, page: &mut Page) {
     for measured in &file.priority {
         write_priority(measured, page);
     }
-    for flows in file.throughput.chunk_by(|a, b| (a.op, a.size) == (b.op, b.size)) {
+    let table = |flow: &Throughput| (flow.op, flow.size, flow.elevator.is_some());
+    for flows in file.throughput.chunk_by(|a, b| table(a) == table(b)) {
         write_throughput(flows, page);
     }
     for errors in &file.prediction {
@@ -120,24 +121,29 @@ fn write_prediction(errors: &PredictionErrors, page: &mut Page) {
     write_rows(&["median", "90 %", "99 %", "99.9 %", "latest", "earliest"], vec![row], page);
 }
 
-/// Writes a column for each position.
+/// Writes a column for each position and each order.
 fn write_throughput(flows: &[Throughput], page: &mut Page) {
-    let [first, ..] = flows else { return };
+    let Some(first) = flows.iter().max_by_key(|flow| flow.depth.len()) else { return };
     write_title("Throughput: median and slowest stretch", first.op, first.size, page);
-    let rows = first.depth.iter().enumerate().map(|(index, depth)| {
+    let rows = first.depth.iter().map(|depth| {
         let rate = |flow: &Throughput| {
+            let Some(index) = flow.depth.iter().position(|it| it == depth) else {
+                return "-".to_owned();
+            };
             let [median, least] = [&flow.bytes_per_s, &flow.bytes_per_s_min]
                 .map(|list| figures::throughput(list[index]));
             format!("{median} ({least})")
         };
         [depth.to_string()].into_iter().chain(flows.iter().map(rate)).collect()
     });
-    let names = flows.iter().map(|flow| match flow.place {
-        FlowPlace::Random => "random",
-        FlowPlace::SequentialFirst => "sequential, first tenth",
-        FlowPlace::SequentialLast => "sequential, last tenth",
+    let names = flows.iter().map(|flow| match (flow.place, flow.elevator) {
+        (FlowPlace::Random, None) => "random".to_owned(),
+        (FlowPlace::Random, Some(all)) => format!("elevator of {all}"),
+        (FlowPlace::SequentialFirst, _) => "sequential, first tenth".to_owned(),
+        (FlowPlace::SequentialLast, _) => "sequential, last tenth".to_owned(),
     });
-    let header: Vec<_> = ["outstanding"].into_iter().chain(names).collect();
+    let header: Vec<String> = ["on the drive".to_owned()].into_iter().chain(names).collect();
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
     write_rows(&header, rows.collect(), page);
 }
 

@@ -10,6 +10,7 @@ mod deferred_writes;
 mod dq_edf;
 mod drain_searches;
 mod drains;
+mod expected;
 mod isolation;
 mod mixed;
 mod places;

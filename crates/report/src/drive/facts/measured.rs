@@ -68,13 +68,14 @@ fn predicted(errors: &PredictionErrors) -> String {
 
 fn flow(flow: &Throughput) -> String {
     let (op, size, place) = (flow.op.name(), flow.size, flow.place.name());
+    let order = flow.elevator.map(|all| format!(", elevator of {all}")).unwrap_or_default();
     let all = flow.depth.iter().zip(&flow.bytes_per_s).zip(&flow.bytes_per_s_min);
     let mut all = all.map(|((depth, &median), &slowest)| {
         let [median, slowest] = [median, slowest].map(figures::throughput);
-        format!("{median} with {depth} outstanding (slowest stretch {slowest})")
+        format!("{median} with {depth} on the drive (slowest stretch {slowest})")
     });
     let ends: Vec<String> = all.next().into_iter().chain(all.next_back()).collect();
-    format!("{place} {op} {size}: {}", ends.join(" to "))
+    format!("{place} {op} {size}{order}: {}", ends.join(" to "))
 }
 
 fn ms(ns: u64) -> String {

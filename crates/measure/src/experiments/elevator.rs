@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! How many bytes per second a device moves while a host keeps many requests and sends them by rising
+//! position, a few at a time: the rate that best effort in the elevator's order can expect.
+//!
+//! A shallow queue on the device has a short bound. This experiment shows how much of a deep queue's
+//! throughput the host's order gives back.
+
+use std::collections::BTreeSet;
+
+use rand::RngExt as _;
+use rand_pcg::Pcg64;
+use tidegate_model::drive_file::{FlowPlace, Throughput};
+
+use super::throughput::{Stretch, depths, table};
+use crate::context::Context;
+use crate::experiment::{CellName, Experiment, Facts, Scope};
+use crate::found::Found;
+use crate::kind::Kind;
+use crate::params::ProfileParams;
+use crate::places::Places;
+use crate::procedure::{Pace, Procedure};
+use crate::rounds::Grid;
+use crate::subject::{Probe, TrialResult};
+
+/// How many requests the host keeps outstanding.
+const OUTSTANDING: [u32; 3] = [16, 64, 256];
+
+/// Requests before a stretch, in multiples of the outstanding ones: the first sweep, whose requests
+/// lie more evenly than those of later ones.
+const BEGIN: u32 = 2;
+
+/// Requests of a stretch, in multiples of the outstanding ones: two sweeps.
+const LENGTH: u32 = 4;
+
+/// One stretch counts as this number of samples of other experiments, because it lasts for whole
+/// sweeps.
+const SAMPLES_PER_STRETCH: u32 = 500;
+
+impl Experiment {
+    /// The throughput of the elevator's order.
+    pub const ELEVATOR: Self = Self::of(&Facts {
+        name: "elevator",
+        scope: Scope::EachKind,
+        cell_name: CellName::Number,
+        time: "throughput: sweeps of a host that sends its requests by rising position, their median",
+        is_about_maxima: false,
+        tail: None,
+        is_omitted_when_quick: true,
+        places_of: None,
+        needs_priority: false,
+    });
+}
+
+/// See [`Experiment::ELEVATOR`].
+pub(super) struct Elevators;
+
+impl Procedure for Elevators {
+    fn grid(&self, params: &ProfileParams) -> Grid {
+        let samples = params.samples.div_ceil(SAMPLES_PER_STRETCH);
+        Grid { samples, cells: cells(params.depth).len(), ways: 1 }
+    }
+
+    fn requests(&self, params: &ProfileParams, _pace: Pace) -> u64 {
+        let cells = cells(params.depth);
+        let all: u64 =
+            cells.iter().map(|cell| u64::from(cell.outstanding * (BEGIN + LENGTH))).sum();
+        all / u64::try_from(cells.len()).expect("a few")
+    }
+
+    fn make(&self, kind: Kind, context: &mut Context<'_>, found: &mut Found) -> TrialResult {
+        let (places, cells) = (context.places(kind), cells(context.params.depth));
+        let rounds = context.rounds(Experiment::ELEVATOR, kind, self.grid(context.params));
+        let measured = context.measure(&rounds, |flow, index| {
+            let Cell { outstanding, depth } = cells[index];
+            let mut sweep = Sweep::start(places, outstanding - depth, flow.random);
+            let (begin, length) = (BEGIN * outstanding, LENGTH * outstanding);
+            Stretch { depth, begin, length }.time(flow, |random| sweep.next(random))
+        })?;
+        found.note(&rounds, &measured);
+        let all: Vec<_> = cells.iter().zip(&measured.cells).collect();
+        for of_one in all.chunk_by(|(a, _), (b, _)| a.outstanding == b.outstanding) {
+            let outstanding = of_one[0].0.outstanding;
+            let depths: Vec<u32> = of_one.iter().map(|(cell, _)| cell.depth).collect();
+            let samples: Vec<_> = of_one.iter().map(|(_, samples)| *samples).collect();
+            let of = |samples, bytes_per_s, bytes_per_s_min| Throughput {
+                op: kind.op,
+                size: kind.size,
+                place: FlowPlace::Random,
+                elevator: Some(outstanding),
+                samples,
+                depth: depths.clone(),
+                bytes_per_s,
+                bytes_per_s_min,
+            };
+            let length = |_| LENGTH * outstanding;
+            found.file.throughput.extend(table(kind, &depths, length, &samples, of));
+        }
+        Ok(())
+    }
+}
+
+/// One combination of the numbers of requests.
+struct Cell {
+    /// At the host and on the device together.
+    outstanding: u32,
+    /// On the device.
+    depth: u32,
+}
+
+/// Returns the cells of a device of this depth, by `outstanding`.
+fn cells(depth: u32) -> Vec<Cell> {
+    let of = |outstanding| {
+        let depths = depths(depth).into_iter().filter(move |&depth| depth <= outstanding);
+        depths.map(move |depth| Cell { outstanding, depth })
+    };
+    OUTSTANDING.into_iter().flat_map(of).collect()
+}
+
+/// The host's queue: requests at random places in the elevator's order (C-LOOK).
+struct Sweep {
+    places: Places,
+    /// The indices of the places where requests wait.
+    waiting: BTreeSet<usize>,
+    /// The index of the last request's place.
+    heads_at: usize,
+}
+
+impl Sweep {
+    /// Starts with `waiting` requests, or with as many as the target has room for.
+    fn start(places: Places, waiting: u32, random: &mut Pcg64) -> Self {
+        let mut sweep = Self { places, waiting: BTreeSet::new(), heads_at: 0 };
+        while sweep.waiting.len() < (waiting as usize).min(places.count - 1) {
+            sweep.release(random);
+        }
+        sweep
+    }
+
+    /// Releases a request where none waits.
+    fn release(&mut self, random: &mut Pcg64) {
+        while !self.waiting.insert(random.random_range(0..self.places.count)) {}
+    }
+
+    /// Releases a request and returns the next one: the first above the heads, otherwise the lowest.
+    fn next(&mut self, random: &mut Pcg64) -> Probe {
+        self.release(random);
+        let ahead = self.waiting.range(self.heads_at + 1..).next();
+        self.heads_at = *ahead.or_else(|| self.waiting.first()).expect("one was released");
+        self.waiting.remove(&self.heads_at);
+        self.places.at(self.heads_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+    use tidegate_model::{Bytes, Op};
+
+    use super::*;
+
+    #[test]
+    fn the_device_never_holds_more_than_the_host_has() {
+        let all: Vec<_> = cells(20).iter().map(|cell| (cell.outstanding, cell.depth)).collect();
+        assert_eq!(all[..5], [(16, 1), (16, 2), (16, 4), (16, 8), (16, 16)]);
+        assert_eq!(all.last(), Some(&(256, 20)));
+    }
+
+    /// Goal: requests come by rising position, and most of a sweep's requests lie near each other.
+    /// Method: the number of times that the heads go back in 4,000 requests, against one half in a
+    /// random order.
+    #[test]
+    fn a_sweep_rises_for_about_twice_the_waiting_requests() {
+        let kind = Kind { op: Op::Read, size: Bytes::from_kib(4) };
+        let places = Places { kind, count: 1_000_000 };
+        let random = &mut Pcg64::seed_from_u64(1);
+        let mut sweep = Sweep::start(places, 100, random);
+        let drawn: Vec<u64> = (0..4_000).map(|_| sweep.next(random).start.get()).collect();
+        let back = drawn.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert!((15..=25).contains(&back), "{back} sweeps of 4,000 requests");
+        assert_eq!(sweep.waiting.len(), 100);
+    }
+
+    #[test]
+    fn a_target_with_few_places_ends_too() {
+        let kind = Kind { op: Op::Read, size: Bytes::from_kib(4) };
+        let random = &mut Pcg64::seed_from_u64(1);
+        let mut sweep = Sweep::start(Places { kind, count: 8 }, 255, random);
+        let drawn: BTreeSet<u64> = (0..100).map(|_| sweep.next(random).start.get()).collect();
+        assert_eq!((sweep.waiting.len(), drawn.len()), (7, 8));
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! Goal: the throughput that `check` expects for best effort is that of a run.
+
+use tidegate_analysis::{assess, expected_best_effort};
+use tidegate_model::PolicyName;
+use tidegate_sim::Length;
+use tidegate_soundness::disk::Disk;
+
+/// A drive with the size of its requests, and tasks on it: their number and period in ms.
+type Case = (&'static str, &'static str, &'static [(u32, u64)]);
+
+const DISKS: [Case; 5] = [
+    ("fujitsu-max3036rc", "256KiB", &[(1, 160), (1, 75), (1, 40), (4, 160), (4, 75)]),
+    ("nearline-7200", "128KiB", &[(1, 160), (4, 160), (4, 300)]),
+    ("ibm-36z15", "128KiB", &[(1, 160), (1, 75), (4, 160), (4, 75)]),
+    ("ibm-40k1044", "256KiB", &[(1, 160), (1, 75), (4, 160), (4, 75)]),
+    ("seagate-36es2", "128KiB", &[(1, 160), (4, 160), (4, 300)]),
+];
+const SSDS: [Case; 2] =
+    [("sata-ssd", "4KiB", &[(1, 20), (4, 40)]), ("nvme-ssd", "128KiB", &[(1, 20), (4, 40)])];
+const POLICIES: [PolicyName; 5] = [
+    PolicyName::Dqf,
+    PolicyName::Edf,
+    PolicyName::RtioLimit,
+    PolicyName::AdaptiveDrain,
+    PolicyName::GatedDrain,
+];
+
+/// Returns how far predictions are from runs, in parts per thousand of the run, for each policy that
+/// proves the deadlines and has a prediction.
+fn errors(cases: &[Case], orders: &[&str], outstanding: &[u32], run_ms: u64) -> Vec<(String, i64)> {
+    let mut errors = Vec::new();
+    for &(drive, size, tasks) in cases {
+        for (&order, &outstanding) in
+            orders.iter().flat_map(|it| std::iter::repeat(it).zip(outstanding))
+        {
+            for &(count, period_ms) in tasks {
+                let step_us = period_ms * 1_000 / u64::from(count);
+                let sources = format!(
+                    "absent_places = [\"both_ends\", \"clusters\", \"track\", \"sequential\", \"climbed\"]\n\
+                     [policy]\nname = \"dqf\"\nbest_effort_order = \"{order}\"\n\
+                     [[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{period_ms}ms\"\nsize = \"{size}\"\n\
+                     offset = {{ step = \"{step_us}us\" }}\n\
+                     [[best_effort]]\nname = \"b\"\noutstanding = {outstanding}\nsize = \"{size}\"\n"
+                );
+                let disk = Disk::new(drive, &sources);
+                for policy in POLICIES {
+                    let assessment = assess(&disk.workload, policy);
+                    let Some(expected) = expected_best_effort(&disk.workload, &assessment) else {
+                        continue;
+                    };
+                    let plan = assessment.plan(&disk.workload);
+                    let built =
+                        tidegate_policy::build(policy, &plan, None).expect("it needs no more");
+                    let length = Length::Jobs(run_ms / period_ms);
+                    let run = disk.run(built, length, &mut ());
+                    let loads = run.metrics.best_effort();
+                    let seen = loads.throughput_bytes_per_s().expect("some time");
+                    let (expected, seen) = (i128::from(expected), i128::from(seen.max(1)));
+                    let error = i64::try_from((expected - seen) * 1_000 / seen).expect("small");
+                    let name =
+                        format!("{drive} {order} {outstanding} {count}x{period_ms} {policy}");
+                    errors.push((name, error));
+                }
+            }
+        }
+    }
+    errors
+}
+
+/// Fails if a prediction is off by more than a tenth, except for `exceptions`, which are off by at most
+/// 11 %.
+fn assert_within_a_tenth(errors: &[(String, i64)], exceptions: usize) {
+    let beyond = |permille| errors.iter().filter(move |(_, error)| error.abs() > permille);
+    let worst = errors.iter().map(|(_, error)| error.abs()).max();
+    println!("{} predictions, the worst is off by {worst:?} permille", errors.len());
+    assert!(beyond(100).count() <= exceptions, "{:?}", beyond(100).collect::<Vec<_>>());
+    assert_eq!(beyond(110).count(), 0);
+}
+
+#[test]
+fn disks_serve_what_is_expected_in_the_elevators_order() {
+    let errors = errors(&DISKS, &["elevator"], &[64, 256], 30_000);
+    assert!(errors.len() > 150, "{} predictions", errors.len());
+    assert_within_a_tenth(&errors, 0);
+}
+
+#[test]
+fn drives_serve_what_is_expected_in_the_order_of_release() {
+    let mut all = errors(&DISKS, &["fifo"], &[64], 30_000);
+    all.extend(errors(&SSDS, &["fifo"], &[64], 2_000));
+    assert!(all.len() > 90, "{} predictions", all.len());
+    assert_within_a_tenth(&all, 1);
+}
