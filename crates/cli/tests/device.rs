@@ -112,6 +112,72 @@ fn priority_that_no_device_is_seen_to_honour_gives_no_bound() {
     assert!(ran["tasks"][0]["bound_ns"].is_null(), "{ran}");
 }
 
+/// A loop device on a file, without the page cache; detached when dropped.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    /// Prints the reason and returns `None` if this machine lets no such device be made.
+    fn new(folder: &Folder, file: &str) -> Option<Self> {
+        let mut command = Command::new("losetup");
+        command.args(["--find", "--show", "--direct-io=on", file]).current_dir(folder.path());
+        match command.output() {
+            Ok(output) if output.status.success() => {
+                Some(Self(String::from_utf8_lossy(&output.stdout).trim().to_owned()))
+            }
+            other => {
+                println!("skipped: {other:?}");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        // Nothing can be done about a failure here.
+        let _ = Command::new("losetup").args(["--detach", &self.0]).status();
+    }
+}
+
+/// Goal: `run` and `serve` refuse `das` unless the mechanics were measured on this very device, and
+/// say what to do. Method: a file, whose place on the disk is not known, with its own drive file and
+/// with that of another device; then a block device. Canary: `fifo` runs on all of them.
+#[test]
+fn das_is_refused_where_the_mechanics_are_not_those_of_the_device() {
+    const SERVED: &str = "backing = \"disk.img\"\ndrive = \"fujitsu-max3036rc\"\n\
+        policy.name = \"das\"\n[[export]]\nname = \"a\"\nsize = \"4MiB\"\nread_only = true\n\
+        contract = { period = \"300ms\", size_max = \"64KiB\", op = \"read\" }\n";
+    let folder = Folder::new();
+    if !is_profiled(&folder) {
+        return;
+    }
+    folder.file("own.toml", SHARED);
+    folder.file("other.toml", &SHARED.replace("d.toml", "fujitsu-max3036rc"));
+    folder.file("s.toml", SERVED);
+    let run = |workload: &str, device: &str, policy: &str| {
+        let asked = ["run", workload, "--device", device, "--policy", policy, "--jobs", "1"];
+        let (code, _, said) = folder.run(&asked);
+        (code, said)
+    };
+    for workload in ["own.toml", "other.toml"] {
+        assert_eq!(run(workload, "disk.img", "fifo").0, 0, "{workload}");
+        let (code, said) = run(workload, "disk.img", "das");
+        assert!(code == 2 && said.contains("disk.img is a file"), "{workload}, {code}: {said}");
+    }
+    let (code, _, said) = folder.run(&["serve", "s.toml"]);
+    assert!(code == 3 && said.contains("disk.img is a file"), "{code}: {said}");
+
+    let Some(device) = LoopDevice::new(&folder, "disk.img") else { return };
+    assert_eq!(run("other.toml", &device.0, "fifo").0, 0);
+    let (code, said) = run("other.toml", &device.0, "das");
+    let command = format!("tidegate profile {} -o NEW.drive.toml", device.0);
+    let is_refused = code == 2 && said.contains("another device") && said.contains(&command);
+    assert!(is_refused, "{code}: {said}");
+    folder.file("s.toml", &SERVED.replace("disk.img", &device.0));
+    let (code, _, said) = folder.run(&["serve", "s.toml"]);
+    assert!(code == 3 && said.contains("another device"), "{code}: {said}");
+}
+
 #[test]
 fn a_measurement_is_not_overwritten_and_can_be_added_to() {
     let folder = Folder::new();

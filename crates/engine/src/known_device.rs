@@ -107,6 +107,10 @@ pub fn check(
         return Ok(());
     }
     let (name, device) = (|| drive.name.clone(), || facts.path.clone());
+    // First of all, because no measurement mends it.
+    if facts.file_system.is_some() {
+        return Err(UnknownDevice::File { policy, device: device() });
+    }
     let other = drive.identity.check_is_of(&facts.identity());
     other.map_err(|source| UnknownDevice::Other {
         policy,
@@ -114,9 +118,6 @@ pub fn check(
         device: device(),
         source,
     })?;
-    if facts.file_system.is_some() {
-        return Err(UnknownDevice::File { policy, device: device() });
-    }
     if drive.mechanics.is_none() {
         return Err(UnknownDevice::NoMechanics { policy, drive: name(), device: device() });
     }
@@ -209,7 +210,8 @@ mod tests {
         let said = refused(&unsure, &facts);
         assert!(said.contains("--only prediction --op read --size 128KiB --add -o FILE"), "{said}");
         let file = DeviceFacts { file_system: Some("ext4".to_owned()), ..facts };
-        let drive = DriveFile { identity: file.identity(), ..drive };
+        let own = DriveFile { identity: file.identity(), ..drive.clone() };
+        assert!(refused(&own, &file).contains("is a file"));
         assert!(refused(&drive, &file).contains("is a file"));
     }
 
