@@ -108,6 +108,18 @@ pub(crate) struct ResultArguments {
     pub(crate) result: Option<PathBuf>,
 }
 
+/// The file with a row for each request.
+#[derive(Debug, Args)]
+pub(crate) struct LogArguments {
+    /// Also write a row for each request to this new file (CSV): its source, place, batch and times;
+    /// docs/reference/request-log.md describes it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+    /// The largest number of rows; the command says how many more there were.
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, requires = "log")]
+    pub(crate) log_rows: u64,
+}
+
 /// The workload file and the options that override it.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArguments {
@@ -358,6 +370,8 @@ pub(crate) struct SimArguments {
     #[command(flatten)]
     pub(crate) result: ResultArguments,
     #[command(flatten)]
+    pub(crate) log: LogArguments,
+    #[command(flatten)]
     pub(crate) form: FormArguments,
 }
 
@@ -555,6 +569,8 @@ pub(crate) struct RunArguments {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) result: ResultArguments,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
     #[command(flatten)]
     pub(crate) form: FormArguments,
 }

@@ -23,6 +23,7 @@ mod profile_output;
 mod profile_simulated;
 mod progress;
 mod report;
+mod request_log;
 mod result;
 mod run;
 mod run_progress;

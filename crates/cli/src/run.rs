@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use tidegate_commands::{Input, policies};
+use tidegate_commands::{Input, WhenFull, policies};
 use tidegate_device::{Access, Target};
 use tidegate_engine::known_device::{self, UnknownDevice};
 use tidegate_engine::{DeviceBackend, DeviceRun, Priority, RunParams};
@@ -18,6 +18,7 @@ use crate::arguments::{LengthArguments, RunArguments};
 use crate::command_line;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::request_log::Log;
 use crate::result::Destination;
 use crate::run_progress::WallTime;
 use crate::show;
@@ -39,6 +40,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         known_device::check(policy, &workload, &drive, target.facts())
     })?;
     let interrupted = interrupt::flag(None)?;
+    // Its thread must not inherit a real-time priority.
+    let log = Log::begin(&arguments.log, &workload)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = known_device::premises(&target, &workload, &drive);
     workload.premises.extend(of_target);
@@ -77,11 +80,12 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
         let progress =
             WallTime::of_run(length, &workload).map_err(|it| Failure::environment(&it))?;
         let mut busy = BusyIntervals::with_room(params.limits.in_flight_max);
+        let rows = log.of_run(policy, params.limits.in_flight_max, WhenFull::LeaveOut);
         let DeviceRun { run, watch } = tidegate_engine::run(
             &params,
             tidegate_drive::access_time_of_device(&drive),
             &mut backend,
-            &mut busy,
+            (&mut busy, rows),
             &interrupted,
         )
         .map_err(run_failure)?;
@@ -97,6 +101,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     let report = RunReport::of(&head, ran, &not_run, not_applicable);
     show::report_in(&report, arguments.form);
+    log.finish()?;
     result.write(ResultCommand::Run, &report, records)?;
     Ok(Answer::of(report.is_kept()))
 }

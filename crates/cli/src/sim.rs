@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use tidegate_commands::{Faults, NotRun, policies, simulate};
+use tidegate_commands::{Faults, NotRun, WhenFull, policies, simulate};
 use tidegate_host::Length;
 use tidegate_model::{TaskIndex, Workload};
 use tidegate_report::sim::Simulation;
@@ -15,6 +15,7 @@ use crate::arguments::{LengthArguments, SimArguments};
 use crate::command_line;
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::request_log::Log;
 use crate::result::Destination;
 use crate::run_progress::VirtualTime;
 use crate::show;
@@ -32,6 +33,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
+    let log = Log::begin(&arguments.log, &input.workload)?;
     let policies = policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);
@@ -46,8 +48,9 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
             continue;
         }
         let progress = VirtualTime::of_disk(policy, params.length, &input.workload);
+        let rows = log.of_run(policy, input.workload.depth, WhenFull::Wait);
         let is_cancelled = || interrupted.load(Ordering::Relaxed);
-        match simulate(&input, kind, policy, &params, progress, is_cancelled) {
+        match simulate(&input, kind, policy, &params, (progress, rows), is_cancelled) {
             Ok((run, record)) => {
                 runs.push(run);
                 records.push(record);
@@ -70,6 +73,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     for defect in report.defects() {
         show::complain(defect);
     }
+    log.finish()?;
     result.write(ResultCommand::Sim, &report, records)?;
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })

@@ -54,6 +54,40 @@ impl<O: Observer> Observer for &mut O {
     }
 }
 
+/// Observes if there is an observer.
+impl<O: Observer> Observer for Option<O> {
+    fn released(&mut self, now: Time, request: &Request) {
+        if let Some(observer) = self {
+            observer.released(now, request);
+        }
+    }
+    fn dispatched(&mut self, now: Time, batch: &[Request]) {
+        if let Some(observer) = self {
+            observer.dispatched(now, batch);
+        }
+    }
+    fn completed(&mut self, now: Time, request: &Request, outcome: Outcome) {
+        if let Some(observer) = self {
+            observer.completed(now, request, outcome);
+        }
+    }
+    fn dropped(&mut self, now: Time, request: &Request) {
+        if let Some(observer) = self {
+            observer.dropped(now, request);
+        }
+    }
+    fn settled(&mut self, now: Time) {
+        if let Some(observer) = self {
+            observer.settled(now);
+        }
+    }
+    fn ended(&mut self, now: Time) {
+        if let Some(observer) = self {
+            observer.ended(now);
+        }
+    }
+}
+
 /// Both observe, the first one first.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     fn released(&mut self, now: Time, request: &Request) {

@@ -52,14 +52,35 @@ impl NewFile {
     /// # Errors
     /// If a file appeared there, or the file cannot be written.
     pub fn write(&self, text: &str) -> Result<(), FileFault> {
-        let file = self.filled(text).map_err(|error| unwritable(&self.named, error))?;
+        self.persist(self.filled(text).map_err(|error| self.unwritable(error))?)
+    }
+
+    /// Creates a temporary file in the same folder, for a text that is written piece by piece and
+    /// then [persisted](Self::persist).
+    ///
+    /// # Errors
+    /// If none can be created.
+    pub fn temporary(&self) -> Result<NamedTempFile, FileFault> {
+        temporary_in(folder_of(&self.path)).map_err(|error| self.unwritable(error))
+    }
+
+    /// Gives a written file its name, unless a file appeared at the path meanwhile.
+    ///
+    /// # Errors
+    /// If a file appeared there, or the file cannot be renamed.
+    pub fn persist(&self, file: NamedTempFile) -> Result<(), FileFault> {
         match file.persist_noclobber(&self.path) {
             Ok(_) => Ok(()),
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 Err(FileFault::CameUp(self.named.clone()))
             }
-            Err(error) => Err(unwritable(&self.named, error.error)),
+            Err(error) => Err(self.unwritable(error.error)),
         }
+    }
+
+    /// Returns the fault of this file if the system refuses to write it.
+    pub fn unwritable(&self, error: io::Error) -> FileFault {
+        unwritable(&self.named, error)
     }
 
     /// Replaces the text written before: for a file that grows.

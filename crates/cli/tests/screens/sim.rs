@@ -48,6 +48,16 @@ screens! {
         "sed 's/\"version\":1,/\"version\":2,/' r.json > newer.json",
         "tidegate report newer.json",
     ];
+    /// A log of requests is an addition too; the rows beyond its limit are counted.
+    request_logs: [
+        "tidegate sim recorder.toml --policy noop,dqf --jobs 50 -q --log r.csv",
+        "head -n 3 r.csv",
+        "grep -c '^dqf,.*,hard,.*,done$' r.csv",
+        "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log r.csv",
+        "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log few.csv --log-rows 9",
+        "wc -l < few.csv",
+        "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log-rows 9",
+    ];
     sim_faults: [
         "tidegate sim recorder.toml --duration 3",
         "tidegate sim recorder.toml --duration 0s",

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! The file with a row for each request, which `sim` and `run` write with `--log`.
+
+use tidegate_commands::{RequestLogFile, WhenFull};
+use tidegate_host::Observer;
+use tidegate_model::{PolicyName, Workload};
+use tidegate_platform::NewFile;
+
+use crate::arguments::LogArguments;
+use crate::failure::Failure;
+use crate::show;
+
+/// The log of a command; no file if none was asked for.
+#[derive(Debug)]
+pub(crate) struct Log(Option<RequestLogFile>);
+
+impl Log {
+    /// Refuses impossible destinations before anything runs, and begins the file.
+    pub(crate) fn begin(arguments: &LogArguments, workload: &Workload) -> Result<Self, Failure> {
+        let begin = |path| {
+            let file = NewFile::prepare(path)?;
+            RequestLogFile::begin(file, workload, arguments.log_rows)
+        };
+        let log = arguments.log.as_deref().map(begin).transpose();
+        Ok(Self(log.map_err(|fault| Failure::of_file(&fault))?))
+    }
+
+    /// Returns the observer of a run.
+    pub(crate) fn of_run(
+        &self,
+        policy: PolicyName,
+        in_flight_max: u32,
+        when_full: WhenFull,
+    ) -> impl Observer {
+        self.0.as_ref().map(|log| log.of_run(policy, in_flight_max, when_full))
+    }
+
+    /// Finishes the file, and says how many rows it lacks.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        let Some(log) = self.0 else { return Ok(()) };
+        let left_out = log.finish().map_err(|fault| Failure::of_file(&fault))?;
+        if left_out > 0 {
+            show::complain(format!("{left_out} rows are not in the log"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+//! A file with one row for each request of some runs, written by a thread of its own.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use serde::Serialize;
+use tempfile::NamedTempFile;
+use tidegate_host::{EndedRequest, RequestLog};
+use tidegate_model::{Class, Op, Outcome, PolicyName, Time, Workload};
+use tidegate_platform::{FileFault, NewFile};
+
+/// The rows that can wait for the writing thread: at 10,000 requests a second, those of six seconds.
+const WAITING_MAX: usize = 1 << 16;
+
+/// The time between two looks at the rows that wait. A run need not wake the writing thread.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Whether a run waits for the writing thread when too many rows wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFull {
+    /// It waits: time is virtual.
+    Wait,
+    /// It leaves the row out: waiting would delay requests.
+    LeaveOut,
+}
+
+/// A request of a run.
+type Logged = (PolicyName, EndedRequest);
+
+/// A row of the file; docs/reference/request-log.md describes the columns.
+#[derive(Serialize)]
+struct Row<'a> {
+    policy: &'static str,
+    request: u64,
+    source: &'a str,
+    class: &'static str,
+    op: &'static str,
+    offset_bytes: u64,
+    size_bytes: u64,
+    released_ns: u64,
+    due_ns: Option<u64>,
+    batch: Option<u64>,
+    dispatched_ns: Option<u64>,
+    ended_ns: u64,
+    outcome: &'static str,
+}
+
+impl<'a> Row<'a> {
+    fn of((policy, ended): &Logged, sources: &'a [String]) -> Self {
+        let request = &ended.request;
+        Self {
+            policy: policy.name(),
+            request: request.id.0,
+            source: &sources[request.task.0 as usize],
+            class: match request.class {
+                Class::Hard => "hard",
+                Class::Soft => "soft",
+                Class::Interactive => "interactive",
+                Class::BestEffort => "best-effort",
+            },
+            op: Op::name(request.op),
+            offset_bytes: request.start.offset_bytes(),
+            size_bytes: request.size.get(),
+            released_ns: request.released.ns(),
+            due_ns: request.due.map(Time::ns),
+            batch: ended.dispatched.map(|(batch, _)| batch),
+            dispatched_ns: ended.dispatched.map(|(_, at)| at.ns()),
+            ended_ns: ended.ended.ns(),
+            outcome: match ended.outcome {
+                Some(Outcome::Done) => "done",
+                Some(Outcome::Failed) => "failed",
+                None => "dropped",
+            },
+        }
+    }
+}
+
+/// The log of some runs of one workload.
+///
+/// The file appears whole when it is finished, or not at all.
+#[derive(Debug)]
+pub struct RequestLogFile {
+    file: NewFile,
+    /// Rows that did not reach the writing thread.
+    lost: Cell<u64>,
+    /// `None` once the last row was sent.
+    rows: Option<SyncSender<Logged>>,
+    /// `None` once joined; else returns the file and the rows beyond the limit.
+    writer: Option<JoinHandle<io::Result<(NamedTempFile, u64)>>>,
+}
+
+impl RequestLogFile {
+    /// Starts the writing thread, with the priority of the calling one, for at most `rows_max` rows.
+    ///
+    /// # Errors
+    /// If no file can be created there.
+    pub fn begin(file: NewFile, workload: &Workload, rows_max: u64) -> Result<Self, FileFault> {
+        let temporary = file.temporary()?;
+        let tasks = workload.tasks.iter().map(|task| task.name.clone());
+        let loads = workload.best_effort.iter().map(|load| load.name.clone());
+        let sources: Vec<String> = tasks.chain(loads).collect();
+        let (sender, receiver) = sync_channel(WAITING_MAX);
+        let writer = thread::spawn(move || write(&receiver, &sources, temporary, rows_max));
+        Ok(Self { file, lost: Cell::new(0), rows: Some(sender), writer: Some(writer) })
+    }
+
+    /// Returns an observer that logs a run.
+    pub fn of_run(
+        &self,
+        policy: PolicyName,
+        in_flight_max: u32,
+        when_full: WhenFull,
+    ) -> RequestLog<impl FnMut(EndedRequest)> {
+        RequestLog::with_room(in_flight_max, move |ended| self.send(policy, ended, when_full))
+    }
+
+    fn send(&self, policy: PolicyName, ended: EndedRequest, when_full: WhenFull) {
+        let Some(rows) = &self.rows else { return };
+        let is_sent = match when_full {
+            WhenFull::Wait => rows.send((policy, ended)).is_ok(),
+            WhenFull::LeaveOut => rows.try_send((policy, ended)).is_ok(),
+        };
+        self.lost.set(self.lost.get() + u64::from(!is_sent));
+    }
+
+    /// Finishes the file and returns the number of rows that were left out: those that the writing
+    /// thread had no time for, and those beyond the limit.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn finish(mut self) -> Result<u64, FileFault> {
+        let Some(written) = self.join() else { return Ok(0) };
+        let (file, beyond) = written.map_err(|error| self.file.unwritable(error))?;
+        self.file.persist(file)?;
+        Ok(self.lost.get() + beyond)
+    }
+
+    /// Waits for the writing thread.
+    fn join(&mut self) -> Option<io::Result<(NamedTempFile, u64)>> {
+        self.rows = None;
+        let writer = self.writer.take()?;
+        Some(writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+/// Removes an unfinished file.
+impl Drop for RequestLogFile {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+/// Writes rows until no run can send more.
+fn write(
+    rows: &Receiver<Logged>,
+    sources: &[String],
+    file: NamedTempFile,
+    rows_max: u64,
+) -> io::Result<(NamedTempFile, u64)> {
+    let mut csv = csv::Writer::from_writer(file);
+    let (mut written, mut beyond) = (0, 0);
+    loop {
+        match rows.try_recv() {
+            Ok(_) if written == rows_max => beyond += 1,
+            Ok(logged) => {
+                csv.serialize(Row::of(&logged, sources))?;
+                written += 1;
+            }
+            Err(TryRecvError::Empty) => thread::sleep(PAUSE),
+            Err(TryRecvError::Disconnected) => break,
+        }
+    }
+    let file = csv.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    file.as_file().sync_all()?;
+    Ok((file, beyond))
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_model::workload_file::{DriveReference, WorkloadFile};
+    use tidegate_model::{Bytes, Request, RequestId, TaskIndex};
+
+    use super::*;
+
+    const PAGE: &str = include_str!("../../../docs/reference/request-log.md");
+
+    /// Returns a workload with a task and a load, whose name needs quotes in a CSV file.
+    fn workload() -> Workload {
+        let file = WorkloadFile::parse(
+            "[drive]\nkind = \"pseudo\"\nbatch_ns_max = [5_000_000]\n\
+             [[task]]\nname = \"camera\"\nperiod = \"30ms\"\nsize = \"4KiB\"\n\
+             [[best_effort]]\nname = \"back, up\"\noutstanding = 3\nsize = \"4KiB\"\n",
+        );
+        let file = file.unwrap();
+        let DriveReference::Inline(drive) = &file.drive else { unreachable!("an inline drive") };
+        file.bind(drive).unwrap()
+    }
+
+    fn ended(id: u64, task: u32) -> EndedRequest {
+        let class = if task == 0 { Class::Hard } else { Class::BestEffort };
+        let plain = Request::plain(RequestId(id), class, Bytes::from_kib(4));
+        let request = Request { task: TaskIndex(task), ..plain };
+        let ended = Time::ZERO + tidegate_model::Duration::from_ns(id);
+        EndedRequest { request, dispatched: None, ended, outcome: None }
+    }
+
+    /// Goal: the page names every column; rows beyond the limit are counted; nothing appears before
+    /// the end, or without one.
+    #[test]
+    fn file_has_a_row_for_each_request_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.csv");
+        let begin = || {
+            let file = NewFile::prepare(&path).unwrap();
+            RequestLogFile::begin(file, &workload(), 2).unwrap()
+        };
+        drop(begin());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "unfinished");
+        let log = begin();
+        for row in [ended(1, 0), ended(2, 1), ended(3, 0)] {
+            log.send(PolicyName::Dqf, row, WhenFull::Wait);
+        }
+        assert!(!path.exists());
+        assert_eq!(log.finish().unwrap(), 1);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let listed = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        assert_eq!(lines[0].split(',').collect::<Vec<_>>(), listed.collect::<Vec<_>>());
+        assert_eq!(lines[1], "dqf,1,camera,hard,read,0,4096,0,,,,1,dropped");
+        assert_eq!(lines[2], "dqf,2,\"back, up\",best-effort,read,0,4096,0,,,,2,dropped");
+        assert_eq!(lines.len(), 3);
+    }
+}
