@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! The file with a row for each request, which `sim` and `run` write with `--log`.
 
-use tidegate_commands::{RequestLogFile, WhenFull};
+use tidegate_commands::{LeftOut, RequestLogFile, WhenFull};
 use tidegate_host::Observer;
 use tidegate_model::{PolicyName, Workload};
 use tidegate_platform::NewFile;
@@ -38,9 +38,13 @@ impl Log {
     /// Finishes the file, and says how many rows it lacks.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let Some(log) = self.0 else { return Ok(()) };
-        let left_out = log.finish().map_err(|fault| Failure::of_file(&fault))?;
-        if left_out > 0 {
-            show::complain(format!("{left_out} rows are not in the log"));
+        let LeftOut { beyond_limit, in_haste } =
+            log.finish().map_err(|fault| Failure::of_file(&fault))?;
+        if beyond_limit > 0 {
+            show::complain(format!("{beyond_limit} more requests have no row: see --log-rows"));
+        }
+        if in_haste > 0 {
+            show::complain(format!("{in_haste} requests have no row: they ended too fast to log"));
         }
         Ok(())
     }

@@ -28,6 +28,15 @@ pub enum WhenFull {
     LeaveOut,
 }
 
+/// The requests that have no row in a finished file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LeftOut {
+    /// Those after the last row that the limit allows.
+    pub beyond_limit: u64,
+    /// Those that ended faster than the writing thread could write.
+    pub in_haste: u64,
+}
+
 /// A request of a run.
 type Logged = (PolicyName, EndedRequest);
 
@@ -127,16 +136,15 @@ impl RequestLogFile {
         self.lost.set(self.lost.get() + u64::from(!is_sent));
     }
 
-    /// Finishes the file and returns the number of rows that were left out: those that the writing
-    /// thread had no time for, and those beyond the limit.
+    /// Finishes the file, and returns the rows that it lacks.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn finish(mut self) -> Result<u64, FileFault> {
-        let Some(written) = self.join() else { return Ok(0) };
-        let (file, beyond) = written.map_err(|error| self.file.unwritable(error))?;
+    pub fn finish(mut self) -> Result<LeftOut, FileFault> {
+        let Some(written) = self.join() else { return Ok(LeftOut::default()) };
+        let (file, beyond_limit) = written.map_err(|error| self.file.unwritable(error))?;
         self.file.persist(file)?;
-        Ok(self.lost.get() + beyond)
+        Ok(LeftOut { beyond_limit, in_haste: self.lost.get() })
     }
 
     /// Waits for the writing thread.
@@ -225,7 +233,7 @@ mod tests {
             log.send(PolicyName::Dqf, row, WhenFull::Wait);
         }
         assert!(!path.exists());
-        assert_eq!(log.finish().unwrap(), 1);
+        assert_eq!(log.finish().unwrap(), LeftOut { beyond_limit: 1, in_haste: 0 });
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let listed = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
