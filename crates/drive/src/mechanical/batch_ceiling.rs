@@ -43,9 +43,9 @@
 //! *Begun in memory.* Distances are measured to the first sector of a request. If memory has the
 //! beginning of a read, the heads go straight to a later sector. They arrive no later than by way of
 //! the first sector and the tracks between them, which S includes: a movement to the first one, a
-//! turn, and the passage from it. But a seek curve can rise so steeply that the way by other tracks
-//! is shorter than the straight one. Then the order bounds nothing, and the batch takes up to n
-//! times the longest service.
+//! turn, and the passage from it. But a seek curve can rise so steeply, or have such a dent, that the
+//! way by other tracks is shorter than the straight one. Then this proof does not hold, and the batch
+//! is charged n times the longest service.
 //!
 //! *Starvation.* The order holds while no request has waited too long. If the bound says that a
 //! batch may last so long, it becomes n times the longest service, in any order.
@@ -60,7 +60,7 @@
 use tidegate_model::mechanics::{Mechanics, MechanicsError, Queue, Scheduler};
 use tidegate_model::{Bytes, Duration, Op};
 
-use super::ceiling::{Ceiling, InBatch};
+use super::ceiling::{self, Ceiling, InBatch};
 use super::mechanism::Mechanism;
 
 /// Ceilings of the times of batches that consist of given kinds of requests.
@@ -86,7 +86,8 @@ impl<'a> BatchCeiling<'a> {
     /// [`MechanicsError`] if the description is wrong.
     ///
     /// # Complexity
-    /// As [`Ceiling::of`], for each kind.
+    /// As [`Ceiling::of`], for each kind; with reads, also linear in the cylinders, for each distance
+    /// between tracks that follow each other.
     pub fn of(
         mechanics: &'a Mechanics,
         kinds: &[(Op, Bytes)],
@@ -103,9 +104,11 @@ impl<'a> BatchCeiling<'a> {
                     .max(own.but_movement + misjudged(mechanics, op, &ceiling)),
                 movement_min: all.movement_min.max(own.movement_min),
                 stray: all.stray.max(own.stray),
-                has_shortcuts: all.has_shortcuts || own.has_shortcuts,
             };
         }
+        let reads = kinds.iter().filter(|(op, _)| *op == Op::Read).map(|&(_, size)| size).max();
+        let has_shortcuts =
+            reads.map_or(Ok(false), |size| ceiling::has_shortcuts(mechanics, size))?;
         let follows_hits = mechanics.cache.as_ref().is_some_and(|it| it.read_ahead_after_hits);
         Ok(Some(Self {
             mechanism: Mechanism::new(mechanics)?,
@@ -113,7 +116,7 @@ impl<'a> BatchCeiling<'a> {
             stroke: mechanics.cylinders.saturating_sub(1),
             ops: kinds.iter().map(|&(op, _)| op).collect(),
             // After hits the heads may return to the other end.
-            is_in_order: !follows_hits && !all.has_shortcuts,
+            is_in_order: !follows_hits && !has_shortcuts,
             in_batch: all,
             one,
         }))
@@ -193,4 +196,23 @@ fn misjudged(mechanics: &Mechanics, op: Op, ceiling: &Ceiling) -> Duration {
     let from_middle = mechanics.zero_latency && op == Op::Read;
     let middle = if from_middle { ceiling.transfer.min(ceiling.rotation) } else { Duration::ZERO };
     ceiling.rotation * turns + middle
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+
+    /// No way by other tracks is shorter on the built-in disks, so the order of their queues counts.
+    #[test]
+    fn built_in_disks_have_no_shortcuts() {
+        let mut disks = 0;
+        for name in builtin::names() {
+            let file = builtin::load(name).expect("a built-in drive");
+            let Some(mechanics) = file.mechanics.as_deref() else { continue };
+            assert!(!ceiling::has_shortcuts(mechanics, Bytes::from_kib(256)).unwrap(), "{name}");
+            disks += 1;
+        }
+        assert!(disks > 5, "{disks} disks");
+    }
 }

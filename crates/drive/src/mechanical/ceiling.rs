@@ -72,8 +72,6 @@ pub struct InBatch {
     /// The largest number of cylinders between the first sector of a request and the heads when the
     /// drive chooses the next request: cylinders of the request itself and of its read-ahead.
     pub stray: u32,
-    /// Whether some movement takes longer than one by way of a track that a read passes before.
-    pub has_shortcuts: bool,
 }
 
 impl Ceiling {
@@ -89,17 +87,12 @@ impl Ceiling {
     /// not repeat itself: then linear in the tracks of the disk.
     pub fn of(mechanics: &Mechanics, op: Op, size: Bytes) -> Result<Option<Self>, MechanicsError> {
         mechanics.check()?;
-        let cache = mechanics.cache.clone().unwrap_or_default();
-        if op == Op::Write && cache.write_back == WriteBack::On {
-            return Ok(None);
-        }
-        let mechanism = Mechanism::new(mechanics)?;
-        let sectors = size.sectors_ceil().clamp(1, mechanism.layout.sectors());
-        let disk = Disk { mechanics, mechanism, cache, sectors };
-        Ok(Some(match op {
-            Op::Read => disk.of_reads(),
-            Op::Write => disk.of_writes(),
-        }))
+        let disk = Disk::new(mechanics, size)?;
+        Ok(match op {
+            Op::Read => Some(disk.of_reads()),
+            Op::Write if disk.cache.write_back == WriteBack::On => None,
+            Op::Write => Some(disk.of_writes()),
+        })
     }
 
     /// Returns the longest time of one request.
@@ -112,6 +105,20 @@ impl Ceiling {
             + self.completion
             + self.faults
     }
+}
+
+/// Returns whether reads of at most `size` can begin in memory while some movement takes longer than
+/// one by way of a track that they pass before.
+///
+/// # Errors
+/// [`MechanicsError`] if the description is wrong.
+///
+/// # Complexity
+/// As [`Ceiling::of`], and linear in the cylinders, for each distance between tracks that follow each
+/// other.
+pub(super) fn has_shortcuts(mechanics: &Mechanics, size: Bytes) -> Result<bool, MechanicsError> {
+    let disk = Disk::new(mechanics, size)?;
+    Ok(disk.cache.read && disk.mechanism.has_shortcut(disk.steps()))
 }
 
 /// A disk, and the size of the requests.
@@ -130,7 +137,14 @@ struct Passage {
     step: Duration,
 }
 
-impl Disk<'_> {
+impl<'a> Disk<'a> {
+    fn new(mechanics: &'a Mechanics, size: Bytes) -> Result<Self, MechanicsError> {
+        let mechanism = Mechanism::new(mechanics)?;
+        let sectors = size.sectors_ceil().clamp(1, mechanism.layout.sectors());
+        let cache = mechanics.cache.clone().unwrap_or_default();
+        Ok(Self { mechanics, mechanism, cache, sectors })
+    }
+
     fn of_reads(&self) -> Ceiling {
         let Overhead { data_preparation_ns, read_completion_ns, .. } = self.mechanics.overhead;
         let overhead = &self.mechanics.overhead;
@@ -152,7 +166,6 @@ impl Disk<'_> {
             but_movement: standing + completion,
             movement_min: or_zero(all, standing).max(or_zero(Duration::from_ns(hit), free)),
             stray: self.cylinders_within(self.sectors + self.ahead()),
-            has_shortcuts: self.cache.read && self.has_shortcuts(),
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
@@ -175,7 +188,6 @@ impl Disk<'_> {
             but_movement: found.total() - movement + completion,
             movement_min: or_zero(received, command + found.faults).max(least),
             stray: self.cylinders_within(self.sectors - 1),
-            has_shortcuts: false,
         };
         Ceiling { bus, completion, in_batch, ..found }
     }
@@ -212,12 +224,8 @@ impl Disk<'_> {
         most
     }
 
-    /// Returns whether some movement takes longer than one by way of a track that a read passes
-    /// before.
-    ///
-    /// # Complexity
-    /// Linear in the cylinders, for each distance between tracks that follow each other.
-    fn has_shortcuts(&self) -> bool {
+    /// Returns the distances between tracks that follow each other, in cylinders.
+    fn steps(&self) -> BTreeSet<u32> {
         let mut steps = BTreeSet::new();
         for range in self.examined() {
             let cylinders = self.runs(range).map(|run| run.cylinder);
@@ -227,7 +235,7 @@ impl Disk<'_> {
                 before = Some(cylinder);
             }
         }
-        steps.into_iter().any(|step| self.mechanism.has_shortcut(step))
+        steps
     }
 
     /// Returns the sectors that follow each other on one track, for all tracks of this range.

@@ -135,10 +135,10 @@ impl Mechanism {
         }
     }
 
-    /// Returns whether a movement can take longer than one by way of a cylinder that is `step` from
-    /// its end.
-    pub(crate) fn has_shortcut(&self, step: u32) -> bool {
-        self.seek.has_shortcut(step)
+    /// Returns whether a movement can take longer than one by way of a cylinder that is one of `steps`
+    /// from its end.
+    pub(crate) fn has_shortcut(&self, steps: impl IntoIterator<Item = u32>) -> bool {
+        self.seek.has_shortcut(steps)
     }
 
     /// Returns the waiting time after `now` in the access to `extent`: until its first sector is

@@ -86,16 +86,21 @@ impl SeekCurve {
     }
 
     /// Returns whether some seek takes longer than two seeks to the same cylinder, of which the second
-    /// crosses `step` cylinders.
+    /// crosses one of `steps` cylinders.
     ///
     /// # Complexity
-    /// Linear in the number of cylinders.
-    pub(super) fn has_shortcut(&self, step: u32) -> bool {
-        let second = self.time(step);
-        (0..=self.stroke).any(|first| {
-            let ends = [first.abs_diff(step), first.saturating_add(step).min(self.stroke)];
-            ends.into_iter().any(|distance| self.time(distance) > self.time(first) + second)
-        })
+    /// Linear in the number of cylinders, for each step.
+    pub(super) fn has_shortcut(&self, steps: impl IntoIterator<Item = u32>) -> bool {
+        let times: Vec<Duration> = (0..=self.stroke).map(|distance| self.time(distance)).collect();
+        let is_shorter = |step: u32| {
+            let second = self.time(step);
+            (0_u32..).zip(&times).any(|(first, &time)| {
+                let ends = [first.abs_diff(step), first.saturating_add(step)];
+                let longest = ends.into_iter().filter_map(|distance| times.get(distance as usize));
+                longest.max().is_some_and(|&direct| direct > time + second)
+            })
+        };
+        steps.into_iter().any(is_shorter)
     }
 
     /// Returns a table of lower bounds of the curve, with `change_ns` added to each of its times.
