@@ -8,6 +8,7 @@ use tidegate_platform::NewFile;
 
 use crate::arguments::LogArguments;
 use crate::failure::Failure;
+use crate::result::Destination;
 use crate::show;
 
 /// The log of a command; no file if none was asked for.
@@ -16,13 +17,18 @@ pub(crate) struct Log(Option<RequestLogFile>);
 
 impl Log {
     /// Refuses impossible destinations before anything runs, and begins the file.
-    pub(crate) fn begin(arguments: &LogArguments, workload: &Workload) -> Result<Self, Failure> {
-        let begin = |path| {
-            let file = NewFile::prepare(path)?;
-            RequestLogFile::begin(file, workload, arguments.log_rows)
-        };
-        let log = arguments.log.as_deref().map(begin).transpose();
-        Ok(Self(log.map_err(|fault| Failure::of_file(&fault))?))
+    pub(crate) fn begin(
+        arguments: &LogArguments,
+        workload: &Workload,
+        result: &Destination,
+    ) -> Result<Self, Failure> {
+        let Some(path) = &arguments.log else { return Ok(Self(None)) };
+        let file = NewFile::prepare(path).map_err(|fault| Failure::of_file(&fault))?;
+        if result.is(&file) {
+            return Err(Failure::input("--log and --result name the same file", "name two files"));
+        }
+        let log = RequestLogFile::begin(file, workload, arguments.log_rows);
+        Ok(Self(Some(log.map_err(|fault| Failure::of_file(&fault))?)))
     }
 
     /// Returns the observer of a run.

@@ -18,6 +18,11 @@ impl Destination {
         Ok(Self(file.map_err(|fault| Failure::of_file(&fault))?))
     }
 
+    /// Returns whether the result goes into this file.
+    pub(crate) fn is(&self, other: &NewFile) -> bool {
+        self.0.as_ref().is_some_and(|file| file.is_same(other))
+    }
+
     /// Writes the whole result, or nothing.
     pub(crate) fn write(
         &self,

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     })?;
     let interrupted = interrupt::flag(None)?;
     // Its thread must not inherit a real-time priority.
-    let log = Log::begin(&arguments.log, &workload)?;
+    let log = Log::begin(&arguments.log, &workload, &result)?;
     let real_time = realtime::request(realtime::PRIORITY);
     let of_target = known_device::premises(&target, &workload, &drive);
     workload.premises.extend(of_target);

@@ -33,7 +33,7 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
         input.drive.kind = kind;
         input.workload = tidegate_drive::with_prediction(input.workload, &input.drive);
     }
-    let log = Log::begin(&arguments.log, &input.workload)?;
+    let log = Log::begin(&arguments.log, &input.workload, &result)?;
     let policies = policies(&arguments.policy, &input.workload);
     let false_reports = soft_tasks(&arguments.false_reports, &input.workload)?;
     let length = length(&arguments.length);

@@ -57,6 +57,7 @@ screens! {
         "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log few.csv --log-rows 9",
         "wc -l < few.csv",
         "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log-rows 9",
+        "tidegate sim recorder.toml --policy dqf --jobs 50 -q --log same --result ./same",
     ];
     sim_faults: [
         "tidegate sim recorder.toml --duration 3",
