@@ -40,7 +40,10 @@ pub fn explain(workload: &Workload, assessment: &Assessment) -> Vec<Option<Expla
     let is_dual_queue = |policy: PolicyName| assessment.policy.shares_bounds_with(policy);
     let workload = &*workload.planned();
     let has_other_bound = assessment.rests_on_costs() || Regulated::of(workload).is_some();
-    if has_other_bound || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
+    let has_none = assessment.tasks.iter().all(|task| task.response_max.is_none());
+    if has_none
+        || has_other_bound
+        || ![PolicyName::Dqf, PolicyName::DqfElastic].into_iter().any(is_dual_queue)
     {
         return vec![None; workload.tasks.len()];
     }
