@@ -101,8 +101,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Answer, Failure> {
     }
     let report = RunReport::of(&head, ran, &not_run, not_applicable);
     show::report_in(&report, arguments.form);
-    log.finish()?;
+    let logged = log.finish();
+    // Written even if the log could not be.
     result.write(ResultCommand::Run, &report, records)?;
+    logged?;
     Ok(Answer::of(report.is_kept()))
 }
 

@@ -73,8 +73,10 @@ pub(crate) fn sim(arguments: &SimArguments) -> Result<Answer, Failure> {
     for defect in report.defects() {
         show::complain(defect);
     }
-    log.finish()?;
+    let logged = log.finish();
+    // Written even if the log could not be.
     result.write(ResultCommand::Sim, &report, records)?;
+    logged?;
     let is_broken = !report.defects().is_empty();
     Ok(if is_broken { Answer::Broken } else { Answer::of(report.is_kept()) })
 }

@@ -216,6 +216,12 @@ mod tests {
         EndedRequest { request, dispatched: None, ended, outcome: None }
     }
 
+    /// The reference says how much memory rows take that wait; each has a number beside it.
+    #[test]
+    fn rows_that_wait_take_at_most_10_mb() {
+        assert!(WAITING_MAX * (size_of::<Logged>() + size_of::<usize>()) <= 10_000_000);
+    }
+
     /// Goal: the page names every column; rows beyond the limit are counted; nothing appears before
     /// the end, or without one.
     #[test]
