@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 //! Predicts the throughput of best effort beside the tasks, from measured throughputs of the drive.
 //!
-//! This is no bound: nothing is promised to best effort. Let t(1) be the usual time of a request at a
+//! This is no bound: nothing is promised to best effort. Let t(1) be the typical time of a request at a
 //! random place alone, t(q) in company of q random ones, and T(q) that of a best-effort request in its
 //! order with q on the drive. Real time takes the time of random requests. After a real-time request
 //! the heads return to the best effort that they left, which costs up to t(q) - T(q), unless another
@@ -11,7 +11,7 @@
 //! Own model, fitted to simulations: `docs/reference/policies.md` has its errors.
 
 use tidegate_model::{
-    BestEffortOrder, DispatchMode, DriveContract, Duration, Intensity, UsualTimes, Workload,
+    BestEffortOrder, DispatchMode, DriveContract, Duration, Intensity, TypicalTimes, Workload,
 };
 
 use crate::assessment::{Answer, Assessment};
@@ -44,10 +44,10 @@ struct Flow {
 /// at random places.
 pub fn expected_best_effort(workload: &Workload, assessment: &Assessment) -> Option<u64> {
     let is_covered = assessment.answer == Answer::Proven && workload.regulators.is_empty();
-    let usual = workload.usual.as_ref().filter(|_| is_covered)?;
+    let typical = workload.typical.as_ref().filter(|_| is_covered)?;
     let outstanding = outstanding(workload)?;
     let size = workload.best_effort.first()?.size;
-    let flow = Flow::of(workload, assessment, usual, outstanding)?;
+    let flow = Flow::of(workload, assessment, typical, outstanding)?;
     let requests = flow.best_effort_beside(real_time(workload)?);
     u64::try_from(requests * u128::from(size.get()) / 1_000_000).ok()
 }
@@ -77,7 +77,7 @@ impl Flow {
     fn of(
         workload: &Workload,
         assessment: &Assessment,
-        usual: &UsualTimes,
+        typical: &TypicalTimes,
         outstanding: u32,
     ) -> Option<Self> {
         let facts = assessment.policy.facts();
@@ -88,11 +88,11 @@ impl Flow {
         let of_depth = |depth: u32| {
             let depth = depth.min(outstanding);
             let own_ns = match order {
-                BestEffortOrder::Fifo => usual.random.at(depth),
-                BestEffortOrder::Elevator => usual.in_sweep(outstanding, depth)?,
+                BestEffortOrder::Fifo => typical.random.at(depth),
+                BestEffortOrder::Elevator => typical.in_sweep(outstanding, depth)?,
                 BestEffortOrder::Nearest | BestEffortOrder::Satf => return None,
             };
-            Some((own_ns, usual.random.at(depth)))
+            Some((own_ns, typical.random.at(depth)))
         };
         let (own_ns, company_ns, together) = match facts.dispatch {
             DispatchMode::OneAtATime => {
@@ -106,7 +106,8 @@ impl Flow {
             }
             DispatchMode::Batches => {
                 let fill = assessment.best_effort_fill.min(outstanding);
-                let batch_ns = fill.checked_sub(1).and_then(|i| usual.batch_ns.get(i as usize))?;
+                let batch_ns =
+                    fill.checked_sub(1).and_then(|i| typical.batch_ns.get(i as usize))?;
                 let random_ns = batch_ns / u64::from(fill);
                 let own_ns = match order {
                     BestEffortOrder::Fifo => random_ns,
@@ -123,7 +124,7 @@ impl Flow {
             }
             DispatchMode::UpToDepth => return None,
         };
-        let alone_ns = usual.random.at(1);
+        let alone_ns = typical.random.at(1);
         let real_time_ns = match order {
             BestEffortOrder::Fifo => company_ns,
             BestEffortOrder::Elevator | BestEffortOrder::Nearest | BestEffortOrder::Satf => {

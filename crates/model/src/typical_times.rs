@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-//! How long a drive usually takes with the requests of a workload. Predictions of throughput rest on
+//! How long a drive typically takes with the requests of a workload. Predictions of throughput rest on
 //! such times; no bound does.
 
 use crate::drive_file::{DriveFile, FlowPlace, MeasuredTable, Throughput};
@@ -9,9 +9,9 @@ use crate::units::Bytes;
 /// One s in ns.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// The usual times of requests of one kind at random places.
+/// The typical times of requests of one kind at random places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UsualTimes {
+pub struct TypicalTimes {
     /// In a flow whose requests are sent at once.
     pub random: FlowTimes,
     /// In flows of a host that sends its requests in the elevator's order: how many it keeps
@@ -43,7 +43,7 @@ impl FlowTimes {
     }
 }
 
-impl UsualTimes {
+impl TypicalTimes {
     /// Returns the times of such requests; `None` without their throughput in flows at random places.
     pub fn of(drive: &DriveFile, op: Op, size: Bytes) -> Option<Self> {
         let flows = drive
@@ -99,7 +99,7 @@ mod tests {
     fn sweeps_are_known_from_the_smallest_number_on() {
         let flow = |ns| FlowTimes(vec![(1, ns)]);
         let elevator = vec![(16, flow(300)), (64, flow(100))];
-        let times = UsualTimes { random: flow(400), elevator, batch_ns: Vec::new() };
+        let times = TypicalTimes { random: flow(400), elevator, batch_ns: Vec::new() };
         let known = [15, 16, 40, 64, 450].map(|outstanding| times.in_sweep(outstanding, 1));
         assert_eq!(known, [None, Some(300), Some(200), Some(100), Some(100)]);
     }

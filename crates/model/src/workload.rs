@@ -11,8 +11,8 @@ use crate::parameters::Parameters;
 use crate::premise::Premises;
 use crate::regulator::RegulatorName;
 use crate::task::{BestEffort, Class, Task, TaskIndex};
+use crate::typical_times::TypicalTimes;
 use crate::units::Bytes;
-use crate::usual_times::UsualTimes;
 
 /// The batch size that the policy uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +52,9 @@ pub struct Workload {
     pub table: BatchTable,
     /// The drive's other measured figures that hold for these requests.
     pub contracts: Contracts,
-    /// How long the drive usually takes, if all sources have requests of one kind at random places and
+    /// How long the drive typically takes, if all sources have requests of one kind at random places and
     /// their throughput was measured.
-    pub usual: Option<UsualTimes>,
+    pub typical: Option<TypicalTimes>,
     /// The regulators around the policy, the outermost first.
     pub regulators: Vec<RegulatorName>,
     /// The parameters of policies and regulators in the file.
@@ -87,7 +87,7 @@ impl Workload {
             depth,
             table,
             contracts: Contracts::default(),
-            usual: None,
+            typical: None,
             regulators: Vec::new(),
             parameters: Parameters::default(),
             margin_ppm: 0,

@@ -96,7 +96,7 @@ pub struct Client {
     pub response_ns_max: u64,
 }
 
-/// The costs of a batch other than those of the tasks' requests, with the margin.
+/// What a batch costs in addition to the requests of the tasks, with the margin.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Costs {
     /// A: once for each batch; with what the host adds to a batch.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use rand::RngExt as _;
 use rand_pcg::Pcg64;
-use tidegate_model::drive_file::{FlowPlace, Throughput};
+use tidegate_model::drive_file::FlowPlace;
 
 use super::throughput::{Stretch, depths, table};
 use crate::context::Context;
@@ -82,18 +82,9 @@ impl Procedure for Elevators {
             let outstanding = of_one[0].0.outstanding;
             let depths: Vec<u32> = of_one.iter().map(|(cell, _)| cell.depth).collect();
             let samples: Vec<_> = of_one.iter().map(|(_, samples)| *samples).collect();
-            let of = |samples, bytes_per_s, bytes_per_s_min| Throughput {
-                op: kind.op,
-                size: kind.size,
-                place: FlowPlace::Random,
-                elevator: Some(outstanding),
-                samples,
-                depth: depths.clone(),
-                bytes_per_s,
-                bytes_per_s_min,
-            };
             let length = |_| LENGTH * outstanding;
-            found.file.throughput.extend(table(kind, &depths, length, &samples, of));
+            let order = (FlowPlace::Random, Some(outstanding));
+            found.file.throughput.extend(table(kind, order, &depths, length, &samples));
         }
         Ok(())
     }

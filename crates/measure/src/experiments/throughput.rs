@@ -81,17 +81,8 @@ impl Procedure for Flows {
         found.note(&rounds, &measured);
         for (way, place) in FlowPlace::ALL.into_iter().enumerate() {
             let cells: Vec<_> = measured.cells.iter().skip(way).step_by(ways).collect();
-            let of = |samples, bytes_per_s, bytes_per_s_min| Throughput {
-                op: kind.op,
-                size: kind.size,
-                place,
-                elevator: None,
-                samples,
-                depth: depths.clone(),
-                bytes_per_s,
-                bytes_per_s_min,
-            };
-            found.file.throughput.extend(table(kind, &depths, length, &cells, of));
+            let flow = table(kind, (place, None), &depths, length, &cells);
+            found.file.throughput.extend(flow);
         }
         Ok(())
     }
@@ -178,10 +169,10 @@ impl Cursor {
 /// sample of each.
 pub(super) fn table(
     kind: Kind,
+    (place, elevator): (FlowPlace, Option<u32>),
     depths: &[u32],
     length: impl Fn(u32) -> u32,
     cells: &[&Vec<Sample>],
-    flow: impl Fn(u64, Vec<u64>, Vec<u64>) -> Throughput,
 ) -> Option<Throughput> {
     let samples = cells.iter().map(|cell| cell.len()).min().filter(|&count| count > 0)?;
     let mut times: Vec<_> = cells.iter().map(|cell| Sample::times(cell)).collect();
@@ -199,8 +190,16 @@ pub(super) fn table(
         };
         times.iter().zip(depths).map(of_cell).collect::<Vec<u64>>()
     };
-    let samples = u64::try_from(samples).expect("a count fits");
-    Some(flow(samples, at_level(500_000), at_level(1_000_000)))
+    Some(Throughput {
+        op: kind.op,
+        size: kind.size,
+        place,
+        elevator,
+        samples: u64::try_from(samples).expect("a count fits"),
+        depth: depths.to_vec(),
+        bytes_per_s: at_level(500_000),
+        bytes_per_s_min: at_level(1_000_000),
+    })
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ use crate::premise::{Premise, PremiseCode, Premises, listed};
 use crate::sampling::{self, Sampling};
 use crate::soft_table::SoftTable;
 use crate::task::{Op, Place};
+use crate::typical_times::TypicalTimes;
 use crate::units::{Bytes, Duration};
-use crate::usual_times::UsualTimes;
 use crate::workload::{BatchChoice, Workload};
 
 /// An operation that the workload needs, with its first source's position for messages.
@@ -93,7 +93,7 @@ impl WorkloadFile {
             batch: self.policy.batch,
             best_effort_order: self.policy.best_effort_order,
             rotates: drive.rotates(),
-            usual: self.usual_times(drive),
+            typical: self.typical_times(drive),
             regulators: self.policy.regulators.clone(),
             parameters: self.policy.parameters.clone(),
             contracts,
@@ -146,9 +146,9 @@ impl WorkloadFile {
         Some(costs.clone())
     }
 
-    /// Returns how long the drive usually takes, if all sources have requests of one kind at random
+    /// Returns how long the drive typically takes, if all sources have requests of one kind at random
     /// places.
-    fn usual_times(&self, drive: &DriveFile) -> Option<UsualTimes> {
+    fn typical_times(&self, drive: &DriveFile) -> Option<TypicalTimes> {
         let is_random = |place: Place| match place {
             Place::Random => true,
             Place::Sequential | Place::Range { .. } => false,
@@ -157,8 +157,9 @@ impl WorkloadFile {
         let loads = self.best_effort.iter().map(|placed| placed.source.place);
         let mut kinds = self.kinds().map(|(op, size, _)| (op, size));
         let (op, size) = kinds.next()?;
-        let is_usual = tasks.chain(loads).all(is_random) && kinds.all(|kind| kind == (op, size));
-        is_usual.then(|| UsualTimes::of(drive, op, size))?
+        let is_of_one_kind =
+            tasks.chain(loads).all(is_random) && kinds.all(|kind| kind == (op, size));
+        is_of_one_kind.then(|| TypicalTimes::of(drive, op, size))?
     }
 
     /// Returns the operation, size and number of requests of every source.
