@@ -19,7 +19,7 @@ const TOO_FEW: &str = "`nr_requests` of [policy.mq-deadline-tuned] is less than 
      can have outstanding: a real-time request that finds none free waits outside the scheduler, \
      behind the others; delete the line, and the least number that suffices is used";
 
-const AGES: &str = "`prio_aging_expire` of [policy.mq-deadline-tuned] is less than the kernel's longest: a \
+const AGES: &str = "`prio_aging_expire` of [policy.mq-deadline-tuned] is less than 2,000,000,000 ms: a \
      request of a lower class that has waited that long goes before real time, and nothing bounds \
      the wait of a lower class; delete the line";
 
@@ -189,8 +189,8 @@ impl<'a> Question<'a> {
 fn settings(depth: u32, outstanding: u64) -> Premise {
     let text = format!(
         "the bound rests on the kernel's settings: `mq-deadline` with one hardware queue, a device queue of \
-         at most {depth}, `nr_requests` of at least {outstanding} and the longest \
-         `prio_aging_expire`; on classes: every task in the real-time class, and nothing else; and \
+         at most {depth}, `nr_requests` of at least {outstanding} and a \
+         `prio_aging_expire` of 23 days; on classes: every task in the real-time class, and nothing else; and \
          on a device that gets no flush, no command past the scheduler and no error recovery"
     );
     Premise::new(PremiseCode::KernelSettings, "settings of the kernel", text)

@@ -115,17 +115,13 @@ struct Proof {
 fn prove(mut workload: Workload, disk: &Disk) -> Proof {
     let stated = workload.parameters.mq_deadline_tuned.queue_depth;
     workload.parameters.mq_deadline_tuned.taken_early = 0;
-    let mut assessment = assess(&workload, POLICY);
-    if !disk.has_spare_tags(assessment.best_effort_depth) {
-        workload.parameters.mq_deadline_tuned.taken_early = 1;
-        assessment = assess(&workload, POLICY);
-    }
+    let assessment = assess(&workload, POLICY);
     if stated.is_some() {
         return Proof { workload, assessment, depth_max: None };
     }
     let depth_max = assessment.best_effort_depth;
-    let tags = disk.adapter_tags().and_then(|tags| u32::try_from(tags).ok());
-    let most = tags.map_or(depth_max, |tags| depth_max.min(tags));
+    // A smaller depth needs fewer tags; where none has enough, `refusals` says so.
+    let most = (1..=depth_max).rev().find(|&depth| disk.has_spare_tags(depth)).unwrap_or(1);
     workload.parameters.mq_deadline_tuned.queue_depth = fastest(&workload, most);
     let assessment = assess(&workload, POLICY);
     Proof { workload, assessment, depth_max: Some(most) }

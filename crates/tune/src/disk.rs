@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// The fewest tags that the kernel leaves a device of a shared adapter.
+const SHARE_MIN: u64 = 4;
+
 /// The directory that contains a machine's `sys`, `etc` and `var`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Root(PathBuf);
@@ -139,13 +142,18 @@ impl Disk {
     }
 
     /// Returns whether the host adapter has a tag for every request of all its devices, if this one has
-    /// `depth`. The kernel then takes no request from the scheduler that the device has no place for.
+    /// `depth`, and gives this one so many. The kernel then takes no request from the scheduler that
+    /// the device has no place for.
+    ///
+    /// # Source
+    /// `hctx_may_queue` in `block/blk-mq.h` of Linux 6.1 and 6.12: of several devices in use, each gets
+    /// an equal share of the tags, rounded up, and at least four.
     pub fn has_spare_tags(&self, depth: u32) -> bool {
         let (Some(tags), Some(host)) = (self.adapter_tags(), self.adapter()) else { return false };
         let devices = self.root.at("sys/class/scsi_device");
         let prefix = format!("{host}:");
         let own = fs::canonicalize(self.path("device")).ok();
-        let mut needed = u64::from(depth);
+        let (mut needed, mut users) = (u64::from(depth), 1);
         for name in names_in(&devices).into_iter().filter(|name| name.starts_with(&prefix)) {
             let device = devices.join(name).join("device");
             if fs::canonicalize(&device).ok() == own {
@@ -156,8 +164,9 @@ impl Disk {
                 return false;
             };
             needed = needed.saturating_add(depth);
+            users += 1;
         }
-        needed <= tags
+        needed <= tags && u64::from(depth) <= tags.div_ceil(users).max(SHARE_MIN)
     }
 
     /// Returns the number of the SCSI host that the device is behind.

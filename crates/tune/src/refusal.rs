@@ -53,6 +53,16 @@ pub enum Refusal {
         /// Of the proof.
         depth: u32,
     },
+    /// The adapter's tags do not suffice for all of its disks.
+    #[error(
+        "the kernel takes requests from the scheduler before it knows of a place for them: all disks of the host \
+         adapter together have a larger `device/queue_depth` than it has tags, or this one has more \
+         than its equal share of them; lower the depth of the others, or state a queue_depth below {depth}"
+    )]
+    SharedTags {
+        /// Of the proof.
+        depth: u32,
+    },
     /// A hypervisor's disk.
     #[error(
         "a hypervisor provides the disk ({name}), and other machines can use the hardware below: tune it on the host"
@@ -174,9 +184,11 @@ impl Disk {
         if self.number("device/queue_depth").is_none() {
             return Some(Refusal::NoDepth);
         }
-        let tags = self.adapter_tags()?;
         let depth = demand.depth;
-        (u64::from(depth) > tags).then_some(Refusal::TooDeep { tags, depth })
+        match self.adapter_tags() {
+            Some(tags) if u64::from(depth) > tags => Some(Refusal::TooDeep { tags, depth }),
+            _ => (!self.has_spare_tags(depth)).then_some(Refusal::SharedTags { depth }),
+        }
     }
 
     fn scheduler(&self) -> Option<Refusal> {

@@ -215,10 +215,15 @@ fn tags_are_spare_only_if_all_disks_of_the_adapter_fit() {
     let machine = Machine::new();
     assert!(machine.disk().has_spare_tags(32));
     assert!(!machine.disk().has_spare_tags(33));
-    machine.write("sys/class/scsi_device/2:0:1:0/device/queue_depth", "8\n");
+    let other = "sys/class/scsi_device/2:0:1:0/device/queue_depth";
+    machine.write(other, "24\n");
     machine.write("sys/class/scsi_device/3:0:0:0/device/queue_depth", "99\n");
-    assert!(machine.disk().has_spare_tags(24));
-    assert!(!machine.disk().has_spare_tags(25));
+    assert!(machine.disk().has_spare_tags(8));
+    assert!(!machine.disk().has_spare_tags(9));
+    // 24 would fit beside 8, but each of two disks gets half of the 32 tags.
+    machine.write(other, "8\n");
+    assert!(machine.disk().has_spare_tags(16));
+    assert!(!machine.disk().has_spare_tags(17));
 }
 
 /// Returns the refusals of a machine that was changed.
@@ -237,7 +242,7 @@ fn nothing_is_refused_without_a_reason() {
 fn each_reason_is_found() {
     type Case = (&'static str, Demand, fn(&Machine), fn(&Refusal) -> bool);
     let writes = Demand { has_write_contract: true, ..DEMAND };
-    let cases: [Case; 13] = [
+    let cases: [Case; 14] = [
         (
             "nvme",
             DEMAND,
@@ -249,6 +254,12 @@ fn each_reason_is_found() {
             Demand { depth: 33, ..DEMAND },
             |_| {},
             |it| matches!(it, Refusal::TooDeep { tags: 32, .. }),
+        ),
+        (
+            "tags",
+            DEMAND,
+            |it| it.write("sys/class/scsi_device/2:0:1:0/device/queue_depth", "32\n"),
+            |it| matches!(it, Refusal::SharedTags { .. }),
         ),
         (
             "hypervisor",

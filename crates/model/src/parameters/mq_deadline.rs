@@ -15,17 +15,20 @@ pub struct MqDeadlineParameters {
     /// The most requests that the scheduler and the device hold together. `None`, the default: as
     /// many as the workload needs.
     pub nr_requests: Option<NonZeroU32>,
-    /// The wait after which a request of a lower class goes before real time. Default: the longest
-    /// that the kernel accepts.
+    /// The wait after which a request of a lower class goes before real time. Default: 23 days,
+    /// which stands for never.
     pub prio_aging_expire: Duration,
-    /// The requests that the kernel takes from the scheduler while the device is full: 1 for each
-    /// hardware queue, the default, and 0 for SCSI disks.
+    /// The requests that the kernel takes from the scheduler while the device is full: 0 for SCSI disks
+    /// with tags to spare; 1, the default, for other drivers on one processor. On several processors
+    /// nothing limits them there (`docs/theory/stock-kernel.md` section 31).
     pub taken_early: u32,
 }
 
 impl MqDeadlineParameters {
-    /// The longest `prio_aging_expire` that the kernel accepts: 2,147,483,647 ms.
-    pub const AGING_MAX: Duration = Duration::from_ms(i32::MAX as u64);
+    /// The `prio_aging_expire` that stands for none: 23 days. The kernel counts in ticks, and shows
+    /// its longest value, 2,147,483,647 ms, as a negative number if the ticks do not divide it; this
+    /// one is shown as it was set.
+    pub const AGING_MAX: Duration = Duration::from_ms(2_000_000_000);
 }
 
 impl Default for MqDeadlineParameters {
@@ -36,5 +39,25 @@ impl Default for MqDeadlineParameters {
             prio_aging_expire: Self::AGING_MAX,
             taken_early: 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel converts to ticks and back, up both times, and prints 32 bits with a sign.
+    #[test]
+    fn every_kernel_shows_the_longest_ageing_time_as_it_was_set() {
+        let shown = |ms: u64, ticks_per_s: u64| {
+            let ticks = (ms * ticks_per_s).div_ceil(1_000);
+            u32::try_from((ticks * 1_000).div_ceil(ticks_per_s)).map(u32::cast_signed).ok()
+        };
+        let longest = MqDeadlineParameters::AGING_MAX.ns() / 1_000_000;
+        for ticks_per_s in [100, 250, 300, 1_000] {
+            assert_eq!(shown(longest, ticks_per_s).map(i64::from), i64::try_from(longest).ok());
+        }
+        // Seen on Linux 6.1 and 6.12 with 250 ticks per second.
+        assert_eq!(shown(2_147_483_647, 250), Some(i32::MIN));
     }
 }
