@@ -2,7 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools
+.PHONY: help build demo test check lint docs book bench proof coqchk fuzz wheel test-python tools test-tools test-vm
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ wheel: ## Build the wheel of the Python package in target/wheels
 
 test-python: ## Install the wheel into a clean environment and test it there
 	@scripts/python.sh test
+
+test-vm: ## Compare the bounds of `mq-deadline-tuned` with Linux 6.1 and 6.12 in a virtual machine (QEMU)
+	$(CARGO) build --locked -p tidegate -p tidegate-vm
+	@python3 tests/vm/bench/bench.py "$(TARGET)"
 
 tools:
 	@scripts/tools.sh

@@ -53,6 +53,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
                           "commands", "verify"]),
     // Tests of more than one crate.
     ("soundness",       &["model", "policy", "analysis", "verify", "drive", "sim"]),
+    ("vm",              &["model", "policy"]),
     ("cpu-soundness",   &["model", "cpu-model", "cpu-analysis", "cpu-sim"]),
     ("repository",      &[]),
 ];

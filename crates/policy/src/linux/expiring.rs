@@ -69,6 +69,12 @@ pub(super) struct Directions {
 }
 
 impl Directions {
+    /// Returns empty queues that find the next request as Linux 6.1 does.
+    pub(super) fn remembering() -> Self {
+        let direction = || Direction { sorted: Sorted::remembering(), ..Direction::default() };
+        Self { directions: [direction(), direction()], arrived: 0 }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.directions.iter().all(|direction| direction.sorted.is_empty())
     }

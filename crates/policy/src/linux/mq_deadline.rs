@@ -67,6 +67,12 @@ impl ByClass {
         Self { classes, batch, aging_expire, priority }
     }
 
+    /// Returns empty queues in which the next request is found as Linux 6.1 does.
+    pub(super) fn remembering(aging_expire: Duration, priority: fn(Class) -> usize) -> Self {
+        let classes = std::array::from_fn(|_| Directions::remembering());
+        Self { classes, ..Self::new(aging_expire, priority) }
+    }
+
     /// Takes the next request; `None` if none may join the requests that have left the queues and
     /// are not complete.
     pub(super) fn pop_beside<'a, I: Iterator<Item = &'a Request>>(

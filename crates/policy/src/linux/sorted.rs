@@ -16,11 +16,31 @@ pub(super) type Position = (Lba, RequestId);
 #[derive(Debug, Default)]
 pub(super) struct Sorted {
     requests: BTreeMap<Position, Request>,
-    /// The position of the request that was taken last.
-    last: Option<Position>,
+    next: Next,
+}
+
+/// How the request after the last one is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// The lowest above the position that was taken last, if one was.
+    Above(Option<Position>),
+    /// Of Linux 6.1: the position that was next when the last request was taken. A request that
+    /// comes between the two later is passed over.
+    Remembered(Option<Position>),
+}
+
+impl Default for Next {
+    fn default() -> Self {
+        Self::Above(None)
+    }
 }
 
 impl Sorted {
+    /// Returns an empty queue that remembers the next position when it takes a request.
+    pub(super) fn remembering() -> Self {
+        Self { next: Next::Remembered(None), ..Self::default() }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
@@ -31,8 +51,15 @@ impl Sorted {
 
     /// Returns the next position above the last one; `None` at the upper end.
     pub(super) fn next_above(&self) -> Option<Position> {
-        let Some(last) = self.last else { return self.lowest() };
-        let above = (Bound::Excluded(last), Bound::Unbounded);
+        match self.next {
+            Next::Above(None) => self.lowest(),
+            Next::Above(Some(last)) => self.above(last),
+            Next::Remembered(next) => next,
+        }
+    }
+
+    fn above(&self, position: Position) -> Option<Position> {
+        let above = (Bound::Excluded(position), Bound::Unbounded);
         self.requests.range(above).next().map(|(&position, _)| position)
     }
 
@@ -45,7 +72,10 @@ impl Sorted {
     /// # Panics
     /// If there is none.
     pub(super) fn take(&mut self, position: Position) -> Request {
-        self.last = Some(position);
+        self.next = match self.next {
+            Next::Above(_) => Next::Above(Some(position)),
+            Next::Remembered(_) => Next::Remembered(self.above(position)),
+        };
         self.requests.remove(&position).expect("a request at its position")
     }
 
@@ -62,6 +92,9 @@ impl Sorted {
 
     pub(super) fn cancel(&mut self, id: RequestId) -> Option<Request> {
         let position = *self.requests.keys().find(|position| position.1 == id)?;
+        if self.next == Next::Remembered(Some(position)) {
+            self.next = Next::Remembered(self.above(position));
+        }
         self.requests.remove(&position)
     }
 }

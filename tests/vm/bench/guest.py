@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Builds what a guest needs, and boots one in virtual time: two boots of the same job print the same bytes."""
+
+import lzma
+import pathlib
+import shutil
+import struct
+import subprocess
+
+import packages
+import runs
+import trace
+
+HERE = pathlib.Path(__file__).resolve().parent.parent
+# Memory that the guest's kernel leaves alone, and `dump` fills.
+DUMP_AT, DUMP_SIZE, MEMORY_MIB = 0x1000_0000, 0x1000_0000, 768
+APPLETS = ["sh", "mount", "insmod", "rmmod", "cat", "echo", "poweroff", "sleep", "cmp"]
+LIMIT_S = 1200
+# The modules of the SCSI layer in the order of their dependencies; a kernel lacks those that are built in.
+SCSI_MODULES = ["crct10dif_common", "crct10dif_generic", "crc64", "crc64-rocksoft", "crc-t10dif", "t10-pi",
+                "scsi_common", "scsi_mod", "sd_mod"]
+
+
+class Machine:
+    """A guest with one of the kernels."""
+
+    def __init__(self, series, work, program):
+        packages.require_tools()
+        self.kernel = packages.kernel(series, work)
+        self.work = work / f"guest-{series}"
+        self.work.mkdir(exist_ok=True)
+        self.base = build(self.kernel, packages.busybox(work), self.work)
+        self.scsi, self.scsi_prologue = with_scsi(self.kernel, program, self.work)
+
+    def results(self, group, settings):
+        """Boots a guest for these runs, and returns what each showed."""
+        results = trace.runs(self.text(group, settings))
+        for run, found in zip(group, results, strict=True):
+            trace.measure(found, run.depth, runs.TASK_KIB * 2)
+        return results
+
+    def text(self, group, settings):
+        """Returns what a guest prints for these runs."""
+        is_scsi = group[0].is_scsi
+        prologue = runs.PROLOGUE + (self.scsi_prologue if is_scsi else "")
+        return self.boot(prologue + "".join(map(runs.job, group, settings)), is_scsi)
+
+    def boot(self, job, is_scsi=False):
+        """Returns what a guest prints for a job. A guest that ends early is booted once more."""
+        base = self.base + self.scsi if is_scsi else self.base
+        try:
+            text = boot(self.kernel, base, job, self.work)
+        except Unfinished:
+            text = boot(self.kernel, base, job, self.work)
+        (self.work / "output").write_text(text)
+        return text
+
+
+class Unfinished(Exception):
+    """A guest that ended without its last line."""
+
+
+def build(kernel, busybox, work):
+    """Compiles the disk and the programs of the guest, and returns its base: an archive."""
+    disk = work / f"disk-{kernel.release}"
+    shutil.rmtree(disk, ignore_errors=True)
+    shutil.copytree(HERE / "disk", disk)
+    run("make", "-s", "-C", kernel.headers, f"M={disk}", "modules")
+    files = {"init": HERE / "guest/init", "benchdisk.ko": disk / "benchdisk.ko", "bin/busybox": busybox}
+    for program in ("load", "dump"):
+        files[f"bin/{program}"] = work / program
+        run("gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-static", "-pthread",
+            HERE / f"guest/{program}.c", "-o", work / program)
+    archive = Archive()
+    for folder in ("bin", "proc", "sys", "dev", "tmp"):
+        archive.add(folder, 0o040755)
+    for name, path in files.items():
+        archive.add(name, 0o100755, path.read_bytes())
+    for applet in APPLETS:
+        archive.add(f"bin/{applet}", 0o120777, b"busybox")
+    return archive.end()
+
+
+def with_scsi(kernel, program, work):
+    """Returns an archive with the SCSI disk, its layer and `tidegate`, and the script that loads the layer."""
+    archive, names = Archive(), []
+    for folder in ("lib", "lib64", "lib/x86_64-linux-gnu", "var", "var/lib", "etc"):
+        archive.add(folder, 0o040755)
+    for name in SCSI_MODULES:
+        for path in (kernel.folder / "lib/modules").rglob(f"{name}.ko*"):
+            content = path.read_bytes()
+            archive.add(f"{name}.ko", 0o100644, lzma.decompress(content) if path.suffix == ".xz" else content)
+            names.append(name)
+    archive.add("benchscsi.ko", 0o100644, (work / f"disk-{kernel.release}/benchscsi.ko").read_bytes())
+    stripped = work / "tidegate"
+    run("strip", "-o", stripped, program)
+    archive.add("bin/tidegate", 0o100755, stripped.read_bytes())
+    libraries = subprocess.run(["ldd", stripped], capture_output=True, text=True, check=True).stdout.split()
+    for library in filter(lambda word: word.startswith("/"), libraries):
+        archive.add(library[1:], 0o100755, pathlib.Path(library).read_bytes())
+    return archive.end(), "".join(f"insmod /{name}.ko\n" for name in names)
+
+
+def boot(kernel, base, job, work):
+    """Boots a guest that runs the shell script `job`, and returns what it prints."""
+    archive = Archive()
+    archive.add("job", 0o100644, job.encode())
+    initrd, memory = work / "initrd", work / "memory"
+    initrd.write_bytes(base + archive.end())
+    memory.unlink(missing_ok=True)
+    command = [
+        "qemu-system-x86_64", "-machine", "q35,memory-backend=ram", "-m", str(MEMORY_MIB),
+        "-object", f"memory-backend-file,id=ram,size={MEMORY_MIB}M,mem-path={memory},share=on",
+        # Virtual time: 2 ns for each instruction, and a jump to the next timer when idle.
+        "-accel", "tcg,thread=single", "-smp", "1", "-icount", "shift=1,sleep=off",
+        "-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1",
+        "-display", "none", "-nodefaults", "-no-reboot", "-serial", "stdio",
+        "-kernel", str(kernel.image), "-initrd", str(initrd), "-append",
+        "console=ttyS0 quiet panic=-1 nokaslr tsc=reliable lpj=4000000 random.trust_cpu=on mitigations=off "
+        "cryptomgr.notests "
+        f"memmap={DUMP_SIZE:#x}${DUMP_AT:#x} DUMP_AT={DUMP_AT:#x} DUMP_SIZE={DUMP_SIZE:#x}",
+    ]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
+        console = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        console = f"stopped after {LIMIT_S} s"
+    return read_dump(memory, console)
+
+
+def read_dump(memory, console):
+    with memory.open("rb") as file:
+        file.seek(DUMP_AT)
+        length = struct.unpack("<Q", file.read(8))[0]
+        text = file.read(min(length, DUMP_SIZE)).decode(errors="replace")
+    memory.unlink()
+    if not text.endswith("end\n"):
+        raise Unfinished(f"the guest did not finish:\n{console[-2000:]}\n{text[-2000:]}")
+    return text
+
+
+class Archive:
+    """A cpio archive in the format `newc` of the kernel's initramfs."""
+
+    def __init__(self):
+        self.bytes = bytearray()
+
+    def add(self, name, mode, content=b""):
+        name = name.encode() + b"\0"
+        fields = [0, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name), 0]
+        self.bytes += b"070701" + b"".join(b"%08X" % field for field in fields) + name
+        self.pad()
+        self.bytes += content
+        self.pad()
+
+    def pad(self):
+        self.bytes += bytes(-len(self.bytes) % 4)
+
+    def end(self):
+        self.add("TRAILER!!!", 0)
+        return bytes(self.bytes)
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise packages.Unavailable(f"{command[0]} failed: {done.stderr[-800:]}")

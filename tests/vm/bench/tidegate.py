@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+"""Asks `tidegate` for the bound of a run, for the settings that it rests on, and for a simulation."""
+
+import json
+import subprocess
+
+import rehearsal
+import runs
+
+
+class Tidegate:
+    """The program under test."""
+
+    def __init__(self, program, work):
+        self.program, self.work = program, work
+
+    def bound(self, run):
+        """Returns the bound at the client, ns; None if nothing is proved."""
+        bounds = [task["response_ns_max"] for task in self.ask("check", self.write(run))["tasks"]]
+        return None if None in bounds else max(bounds)
+
+    def tune(self, run):
+        """Returns the settings by attribute, and the reasons against them, of which a proved run has none."""
+        root = rehearsal.machine(self.work / "machine")
+        report = self.ask("tune", "sda", self.write(run), "--root", root)
+        settings = {setting["attribute"]: setting["new"] for setting in report["settings"]}
+        reasons = report["refusals"]
+        if report["verdict"] != "proven":
+            reasons = [*reasons, report["reason"] or "not proven"]
+        return settings, reasons
+
+    def simulated(self, run):
+        """Returns the longest response in a simulation, ns."""
+        report = self.ask("sim", self.write(run), "--duration", f"{run.seconds}s")
+        return max(task["response_ns_max"] for task in report["policies"][0]["tasks"])
+
+    def write(self, run):
+        path = self.work / "run.workload.toml"
+        path.write_text(runs.workload(run))
+        return path
+
+    def ask(self, *arguments):
+        command = [self.program, *map(str, arguments), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode > 1:
+            raise RuntimeError(f"tidegate {arguments[0]} failed: {done.stderr}")
+        return json.loads(done.stdout)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Decides when a request completes, in integers and without a clock of its own. */
+#include "mechanics.h"
+
+#include <linux/kernel.h>
+#include <linux/math64.h>
+
+/*
+ * RESTART completes one request this long before the disk would be empty. The kernel sends the next
+ * one meanwhile, and everything waits again.
+ */
+#define AHEAD_NS 500000u
+
+static u64 track_of(u64 sector)
+{
+	return div_u64(sector, TRACK_SECTORS);
+}
+
+/* The arm's way to a request: at most SEEK_MAX_NS, by the root of the distance. */
+static u64 seek_ns(const struct mechanics *disk, u64 track)
+{
+	u64 distance = track > disk->head ? track - disk->head : disk->head - track;
+	u64 longest = track_of(disk->sectors);
+
+	if (!distance)
+		return 0;
+	return SEEK_MIN_NS + div64_u64((u64)(SEEK_MAX_NS - SEEK_MIN_NS) * int_sqrt64(distance << 20),
+				       int_sqrt64(longest << 20));
+}
+
+/* The end of a request that the arm serves from `begin`: seek, less than one turn, transfer. */
+static u64 end_of(const struct mechanics *disk, const struct place *request, u64 begin)
+{
+	u64 track = track_of(request->sector), angle, wanted;
+	u64 there = begin + seek_ns(disk, track);
+
+	div64_u64_rem(there, TURN_NS, &angle);
+	wanted = div_u64((request->sector - track * TRACK_SECTORS) * TURN_NS, TRACK_SECTORS);
+	if (wanted < angle)
+		wanted += TURN_NS;
+	return there + wanted - angle + div_u64((u64)request->sectors * TURN_NS, TRACK_SECTORS);
+}
+
+/* SEEK: serves the request that can complete first, unless one is being served. */
+static void serve(struct mechanics *disk)
+{
+	struct place *best = NULL;
+	u64 first = 0;
+	unsigned int i;
+
+	for (i = 0; i < disk->count; i++) {
+		struct place *place = &disk->held[i];
+		u64 end;
+
+		if (place->end)
+			return;
+		end = end_of(disk, place, max(disk->free_at, place->came));
+		if (!best || end < first) {
+			best = place;
+			first = end;
+		}
+	}
+	if (best)
+		best->end = first;
+}
+
+/* RESTART: everything on the disk waits for the drain again. */
+static void restart(struct mechanics *disk, u64 now)
+{
+	u64 empty = now + disk->count * disk->access_max;
+	struct place *early = &disk->held[0];
+	unsigned int i;
+
+	for (i = 0; i < disk->count; i++) {
+		struct place *place = &disk->held[i];
+
+		place->end = empty;
+		/* The oldest of a lower class, if there is one. */
+		if (early->is_real_time && !place->is_real_time)
+			early = place;
+	}
+	if (disk->count > 1)
+		early->end = empty - AHEAD_NS;
+}
+
+bool mechanics_add(struct mechanics *disk, struct place request, u64 now)
+{
+	if (disk->count == DEPTH_MAX)
+		return false;
+	request.came = now;
+	request.end = 0;
+	disk->held[disk->count++] = request;
+	if (disk->kind == RESTART)
+		restart(disk, now);
+	else
+		serve(disk);
+	return true;
+}
+
+u64 mechanics_next(const struct mechanics *disk)
+{
+	u64 next = 0;
+	unsigned int i;
+
+	for (i = 0; i < disk->count; i++) {
+		u64 end = disk->held[i].end;
+
+		if (end && (!next || end < next))
+			next = end;
+	}
+	return next;
+}
+
+bool mechanics_done(struct mechanics *disk, u64 now, struct place *done)
+{
+	unsigned int i;
+
+	for (i = 0; i < disk->count; i++)
+		if (disk->held[i].end && disk->held[i].end <= now)
+			break;
+	if (i == disk->count)
+		return false;
+	*done = disk->held[i];
+	/* The order of arrival stays. */
+	for (disk->count--; i < disk->count; i++)
+		disk->held[i] = disk->held[i + 1];
+	if (disk->kind == SEEK) {
+		disk->free_at = done->end;
+		disk->head = track_of(done->sector + done->sectors - 1);
+		serve(disk);
+	}
+	return true;
+}
