@@ -164,4 +164,4 @@ class Archive:
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise packages.Unavailable(f"{command[0]} failed: {done.stderr[-800:]}")
+        raise RuntimeError(f"{command[0]} failed: {done.stderr[-800:]}")

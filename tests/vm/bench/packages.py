@@ -41,7 +41,7 @@ def kernel(series, cache):
     if not (folder / "complete").exists():
         try:
             unpack_kernel(release, version, folder)
-        except subprocess.CalledProcessError:
+        except Unavailable:
             release, version = newest(series)
             folder = cache / f"linux-{release}"
             if not (folder / "complete").exists():
@@ -95,8 +95,10 @@ def unpack_kernel(release, version, folder):
 def download(names, folder):
     packages = folder / "packages"
     packages.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["apt-get", "download", "-qq", *names], cwd=packages, check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(["apt-get", "download", "-qq", *names], cwd=packages, check=False,
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Unavailable(f"apt-get cannot download {names[0]}: {done.stderr.strip()[-200:]}")
     return packages
 
 
