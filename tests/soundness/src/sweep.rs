@@ -61,6 +61,8 @@ impl Placement {
 #[derive(Debug)]
 pub struct Attacked {
     file: DriveFile,
+    /// By table: a workload of its requests, with what the drive's parts say of them.
+    bound: Vec<Workload>,
     /// By table and number of tasks: starting position and places, in parts per million.
     climbed: Vec<Vec<Vec<Vec<u32>>>>,
 }
@@ -83,7 +85,10 @@ impl Attacked {
         let of_table =
             |table: &MeasuredTable| (1..=TASKS_MAX).map(|count| of_count(table, count)).collect();
         let climbed = reads(&file).map(of_table).collect();
-        Self { file, climbed }
+        let bound = reads(&file).map(|table| bound(&file, table, 1, Duration::from_ms(1)));
+        // Without it `das` has no proof, and the sweep would not attack it.
+        let bound = bound.map(|bound| tidegate_drive::with_prediction(bound, &file)).collect();
+        Self { file, bound, climbed }
     }
 
     /// Runs the random workload of this seed with the shortest deadline that the policy proves with
@@ -109,24 +114,17 @@ impl Attacked {
         let random = &mut Pcg64::seed_from_u64(seed);
         let tables = reads(&self.file).count();
         let at = random.random_range(0..tables);
-        let table = reads(&self.file).nth(at).expect("one of them");
-        let size = table.size.expect("a measured table has a size");
+        let of_reads = reads(&self.file).nth(at).expect("one of them");
+        let size = of_reads.size.expect("a measured table has a size");
         let count = random.random_range(1..=TASKS_MAX);
         // In tenths of the time that the tasks need one after the other.
         let factor = random.random_range(12..=60);
-        let alone = table.table.time_max(1).ns();
+        let alone = of_reads.table.time_max(1).ns();
         let period = Duration::from_ns(alone * u64::from(count) * factor / 10);
         let places = self.places(placement, at, count, random)?;
-        let text = format!(
-            "drive = \"{}\"\n[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{}ns\"\nsize = \"{}B\"\n",
-            self.file.name,
-            period.ns(),
-            size.get()
-        );
-        let parsed = WorkloadFile::parse(&text).expect("well formed");
-        let bound = parsed.bind(&self.file).expect("measured for these requests");
-        // Without it `das` has no proof, and the sweep would not attack it.
-        let mut workload = tidegate_drive::with_prediction(bound, &self.file);
+        let Workload { table, contracts, .. } = self.bound[at].clone();
+        let bound = bound(&self.file, of_reads, count, period);
+        let mut workload = Workload { table, contracts, ..bound };
         for (task, place) in workload.tasks.iter_mut().zip(&places[1..]) {
             task.place = *place;
             task.offset = Duration::from_ns(random.random_range(0..period.ns()));
@@ -163,6 +161,19 @@ impl Attacked {
             }
         }
     }
+}
+
+/// Returns a workload of tasks that read as the table says.
+fn bound(file: &DriveFile, table: &MeasuredTable, count: u32, period: Duration) -> Workload {
+    let size = table.size.expect("a measured table has a size");
+    let text = format!(
+        "drive = \"{}\"\n[[task]]\nname = \"t\"\ncount = {count}\nperiod = \"{}ns\"\nsize = \"{}B\"\n",
+        file.name,
+        period.ns(),
+        size.get()
+    );
+    let parsed = WorkloadFile::parse(&text).expect("well formed");
+    parsed.bind(file).expect("measured for these requests")
 }
 
 fn reads(file: &DriveFile) -> impl Iterator<Item = &MeasuredTable> {
