@@ -8,13 +8,13 @@
 
 use std::cmp::Reverse;
 
-use tidegate_model::{BatchChoice, BatchCost, BatchTable, Premises};
+use tidegate_model::{BatchChoice, BatchCost, BatchTable, Duration, Premises};
 
 use crate::bounds::{Bounds, dq_edf_bounds, dqf_bounds, is_met};
 use crate::budget::Budget;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::search::largest;
-use crate::{SporadicTask, System, Tasks, Verdict, dq_edf, dqf};
+use crate::{System, Tasks, dq_edf, dqf};
 
 /// The order in which requests wait for their batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -203,12 +203,15 @@ impl Question<'_> {
     /// Returns the largest ratio of a bound to its deadline, in billionths, or `u128::MAX` if a
     /// task has no bound.
     fn overshoot(&self, choice: &Choice) -> u128 {
-        let of_task = |(task, bounds): (&SporadicTask, &Bounds)| {
-            bounds.least().map_or(u128::MAX, |(response, _)| {
-                u128::from(response.ns()) * 1_000_000_000 / u128::from(task.deadline.ns())
-            })
-        };
-        self.tasks.iter().zip(&choice.bounds).map(of_task).max().unwrap_or(0)
+        let (mut longest, mut shortest) = (0, 1);
+        for (task, bounds) in self.tasks.iter().zip(&choice.bounds) {
+            let Some((response, _)) = bounds.least() else { return u128::MAX };
+            let (response, deadline) = (response.ns().into(), task.deadline.ns().into());
+            if response * shortest > longest * deadline {
+                (longest, shortest) = (response, deadline);
+            }
+        }
+        longest * 1_000_000_000 / shortest
     }
 }
 
@@ -225,13 +228,10 @@ pub(crate) fn proves_all(
         return dq_edf::are_deadlines_met(system, budget);
     }
     let by_min_period = || {
-        let verdicts = dqf::min_period(system).ok()?;
-        let is_met = |(verdict, task): (&Verdict, &SporadicTask)| {
-            verdict.bound().is_some_and(|response| response <= task.deadline)
-        };
-        Some(verdicts.iter().zip(&system.tasks).all(is_met))
+        let response = dqf::min_period_ns(system).map(Duration::from_ns);
+        response.is_some_and(|response| system.tasks.iter().all(|task| response <= task.deadline))
     };
     mixed.is_some_and(heterogeneous::are_deadlines_met)
         || dqf::are_deadlines_met(system, budget)
-        || (!is_shared && by_min_period() == Some(true))
+        || (!is_shared && by_min_period())
 }

@@ -4,6 +4,7 @@
 use tidegate_model::Duration;
 
 use crate::budget::Budget;
+use crate::dqf::Caps;
 use crate::{Inapplicable, SporadicTask, System, Verdict, dq_edf, dqf, edf};
 
 /// The bounds of one task; `None` for a bound that does not apply or does not exist.
@@ -105,7 +106,8 @@ impl Bounds {
 
 /// Returns whether the least bound is within the deadline.
 pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
-    bounds.least().is_some_and(|(response, _)| response <= task.deadline)
+    let is_within = |bound: Option<Duration>| bound.is_some_and(|bound| bound <= task.deadline);
+    BoundName::ALL.iter().any(|&name| is_within(bounds.of(name)))
 }
 
 /// Returns all bounds of dual-queue FIFO that are valid for this system.
@@ -113,17 +115,19 @@ pub(crate) fn is_met(task: &SporadicTask, bounds: &Bounds) -> bool {
 /// With best effort, even if beta is 0, the minimum-period bound is omitted: a printed bound must
 /// not change its meaning with beta.
 pub(crate) fn dqf_bounds(system: &System, is_shared: bool, budget: &Budget) -> Vec<Bounds> {
-    let min_period =
-        if is_shared { Err(Inapplicable::BestEffortAboard) } else { dqf::min_period(system) };
-    zip_bounds(
-        system.tasks.len(),
-        [
-            dqf::linear(system),
-            dqf::busy_interval(system),
-            min_period,
-            Ok(dqf::tight_within(system, budget)),
-        ],
-    )
+    let caps = Caps::of(system);
+    let tight = dqf::tight_below(system, &caps, budget);
+    let common = common_bounds(system, &caps, is_shared);
+    tight.iter().map(|tight| Bounds { tight: tight.bound(), ..common }).collect()
+}
+
+/// Returns the bounds of dual-queue FIFO that all tasks share.
+pub(crate) fn common_bounds(system: &System, caps: &Caps, is_shared: bool) -> Bounds {
+    let min_period = if is_shared { None } else { dqf::min_period_ns(system) };
+    let linear = caps.linear_ns.as_ref().ok().copied().flatten();
+    let [linear, busy_interval, min_period] =
+        [linear, caps.busy_ns, min_period].map(|bound| bound.map(Duration::from_ns));
+    Bounds { linear, busy_interval, min_period, ..Bounds::default() }
 }
 
 /// Returns the bound of dual-queue EDF; bounds that rely on release order do not hold.
@@ -147,21 +151,6 @@ pub(crate) fn edf_responses(
 fn only_tight(system: &System, tight: &Result<Vec<Verdict>, Inapplicable>) -> Vec<Bounds> {
     let bounds = |task| Bounds { tight: bound_of(tight, task), ..Bounds::default() };
     (0..system.tasks.len()).map(bounds).collect()
-}
-
-/// Returns one `Bounds` per task from one list per bound; a bound that does not apply is `None`.
-pub(crate) fn zip_bounds(
-    count: usize,
-    [linear, busy_interval, min_period, tight]: [Result<Vec<Verdict>, Inapplicable>; 4],
-) -> Vec<Bounds> {
-    let bounds = |task| Bounds {
-        linear: bound_of(&linear, task),
-        busy_interval: bound_of(&busy_interval, task),
-        min_period: bound_of(&min_period, task),
-        tight: bound_of(&tight, task),
-        mixed: None,
-    };
-    (0..count).map(bounds).collect()
 }
 
 /// Returns the bound of one task; `None` if the analysis does not apply or found no bound.

@@ -60,7 +60,7 @@ fn lower(
         let next: Responses = capped(step(&bound), cap)
             .into_iter()
             .zip(&bound)
-            .map(|(next, &bound)| [next, bound].into_iter().flatten().min())
+            .map(|(next, &bound)| smaller(next, bound))
             .collect();
         if next == bound {
             break;
@@ -71,7 +71,15 @@ fn lower(
 }
 
 fn capped(responses: Responses, cap: Option<u64>) -> Responses {
-    responses.into_iter().map(|response| [response, cap].into_iter().flatten().min()).collect()
+    responses.into_iter().map(|response| smaller(response, cap)).collect()
+}
+
+/// Returns the smaller of two bounds; `None`, which means no bound, is the largest.
+pub(crate) const fn smaller(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if a < b { a } else { b }),
+        (bound, None) | (None, bound) => bound,
+    }
 }
 
 /// Returns whether the response `a` is larger than `b`; `None`, which means no bound, is the

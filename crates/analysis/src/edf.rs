@@ -3,8 +3,6 @@
 //! does not use the drive's own queue. Equal deadlines may be served in any order, so this bound
 //! holds for both `edf` and `scan-edf`.
 
-use std::collections::BTreeMap;
-
 use crate::budget::Budget;
 use crate::search::{least_fixed_point, serial_time_ns, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
@@ -79,11 +77,11 @@ pub fn responses_with_best_effort(system: &System) -> Result<Vec<Verdict>, Inapp
 /// deadline downwards: F. Zhang and A. Burns, "Schedulability Analysis for Real-Time Systems with EDF
 /// Scheduling", IEEE Transactions on Computers 58(9), 2009.
 pub(crate) fn are_deadlines_met(system: &System, is_shared: bool, budget: &Budget) -> bool {
-    let kinds = kinds(&system.tasks);
-    let Some(Search { request_ns, busy_ns, .. }) = Search::of(system, &kinds, is_shared) else {
+    let kinds = system.tasks.different();
+    let Some(Search { request_ns, busy_ns, .. }) = Search::of(system, kinds, is_shared) else {
         return false;
     };
-    DueWork { kinds: &kinds, request_ns, is_shared }.always_fits(busy_ns, budget)
+    DueWork { kinds, request_ns, is_shared }.always_fits(busy_ns, budget)
 }
 
 /// The work that is due by an instant, in an interval that begins with a release of all tasks.
@@ -140,21 +138,13 @@ impl DueWork<'_> {
 }
 
 fn verdicts(system: &System, is_shared: bool) -> Vec<Verdict> {
-    let kinds = kinds(&system.tasks);
-    let search = Search::of(system, &kinds, is_shared);
-    let verdicts: BTreeMap<SporadicTask, Verdict> = kinds
-        .iter()
-        .map(|(task, _)| (*task, verdict(search.as_ref().and_then(|s| s.response_ns(task)))))
-        .collect();
-    system.tasks.iter().map(|task| verdicts[task]).collect()
-}
-
-/// Returns the different tasks with the number of each.
-pub(crate) fn kinds(tasks: &[SporadicTask]) -> Vec<(SporadicTask, u64)> {
-    let mut sorted = tasks.to_vec();
-    sorted.sort_unstable();
-    let alike = sorted.chunk_by(|a, b| a == b);
-    alike.map(|alike| (alike[0], alike.len() as u64)).collect()
+    let kinds = system.tasks.different();
+    let search = Search::of(system, kinds, is_shared);
+    let of_kind = |(task, _): &(SporadicTask, u64)| {
+        verdict(search.as_ref().and_then(|search| search.response_ns(task)))
+    };
+    let verdicts: Vec<Verdict> = kinds.iter().map(of_kind).collect();
+    kinds.per_task(&verdicts).collect()
 }
 
 /// The facts about the system that the search for one task's response needs.

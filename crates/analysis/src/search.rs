@@ -18,6 +18,10 @@ const ROUNDS_MAX: u64 = 10_000;
 /// Terms after which it is "no bound": of 100,000 different tasks, within one part in 50 of the
 /// capacity.
 const TERMS_MAX: u64 = 1 << 26;
+/// Terms after which [`closing_point`] stops looking for the least point.
+const TERMS_OF_LEAST: u64 = 1 << 22;
+/// The share of a point, as a power of two, by which [`closing_point`] may then miss a smaller one.
+const MISSED_BITS: u32 = 10;
 
 /// Returns the verdict for a bound in ns; `None` means no bound within the horizon.
 pub(crate) fn verdict(response_ns: Option<u64>) -> Verdict {
@@ -40,15 +44,74 @@ pub(crate) fn least_fixed_point(
     start: u64,
     f: impl Fn(u64) -> Option<u64>,
 ) -> Option<u64> {
+    match climbed(rounds(TERMS_MAX, terms), start, &f)? {
+        Climbed::Closed(x) => Some(x),
+        Climbed::Open(_) => None,
+    }
+}
+
+/// Returns an `x >= start` with `f(x) <= x`, for nondecreasing f: the least one if few rounds find
+/// it, as they do except close to the capacity, and otherwise a larger one. `None` if f is beyond
+/// every x that was tried.
+///
+/// # Complexity
+/// At most 10,000 rounds of f, fewer if one of them takes hundreds of `terms`, and then less than
+/// 100.
+pub(crate) fn closing_point(
+    terms: usize,
+    start: u64,
+    f: impl Fn(u64) -> Option<u64>,
+) -> Option<u64> {
+    let mut open = match climbed(rounds(TERMS_OF_LEAST, terms), start, &f)? {
+        Climbed::Closed(x) => return Some(x),
+        Climbed::Open(x) => x,
+    };
+    let miss = |x: u64| (x >> MISSED_BITS).max(1);
+    let mut step = miss(open);
+    let mut closed = loop {
+        let x = open.checked_add(step)?;
+        match f(x) {
+            Some(next) if next <= x => break x,
+            Some(_) => (open, step) = (x, step.checked_mul(2)?),
+            None if step > miss(open) => step /= 2,
+            None => return None,
+        }
+    };
+    while closed - open > miss(open) {
+        let x = open + (closed - open) / 2;
+        if f(x).is_some_and(|next| next <= x) {
+            closed = x;
+        } else {
+            open = x;
+        }
+    }
+    Some(closed)
+}
+
+/// Where an iteration from below ended.
+enum Climbed {
+    /// At the least x with `f(x) <= x`.
+    Closed(u64),
+    /// Below it, after the last round.
+    Open(u64),
+}
+
+/// Iterates `x := f(x)` from `start`; `None` if f is.
+fn climbed(rounds: u64, start: u64, f: impl Fn(u64) -> Option<u64>) -> Option<Climbed> {
     let mut x = start;
-    for _ in 0..ROUNDS_MAX.min(TERMS_MAX / (terms as u64).max(1)) {
+    for _ in 0..rounds {
         let next = f(x)?;
         if next <= x {
-            return Some(x);
+            return Some(Climbed::Closed(x));
         }
         x = next;
     }
-    None
+    Some(Climbed::Open(x))
+}
+
+/// Returns the rounds of an iteration that may evaluate `terms_max` terms, `terms` in each round.
+fn rounds(terms_max: u64, terms: usize) -> u64 {
+    ROUNDS_MAX.min(terms_max / (terms as u64).max(1))
 }
 
 /// Returns the largest number of the range that `holds`, by bisection: none holds above one that does
@@ -69,4 +132,56 @@ where
         }
     }
     number(enough)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the work that `tasks` tasks with periods from 100,000 release within x; its rate is
+    /// `load_ppm` parts per million.
+    fn released(tasks: u64, load_ppm: u64) -> impl Fn(u64) -> Option<u64> {
+        let periods: Vec<u64> = (0..tasks).map(|task| 100 + 7 * task).collect();
+        let jobs_in_1e9: u64 = periods.iter().map(|&period| 1_000_000_000 / period).sum();
+        let unit = 1_000_000 * load_ppm / jobs_in_1e9;
+        move |x| {
+            let jobs = |period: u64| x.div_ceil(period * 1_000);
+            Some(unit * periods.iter().copied().map(jobs).sum::<u64>())
+        }
+    }
+
+    /// Goal: a closing point closes, and a number at most a thousandth smaller does not. Method: loads up to one
+    /// part in 1,000 below the capacity, with rounds for the least and without.
+    #[test]
+    fn a_closing_point_is_near_the_least() {
+        let mut is_least = [false; 2];
+        for tasks in [1, 5, 40] {
+            for load in [100_000, 500_000, 900_000, 990_000, 999_000] {
+                let f = released(tasks, load);
+                let least = least_fixed_point(1, 1, &f).expect("closes");
+                for terms in [1, 1 << 20] {
+                    let found = closing_point(terms, 1, &f).expect("closes");
+                    assert!(found >= least && f(found) <= Some(found), "{tasks} tasks, {load}");
+                    let near = found - (found >> MISSED_BITS).max(1)..found;
+                    assert!(near.into_iter().any(|x| f(x) > Some(x)), "{tasks} tasks, {load}");
+                    is_least[usize::from(found == least)] = true;
+                }
+            }
+        }
+        assert_eq!(is_least, [true; 2], "one-sided");
+    }
+
+    #[test]
+    fn a_closing_point_lies_below_the_horizon_of_f() {
+        let f = released(40, 999_000);
+        let least = closing_point(1, 1, &f).expect("closes");
+        let within = |limit: u64| closing_point(1 << 20, 1, |x| f(x).filter(|_| x <= limit));
+        assert_eq!(within(least / 2), None);
+        assert!(within(least * 2).is_some_and(|x| x >= least && x <= least * 2));
+    }
+
+    #[test]
+    fn nothing_closes_beyond_capacity() {
+        assert_eq!(closing_point(1 << 20, 1, |x| x.checked_add(1 + x / 1_000)), None);
+    }
 }

@@ -9,15 +9,16 @@ use tidegate_model::{
 };
 
 use crate::batch_choice::{Choice, Order, Question};
-use crate::bounds::{Bounds, edf_bounds, is_met, zip_bounds};
+use crate::bounds::{Bounds, bound_of, common_bounds, edf_bounds, is_met};
 use crate::budget::Budget;
+use crate::dqf::Caps;
 use crate::fifo::BestEffortAhead;
 use crate::heterogeneous::{self, MixedSystem};
 use crate::regulated::{self, Regulated, unit_tasks};
 use crate::shaping::{self, sporadic};
 use crate::{
-    Inapplicable, SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, dqf,
-    elastic, fifo, gated_drain, rtio, rtio_slots, strict_classes,
+    SporadicTask, System, Tasks, adaptive_drain, cost_limited, das, deferred, edf, elastic, fifo,
+    gated_drain, rtio, rtio_slots, strict_classes,
 };
 
 /// Returns the reason why no analysis applies to this workload under the policy, whatever its tasks
@@ -124,8 +125,11 @@ pub(crate) fn is_provable(
         // Proven deadlines exclude the overload in which batches grow.
         Theorem::ElasticDualQueue => is_in_batches(Order::Release),
         Theorem::GatedDrain => gated_drain::is_provable(workload, tasks),
+        Theorem::Edf => {
+            let budget = Budget::of_tasks(tasks.len());
+            edf::are_deadlines_met(&single(workload, tasks), is_shared(workload), &budget)
+        }
         Theorem::Fifo
-        | Theorem::Edf
         | Theorem::ActiveSubset
         | Theorem::Starvation
         | Theorem::DrainRounds
@@ -178,13 +182,12 @@ pub(crate) fn single(workload: &Workload, tasks: &Tasks) -> System {
 pub(crate) fn fifo_bounds(workload: &Workload, tasks: &Tasks) -> Vec<Bounds> {
     let system = single(workload, tasks);
     let tight = fifo::responses_with_best_effort(&system, &best_effort_ahead(workload));
-    if workload.best_effort.is_empty() {
-        let [linear, busy_interval, min_period] =
-            [dqf::linear(&system), dqf::busy_interval(&system), dqf::min_period(&system)];
-        return zip_bounds(tasks.len(), [linear, busy_interval, min_period, tight]);
-    }
-    let shared = Err(Inapplicable::BestEffortAboard);
-    zip_bounds(tasks.len(), [shared.clone(), shared.clone(), shared, tight])
+    let common = if is_shared(workload) {
+        Bounds::default()
+    } else {
+        common_bounds(&system, &Caps::of(&system), false)
+    };
+    (0..tasks.len()).map(|task| Bounds { tight: bound_of(&tight, task), ..common }).collect()
 }
 
 /// Returns whether one-at-a-time FIFO bounds every task within its deadline.

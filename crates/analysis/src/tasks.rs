@@ -16,12 +16,53 @@ pub struct Tasks(Arc<Shared>);
 struct Shared {
     list: Vec<SporadicTask>,
     demand: OnceLock<Demand>,
+    different: OnceLock<Different>,
+}
+
+/// The different tasks of a system, ascending, with the number of each.
+pub(crate) struct Different {
+    tasks: Vec<(SporadicTask, u64)>,
+    /// The index of each task of the system in `tasks`.
+    index_of_task: Vec<usize>,
+}
+
+impl Different {
+    fn of(list: &[SporadicTask]) -> Self {
+        let mut order: Vec<usize> = (0..list.len()).collect();
+        order.sort_unstable_by_key(|&index| list[index]);
+        let (mut tasks, mut index_of_task) = (Vec::new(), vec![0; list.len()]);
+        for alike in order.chunk_by(|&a, &b| list[a] == list[b]) {
+            for &task in alike {
+                index_of_task[task] = tasks.len();
+            }
+            tasks.push((list[alike[0]], alike.len() as u64));
+        }
+        Self { tasks, index_of_task }
+    }
+
+    /// Returns one value per task of the system, in its order, from one value per different task.
+    pub(crate) fn per_task<'a, T: Copy>(&'a self, values: &'a [T]) -> impl Iterator<Item = T> + 'a {
+        self.index_of_task.iter().map(|&index| values[index])
+    }
+}
+
+impl Deref for Different {
+    type Target = [(SporadicTask, u64)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.tasks
+    }
 }
 
 impl Tasks {
     /// Returns the requests of the tasks by kind, which are computed at the first call.
     pub(crate) fn demand(&self) -> &Demand {
         self.0.demand.get_or_init(|| Demand::new(&self.0.list))
+    }
+
+    /// Returns the different tasks, which are found at the first call.
+    pub(crate) fn different(&self) -> &Different {
+        self.0.different.get_or_init(|| Different::of(&self.0.list))
     }
 }
 
@@ -35,7 +76,7 @@ impl Deref for Tasks {
 
 impl From<Vec<SporadicTask>> for Tasks {
     fn from(list: Vec<SporadicTask>) -> Self {
-        Self(Arc::new(Shared { list, demand: OnceLock::new() }))
+        Self(Arc::new(Shared { list, demand: OnceLock::new(), different: OnceLock::new() }))
     }
 }
 

@@ -18,7 +18,6 @@ use crate::budget::Budget;
 use crate::climb::{self, Responses};
 use crate::dqf::busy_interval::window_batches;
 use crate::dqf::{self, Demand};
-use crate::edf::kinds;
 use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, SporadicTask, System, Verdict};
 use evaluation::EdfEvaluation;
@@ -82,16 +81,13 @@ pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
     if let Some(verdicts) = as_fifo(system, budget) {
         return verdicts;
     }
-    let kinds = kinds(&system.tasks);
+    let kinds = system.tasks.different();
     let demand = system.tasks.demand();
     let cap = window_ns(system, demand);
     // Without limits the climb is never abandoned.
-    let responses = climb(system, demand, &kinds, cap, None, budget).unwrap_or_default();
-    let of_task = |task: &SporadicTask| {
-        let kind = kinds.binary_search_by(|(kind, _)| kind.cmp(task)).ok();
-        verdict(kind.and_then(|kind| responses.get(kind).copied().flatten()))
-    };
-    system.tasks.iter().map(of_task).collect()
+    let responses = climb(system, demand, kinds, cap, None, budget);
+    let responses = responses.unwrap_or_else(|| vec![None; kinds.len()]);
+    kinds.per_task(&responses).map(verdict).collect()
 }
 
 /// Returns whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the
@@ -108,9 +104,9 @@ pub(crate) fn are_deadlines_met(system: &System, budget: &Budget) -> bool {
     if cap.is_some_and(|cap| system.tasks.iter().all(|task| cap <= task.deadline.ns())) {
         return true;
     }
-    let kinds = kinds(&system.tasks);
+    let kinds = system.tasks.different();
     let limits_ns: Vec<u64> = kinds.iter().map(|(task, _)| task.deadline.ns()).collect();
-    let responses = climb(system, demand, &kinds, cap, Some(&limits_ns), budget);
+    let responses = climb(system, demand, kinds, cap, Some(&limits_ns), budget);
     responses.is_some_and(|responses| !climb::exceeds(&responses, &limits_ns))
 }
 

@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 
 use crate::System;
 use crate::budget::Budget;
-use crate::climb::{self, Responses, exceeds};
+use crate::climb::{self, Responses, exceeds, smaller};
 use crate::dqf::backlog::{self, Backlog};
 use crate::dqf::carry_in::{self, Losses, Room};
 use crate::dqf::demand::Kind;
-use crate::dqf::{Demand, Steps, busy_interval, linear};
+use crate::dqf::{Caps, Demand, Steps, busy_interval, linear};
 use crate::search::{HORIZON_NS, OFFSETS_MAX, largest};
 
 /// Binary digits of the rate of requests behind the point.
@@ -38,8 +38,18 @@ const RATE_BITS: u32 = 32;
 /// At most 64 rounds; a round is O(carry sizes * offsets * n). A round that exceeds the budget
 /// charges a full carry-in that takes nothing from the window, or omits W: F is then larger, but
 /// still a bound.
-pub(super) fn responses(system: &System, demand: &Demand, budget: &Budget) -> Responses {
-    climb(system, demand, None, budget).expect("a climb without limits is never abandoned")
+pub(super) fn responses(
+    system: &System,
+    demand: &Demand,
+    caps: &Caps,
+    budget: &Budget,
+) -> Responses {
+    if !caps.is_within_capacity() {
+        // No window closes and no backlog is bounded.
+        return vec![None; demand.kinds.len()];
+    }
+    let responses = climb(system, demand, caps.least_ns(), None, budget);
+    responses.expect("a climb without limits is never abandoned")
 }
 
 /// Returns whether all responses are within `limits_ns`, one limit per kind.
@@ -49,29 +59,26 @@ pub(super) fn is_within(
     limits_ns: &[u64],
     budget: &Budget,
 ) -> bool {
-    let responses = climb(system, demand, Some(limits_ns), budget);
+    let (least, largest) = (limits_ns.iter().min(), limits_ns.iter().max());
+    let (Some(&least_ns), Some(&largest_ns)) = (least, largest) else { return true };
+    let Ok(linear) = linear::response_ns(system, demand) else { return false };
+    if linear.is_some_and(|linear| linear <= least_ns) {
+        return true;
+    }
+    // A window longer than every limit keeps no limit.
+    let busy = busy_interval::response_ns(system, demand, largest_ns);
+    let responses = climb(system, demand, smaller(linear, busy), Some(limits_ns), budget);
     responses.is_some_and(|responses| !exceeds(&responses, limits_ns))
 }
 
-/// Climbs from R = 0 to a fixed point; `None` as soon as it must lie beyond `limits_ns`.
+/// Climbs from R = 0 to a fixed point below `cap`; `None` as soon as it must lie beyond `limits_ns`.
 fn climb(
     system: &System,
     demand: &Demand,
+    cap: Option<u64>,
     limits_ns: Option<&[u64]>,
     budget: &Budget,
 ) -> Option<Responses> {
-    let Ok(linear) = linear::response_ns(system, demand) else {
-        // Beyond capacity no window closes and no backlog is bounded.
-        return Some(vec![None; demand.kinds.len()]);
-    };
-    let limit_min = limits_ns.and_then(|limits| limits.iter().min());
-    if linear.zip(limit_min).is_some_and(|(linear, &limit)| linear <= limit) {
-        return Some(vec![linear; demand.kinds.len()]);
-    }
-    // A window longer than every limit keeps no limit.
-    let horizon = limits_ns.and_then(|limits| limits.iter().max()).copied().unwrap_or(HORIZON_NS);
-    let busy = busy_interval::response_ns(system, demand, horizon);
-    let cap = [linear, busy].into_iter().flatten().min();
     let backlog = OnceCell::new();
     climb::climb(demand.kinds.len(), cap, limits_ns, |current| {
         FifoEvaluation::new(system, demand, budget, &backlog, current).responses()
@@ -82,7 +89,7 @@ fn climb(
 /// exceeds its budget.
 pub(super) fn steps(system: &System, demand: &Demand) -> Vec<Option<Steps>> {
     let budget = Budget::of_tasks(system.tasks.len());
-    let responses = responses(system, demand, &budget);
+    let responses = responses(system, demand, &Caps::of(system), &budget);
     let (budget, backlog) = (Budget::of_tasks(system.tasks.len()), OnceCell::new());
     FifoEvaluation::new(system, demand, &budget, &backlog, &responses).steps(&responses)
 }
@@ -160,7 +167,7 @@ impl<'a> FifoEvaluation<'a> {
             .map(|(index, kind)| {
                 let by_window = by_window.as_ref().map(|worst| worst[index]);
                 let by_backlog = backlog.and_then(|it| it.response_ns(kind));
-                [by_window, by_backlog].into_iter().flatten().min()
+                smaller(by_window, by_backlog)
             })
             .collect()
     }
@@ -168,6 +175,9 @@ impl<'a> FifoEvaluation<'a> {
     /// Returns W: the longest response over all carry-ins and all releases within the window.
     /// `None` if a window does not close within the horizon or the search exceeds the budget.
     fn by_window(&self) -> Option<Vec<u64>> {
+        if !self.can_afford_windows(1) {
+            return None;
+        }
         let counted = self.bounded.as_deref();
         let exact = counted.and_then(|bounded| {
             self.longest(&self.carry_in_sizes(bounded), |size| self.carry_in(size, bounded))
@@ -178,8 +188,7 @@ impl<'a> FifoEvaluation<'a> {
     /// Returns the longest response over the carry-ins of these sizes.
     fn longest(&self, sizes: &[u64], carry_in: impl Fn(u64) -> CarryIn) -> Option<Vec<u64>> {
         let mut worst = vec![0; self.demand.kinds.len()];
-        // Every kind is evaluated at every release, and nearly every kind has its own releases.
-        if self.terms(sizes.len())?.checked_mul(worst.len() as u64)? > self.budget.share() {
+        if !self.can_afford_windows(sizes.len()) {
             return None;
         }
         // A response found early cuts the search of every window short.
@@ -191,6 +200,14 @@ impl<'a> FifoEvaluation<'a> {
             self.raise_by_carry_in(&carry_in(requests), &mut offsets, &mut worst)?;
         }
         Some(worst)
+    }
+
+    /// Returns whether the budget may suffice for the windows after this many carry-ins: every kind is
+    /// evaluated at every release, and nearly every kind has its own releases.
+    fn can_afford_windows(&self, count: usize) -> bool {
+        let kinds = self.demand.kinds.len() as u64;
+        let least = self.terms(count).and_then(|terms| terms.checked_mul(kinds));
+        least.is_some_and(|least| least <= self.budget.share())
     }
 
     /// Returns the sizes of the carry-in that must be tried.
@@ -430,32 +447,36 @@ impl<'a> FifoEvaluation<'a> {
             if self.raise_by_release(carry_in, release_ns, &mut worst).is_none() {
                 return Some(());
             }
+            let Some(full_batches) = self.full_batches_ahead(carry_in, release_ns) else {
+                continue;
+            };
+            let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
             for ((&response, &worst), steps) in responses.iter().zip(&worst).zip(&mut *steps) {
                 if worst == response && steps.is_none() {
-                    *steps = self.steps_of_release(carry_in, release_ns, response);
+                    let last_batch = self.batch_of_ns(response + release_ns - before_ns);
+                    *steps = last_batch.map(|last_batch| Steps {
+                        carry_in: carry_in.requests,
+                        full_batches,
+                        last_batch,
+                        released_ns: release_ns,
+                    });
                 }
             }
         }
         Some(())
     }
 
-    /// Returns the steps of W for a job that is released `release_ns` into the window and responds
-    /// after `response_ns`.
-    fn steps_of_release(
-        &self,
-        carry_in: &CarryIn,
-        release_ns: u64,
-        response_ns: u64,
-    ) -> Option<Steps> {
+    /// Returns the full batches between the carry-in and the batch of a job that is released
+    /// `release_ns` into the window; `None` if nothing is ahead of it.
+    fn full_batches_ahead(&self, carry_in: &CarryIn, release_ns: u64) -> Option<u64> {
         let lost = self.losses(carry_in, release_ns).least(carry_in.requests);
         let ahead = self.demand.closed(release_ns).saturating_sub(lost);
-        let full_batches = u64::try_from((ahead - 1) / u128::from(self.batch_max)).ok()?;
-        let before_ns = carry_in.time_ns + full_batches * self.full_batch_ns;
-        let last_ns = response_ns + release_ns - before_ns;
-        let takes = |&requests: &u64| self.system.batch_time_of_ns(requests) == last_ns;
-        let last_batch = (1..=self.batch_max).rev().find(takes)?;
-        let carry_in = carry_in.requests;
-        Some(Steps { carry_in, full_batches, last_batch, released_ns: release_ns })
+        u64::try_from(ahead.checked_sub(1)? / u128::from(self.batch_max)).ok()
+    }
+
+    /// Returns the largest batch that takes exactly this long.
+    fn batch_of_ns(&self, ns: u64) -> Option<u64> {
+        (1..=self.batch_max).rev().find(|&requests| self.system.batch_time_of_ns(requests) == ns)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use tidegate_model::Duration;
 
+use crate::dqf::Demand;
 use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, System, Verdict};
 
@@ -26,10 +27,15 @@ use crate::{Inapplicable, System, Verdict};
 /// # Complexity
 /// O(n log n).
 pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
+    let response_ns = response_ns(system, system.tasks.demand())?;
+    Ok(vec![verdict(response_ns); system.tasks.len()])
+}
+
+/// Returns the bound in ns, or `None` beyond the horizon.
+pub(super) fn response_ns(system: &System, demand: &Demand) -> Result<Option<u64>, Inapplicable> {
     if system.best_effort_fill > 0 {
         return Err(Inapplicable::BestEffortAboard);
     }
-    let demand = system.tasks.demand();
     let (requests, batch_max) = (demand.requests_sum(), u64::from(system.batch_max));
     let full_batch_ns = system.table.time_max(system.batch_max).ns();
     let busy_ns = (requests / batch_max + 1).checked_mul(full_batch_ns);
@@ -44,6 +50,5 @@ pub fn min_period(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
     }
     let last_ns = system.batch_time_of_ns(requests % batch_max);
     let response = busy_ns.and_then(|busy| busy.checked_add(last_ns));
-    let response = response.filter(|&ns| ns <= HORIZON_NS);
-    Ok(vec![verdict(response); system.tasks.len()])
+    Ok(response.filter(|&ns| ns <= HORIZON_NS))
 }

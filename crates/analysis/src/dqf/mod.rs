@@ -37,8 +37,37 @@ pub(crate) use demand::BUILT;
 pub(crate) use demand::Demand;
 
 use crate::budget::Budget;
-use crate::search::verdict;
+use crate::climb::smaller;
+use crate::search::{HORIZON_NS, verdict};
 use crate::{Inapplicable, System, Verdict};
+
+/// The bounds that every job of a system shares, in ns.
+#[derive(Debug, Clone)]
+pub(crate) struct Caps {
+    /// [`linear`].
+    pub(crate) linear_ns: Result<Option<u64>, Inapplicable>,
+    /// [`busy_interval`].
+    pub(crate) busy_ns: Option<u64>,
+}
+
+impl Caps {
+    pub(crate) fn of(system: &System) -> Self {
+        let demand = system.tasks.demand();
+        let linear_ns = linear::response_ns(system, demand);
+        // Beyond capacity no window closes.
+        let is_within = linear_ns.is_ok();
+        let busy = || busy_interval::response_ns(system, demand, HORIZON_NS);
+        Self { linear_ns, busy_ns: is_within.then(busy).flatten() }
+    }
+
+    fn is_within_capacity(&self) -> bool {
+        self.linear_ns.is_ok()
+    }
+
+    fn least_ns(&self) -> Option<u64> {
+        smaller(self.linear_ns.as_ref().ok().copied().flatten(), self.busy_ns)
+    }
+}
 
 /// Returns the least response-time bound that the carry-in argument gives.
 ///
@@ -66,12 +95,22 @@ pub fn tight(system: &System) -> Result<Vec<Verdict>, Inapplicable> {
 
 /// Returns the bounds of [`tight`] within a budget.
 pub(crate) fn tight_within(system: &System, budget: &Budget) -> Vec<Verdict> {
+    tight_below(system, &Caps::of(system), budget)
+}
+
+/// Returns the bounds of [`tight`] within a budget; `caps` are those of the system.
+pub(crate) fn tight_below(system: &System, caps: &Caps, budget: &Budget) -> Vec<Verdict> {
     let demand = system.tasks.demand();
     if let Some(response) = two_batches::common_response_ns(system, demand) {
         return vec![verdict(Some(response)); system.tasks.len()];
     }
-    let kinds = fixed_point::responses(system, demand, budget);
+    let kinds = fixed_point::responses(system, demand, caps, budget);
     demand.per_task(&kinds).map(verdict).collect()
+}
+
+/// Returns the bound of [`min_period`] in ns; `None` if it does not apply.
+pub(crate) fn min_period_ns(system: &System) -> Option<u64> {
+    min_period::response_ns(system, system.tasks.demand()).ok().flatten()
 }
 
 /// Returns whether [`tight`] bounds every task within its deadline. Stops climbing as soon as the
