@@ -158,7 +158,10 @@ impl<'a> Report<'a> {
         let (sum, batch_max) = (system.requests_sum(), system.batch_max);
         let is_between = kind == "R < p, E > z" && 1 < batch_max && batch_max + 1 < sum;
         let between = is_between.then_some("R < p, 1 < z < E - 1");
-        for kind in [Some(kind), between, Some("all")].into_iter().flatten() {
+        let mut responses = truth.responses.iter().zip(&system.tasks);
+        let is_beyond = responses.any(|(&response, task)| response > task.period);
+        let edge = (kind == "R >= p").then_some(if is_beyond { "R > p" } else { "R = p" });
+        for kind in [Some(kind), between, edge, Some("all")].into_iter().flatten() {
             let row = self.row(kind, name);
             row.systems += 1;
             for (&promise, &response) in promises[1].iter().zip(&truth.responses) {
