@@ -3,7 +3,7 @@
     The make target fails unless every line that this file prints is "Closed under the global
     context". *)
 Require Import Model Backlog TwoBatches Progress Window FixedPoint MinPeriod Costs DqEdf
-  GatedDrain GatedJudge AdaptiveDrain Judge AnyJudge Checker GatedChecker.
+  GatedDrain GatedJudge AdaptiveDrain StrictClasses Judge AnyJudge Checker GatedChecker.
 
 (* docs/theory/dual-queue-fifo.md *)
 Print Assumptions Window.linear.                      (* 9.2.2 *)
@@ -26,6 +26,10 @@ Print Assumptions GatedDrain.gated_never_sticks.
 Print Assumptions GatedDrain.gated_alone.             (* one unit without best effort *)
 Print Assumptions AdaptiveDrain.adaptive_drain.
 Print Assumptions AdaptiveDrain.adaptive_never_sticks.
+(* docs/theory/stock-kernel.md *)
+Print Assumptions StrictClasses.strict_classes.       (* (31.1) *)
+Print Assumptions StrictClasses.Reached.strict_classes_reached. (* one system reaches it *)
+Print Assumptions StrictClasses.strict_classes_time_passes. (* the model is not vacuous *)
 (* the judges *)
 Print Assumptions AdaptiveDrain.replay_drain_sound.
 Print Assumptions GatedJudge.replay_gated_sound.
